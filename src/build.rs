@@ -1,17 +1,17 @@
-//! Says which commit an optimised build was made of, for `docdeck --version`: `0.1.0 (2e5f39d4b1 2026-11-21)`.
+//! Build script: puts the commit of an optimised build into `docdeck --version`, as `0.1.0 (2e5f39d4b1 2026-11-21)`.
 //!
-//! The date is the commit's, or that of SOURCE_DATE_EPOCH, so that the same source gives the same program. Without git, or
-//! outside a checkout of docdeck itself, the plain version stands alone. Debug builds say that they are such, and are not
-//! built anew for every commit. An optimised build also takes the smaller of two forms of one and the same table.
+//! The date is that of the commit or of SOURCE_DATE_EPOCH, so that builds are reproducible. Without git, or outside a
+//! checkout of docdeck, only the version number is shown. Debug builds are marked as such and are not rebuilt for every
+//! commit. An optimised build also packs the relocation table if the linker and the loader support that.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The places at which a loader fills in addresses, as one bit each instead of 24 bytes (0.2 MB of the whole program).
-const PACKED: &str = "-Wl,-z,pack-relative-relocs";
+/// Stores each relocation as one bit instead of 24 bytes, which saves 0.2 MB.
+const PACK_RELOCATIONS: &str = "-Wl,-z,pack-relative-relocs";
 
-/// What decides whether the source is that of the commit.
+/// Changes in these paths mark the build as modified.
 const SOURCE: [&str; 4] = ["src", "assets", "Cargo.toml", "Cargo.lock"];
 
 fn main() {
@@ -21,19 +21,19 @@ fn main() {
     let about = if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
         Some("debug build".to_owned())
     } else {
-        if takes(PACKED) {
-            println!("cargo::rustc-link-arg-bins={PACKED}");
+        if supports_link_arg(PACK_RELOCATIONS) {
+            println!("cargo::rustc-link-arg-bins={PACK_RELOCATIONS}");
         }
-        built_of()
+        commit_and_date()
     };
     let about = about.map(|about| format!(" ({about})")).unwrap_or_default();
     println!("cargo::rustc-env=DOCDECK_VERSION={version}{about}");
 }
 
-/// Whether a program that is linked with this runs here: tried out, since neither linker nor loader says so. What is built
-/// for another kind of computer is linked as usual.
-fn takes(link_arg: &str) -> bool {
-    let tried = || {
+/// Whether a program that is linked with this argument runs on this computer. Neither the linker nor the loader reports
+/// that, so a small program is linked and run. Always false for a cross build.
+fn supports_link_arg(link_arg: &str) -> bool {
+    let try_link = || {
         let (rustc, folder) = (env::var_os("RUSTC")?, PathBuf::from(env::var_os("OUT_DIR")?));
         let (source, program) = (folder.join("tried.rs"), folder.join("tried"));
         if env::var_os("TARGET")? != env::var_os("HOST")? || env::var("CARGO_CFG_TARGET_ENV").ok()? != "gnu" {
@@ -44,11 +44,11 @@ fn takes(link_arg: &str) -> bool {
         let linked = Command::new(rustc).arg("-C").arg(link_arg).arg("-o").arg(&program).arg(&source).output().ok()?;
         (linked.status.success() && Command::new(program).status().ok()?.success()).then_some(())
     };
-    env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") && tried().is_some()
+    env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") && try_link().is_some()
 }
 
-/// The commit and the date, as far as they are known.
-fn built_of() -> Option<String> {
+/// The commit and the date, or only the one that is known.
+fn commit_and_date() -> Option<String> {
     let given = env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.trim().parse().ok());
     let commit = commit();
     let seconds: Option<i64> = given.or_else(|| commit.as_ref()?.1.parse().ok());
@@ -56,39 +56,39 @@ fn built_of() -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// The commit's short name, marked where the source was changed since, and its time in seconds.
+/// The commit's short name, marked if the source has changed since, and its time in seconds.
 fn commit() -> Option<(String, String)> {
-    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
-    // A copy of the source that lies in somebody else's repository is not of its commits.
-    let top = PathBuf::from(git(&here, &["rev-parse", "--show-toplevel"])?);
-    if top.canonicalize().ok()? != here.canonicalize().ok()? {
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
+    // A copy of the source inside another repository doesn't belong to that repository's commits.
+    let top = PathBuf::from(git(&root, &["rev-parse", "--show-toplevel"])?);
+    if top.canonicalize().ok()? != root.canonicalize().ok()? {
         return None;
     }
-    watch(&here);
-    let name = git(&here, &["rev-parse", "--short=10", "HEAD"])?;
-    let seconds = git(&here, &["show", "-s", "--format=%ct", "HEAD"])?;
-    let changes = git(&here, &[&["status", "--porcelain", "--"], &SOURCE[..]].concat())?;
+    watch(&root);
+    let name = git(&root, &["rev-parse", "--short=10", "HEAD"])?;
+    let seconds = git(&root, &["show", "-s", "--format=%ct", "HEAD"])?;
+    let changes = git(&root, &[&["status", "--porcelain", "--"], &SOURCE[..]].concat())?;
     Some((if changes.is_empty() { name } else { format!("{name}-modified") }, seconds))
 }
 
-/// Looked at again when another commit is checked out or the source changes; a path that is not there would be looked at
-/// every time.
-fn watch(here: &Path) {
-    let branch = git(here, &["symbolic-ref", "-q", "HEAD"]);
+/// Reruns this script when another commit is checked out or the source changes. Missing paths are left out, because
+/// Cargo would rerun the script every time for them.
+fn watch(root: &Path) {
+    let branch = git(root, &["symbolic-ref", "-q", "HEAD"]);
     let names = ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(branch.as_deref());
-    let paths = names.filter_map(|name| git(here, &["rev-parse", "--git-path", name])).map(|path| here.join(path));
-    for path in paths.chain(SOURCE.iter().map(|name| here.join(name))).filter(|path| path.exists()) {
+    let paths = names.filter_map(|name| git(root, &["rev-parse", "--git-path", name])).map(|path| root.join(path));
+    for path in paths.chain(SOURCE.iter().map(|name| root.join(name))).filter(|path| path.exists()) {
         println!("cargo::rerun-if-changed={}", path.display());
     }
 }
 
-fn git(here: &Path, words: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(words).current_dir(here).env("GIT_OPTIONAL_LOCKS", "0").output().ok()?;
+fn git(root: &Path, words: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(words).current_dir(root).env("GIT_OPTIONAL_LOCKS", "0").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim_end().to_owned())
 }
 
-/// `2026-11-21` in UTC; none for what lies before 1970.
+/// A date like `2026-11-21` in UTC. Returns `None` for times before 1970.
 fn date(seconds: i64) -> Option<String> {
     let days = u64::try_from(seconds).ok()? / 86_400;
     // The calendar in eras of 400 years that begin on the first of March.

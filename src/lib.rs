@@ -1,120 +1,129 @@
-//! docdeck: a terminal dashboard for people who keep a documentation site with background agents.
+//! docdeck is a terminal dashboard for documentation sites that are maintained by background agents.
 //!
-//! # What shapes it
+//! This page describes the architecture. Each module's own documentation has the details.
 //!
-//! The service has no operation that lists jobs, gives out few requests an hour and no idempotency keys. So docdeck is
-//! a durable local record, a careful spender of requests, and an honest screen:
+//! # Design goals
 //!
-//! - a prompt is on disk before it is sent, and a POST that may have reached the service is never sent again by itself;
-//! - every limited request is written into a ledger before it goes out, shared by all instances on the computer;
-//! - what is stale, unknown or not loaded is shown as that, and text from outside is nothing but text.
+//! The service can't list jobs, has no idempotency keys, and allows only a limited number of requests per hour.
+//! Therefore:
 //!
-//! # The rooms
+//! - A prompt is saved on disk before it is sent. A POST that may have reached the service is never repeated
+//!   automatically.
+//! - Every rate-limited request is recorded in a ledger before it is sent. All instances on the computer share the
+//!   ledger.
+//! - The screen marks data that is outdated, unknown or not loaded. Text from outside is cleaned before it is shown.
+//!
+//! # Layers
 //!
 //! ```text
 //!            cli ──────────────┐
-//!             │                │          one file per command; main.rs: arguments in, exit code out
-//!          runtime             │          event loop, effects, frame gate, terminal guard, log file
+//!             │                │          one file per command; main.rs parses arguments and returns the exit code
+//!          runtime             │          event loop, effects, frame scheduler, terminal session, log file
 //!          │     │             │
-//!          ui    engine  sim  config      drawing │ submit, poll, load all, leases │ simulated service │ settings
+//!          ui    engine  sim  config      drawing │ sending, polling, load all, leases │ simulated service │ settings
 //!          │      │   │   │    │
-//!          app   api store └ api::wire    state machine │ HTTP client │ SQLite on a thread of its own
+//!          app   api store └ api::wire    state machine │ HTTP client │ SQLite in its own thread
 //!          │      │   │
-//!          └──── model ────────┘          plain data and rules: no I/O, no runtime, no clock
+//!          └──── model ────────┘          data types and rules: no I/O, no runtime, no clock
 //! ```
 //!
-//! Imports point down only; `tests/layers.rs` reads the source and fails on one that doesn't. The core (`model`, `app`,
-//! `ui`) is pure: time is an argument everywhere.
+//! Imports only point down; `tests/layers.rs` enforces this. The core (`model`, `app`, `ui`) is pure: the current time
+//! is always an argument.
 //!
-//! What belongs together has the same name in every room it passes: page views are `model::views` and `model::report`,
-//! `store::views` and `store::reports`, `engine::views`, `engine::reports` and `engine::load_all`, the folders
-//! `app/views` (state and keys, one file per layer, `table` for what is listed) and `ui/views` (how each is drawn). The
-//! same goes for the palette of actions (`app::palette`, `ui::palette`), a batch, the log. An overlay is a variant of
-//! [`app::overlay::Overlay`]: its state lies in `app`, its drawing in `ui`.
+//! A feature has the same name in every layer. For example, page views are in `model::views` and `model::report`,
+//! `store::views` and `store::reports`, `engine::views`, `engine::reports` and `engine::load_all`, `app::views` (state
+//! and keys) and `ui::views` (drawing). Every dialog is a variant of [`app::dialog::Dialog`], with its state in `app`
+//! and its drawing in `ui`.
 //!
-//! # The way of a message
+//! # Messages and effects
 //!
-//! The event loop in [`runtime`] owns the only [`app::App`]. Background tasks share nothing with it but messages
-//! through one bounded channel. [`app::App::update`] takes a message and the time and names [`app::Effect`]s; the
-//! runtime carries each out as a task, and every task ends in a message, also when it failed.
+//! The event loop in [`runtime`] owns the only [`app::App`]. Background tasks share no state with it and communicate
+//! through one bounded channel. [`app::App::update`] takes a message and the current time, changes the state and
+//! returns [`app::Effect`]s. The runtime runs each effect as a task, and every task ends with a message, even if it
+//! fails.
 //!
 //! ```text
-//! terminal ─ event ─┐                                   ┌─ Effect ─ task ─ engine, store, opener ─┐
-//! engine ── news ───┼─ Msg ─ App::update(msg, now) ─────┤                                         │
-//! timer ─── wake ───┘        state, dirty               └─ frame gate ─ ui::draw ─ one write      │
-//!      ▲                                                                                          │
-//!      └──────────────────────────────────────── Msg ◄────────────────────────────────────────────┘
+//! terminal ── event ───────┐                                ┌─ Effect ─ task ─ engine, store, opener ─┐
+//! engine ──── EngineEvent ─┼─ Msg ─ App::update(msg, now) ──┤                                         │
+//! timer ───── wake ────────┘        changes the state       └─ frame scheduler ─ ui::draw ─ one write │
+//!      ▲                                                                                              │
+//!      └───────────────────────────────────────── Msg ◄───────────────────────────────────────────────┘
 //! ```
 //!
-//! A key press: event → [`app::keymap`] row → action → state and effects → frame. Footer, help and the palette read the
-//! same rows. A click: event → what stands there, by the places that drawing uses too ([`app::geometry`], and `header`,
-//! `footer`, `views::columns` and `views::months` beside it) → the same action. A poll: the engine's scheduler → client → merged into the record by the store, in one transaction →
-//! [`model::news::News`] → row in the list. The merge lives in the store, not in the screen: what the dashboard shows
-//! is what is on disk, and two dashboards on one computer can't disagree.
+//! - **A key press** is looked up in [`app::keymap`], which yields an action. The action changes the state and may
+//!   return effects. The footer, the help and the command palette are generated from the same keymap.
+//! - **A click** is resolved to the element under the pointer, with the same layout functions that drawing uses
+//!   ([`app::geometry`], `header`, `footer`, `views::columns` and `views::months`), and runs the same action.
+//! - **A poll** goes from the engine's scheduler to the HTTP client. The store merges the answer in one transaction,
+//!   and a [`model::engine_event::EngineEvent`] updates the row in the list. Because the store merges, not the screen,
+//!   two dashboards on one computer always show the same data.
 //!
-//! # The start
+//! # Startup
 //!
-//! The first frame has the first rows, however many jobs there are, and waits for nothing that is not on it. As soon as the
-//! settings say where the store lies, its thread opens it and reads what that frame shows ([`runtime::remembered`]): the first
-//! rows, how many jobs each group has, which the file itself keeps, and the thread of the selected one. Theme and terminal
-//! are made ready meanwhile. The terminal is taken over only once the store is open: what is wrong with it is said in the
-//! shell. After the frame comes all else: what is typed is read, the terminal asked for its background, the log file opened,
-//! writing to the store tried, the rest of the record read, the engine started.
+//! The first frame shows the first rows, however many jobs there are, and waits only for what it displays. As soon as
+//! the settings are known, the store's thread opens the database and reads the first rows, the number of jobs in each
+//! group, and the thread of the selected job ([`runtime::preload`]). Meanwhile the theme and the terminal are prepared.
+//! The terminal switches to the dashboard only after the database is open, so that errors are printed in the shell.
+//! Everything else happens after the first frame: handling typed keys, querying the terminal's background, opening the
+//! log file, testing whether the store is writable, reading all rows, and starting the engine.
 //!
-//! A damaged database is repaired when it is opened ([`store::Store::open`]): wrong indexes are rebuilt, otherwise every row
-//! that can be read goes into a new file (`store::salvage`), and nothing of it is sent by itself. Damage that an opening
-//! doesn't meet is found by a check on a connection of its own after the first frame ([`store::check`]).
+//! [`store::Store::open`] repairs a damaged database: it rebuilds wrong indexes, and otherwise copies every readable
+//! row into a new file (`store::salvage`). Recovered prompts are never sent automatically. Damage that opening doesn't
+//! detect is found by a check on a separate connection after the first frame ([`store::check`]).
 //!
-//! # Redraw
+//! # Drawing
 //!
-//! A frame is drawn when something changed: at once after a quiet moment, then at most one per 16 ms; a key does not wait for
-//! a frame that came by itself. Nothing ticks; [`app::App::next_wake`] names the next moment at which the screen changes by
-//! itself, if there is one. Drawing visits visible rows only: order, folding, widths and sums of a list are worked out when
-//! something changes. `runtime::frames` compares what is drawn with what is shown, cell by cell, as two numbers each
-//! (`runtime::look`); `runtime::encode` and `runtime::pen` make the shortest bytes of the difference, and they go out as one
-//! write.
+//! A frame is drawn only when something has changed: immediately if the screen was idle, otherwise at most every 16 ms.
+//! Key presses don't wait for a frame that background data caused. There is no fixed tick; [`app::App::next_timer`]
+//! returns the next time at which the screen changes on its own. Drawing only visits visible rows: sorting, folding,
+//! widths and sums are computed when data changes. `runtime::double_buffer` compares the new frame with the displayed
+//! one, cell by cell, as two numbers per cell (`runtime::cell_key`); `runtime::encode` and `runtime::sgr` generate the
+//! shortest escape sequences for the difference, which are sent in one write.
 //!
-//! A step of the selection has its thread in its first frame and mostly asks the store for nothing: the threads of the rows
-//! around are read before ([`app::Effect::ReadAhead`]), many at once, when nothing is left to draw. One counts for as long as
-//! its job's row keeps the revision that it was asked for with, and no word of a change has come.
+//! When the selection moves, the thread of the new row is usually already in memory: the threads of neighbouring rows
+//! are prefetched together when the screen is idle (`app::thread_prefetch`). A prefetched thread is used as long as its
+//! job's revision is unchanged.
 //!
-//! Drawing names meanings, never colours. A theme is a file: the shipped ones in `assets/themes`, a user's own beside
-//! the configuration. [`config::themes`] reads it into the palettes of [`model::palette`], one each for a dark, a light
-//! and an unknown ground; `runtime::answer` asks the terminal for its background and takes the answer out of what is
-//! typed; `runtime::paints` picks the palette, and [`ui::Theme`] makes styles of it in as many colours as there are.
+//! Drawing uses colour roles, never colours. A theme is a file, in `assets/themes` or next to the user's configuration.
+//! [`config::themes`] parses it into the colours of [`model::colors`], one set each for dark, light and unknown
+//! backgrounds. `runtime::osc_replies` queries the terminal's background and removes the reply from the input;
+//! `runtime::theme_state` selects the set, and [`ui::Theme`] converts it to styles with the number of colours that the
+//! terminal supports.
 //!
-//! # What users make their own
+//! # Customization
 //!
-//! [`config`] reads words with their places in the file and knows no screen: `config::keys`, `config::own`. `cli::own`
-//! brings them together with the key table before the terminal is taken over, so that a wrong key is said in the shell.
+//! [`config`] parses custom keys, commands and filters with their positions in the file, but doesn't depend on screens
+//! (`config::keys`, `config::customization`). `cli::customization` merges them with the keymap before the dashboard
+//! starts, so that errors are printed in the shell.
 //!
-//! # Sending
+//! # Sending prompts
 //!
-//! `queued → sending (on disk, with its ledger entry, in one transaction) → accepted | not sent | rejected |
-//! unconfirmed`. [`store::Store::take_turn`] is the only door to the network for a prompt: of any number of instances
-//! one gets through. A killed process leaves `sending` behind, which the next start turns into `unconfirmed`. A discarded prompt
-//! keeps the state that it had, so that undo restores exactly that one, in a transaction that refuses if the prompt was
-//! accepted after all. What
-//! waits stands in one line on disk, in the user's order; what the user paused gets no turn. A batch is nothing but
-//! many prompts in that line, so the ledger paces it and a restart goes on with it.
+//! `queued → sending (saved with its ledger entry in one transaction) → accepted | not sent | rejected | unconfirmed`.
+//!
+//! Every send needs a permit from [`store::Store::take_turn`], which only one instance can get for a prompt. If a
+//! process is killed while sending, the next start marks the prompt as unconfirmed. A discarded prompt keeps its
+//! previous state, so that undo can restore it, in a transaction that fails if the prompt was accepted in the meantime.
+//!
+//! Queued prompts are in one queue on disk, in the user's order; paused ones are skipped. A batch is only a number of
+//! prompts in this queue, so the ledger limits its rate and it continues after a restart.
 //!
 //! # Commands
 //!
-//! Each is a file of `cli`. Those that only read open a `Record`: the store of one scope, without a key. The others open
-//! a `Desk`: the store with an engine on it, which takes the leases that the command is for, its news one after the
-//! other, and signals. What a command finds out goes through `Out`, results apart from all else; what it can't do is a
-//! `Refusal`: a sentence, an exit code, and for `--json` an object. A prompt that a command can't send now is paused: no
-//! command leaves something behind that goes out by itself, unless it was told to queue it.
+//! Each command is a file in `cli`. Read-only commands use a `StoreSession`: the store of one scope, without an API
+//! key. The others use a `Session`: a store with an engine that acquires the leases the command needs, a stream of
+//! engine events, and signal handling. Results are printed through `Out`, separately from progress and warnings. A
+//! failure is a `CliError`: a sentence, an exit code, and an object for `--json`. If a command can't send a prompt
+//! immediately, the prompt is paused: nothing is sent after the command has ended, unless the user asked to queue it.
 //!
 //! # Loading all pages
 //!
-//! The service gives page views out in answers of 250 rows at most and never says how many there are. All answers of a
-//! range make a [`model::report::Report`]; only a report is sorted, filtered, folded and compared.
-//! [`engine::Engine::load_all`] asks for one answer after the other, within the ledger, and the store takes each in as
-//! it comes, in one transaction: whatever ends a load, the next one can go on from there. The last one makes a report of
-//! all, whose rows are written then, at once and in the order of their keys (`store::loading`, `store::filing`). One report
-//! of a range is whole and stays until another one is. The screen reads the record before it asks ([`app::Effect::Recall`]), says
-//! what it knows of the price, and shows a report that is not whole as that.
+//! The service returns page views in answers of at most 250 rows and no row count. The answers of a range are merged
+//! into a [`model::report::Report`]; only reports are sorted, filtered, folded and compared.
+//! [`engine::Engine::load_all`] requests one answer after the other, within the hourly limit. The store saves each in
+//! its own transaction, so an interrupted load can be continued. After the last answer, the rows of the report are
+//! written at once, sorted by key (`store::loading`, `store::report_writer`). A complete report of a range is kept
+//! until a new one replaces it. The screen first shows the cached report ([`app::Effect::LoadCached`]), shows the
+//! expected cost before loading, and marks a report that is partial.
 
 pub mod api;
 pub mod app;

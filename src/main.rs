@@ -1,4 +1,4 @@
-//! Arguments in, exit code out; everything else is the library's.
+//! The program's entry point; everything else is in the library.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The simulated service over real TCP, byte by byte: what api.md promises, and every fault as it looks on the wire.
+//! Tests of the simulated service over real TCP: the documented behaviour, and every fault as it appears on the wire.
 
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// What came back, chunks put together. No bytes at all: the connection was closed without an answer.
+/// The answer with its chunks joined. No bytes at all mean that the connection was closed without an answer.
 struct Answer {
     status: u16,
     head: String,
@@ -30,7 +30,7 @@ impl Answer {
     }
 }
 
-/// Sends one request on a connection of its own.
+/// Sends one request on its own connection.
 async fn exchange(sim: &Sim, method: &str, path: &str, key: &str, body: &str) -> Option<Answer> {
     let mut stream = TcpStream::connect(sim.address()).await.expect("a connection");
     let request = format!(
@@ -97,7 +97,7 @@ fn set(sim: &Sim, fault: &str) {
 }
 
 #[tokio::test]
-async fn a_job_is_made_looked_at_followed_up_and_finished() {
+async fn a_job_is_created_fetched_followed_up_and_finished() {
     let sim = start(&[]).await;
     let before = Utc::now();
     let made = create(&sim, "Fix links [sim:seconds=60]").await;
@@ -141,7 +141,7 @@ async fn an_id_may_be_percent_encoded_and_an_unknown_one_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_prompt_must_be_a_string_with_something_in_it() {
+async fn a_prompt_must_be_a_nonempty_string() {
     let sim = start(&[]).await;
     let path = "/v2/agent/acme-docs/job";
     for body in ["", "{", "[\"x\"]", "\"x\"", "{}", r#"{"prompt": 5}"#, r#"{"prompt": null}"#, r#"{"prompt": ""}"#] {
@@ -155,7 +155,7 @@ async fn a_prompt_must_be_a_string_with_something_in_it() {
 }
 
 #[tokio::test]
-async fn keys_have_scopes_and_an_unknown_one_is_refused() {
+async fn keys_have_scopes_and_an_unknown_key_is_rejected() {
     let sim = start(&[]).await;
     let make = "/v2/agent/acme-docs/job";
     let body = r#"{"prompt": "x"}"#;
@@ -175,7 +175,7 @@ async fn keys_have_scopes_and_an_unknown_one_is_refused() {
 }
 
 #[tokio::test]
-async fn another_project_an_unknown_route_and_a_wrong_method_are_refused_in_json() {
+async fn unknown_projects_routes_and_methods_are_rejected_in_json() {
     let sim = start(&[]).await;
     assert_eq!(get(&sim, "/v2/agent/other/job/x").await.json(), json!({"error": "Project not found"}));
     let routes =
@@ -216,7 +216,7 @@ async fn views_are_paged_and_bad_parameters_are_named() {
 }
 
 #[tokio::test]
-async fn the_hundred_and_first_request_in_an_hour_is_refused_and_an_hour_later_is_not() {
+async fn the_hundred_and_first_request_in_an_hour_is_rejected_until_an_hour_later() {
     let sim = start(&[]).await;
     for _ in 0..100 {
         assert_eq!(create(&sim, "x").await.status, 201);
@@ -251,7 +251,7 @@ async fn a_lost_answer_was_carried_out_and_a_refused_connection_was_not() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_closes_a_connection_that_served_before() {
+async fn a_lost_answer_closes_a_reused_connection() {
     let sim = start(&["views=lost"]).await;
     let mut stream = TcpStream::connect(sim.address()).await.expect("a connection");
     let ask =
@@ -267,7 +267,7 @@ async fn a_lost_answer_closes_a_connection_that_served_before() {
 }
 
 #[tokio::test]
-async fn faults_that_stand_in_the_services_stead_carry_nothing_out() {
+async fn faults_that_replace_the_answer_carry_nothing_out() {
     let sim = start(&[]).await;
     let expected = [
         ("400", 400),
@@ -304,7 +304,7 @@ async fn faults_that_stand_in_the_services_stead_carry_nothing_out() {
 }
 
 #[tokio::test]
-async fn faults_that_spoil_the_answer_come_after_it_was_carried_out() {
+async fn faults_that_damage_the_answer_apply_after_it_was_carried_out() {
     let sim = start(&["create=malformed"]).await;
     let half = create(&sim, "x").await;
     assert_eq!(half.status, 201);
@@ -323,7 +323,7 @@ async fn faults_that_spoil_the_answer_come_after_it_was_carried_out() {
 }
 
 #[tokio::test]
-async fn views_can_be_odd_go_in_circles_or_have_no_end() {
+async fn views_can_be_malformed_stuck_or_endless() {
     let sim = start(&[]).await;
     let from = async |offset: u32| get(&sim, &format!("{}&limit=100&offset={offset}", last_week())).await.json();
     let (first, second, behind) = (from(0).await, from(100).await, from(1000).await);
@@ -381,7 +381,7 @@ async fn dropping_a_simulator_stops_it() {
 }
 
 #[tokio::test]
-async fn a_speed_that_makes_no_sense_and_a_taken_port_are_refused() {
+async fn an_invalid_speed_and_a_taken_port_are_rejected() {
     for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Sim::start(SimOptions { speed, ..SimOptions::default() }).await.is_err());
     }
@@ -391,7 +391,7 @@ async fn a_speed_that_makes_no_sense_and_a_taken_port_are_refused() {
 }
 
 #[tokio::test]
-async fn the_lines_for_a_shell_name_address_key_and_project() {
+async fn the_shell_lines_contain_base_url_key_and_project() {
     let sim = start(&[]).await;
     let lines: Vec<String> = sim.shell_lines().lines().map(str::to_owned).collect();
     assert_eq!(

@@ -1,6 +1,6 @@
--- Times are milliseconds UTC. Words (status, state, kind) are those that the screen and the service use.
+-- Times are milliseconds UTC. States and kinds are stored as the words of the screen and the service.
 
--- Whom jobs, drafts and cached views belong to, whatever the profile is called.
+-- The service and project that jobs, drafts and cached views belong to; profiles may be renamed.
 CREATE TABLE scope (
     id       INTEGER PRIMARY KEY,
     base_url TEXT NOT NULL,
@@ -8,7 +8,7 @@ CREATE TABLE scope (
     UNIQUE (base_url, project)
 ) STRICT;
 
--- One row that every change of a job counts up, in the transaction of the change.
+-- One row with a number that every change of a job increments, in the transaction of the change.
 CREATE TABLE revision (
     only  INTEGER PRIMARY KEY CHECK (only = 1),
     value INTEGER NOT NULL
@@ -18,7 +18,7 @@ INSERT INTO revision (only, value) VALUES (1, 0);
 CREATE TABLE job (
     key         INTEGER PRIMARY KEY AUTOINCREMENT,
     scope       INTEGER NOT NULL REFERENCES scope (id),
-    -- The service's id, none until a prompt was accepted.
+    -- The service's id; NULL until a prompt was accepted.
     id          TEXT,
     title       TEXT NOT NULL,
     status      TEXT,
@@ -35,17 +35,17 @@ CREATE TABLE job (
     looked_at   INTEGER,
     gone        INTEGER NOT NULL DEFAULT 0 CHECK (gone IN (0, 1)),
     dismissed   INTEGER NOT NULL DEFAULT 0 CHECK (dismissed IN (0, 1)),
-    -- The state of the most pressing prompt of the thread, so that the list needs no join.
+    -- The state of the most urgent prompt of the thread, so that the list needs no join.
     undelivered TEXT,
     revision    INTEGER NOT NULL,
-    -- Two rows turned out to be one job: everything moved there, and calls for this key are answered from there.
+    -- If two rows turn out to be the same job, one is merged into the other, and calls with its key use that one.
     merged_into INTEGER REFERENCES job (key)
 ) STRICT;
 CREATE UNIQUE INDEX job_by_id ON job (scope, id) WHERE id IS NOT NULL;
 CREATE INDEX job_by_revision ON job (scope, revision);
 CREATE INDEX job_merged ON job (merged_into) WHERE merged_into IS NOT NULL;
 
--- AUTOINCREMENT: a prompt's id is its place in the line, and is never given twice.
+-- AUTOINCREMENT: a prompt's id is its position in the queue, and is never used again.
 CREATE TABLE prompt (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     job        INTEGER NOT NULL REFERENCES job (key),
@@ -53,11 +53,11 @@ CREATE TABLE prompt (
     text       TEXT NOT NULL,
     state      TEXT NOT NULL CHECK (state IN
                ('queued', 'sending', 'accepted', 'not sent', 'rejected', 'unconfirmed', 'dismissed')),
-    -- Queued: not before then, in the service's time.
+    -- Queued: not sent before this time of the service.
     until      INTEGER,
     -- Not sent, rejected, unconfirmed: why.
     reason     TEXT,
-    -- Sending: the process that does it.
+    -- Sending: the process that is sending it.
     instance   TEXT,
     written_at INTEGER NOT NULL,
     sent_at    INTEGER
@@ -78,7 +78,7 @@ CREATE INDEX event_by_job ON event (job, id);
 
 CREATE TABLE draft (
     scope    INTEGER NOT NULL REFERENCES scope (id),
-    -- A follow-up to this job, or changes to this prompt; neither: a new job.
+    -- A follow-up to this job, or an edit of this prompt; if both are NULL, a new job.
     job      INTEGER REFERENCES job (key),
     prompt   INTEGER REFERENCES prompt (id),
     text     TEXT NOT NULL,
@@ -89,7 +89,7 @@ CREATE UNIQUE INDEX draft_new_job ON draft (scope) WHERE job IS NULL AND prompt 
 CREATE UNIQUE INDEX draft_of_prompt ON draft (prompt) WHERE prompt IS NOT NULL;
 CREATE UNIQUE INDEX draft_follow_up ON draft (job) WHERE job IS NOT NULL;
 
--- One ledger per limited operation and whom the service counts it for: a project, for views the organization.
+-- One ledger per limited operation and owner that the service counts by: a project, for views the organization.
 CREATE TABLE ledger (
     id            INTEGER PRIMARY KEY,
     base_url      TEXT NOT NULL,
@@ -107,7 +107,7 @@ CREATE INDEX ledger_use_by_time ON ledger_use (ledger, at);
 CREATE TABLE views_answer (
     scope     INTEGER NOT NULL REFERENCES scope (id),
     date_from TEXT NOT NULL,
-    -- Included.
+    -- Inclusive.
     date_to   TEXT NOT NULL,
     row_limit INTEGER NOT NULL,
     page      INTEGER NOT NULL,

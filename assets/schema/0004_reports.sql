@@ -1,18 +1,18 @@
--- All pages of a range, as far as they were loaded: one whole report a range, and one that is being loaded.
+-- Reports of all pages of a range: at most one complete and one unfinished report per range.
 CREATE TABLE views_report (
     id        INTEGER PRIMARY KEY,
     scope     INTEGER NOT NULL REFERENCES scope (id),
     date_from TEXT NOT NULL,
-    -- Included.
+    -- Inclusive.
     date_to   TEXT NOT NULL,
     complete  INTEGER NOT NULL CHECK (complete IN (0, 1)),
-    -- Answers taken in, rows that came in more than one of them, and its rows, so that no list has to count them.
+    -- The numbers of its answers, of the duplicate rows in them, and of its rows, so that no list has to count them.
     answers   INTEGER NOT NULL,
     moved     INTEGER NOT NULL,
     row_count INTEGER NOT NULL,
-    -- The oldest of its answers.
+    -- The time of the oldest answer.
     as_of     INTEGER NOT NULL,
-    -- Begun anew on purpose: answers from before this moment are not taken in.
+    -- When the load was restarted on purpose: earlier answers are not used.
     since     INTEGER,
     totals    TEXT NOT NULL,
     UNIQUE (scope, date_from, date_to, complete)
@@ -21,9 +21,9 @@ CREATE TABLE views_path (
     id   INTEGER PRIMARY KEY,
     path TEXT NOT NULL UNIQUE
 ) STRICT;
--- A page is found in each report by the key: an index by path would cost as much again on disk and with every answer.
--- The same goes for a reference to views_path; rows are written together with their path, and a path without rows is
--- deleted when the history is cut.
+-- A page is found in each report by the primary key: an index by path would need as much space again and slow down
+-- every answer. For the same reason path is no foreign key; rows are written together with their path, and a path
+-- without rows is deleted when the cache is pruned.
 CREATE TABLE views_row (
     report INTEGER NOT NULL REFERENCES views_report (id),
     path   INTEGER NOT NULL,
@@ -32,12 +32,12 @@ CREATE TABLE views_row (
     human  INTEGER,
     ai     INTEGER,
     total  INTEGER,
-    -- All three as received, where one of them is no whole number in range.
+    -- All three counts as received, if one of them is not an integer in range.
     odd    TEXT,
     PRIMARY KEY (report, path)
 ) STRICT, WITHOUT ROWID;
 
--- The site's totals of every range that an answer came for; a day's are a bar of the trend.
+-- The site's totals of every range with an answer; those of a day are a bar of the trend.
 CREATE TABLE views_total (
     scope     INTEGER NOT NULL REFERENCES scope (id),
     date_from TEXT NOT NULL,
@@ -46,13 +46,13 @@ CREATE TABLE views_total (
     totals    TEXT NOT NULL,
     PRIMARY KEY (scope, date_from, date_to)
 ) STRICT, WITHOUT ROWID;
--- What answers said before they were kept apart; an answer that can't be read is passed over. Of each group SQLite takes
--- the row that max() found.
+-- Copies the totals of existing answers; answers that can't be read are skipped. Of each group, SQLite takes the row
+-- with the max().
 INSERT OR IGNORE INTO views_total (scope, date_from, date_to, as_of, totals)
 SELECT scope, date_from, date_to, max(as_of), json_extract(answer, '$.totals')
 FROM views_answer WHERE json_valid(answer) GROUP BY scope, date_from, date_to;
 
--- Rows of an answer, and an index that lists the answers without reading them.
+-- The number of rows of an answer, and an index that lists the answers without reading them.
 ALTER TABLE views_answer ADD COLUMN row_count INTEGER NOT NULL DEFAULT 0;
 UPDATE views_answer SET row_count = coalesce(json_array_length(answer, '$.rows'), 0) WHERE json_valid(answer);
 CREATE INDEX views_answer_kept ON views_answer (scope, date_from, date_to, row_limit, as_of, row_count);
@@ -66,7 +66,7 @@ CREATE TABLE job_page (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_page_by_path ON job_page (path);
 
--- A new job about these pages, one path a line; NULL for any other draft.
+-- The pages of a draft about pages, one path per line; NULL for any other draft.
 ALTER TABLE draft ADD COLUMN pages TEXT;
 DROP INDEX draft_new_job;
 CREATE UNIQUE INDEX draft_new_job ON draft (scope, batch, pages IS NULL) WHERE job IS NULL AND prompt IS NULL;

@@ -1,5 +1,5 @@
--- The order of the jobs list by need, so that its first rows can be read without reading all. The same rules as
--- `Group` and `age_from` in the model: a test compares the two.
+-- The group and the order of the jobs list, so that its first rows can be read without reading all. The rules are those
+-- of `JobGroup` and `age_from` in the model; a test compares them.
 ALTER TABLE job ADD COLUMN need INTEGER GENERATED ALWAYS AS (
     CASE
         WHEN undelivered IN ('unconfirmed', 'rejected', 'not sent') THEN 0
@@ -14,7 +14,7 @@ ALTER TABLE job ADD COLUMN need INTEGER GENERATED ALWAYS AS (
     END
 ) VIRTUAL;
 
--- Smaller comes first: the newest, and of what is queued what goes out first.
+-- Smaller comes first: the newest, and of the queued prompts the one that is sent next.
 ALTER TABLE job ADD COLUMN turn INTEGER GENERATED ALWAYS AS (
     CASE
         WHEN undelivered IN ('queued', 'paused') AND dismissed = 0 THEN coalesce(place, 9223372036854775807)

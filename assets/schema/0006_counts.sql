@@ -1,5 +1,5 @@
--- How many jobs each group of a scope's list has, so that nobody has to count them: kept by the file itself, in the
--- transaction of each change. Rows that were merged into others are in no list.
+-- The size of each group of a scope's list. Triggers update it in the transaction of each change. Rows that were merged
+-- into others are in no list.
 CREATE TABLE job_count (
     scope INTEGER NOT NULL REFERENCES scope (id),
     need  INTEGER NOT NULL,

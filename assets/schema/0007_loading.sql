@@ -1,27 +1,27 @@
--- A report that is being loaded: its answers as they came. Rows are made of them once it is whole, all at once and in the
--- order of the index, since one answer after the other would write most of the index again and again.
+-- Reports that are being loaded, with their answers as received. Rows are only written when the report is complete, all
+-- at once and in the order of the index: writing them answer by answer would write most of the index each time.
 CREATE TABLE views_loading (
     id        INTEGER PRIMARY KEY,
     scope     INTEGER NOT NULL REFERENCES scope (id),
     date_from TEXT NOT NULL,
-    -- Included.
+    -- Inclusive.
     date_to   TEXT NOT NULL,
-    -- Begun anew on purpose: answers from before this moment are not taken in.
+    -- When the load was restarted on purpose: earlier answers are not used.
     since     INTEGER,
-    -- Rows that had come again before its first part that is kept.
+    -- Duplicate rows from before the first stored part.
     moved     INTEGER NOT NULL DEFAULT 0,
     UNIQUE (scope, date_from, date_to)
 ) STRICT;
 CREATE TABLE views_part (
     loading INTEGER NOT NULL REFERENCES views_loading (id),
-    -- The answer's place, from 1.
+    -- The number of the answer, starting at 1.
     number  INTEGER NOT NULL,
     as_of   INTEGER NOT NULL,
     answer  TEXT NOT NULL,
     PRIMARY KEY (loading, number)
 ) STRICT, WITHOUT ROWID;
 
--- A views_report that is not whole is none of this docdeck. What a load that was broken off had taken in becomes one answer.
+-- Unfinished reports move to views_loading: the rows that were loaded so far become one answer.
 INSERT INTO views_loading (id, scope, date_from, date_to, since, moved)
 SELECT id, scope, date_from, date_to, since, moved FROM views_report WHERE complete = 0 AND answers > 0;
 INSERT INTO views_part (loading, number, as_of, answer)

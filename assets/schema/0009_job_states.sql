@@ -1,5 +1,5 @@
--- Every state of a job gets the time at which it began, a discarded prompt remembers the state that it had, and what
--- the user has acted on is kept apart from what the user has looked at.
+-- Every state of a job has the time at which it began, a discarded prompt keeps its previous state, and jobs that the
+-- user has acted on are distinguished from those that were only viewed.
 DROP TRIGGER job_comes;
 DROP TRIGGER job_goes;
 DROP TRIGGER job_moves;
@@ -9,8 +9,8 @@ ALTER TABLE job DROP COLUMN need;
 
 -- When the prompt entered its state.
 ALTER TABLE prompt ADD COLUMN state_at INTEGER;
--- Discarded ('dismissed'): since when, and the state before that, which can be restored: its state_at, until, reason, held
--- and place stay as well. NULL if an older docdeck discarded it.
+-- Discarded (stored as 'dismissed'): since when, and the previous state, which can be restored, since state_at, until,
+-- reason, held and place stay as well. NULL if an older docdeck discarded it.
 ALTER TABLE prompt ADD COLUMN discarded_at INTEGER;
 ALTER TABLE prompt ADD COLUMN discarded_from TEXT;
 UPDATE prompt SET state_at = CASE WHEN state = 'queued' THEN written_at ELSE coalesce(sent_at, written_at) END
@@ -25,7 +25,7 @@ ALTER TABLE job ADD COLUMN undelivered_at INTEGER;
 -- When the service first answered that it doesn't know the job.
 ALTER TABLE job ADD COLUMN gone_at INTEGER;
 
--- Nobody's list changes with this update.
+-- Existing jobs keep their groups.
 UPDATE job SET handled_at = looked_at;
 UPDATE job SET gone_at = (SELECT max(at) FROM event WHERE event.job = job.key AND event.kind = 'gone') WHERE gone = 1;
 UPDATE job SET undelivered = 'discarded' WHERE undelivered IS NULL AND id IS NULL AND EXISTS (
@@ -37,8 +37,8 @@ UPDATE job SET undelivered_at = (
     LIMIT 1)
 WHERE undelivered IS NOT NULL;
 
--- The group of the jobs list, by the rules of `JobRow::group` in the model: a test compares the two. Dismissed jobs are
--- 4 while the agent works on them and 5 otherwise, so that the jobs at work can be counted.
+-- The group of the jobs list, by the rules of `Job::group` in the model; a test compares them. Dismissed jobs are 4
+-- while the agent works on them and 5 otherwise, so that working jobs can be counted.
 ALTER TABLE job ADD COLUMN need INTEGER GENERATED ALWAYS AS (
     CASE
         WHEN undelivered IN ('unconfirmed', 'rejected', 'not sent') THEN 0
@@ -67,7 +67,7 @@ ALTER TABLE job ADD COLUMN turn INTEGER GENERATED ALWAYS AS (
     END
 ) VIRTUAL;
 
--- The whole sort key of the list, as in `jobs::first_rows_sql`.
+-- The complete sort key of the list, as in `jobs::first_rows_sql`.
 CREATE INDEX job_by_need ON job (scope, need, turn, CASE need WHEN 2 THEN key ELSE -key END) WHERE merged_into IS NULL;
 
 DELETE FROM job_count;

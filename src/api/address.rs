@@ -1,5 +1,5 @@
-//! Addresses of the operations: what base URLs are accepted, and how a project and an id become path segments.
-//! Whether anything answers there is found out elsewhere.
+//! Builds the URLs of the operations: validates the base URL and encodes project and id as path segments. Makes no
+//! requests.
 
 use crate::model::endpoint::Scope;
 use crate::model::job::JobId;
@@ -9,36 +9,26 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Url;
 use std::net::IpAddr;
 
-/// Everything but the unreserved characters of RFC 3986, so that no id can add a segment, a query or a fragment.
+/// Everything except the unreserved characters of RFC 3986, so that no id can add a segment, a query or a fragment.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Why a base URL or a project can't be used. None of the sentences repeats the URL: a key pasted into the wrong field
-/// must not show up on the screen.
+/// Why a base URL or a project can't be used. No message repeats the URL: a key pasted into the wrong field must not
+/// appear on the screen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum AddressError {
-    #[error(
-        "The base URL is not a web address, so nothing can be asked: write it in full, like https://api.mintlify.com."
-    )]
+    #[error("The base URL is not a web address. Write it in full, like https://api.mintlify.com.")]
     NotAnAddress,
-    #[error(
-        "The base URL starts with neither https:// nor http://, so nothing can be asked: write it in full, like https://api.mintlify.com."
-    )]
+    #[error("The base URL does not start with https:// or http://. Write it in full, like https://api.mintlify.com.")]
     NotHttp,
-    #[error(
-        "The base URL would send the key unencrypted to {0}, so nothing was sent: http:// is accepted for this computer only, write https://."
-    )]
+    #[error("Use https://; http:// would send the key unencrypted to {0} (allowed only for this computer).")]
     Unencrypted(CleanText),
     #[error(
-        "The base URL contains a user name or password, which the service does not take: remove what stands before the @, the key is set on its own."
+        "The base URL contains a user name or password. Remove everything before the @; the key is a separate setting."
     )]
     UserInfo,
-    #[error(
-        "The base URL contains a ? or #, so the operations can't be put behind it: end it with the host or a path."
-    )]
+    #[error("The base URL contains a ? or #. End it with the host or a path.")]
     Query,
-    #[error(
-        "The project id is missing or can't stand in an address: copy it from the API keys page of the service's dashboard."
-    )]
+    #[error("The project id is missing or invalid. Copy it from the API keys page of the service's dashboard.")]
     Project,
 }
 
@@ -47,7 +37,7 @@ pub(super) enum AddressError {
 pub(super) struct Address {
     /// Without a trailing slash, query, fragment and user info.
     base: String,
-    /// Host as it may be shown, with its port where one is given.
+    /// The host for display, with its port if one is given.
     host: CleanText,
     /// Percent-encoded, one segment.
     project: String,
@@ -55,10 +45,10 @@ pub(super) struct Address {
     encrypted: bool,
 }
 
-/// How this computer itself is named in the base URL.
+/// How the base URL refers to this computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Loopback {
-    /// An address out of 127.0.0.0/8, or ::1.
+    /// An address in 127.0.0.0/8, or ::1.
     Number,
     /// `localhost`.
     Name,
@@ -92,38 +82,38 @@ impl Address {
         &self.base
     }
 
-    /// The host for sentences.
+    /// The host, for messages.
     pub(super) fn host(&self) -> &CleanText {
         &self.host
     }
 
-    /// Whether and how it names this computer.
+    /// Whether and how the address refers to this computer.
     pub(super) fn loopback(&self) -> Option<Loopback> {
         self.loopback
     }
 
-    /// Whether TLS is spoken there.
+    /// Whether the address uses TLS.
     pub(super) fn is_encrypted(&self) -> bool {
         self.encrypted
     }
 
-    /// Where jobs are created.
+    /// The URL for creating jobs.
     pub(super) fn jobs(&self) -> Option<Url> {
         Url::parse(&format!("{}/v2/agent/{}/job", self.base, self.project)).ok()
     }
 
-    /// One job; none for an id that can't be a path segment.
+    /// The URL of one job; `None` if the id can't be a path segment.
     pub(super) fn job(&self, id: &JobId) -> Option<Url> {
         Url::parse(&format!("{}/v2/agent/{}/job/{}", self.base, self.project, segment(id.as_str())?)).ok()
     }
 
-    /// Where follow-ups to a job go; none for an id that can't be a path segment.
+    /// The URL for follow-ups to a job; `None` if the id can't be a path segment.
     pub(super) fn message(&self, id: &JobId) -> Option<Url> {
         let id = segment(id.as_str())?;
         Url::parse(&format!("{}/v2/agent/{}/job/{id}/message", self.base, self.project)).ok()
     }
 
-    /// Page views. Both dates are always sent, the second one exclusive (api.md: page views).
+    /// The URL of page views. Both dates are always sent; the second one is exclusive.
     pub(super) fn views(&self, query: &ViewsQuery) -> Option<Url> {
         let (from, to) = (query.range.from(), query.range.wire_to());
         let (limit, offset) = (query.limit, query.offset());
@@ -132,7 +122,7 @@ impl Address {
     }
 }
 
-/// The host of an address with its port where it names one; without user info, path and query.
+/// The host of a URL with its port, if it has one; without user info, path and query.
 pub(super) fn shown_host(url: &Url) -> Option<CleanText> {
     let host = url.host_str().filter(|host| !host.is_empty())?;
     Some(match url.port() {
@@ -141,7 +131,7 @@ pub(super) fn shown_host(url: &Url) -> Option<CleanText> {
     })
 }
 
-/// One path segment. `.` and `..` can't be one: every parser of URLs takes them for steps in the path, encoded or not.
+/// Encodes one path segment. `.` and `..` can't be one: every URL parser treats them as path steps, encoded or not.
 fn segment(raw: &str) -> Option<String> {
     (!matches!(raw, "" | "." | "..")).then(|| utf8_percent_encode(raw, SEGMENT).to_string())
 }
@@ -173,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_http_is_for_this_computer_only() {
+    fn plain_http_is_only_accepted_for_this_computer() {
         for base in
             ["http://127.0.0.1:1", "http://127.9.8.7", "http://[::1]:3000", "http://localhost:8", "http://LOCALHOST"]
         {
@@ -186,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_base_url_is_refused_without_repeating_it() {
+    fn an_invalid_base_url_is_rejected_without_repeating_it() {
         let refused = |base: &str| address(base).expect_err(base);
         assert_eq!(refused("mint_secret"), AddressError::NotAnAddress);
         assert_eq!(refused(""), AddressError::NotAnAddress);
@@ -233,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn views_are_asked_with_both_dates_and_an_exclusive_end() {
+    fn views_are_requested_with_both_dates_and_an_exclusive_end() {
         let range = DateRange::last_days(7, "2026-11-20".parse().expect("a date"));
         let url = address("https://example.com").expect("an address").views(&ViewsQuery { range, limit: 50, page: 3 });
         let wanted =

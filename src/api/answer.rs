@@ -1,10 +1,10 @@
-//! Reads one HTTP answer: head, body up to its cap, and what a status other than 2xx means.
+//! Reads one HTTP answer: the head, the body up to a size limit, and the meaning of a status other than 2xx.
 
 use super::address::shown_host;
 use super::connect_error::innermost;
 use super::decode;
 use super::error::{ApiError, Unreadable};
-use super::excerpt::{excerpt, is_page, words};
+use super::excerpt::{error_text, excerpt, is_page};
 use super::retry_after::RetryAfterHeader;
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
@@ -18,25 +18,26 @@ use reqwest::header::{DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::{Response, Url};
 use std::time::Duration;
 
-/// As much of an error's body as is read, in bytes.
+/// How much of an error's body is read, in bytes.
 const ERROR_CAP: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
-/// What is needed to read the answer to a request. An answer that is there already, in a file or out of a generator of bad
-/// ones, is read without a connection, by the same rules.
+/// The context for reading an answer. Also reads answers from files or generators, without a connection, by the same
+/// rules.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyReader<'a> {
     pub operation: Operation,
-    /// Time that the request had in all, for the sentence.
+    /// The total time limit of the request, for the message.
     pub within: Duration,
-    /// Struck out of whatever the service says.
+    /// Redacted from everything that the service returns.
     pub key: &'a ApiKey,
 }
 
-/// How the body of a good answer is read.
+/// Decodes the body of a successful answer.
 pub(super) type Decode<T> = fn(&[u8], &ApiKey) -> Result<T, Unreadable>;
 
-/// A job, whose texts don't repeat the key. An id can't be changed: one that repeats it is refused.
+/// Decodes a job and redacts the key from its texts. An id can't be redacted, so one that contains the key is
+/// rejected.
 pub(super) fn job(body: &[u8], key: &ApiKey) -> Result<RemoteJob, Unreadable> {
     let redactor = Redactor::new(key);
     let mut job = decode::job(body)?;
@@ -47,7 +48,7 @@ pub(super) fn job(body: &[u8], key: &ApiKey) -> Result<RemoteJob, Unreadable> {
     Ok(job)
 }
 
-/// Page views, whose texts don't repeat the key.
+/// Decodes page views and redacts the key from their texts.
 pub(super) fn views(body: &[u8], key: &ApiKey) -> Result<ViewsPage, Unreadable> {
     let redactor = Redactor::new(key);
     let mut page = decode::views(body)?;
@@ -56,31 +57,38 @@ pub(super) fn views(body: &[u8], key: &ApiKey) -> Result<ViewsPage, Unreadable> 
 }
 
 impl BodyReader<'_> {
-    /// The job in an answer that came whole.
+    /// Decodes the job in a complete answer.
     ///
     /// # Errors
-    /// What a status other than 2xx means, with the value of `Retry-After` where there was one; or a body that is no job.
+    /// The meaning of a status other than 2xx, with the value of `Retry-After` if there was one; or a body that is
+    /// not a job.
     pub fn job(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<RemoteJob, ApiError> {
-        self.whole(status, retry_after, body, job)
+        self.decode_complete(status, retry_after, body, job)
     }
 
-    /// The page views in an answer that came whole.
+    /// Decodes the page views in a complete answer.
     ///
     /// # Errors
-    /// As for [`Reading::job`]; or a body that holds no page views.
+    /// See [`BodyReader::job`]; or a body without page views.
     pub fn views(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<ViewsPage, ApiError> {
-        self.whole(status, retry_after, body, views)
+        self.decode_complete(status, retry_after, body, views)
     }
 
-    fn whole<T>(&self, status: u16, retry_after: Option<&str>, body: &[u8], decode: Decode<T>) -> Result<T, ApiError> {
+    fn decode_complete<T>(
+        &self,
+        status: u16,
+        retry_after: Option<&str>,
+        body: &[u8],
+        decode: Decode<T>,
+    ) -> Result<T, ApiError> {
         match status {
             200..300 => decode(body, self.key).map_err(|why| self.unreadable(status, why, body)),
             300..400 => Err(ApiError::Redirected { operation: self.operation, status, host: None }),
-            _ => Err(self.refusal(status, retry_after, body)),
+            _ => Err(self.status_error(status, retry_after, body)),
         }
     }
 
-    /// Largest good answer, counted after decompression, in MiB.
+    /// The size limit of a successful answer, counted after decompression, in MiB.
     fn cap_mib(&self) -> usize {
         match self.operation {
             Operation::Create | Operation::Get | Operation::FollowUp => 4,
@@ -88,7 +96,7 @@ impl BodyReader<'_> {
         }
     }
 
-    /// The decoded answer, or what the status, the body or the way it ended means.
+    /// Returns the decoded answer, or an error for the status, the body or the way it ended.
     pub(super) async fn read<T>(&self, mut response: Response, decode: Decode<T>) -> Result<T, ApiError> {
         let status = response.status();
         if status.is_redirection() {
@@ -97,24 +105,24 @@ impl BodyReader<'_> {
         }
         let body = match status.is_success() {
             true => self.body(&mut response).await?,
-            // However the body ends, the status stands.
+            // The status is final, however the body ends.
             false => chunks(&mut response, ERROR_CAP).await.0,
         };
-        self.whole(status.as_u16(), header(response.headers(), &RETRY_AFTER), &body, decode)
+        self.decode_complete(status.as_u16(), header(response.headers(), &RETRY_AFTER), &body, decode)
     }
 
-    /// The whole body of a good answer.
+    /// Reads the complete body of a successful answer.
     async fn body(&self, response: &mut Response) -> Result<Vec<u8>, ApiError> {
         let operation = self.operation;
         match chunks(response, self.cap_mib() * MIB).await {
-            (body, BodyEnd::Whole) => Ok(body),
+            (body, BodyEnd::Complete) => Ok(body),
             (_, BodyEnd::TooLarge) => Err(ApiError::TooLarge { operation, limit_mib: self.cap_mib() }),
-            (_, BodyEnd::Broken(error)) => Err(self.broken(&error)),
+            (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
         }
     }
 
-    /// A failure after the connection stood.
-    pub(super) fn broken(&self, error: &reqwest::Error) -> ApiError {
+    /// A failure after the connection was established.
+    pub(super) fn transfer_error(&self, error: &reqwest::Error) -> ApiError {
         let operation = self.operation;
         if error.is_timeout() {
             ApiError::TimedOut { operation, after: self.within }
@@ -128,16 +136,16 @@ impl BodyReader<'_> {
         ApiError::Unreadable { operation: self.operation, status, why, excerpt: excerpt(body, self.key) }
     }
 
-    fn refusal(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> ApiError {
+    fn status_error(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> ApiError {
         let operation = self.operation;
-        let said = words(body, self.key);
-        let words = said.text;
+        let error = error_text(body, self.key);
+        let words = error.text;
         match status {
             400 => ApiError::BadRequest { operation, words },
             401 => ApiError::Unauthorized { words },
             403 => ApiError::Forbidden { operation, words },
-            404 => ApiError::NotFound { operation, words, is_page: said.is_page },
-            408 | 499 => ApiError::GaveUp { operation, status, words },
+            404 => ApiError::NotFound { operation, words, is_page: error.is_page },
+            408 | 499 => ApiError::ServerTimeout { operation, status, words },
             429 => ApiError::Limited { retry: RetryAfterHeader::parse(retry_after), words },
             402..=498 => ApiError::Rejected { operation, status, words },
             _ => ApiError::Failed { operation, status, words },
@@ -155,19 +163,19 @@ fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Where a redirect points, without path and query: these may carry what must not be shown.
+/// The target of a redirect, without path and query, which may contain secrets.
 fn redirect_host(from: &Url, headers: &HeaderMap) -> Option<CleanText> {
     shown_host(&from.join(header(headers, &LOCATION)?).ok()?)
 }
 
 /// How a body ended.
 enum BodyEnd {
-    Whole,
+    Complete,
     TooLarge,
     Broken(reqwest::Error),
 }
 
-/// The body, decompressed, up to `cap` bytes. Never holds more than one chunk beyond that.
+/// Reads the decompressed body, up to `cap` bytes. Never holds more than one chunk beyond that.
 async fn chunks(response: &mut Response, cap: usize) -> (Vec<u8>, BodyEnd) {
     let mut body = Vec::new();
     loop {
@@ -177,7 +185,7 @@ async fn chunks(response: &mut Response, cap: usize) -> (Vec<u8>, BodyEnd) {
                 body.extend(chunk.iter().take(cap.saturating_sub(body.len())));
                 return (body, BodyEnd::TooLarge);
             }
-            Ok(None) => return (body, BodyEnd::Whole),
+            Ok(None) => return (body, BodyEnd::Complete),
             Err(error) => return (body, BodyEnd::Broken(error)),
         }
     }

@@ -1,6 +1,5 @@
-//! The four operations of the service, one request each.
-//!
-//! Nothing in here asks twice: a request whose answer is lost is reported as such, and whoever called decides.
+//! The four operations of the service. Each call makes one request and never retries: a lost answer is reported, and
+//! the caller decides.
 
 use super::ApiAnswer;
 use super::address::Address;
@@ -22,17 +21,17 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-/// What a slow line may need for a long prompt, on top of the total timeout: a second for each 64 KiB.
-const BYTES_A_SECOND: usize = 64 * 1024;
+/// The extra time for a long prompt on a slow connection, on top of the total timeout: a second per 64 KiB.
+const BYTES_PER_SECOND: usize = 64 * 1024;
 
-/// How long the client waits, and whom it trusts.
+/// Timeouts and trusted certificates of the client.
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
-    /// For name, connection and TLS together.
+    /// For name lookup, connection and TLS together.
     pub connect_timeout: Duration,
-    /// From the call to the last byte of the answer; a long prompt gets more.
+    /// From the call to the last byte of the answer; long prompts get more.
     pub total_timeout: Duration,
-    /// Authorities that are trusted beside those of the system.
+    /// Certificate authorities that are trusted in addition to those of the system.
     pub roots: Option<ExtraRoots>,
 }
 
@@ -42,7 +41,7 @@ impl Default for ClientOptions {
     }
 }
 
-/// The client for one scope and key. Cheap to clone; opens nothing and reads no certificates before the first request.
+/// The client for one scope and key. Cheap to clone; connects and reads certificates only at the first request.
 #[derive(Debug, Clone)]
 pub struct Client(Arc<ClientState>);
 
@@ -52,13 +51,12 @@ struct ClientState {
     address: Address,
     key: ApiKey,
     options: ClientOptions,
-    /// For what may be asked again.
+    /// For requests that may be repeated.
     reads: OnceCell<reqwest::Client>,
     /// For prompts.
     sends: OnceCell<reqwest::Client>,
 }
 
-/// One request to be made.
 struct OutgoingRequest {
     operation: Operation,
     url: Url,
@@ -66,74 +64,81 @@ struct OutgoingRequest {
 }
 
 impl Client {
-    /// Err is a user's sentence: a base URL that can't be used, or `http://` to another computer.
+    /// Creates a client. The error is a message for the user: an invalid base URL, or `http://` to another computer.
     pub fn new(scope: Scope, key: ApiKey, options: ClientOptions) -> Result<Self, Failure> {
         let address = Address::new(&scope).map_err(|error| Failure::new(FailureKind::Local, &error.to_string()))?;
         let inner = ClientState { scope, address, key, options, reads: OnceCell::new(), sends: OnceCell::new() };
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Whom it talks to.
+    /// The service and project of this client.
     pub fn scope(&self) -> &Scope {
         &self.0.scope
     }
 
-    /// Creates a job. Spends one of the project's creates.
+    /// Creates a job. Counts towards the project's hourly limit of new jobs.
     pub async fn create_job(&self, prompt: &str) -> ApiAnswer<RemoteJob> {
         let Some(url) = self.0.address.jobs() else {
-            return self.no_address();
+            return self.no_url();
         };
-        self.ask(OutgoingRequest { operation: Operation::Create, url, body: Some(prompt_body(prompt)) }, answer::job)
-            .await
+        self.request(
+            OutgoingRequest { operation: Operation::Create, url, body: Some(prompt_body(prompt)) },
+            answer::job,
+        )
+        .await
     }
 
-    /// Looks at a job.
+    /// Fetches a job.
     pub async fn get_job(&self, id: &JobId) -> ApiAnswer<RemoteJob> {
         let Some(url) = self.0.address.job(id) else {
-            return unusable(id);
+            return unusable_id(id);
         };
-        let answer = self.ask(OutgoingRequest { operation: Operation::Get, url, body: None }, answer::job).await;
-        only(id, Operation::Get, answer)
+        let answer = self.request(OutgoingRequest { operation: Operation::Get, url, body: None }, answer::job).await;
+        require_same_job(id, Operation::Get, answer)
     }
 
-    /// Sends a follow-up to a job. Spends one of the project's follow-ups.
+    /// Sends a follow-up to a job. Counts towards the project's hourly limit of follow-ups.
     pub async fn send_follow_up(&self, id: &JobId, prompt: &str) -> ApiAnswer<RemoteJob> {
         let Some(url) = self.0.address.message(id) else {
-            return unusable(id);
+            return unusable_id(id);
         };
         let call = OutgoingRequest { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
-        only(id, Operation::FollowUp, self.ask(call, answer::job).await)
+        require_same_job(id, Operation::FollowUp, self.request(call, answer::job).await)
     }
 
-    /// One page of views. Spends one analytics request.
+    /// Fetches one page of views. Counts towards the hourly limit of analytics requests.
     pub async fn views(&self, query: &ViewsQuery) -> ApiAnswer<ViewsPage> {
         let Some(url) = self.0.address.views(query) else {
-            return self.no_address();
+            return self.no_url();
         };
-        self.ask(OutgoingRequest { operation: Operation::Views, url, body: None }, answer::views).await
+        self.request(OutgoingRequest { operation: Operation::Views, url, body: None }, answer::views).await
     }
 
-    async fn ask<T>(&self, call: OutgoingRequest, decode: answer::Decode<T>) -> ApiAnswer<T> {
+    async fn request<T>(&self, call: OutgoingRequest, decode: answer::Decode<T>) -> ApiAnswer<T> {
         let started = Instant::now();
-        let sending = call.body.as_ref().map_or(0, |body| body.len() / BYTES_A_SECOND);
-        let within = self.0.options.total_timeout + Duration::from_secs(u64::try_from(sending).unwrap_or(0));
-        let reading = BodyReader { operation: call.operation, within, key: &self.0.key };
-        match self.send(call, &reading).await {
+        let upload_seconds = call.body.as_ref().map_or(0, |body| body.len() / BYTES_PER_SECOND);
+        let within = self.0.options.total_timeout + Duration::from_secs(u64::try_from(upload_seconds).unwrap_or(0));
+        let reader = BodyReader { operation: call.operation, within, key: &self.0.key };
+        match self.send(call, &reader).await {
             Ok(response) => {
                 let (status, date) = (Some(response.status().as_u16()), answer::date(response.headers()));
-                let result = reading.read(response, decode).await;
+                let result = reader.read(response, decode).await;
                 ApiAnswer { result, status, took: started.elapsed(), date }
             }
             Err(error) => ApiAnswer { result: Err(error), status: None, took: started.elapsed(), date: None },
         }
     }
 
-    async fn send(&self, call: OutgoingRequest, reading: &BodyReader<'_>) -> Result<Response, ApiError> {
+    async fn send(&self, call: OutgoingRequest, reader: &BodyReader<'_>) -> Result<Response, ApiError> {
         let not_reached = |cause| ApiError::NotReached { host: self.0.address.host().clone(), cause };
         let http =
             self.transport(if call.body.is_some() { Reuse::Never } else { Reuse::Keep }).await.map_err(not_reached)?;
         let mut bearer = HeaderValue::try_from(Zeroizing::new(format!("Bearer {}", self.0.key.expose())).as_str())
-            .map_err(|_| not_reached(ConnectError::Other(CleanText::line("the key can't stand in a header"))))?;
+            .map_err(|_| {
+                not_reached(ConnectError::Other(CleanText::line(
+                    "the key contains characters that are not allowed in a header",
+                )))
+            })?;
         bearer.set_sensitive(true);
         let method = if call.body.is_some() { Method::POST } else { Method::GET };
         let mut request =
@@ -141,13 +146,13 @@ impl Client {
         if let Some(body) = call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
-        request.timeout(reading.within).send().await.map_err(|error| match ConnectError::of(&error) {
+        request.timeout(reader.within).send().await.map_err(|error| match ConnectError::of(&error) {
             Some(cause) => not_reached(cause),
-            None => reading.broken(&error),
+            None => reader.transfer_error(&error),
         })
     }
 
-    /// The HTTP client below, built at its first use.
+    /// The underlying HTTP client, built at its first use.
     async fn transport(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
         let cell = match reuse {
             Reuse::Keep => &self.0.reads,
@@ -155,7 +160,7 @@ impl Client {
         };
         let build = || async {
             let (address, options) = (self.0.address.clone(), self.0.options.clone());
-            // Reading the system's certificates takes long enough to be felt on the screen.
+            // Reading the system's certificates takes noticeable time.
             let built = tokio::task::spawn_blocking(move || transport::build(&address, &options, reuse)).await;
             match built {
                 Ok(Ok(client)) => Ok(client),
@@ -166,8 +171,8 @@ impl Client {
         cell.get_or_try_init(build).await
     }
 
-    /// For the case, not met so far, that a checked base URL with a path behind it is none.
-    fn no_address<T>(&self) -> ApiAnswer<T> {
+    /// Covers the theoretical case that a valid base URL with a path appended is not valid.
+    fn no_url<T>(&self) -> ApiAnswer<T> {
         let cause = ConnectError::Other(CleanText::line("the base URL can't be extended"));
         unsent(ApiError::NotReached { host: self.0.address.host().clone(), cause })
     }
@@ -177,7 +182,7 @@ fn prompt_body(prompt: &str) -> String {
     serde_json::json!({ "prompt": prompt }).to_string()
 }
 
-fn unusable<T>(id: &JobId) -> ApiAnswer<T> {
+fn unusable_id<T>(id: &JobId) -> ApiAnswer<T> {
     unsent(ApiError::UnusableId { id: id.clean() })
 }
 
@@ -185,8 +190,8 @@ fn unsent<T>(error: ApiError) -> ApiAnswer<T> {
     ApiAnswer { result: Err(error), status: None, took: Duration::ZERO, date: None }
 }
 
-/// An answer about another job than the one in the path is none: it would overwrite what is known of this one.
-fn only(id: &JobId, operation: Operation, mut answer: ApiAnswer<RemoteJob>) -> ApiAnswer<RemoteJob> {
+/// Rejects an answer about another job than the requested one: it would overwrite the data of this job.
+fn require_same_job(id: &JobId, operation: Operation, mut answer: ApiAnswer<RemoteJob>) -> ApiAnswer<RemoteJob> {
     answer.result = answer.result.and_then(|job| match job.id == *id {
         true => Ok(job),
         false => Err(ApiError::OtherJob { operation, got: job.id.clean() }),

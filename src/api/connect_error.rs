@@ -1,34 +1,34 @@
-//! Tells why a request never reached the service, from the chain of causes that the HTTP library gives.
-//! An error that is not recognised here counts as one after which the request may have been carried out.
+//! Finds out why a request never reached the service, from the HTTP library's chain of causes. After an error that is
+//! not recognised here, the request may have been carried out.
 
 use crate::model::text::CleanText;
 use std::error::Error;
 use std::io;
 
-/// Why nothing was sent.
+/// Why a request was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectError {
-    /// The host's name has no address, or can't have one.
+    /// The host name has no address, or is not valid.
     Name,
-    /// Nobody listens there.
+    /// No server listens at the address.
     Refused,
-    /// No way leads there: no network, no route.
+    /// No network or no route.
     NoRoute,
     /// No connection in time.
     TimedOut,
-    /// TLS could not be agreed on, or the certificate is not trusted; with the reason.
+    /// TLS could not be negotiated, or the certificate is not trusted; with the reason.
     Tls(CleanText),
-    /// The proxy can't be reached or did not let the request through; with the reason, without its address (which may
-    /// hold a password).
+    /// The proxy can't be reached or rejected the request; with the reason, without its address (which may contain a
+    /// password).
     Proxy(CleanText),
-    /// This computer can't speak TLS at all: no root certificates; with the reason.
+    /// This computer has no root certificates, so TLS is impossible; with the reason.
     NoCertificates(CleanText),
     /// Another failure before anything was sent.
     Other(CleanText),
 }
 
 impl ConnectError {
-    /// Some when the error says for certain that the request did not go out.
+    /// Returns `Some` only if the error proves that the request was not sent.
     pub(super) fn of(error: &reqwest::Error) -> Option<Self> {
         if error.is_builder() {
             return Some(Self::Other(innermost(error)));
@@ -40,13 +40,13 @@ impl ConnectError {
     }
 
     fn of_connect(error: &reqwest::Error) -> Self {
-        if chain(error).any(speaks_of_proxy) {
+        if chain(error).any(is_proxy_error) {
             return Self::Proxy(innermost(error));
         }
         if let Some(tls) = chain(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
             return Self::Tls(tls_reason(tls));
         }
-        // A name that TLS refuses could not have been found either.
+        // A name that TLS rejects could not have been resolved either.
         if error.is_dns() || chain(error).any(|cause| cause.is::<rustls::pki_types::InvalidDnsNameError>()) {
             return Self::Name;
         }
@@ -64,7 +64,7 @@ impl ConnectError {
     }
 }
 
-/// The error and its causes, outermost first. An `io::Error` hides the error that it wraps from `source()`.
+/// The error and its causes, outermost first. An `io::Error` hides its wrapped error from `source()`.
 fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let first: &(dyn Error + 'static) = error;
     std::iter::successors(Some(first), |cause| cause_of(*cause))
@@ -77,49 +77,47 @@ fn cause_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'st
     }
 }
 
-/// What the innermost cause says. The outer ones repeat the URL or say "error sending request".
+/// The text of the innermost cause. The outer ones repeat the URL or say "error sending request".
 pub(super) fn innermost(error: &reqwest::Error) -> CleanText {
     let cause = chain(error).last().map(ToString::to_string).unwrap_or_default();
     CleanText::title(&cause, 120)
 }
 
-/// The types of the tunnel's errors are private; their texts are what there is to go by.
-fn speaks_of_proxy(cause: &(dyn Error + 'static)) -> bool {
+/// The tunnel's error types are private, so only their texts identify them.
+fn is_proxy_error(cause: &(dyn Error + 'static)) -> bool {
     let text = cause.to_string();
     text.starts_with("tunnel error") || text.starts_with("SOCKS error") || text.contains("socks proxy")
 }
 
-/// Why a certificate or a handshake was not accepted, as a phrase.
+/// Why a certificate or a handshake was rejected, as a phrase.
 pub(super) fn tls_reason(error: &rustls::Error) -> CleanText {
     use rustls::AlertDescription as Alert;
-    use rustls::CertificateError as Bad;
+    use rustls::CertificateError as Cert;
     let reason = match error {
         rustls::Error::InvalidCertificate(bad) => match bad {
-            Bad::Expired | Bad::ExpiredContext { .. } => "its certificate has expired",
-            Bad::NotValidYet | Bad::NotValidYetContext { .. } => "its certificate is not valid yet",
-            Bad::NotValidForName | Bad::NotValidForNameContext { .. } => "its certificate is for another host",
-            Bad::UnknownIssuer => "its certificate comes from an issuer that this computer does not trust",
-            Bad::Revoked => "its certificate was revoked",
-            Bad::BadEncoding => "its certificate can't be read",
-            Bad::BadSignature => "its certificate was not signed by the issuer that it names",
-            Bad::InvalidPurpose | Bad::InvalidPurposeContext { .. } => "its certificate is not for servers",
-            Bad::UnhandledCriticalExtension => "its certificate has a critical extension that docdeck doesn't know",
-            Bad::UnknownRevocationStatus | Bad::ExpiredRevocationList | Bad::ExpiredRevocationListContext { .. } => {
-                "it is not known whether its certificate was revoked"
+            Cert::Expired | Cert::ExpiredContext { .. } => "its certificate has expired",
+            Cert::NotValidYet | Cert::NotValidYetContext { .. } => "its certificate is not valid yet",
+            Cert::NotValidForName | Cert::NotValidForNameContext { .. } => "its certificate is for another host",
+            Cert::UnknownIssuer => "its certificate comes from an issuer that this computer does not trust",
+            Cert::Revoked => "its certificate was revoked",
+            Cert::BadEncoding => "its certificate can't be read",
+            Cert::BadSignature => "its certificate was not signed by the issuer that it names",
+            Cert::InvalidPurpose | Cert::InvalidPurposeContext { .. } => "its certificate is not for servers",
+            Cert::UnhandledCriticalExtension => "its certificate has a critical extension that docdeck doesn't support",
+            Cert::UnknownRevocationStatus | Cert::ExpiredRevocationList | Cert::ExpiredRevocationListContext { .. } => {
+                "its certificate may have been revoked (unknown status)"
             }
             other => return other_reason(&format!("{other:?}")),
         },
-        rustls::Error::InvalidMessage(_) => "what answers there does not speak TLS",
+        rustls::Error::InvalidMessage(_) => "the server does not speak TLS",
         rustls::Error::NoCertificatesPresented => "it presents no certificate",
-        rustls::Error::PeerIncompatible(_) => {
-            "it offers no version or cipher of TLS that docdeck accepts (1.2 and 1.3)"
-        }
-        rustls::Error::PeerMisbehaved(_) => "it breaks the rules of TLS",
+        rustls::Error::PeerIncompatible(_) => "it offers no TLS version or cipher that docdeck accepts (1.2 and 1.3)",
+        rustls::Error::PeerMisbehaved(_) => "it violates the TLS protocol",
         rustls::Error::AlertReceived(Alert::CertificateRequired | Alert::UnknownCA | Alert::BadCertificate) => {
-            "it wants a certificate of the client, which docdeck has not"
+            "it requires a client certificate, which docdeck doesn't support"
         }
         rustls::Error::AlertReceived(Alert::HandshakeFailure | Alert::ProtocolVersion) => {
-            "it accepts no version or cipher of TLS that docdeck offers (1.2 and 1.3)"
+            "it accepts no TLS version or cipher that docdeck offers (1.2 and 1.3)"
         }
         rustls::Error::AlertReceived(Alert::UnrecognisedName) => "it doesn't serve this host name",
         _ => return CleanText::title(&error.to_string(), 120),
@@ -127,23 +125,23 @@ pub(super) fn tls_reason(error: &rustls::Error) -> CleanText {
     CleanText::line(reason)
 }
 
-/// Errors of the certificate library have names only.
+/// Errors of the certificate library only have names.
 fn other_reason(name: &str) -> CleanText {
     const KNOWN: [(&str, &str); 9] = [
         (
             "CaUsedAsEndEntity",
-            "its certificate is that of an authority, as many self-signed ones are; it needs one with CA:FALSE",
+            "its certificate is a CA certificate, like many self-signed ones; it needs one with CA:FALSE",
         ),
-        ("EndEntityUsedAsCa", "the issuer of its certificate is no authority"),
+        ("EndEntityUsedAsCa", "the issuer of its certificate is not a CA"),
         ("UnsupportedCertVersion", "its certificate is of an old version; it needs X.509 version 3"),
         (
             "UnsupportedSignatureAlgorithm",
-            "its certificate is signed in a way that docdeck doesn't accept (such as SHA-1)",
+            "its certificate has a signature that docdeck doesn't accept (such as SHA-1)",
         ),
-        ("UnsupportedCrlSignatureAlgorithm", "its list of revoked certificates is signed in an unknown way"),
+        ("UnsupportedCrlSignatureAlgorithm", "its list of revoked certificates has an unsupported signature"),
         ("NameConstraintViolation", "the issuer of its certificate may not issue for this host name"),
-        ("PathLenConstraintViolated", "its chain of certificates is longer than an authority in it allows"),
-        ("MaximumPathDepthExceeded", "its chain of certificates is too long"),
+        ("PathLenConstraintViolated", "its certificate chain is longer than one of its CAs allows"),
+        ("MaximumPathDepthExceeded", "its certificate chain is too long"),
         ("TrailingData", "its certificate can't be read"),
     ];
     match KNOWN.iter().find(|(known, _)| name.contains(known)) {
@@ -158,7 +156,7 @@ mod tests {
     use rustls::{CertificateError, OtherError};
 
     #[test]
-    fn a_certificate_of_an_authority_in_place_of_a_servers_is_told_in_words() {
+    fn a_ca_certificate_used_by_a_server_is_explained() {
         let bad = CertificateError::Other(OtherError(std::sync::Arc::new(io::Error::other("CaUsedAsEndEntity"))));
         let reason = tls_reason(&rustls::Error::InvalidCertificate(bad));
         assert!(reason.as_str().contains("CA:FALSE") && !reason.as_str().contains("CaUsed"), "{reason}");
@@ -171,17 +169,17 @@ mod tests {
     }
     use reqwest::dns::{Name, Resolve, Resolving};
 
-    struct KnowsNobody;
+    struct EmptyResolver;
 
-    impl Resolve for KnowsNobody {
+    impl Resolve for EmptyResolver {
         fn resolve(&self, _name: Name) -> Resolving {
             Box::pin(async { Err("no such host".into()) })
         }
     }
 
     #[tokio::test]
-    async fn an_unknown_name_is_told_from_other_failures_to_connect() {
-        let builder = reqwest::Client::builder().no_proxy().tls_certs_only([]).dns_resolver(KnowsNobody);
+    async fn an_unknown_name_is_distinguished_from_other_connection_failures() {
+        let builder = reqwest::Client::builder().no_proxy().tls_certs_only([]).dns_resolver(EmptyResolver);
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = builder.build().expect("a client");
         let error = client.get("http://docs.invalid").send().await.expect_err("no name");

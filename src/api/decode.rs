@@ -1,5 +1,5 @@
-//! Reads the service's answers into the model's types, as tolerantly as api.md asks: a field that is missing, null, of
-//! another type or unknown costs that field at most. Only a body that is no JSON object, or a job without an id, is refused.
+//! Decodes the service's answers tolerantly: a field that is missing, null, unknown or of another type costs at most
+//! that field. Only a body that is not a JSON object and a job without an id are rejected.
 
 use super::error::Unreadable;
 use super::fields::{ViewsRowFields, WithRows, as_text, line, object, object_and_rows, parts, rows, text};
@@ -11,21 +11,21 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// What a row without a path is listed as.
+/// The path shown for a row without one.
 const NO_PATH: &str = "(no path)";
 /// The fields of an answer with page views, and of a row in it.
 const VIEWS: [&str; 3] = ["totals", "hasMore", "views"];
 const ROW: [&str; 4] = ["path", "human", "ai", "total"];
-/// Longest number that is kept as it came, in characters.
-const LONGEST_NUMBER: usize = 40;
+/// The longest malformed number that is shown unchanged, in characters.
+const MAX_NUMBER_CHARS: usize = 40;
 
-/// A job. The id may also come as a number.
+/// Decodes a job. The id may also be a number.
 pub(super) fn job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
     let body = as_text(body);
     let names = &["id", "status", "source", "model", "prLink", "createdAt", "archivedAt"];
     let [id, status, source, model, pr_link, created_at, archived_at] = object(&body, names)?;
     let id = id.and_then(job_id).ok_or(Unreadable::NoId)?;
-    // A source that is a text is the repository.
+    // A source that is a string is the repository.
     let [repository, git_ref] = source.map_or([None; 2], |raw| parts(raw, &["repository", "ref"]));
     Ok(RemoteJob {
         id,
@@ -33,17 +33,18 @@ pub(super) fn job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
         repository: repository.and_then(line),
         git_ref: git_ref.and_then(line),
         model: model.and_then(line),
-        // A link is a string: `false` or `0` say that there is none.
+        // A link is a string: `false` or `0` mean that there is none.
         pr_link: pr_link.filter(|raw| raw.get().starts_with('"')).and_then(line),
         created_at: created_at.and_then(time),
         archived_at: archived_at.and_then(time),
     })
 }
 
-/// Page views. An object that has neither totals nor rows is something else, not a site without views.
+/// Decodes page views. An object with neither totals nor rows is rejected; it is not a site without views.
 pub(super) fn views(body: &[u8]) -> Result<ViewsPage, Unreadable> {
     let body = as_text(body);
-    let ([totals, has_more], rows) = object_and_rows(&body, &VIEWS, &ROW).or_else(|_| views_with_odd_rows(&body))?;
+    let ([totals, has_more], rows) =
+        object_and_rows(&body, &VIEWS, &ROW).or_else(|_| views_with_malformed_rows(&body))?;
     if rows.is_none() && totals.is_none() {
         return Err(Unreadable::NoViews);
     }
@@ -56,15 +57,15 @@ pub(super) fn views(body: &[u8]) -> Result<ViewsPage, Unreadable> {
     })
 }
 
-/// The same for an answer that can't be read in one pass: a row that is no object, or whose names can't be read, costs no
-/// more than itself.
-fn views_with_odd_rows(body: &str) -> Result<WithRows<'_>, Unreadable> {
+/// Decodes an answer that can't be read in one pass: a row that is not an object, or has unreadable names, costs only
+/// itself.
+fn views_with_malformed_rows(body: &str) -> Result<WithRows<'_>, Unreadable> {
     let [totals, has_more, views] = object(body, &VIEWS)?;
     let rows = views.map(|raw| rows(raw, &ROW).ok_or(Unreadable::NoViews)).transpose()?;
     Ok(([totals, has_more], rows))
 }
 
-/// The message of an error body: `error` and `details[].message`, or what commonly stands in their place.
+/// The message of an error body: `error` and `details[].message`, or the fields commonly used instead.
 pub(super) fn error_message(body: &[u8]) -> Option<String> {
     let body = as_text(body);
     if let Ok(message) = serde_json::from_str::<String>(&body) {
@@ -82,8 +83,8 @@ pub(super) fn error_message(body: &[u8]) -> Option<String> {
     }
 }
 
-/// An id that leads back to the job. One with a character that got lost on the way would be asked for in vain, and a
-/// boolean is none: better a prompt that is unconfirmed than one that is accepted as a job nobody finds again.
+/// An id that can be used to fetch the job again. One with a character lost in transit could not be found, and a
+/// boolean is not an id: an unconfirmed prompt is better than one accepted as a job that can't be found.
 fn job_id(raw: &RawValue) -> Option<JobId> {
     let id = match raw.get().bytes().next()? {
         b'"' => serde_json::from_str(raw.get()).ok().filter(|id: &String| !id.contains(char::REPLACEMENT_CHARACTER)),
@@ -93,7 +94,7 @@ fn job_id(raw: &RawValue) -> Option<JobId> {
     JobId::new(&id?)
 }
 
-/// The text of a message, on its own or inside an object.
+/// The text of a message, as a string or inside an object.
 fn message(raw: &RawValue) -> Option<String> {
     let [message] = parts(raw, &["message"]);
     message.and_then(text).map(Cow::into_owned)
@@ -108,13 +109,13 @@ fn counts(human: Option<&RawValue>, ai: Option<&RawValue>, total: Option<&RawVal
     Counts { human: count(human), ai: count(ai), total: count(total) }
 }
 
-/// A JSON number is a count (`12`, `12.0`, `12.5`, `1.2e1`). Everything else is kept as it came.
+/// A JSON number is a count (`12`, `12.0`, `12.5`, `1.2e1`). Everything else is kept unchanged.
 fn count(raw: Option<&RawValue>) -> Count {
     let Some(raw) = raw else {
         return Count::Missing;
     };
     Count::from_literal(raw.get())
-        .unwrap_or_else(|| Count::Odd(CleanText::title(text(raw).as_deref().unwrap_or(raw.get()), LONGEST_NUMBER)))
+        .unwrap_or_else(|| Count::Odd(CleanText::title(text(raw).as_deref().unwrap_or(raw.get()), MAX_NUMBER_CHARS)))
 }
 
 fn flag(raw: &RawValue) -> Option<bool> {
@@ -126,7 +127,7 @@ fn flag(raw: &RawValue) -> Option<bool> {
     }
 }
 
-/// RFC 3339; a time without a zone and a bare date count as UTC. A year of more than four digits is none.
+/// RFC 3339; a time without a zone and a bare date are UTC. `None` for a year of more than four digits.
 fn time(raw: &RawValue) -> Option<Time> {
     let text = text(raw)?;
     let text = text.trim();

@@ -1,4 +1,4 @@
-//! What must not lose a job or a row.
+//! Tests that tolerant decoding loses no job and no row.
 
 use super::*;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn clean(text: &str) -> Option<CleanText> {
 }
 
 #[test]
-fn a_time_that_could_not_be_written_down_again_is_none() {
+fn a_time_that_could_not_be_written_again_is_none() {
     for time in ["+12345-01-01", "9999-12-31T23:59:59-14:00", "0000-01-01T00:00:00+14:00", "-0001-01-01 00:00:00"] {
         let body = serde_json::json!({ "id": "x", "createdAt": time }).to_string();
         assert_eq!(job(body.as_bytes()).expect("a job").created_at, None, "{time}");
@@ -25,7 +25,7 @@ fn a_time_that_could_not_be_written_down_again_is_none() {
 }
 
 #[test]
-fn a_whole_job_is_read() {
+fn a_complete_job_is_read() {
     let job = job_of(
         r#"{"id":"job_1","status":"completed","source":{"repository":"https://github.com/acme/docs","ref":"agent/x"},
             "model":"m","prLink":"https://github.com/acme/docs/pull/7","createdAt":"2026-11-20T12:00:00+01:00",
@@ -58,7 +58,7 @@ fn an_id_alone_is_a_job() {
 }
 
 #[test]
-fn odd_types_are_read_for_what_they_mean() {
+fn unusual_types_are_converted() {
     assert_eq!(job_of(r#"{"id":12345678901234567890123}"#).id.as_str(), "12345678901234567890123");
     assert_eq!(job_of(r#"{"id":"a","id":"b"}"#).id.as_str(), "b");
     assert_eq!(job_of(r#"{"id":"j","source":"acme/docs"}"#).repository, clean("acme/docs"));
@@ -74,7 +74,7 @@ fn odd_types_are_read_for_what_they_mean() {
 }
 
 #[test]
-fn what_is_no_job_is_told_apart() {
+fn bodies_that_are_not_a_job_are_distinguished() {
     assert_eq!(job(b""), Err(Unreadable::Empty));
     assert_eq!(job(b" \n"), Err(Unreadable::Empty));
     assert_eq!(job(b"[]"), Err(Unreadable::NotJson));
@@ -83,13 +83,13 @@ fn what_is_no_job_is_told_apart() {
     assert_eq!(job(br#"{"id":null}"#), Err(Unreadable::NoId));
     assert_eq!(job(br#"{"id":" "}"#), Err(Unreadable::NoId));
     assert_eq!(job(br#"{"id":true}"#), Err(Unreadable::NoId));
-    // A job under such an id would never be found again.
+    // A job with such an id could never be found again.
     assert_eq!(job(b"{\"id\":\"job_\xff\"}"), Err(Unreadable::NoId));
     assert_eq!(job(br#"{"id":"job_\ud800"}"#), Err(Unreadable::NoId));
 }
 
 #[test]
-fn nesting_without_end_neither_loses_the_job_nor_the_stack() {
+fn endless_nesting_neither_loses_the_job_nor_overflows_the_stack() {
     let deep = format!(r#"{{"id":"j","model":{}{}}}"#, "[".repeat(500_000), "]".repeat(500_000));
     assert_eq!(job_of(&deep).model, None);
     let unclosed = format!(r#"{{"id":"j","model":{}"#, r#"{"a":"#.repeat(500_000));
@@ -119,11 +119,11 @@ fn numbers_with_a_fraction_are_counts() {
         assert_eq!(count_of(literal).value().map(|count| count.to_string()).as_deref(), Some("12.5"), "{literal}");
     }
     assert_eq!(count_of("-1.5").value(), None, "a negative number is kept, but not counted");
-    assert_eq!(count_of(r#""12.5""#), Count::Odd(CleanText::line("12.5")), "a text is no number");
+    assert_eq!(count_of(r#""12.5""#), Count::Odd(CleanText::line("12.5")), "a string is not a number");
 }
 
 #[test]
-fn what_is_no_count_is_kept_as_received() {
+fn a_value_that_is_not_a_count_is_kept_as_received() {
     for literal in ["9223372036854775808", "123456789012345678901234567890", "1e400", "1e17", "true", "[1]"] {
         assert_eq!(count_of(literal), Count::Odd(CleanText::line(literal)), "{literal}");
     }
@@ -144,7 +144,7 @@ fn rows_are_kept_whatever_they_lack() {
 }
 
 #[test]
-fn a_missing_or_odd_has_more_is_not_a_no() {
+fn a_missing_or_malformed_has_more_is_not_false() {
     let more = |rest: &str| views(format!(r#"{{"views":[]{rest}}}"#).as_bytes()).expect("views").has_more;
     assert_eq!(more(""), None);
     assert_eq!(more(r#","hasMore":null"#), None);
@@ -171,8 +171,8 @@ fn as_many_rows_as_fit_are_read() {
     assert!(page.rows.iter().all(|row| row.counts.add_up()));
 }
 
-/// What is read from a body: `path human/ai/total` of each row after a line with the totals and `hasMore`, or the refusal.
-fn told(body: &str) -> String {
+/// The decoded body as text: the totals and `hasMore`, then `path human/ai/total` of each row; or the error.
+fn summary(body: &str) -> String {
     let number = |count: &Count| match count {
         Count::Known(number) => number.to_string(),
         Count::Fraction(number) => number.to_string(),
@@ -190,9 +190,9 @@ fn told(body: &str) -> String {
 }
 
 #[test]
-fn an_odd_answer_costs_no_more_than_what_is_odd() {
+fn only_the_malformed_parts_of_an_answer_are_lost() {
     for (body, expected) in [
-        // Fields in any order, twice, with escaped names, beside others.
+        // Fields in any order, twice, with escaped names, next to others.
         (r#"{"hasMore":true,"views":[],"totals":{"ai":1}}"#, "?/1/? Some(true)"),
         (r#"{"views":[{"path":"/a"}],"views":[{"path":"/b"}]}"#, "?/?/? None; /b ?/?/?"),
         (r#"{"views":{"path":"/a"},"views":[{"path":"/b"}]}"#, "?/?/? None; /b ?/?/?"),
@@ -206,7 +206,7 @@ fn an_odd_answer_costs_no_more_than_what_is_odd() {
             r#"{"views":[{"path":"/a","path":null,"human":1,"human":2,"new":[{"path":"/b"}]}]}"#,
             "?/?/? None; (no path) 2/?/?",
         ),
-        // A name that is no text: it costs its object.
+        // A name that is not valid text costs its object.
         (r#"{"views":[{"path":"/a","\ud800":1},{"path":"/b"}]}"#, "?/?/? None; (no path) ?/?/?; /b ?/?/?"),
         (r#"{"totals":{"human":1,"\ud800":1},"views":[]}"#, "?/?/? None"),
         (r#"{"\ud800":1,"views":[]}"#, "NotJson"),
@@ -223,7 +223,7 @@ fn an_odd_answer_costs_no_more_than_what_is_odd() {
             r#"{"views":[{"path":"\ud800\"x"},{"path":"a\\b\"c\u00e9"}]}"#,
             "?/?/? None; \\ud800\\\"x ?/?/?; a\\b\"cé ?/?/?",
         ),
-        // What is no JSON to its end is refused, however much of it could be read.
+        // A body that is not valid JSON to the end is rejected, however much of it could be read.
         (r#"{"views":[{"path":"/a"}],"totals":{}"#, "NotJson"),
         (r#"{"views":[{"path":"/a"}]} x"#, "NotJson"),
         (r#"{"views":[{"path":"/a"}]}{}"#, "NotJson"),
@@ -233,24 +233,24 @@ fn an_odd_answer_costs_no_more_than_what_is_odd() {
         (r#"[{"path":"/a"}]"#, "NotJson"),
         ("\u{feff} \n", "Empty"),
     ] {
-        assert_eq!(told(body), expected, "{body}");
+        assert_eq!(summary(body), expected, "{body}");
     }
 }
 
 #[test]
-fn nesting_without_end_costs_views_no_stack_wherever_it_stands() {
+fn endless_nesting_in_views_never_overflows_the_stack() {
     let deep = "[".repeat(200_000) + &"]".repeat(200_000);
     let objects = r#"{"a":"#.repeat(200_000) + "1" + &"}".repeat(200_000);
     for nested in [deep, objects] {
-        let told = |body: &str| told(&body.replace('#', &nested));
-        assert_eq!(told(r#"{"new":#,"views":[{"path":"/a"}]}"#), "?/?/? None; /a ?/?/?");
-        assert_eq!(told(r#"{"totals":#,"hasMore":#,"views":[{"path":"/a"}]}"#), "?/?/? None; /a ?/?/?");
-        assert_eq!(told(r#"{"views":[{"path":"/a","new":#},{"path":#}]}"#), "?/?/? None; /a ?/?/?; (no path) ?/?/?");
-        assert_eq!(told(r#"{"views":[#,{"path":"/a"}]}"#), "?/?/? None; (no path) ?/?/?; /a ?/?/?");
-        assert_eq!(told(r#"{"new":#"#), "NotJson");
+        let summary = |body: &str| summary(&body.replace('#', &nested));
+        assert_eq!(summary(r#"{"new":#,"views":[{"path":"/a"}]}"#), "?/?/? None; /a ?/?/?");
+        assert_eq!(summary(r#"{"totals":#,"hasMore":#,"views":[{"path":"/a"}]}"#), "?/?/? None; /a ?/?/?");
+        assert_eq!(summary(r#"{"views":[{"path":"/a","new":#},{"path":#}]}"#), "?/?/? None; /a ?/?/?; (no path) ?/?/?");
+        assert_eq!(summary(r#"{"views":[#,{"path":"/a"}]}"#), "?/?/? None; (no path) ?/?/?; /a ?/?/?");
+        assert_eq!(summary(r#"{"new":#"#), "NotJson");
     }
     let unclosed = r#"{"views":[{"a":"#.repeat(100_000);
-    assert_eq!(told(&unclosed), "NotJson");
+    assert_eq!(summary(&unclosed), "NotJson");
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn any_json() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn an_id_is_enough_whatever_stands_beside_it(value in any_json(), field in "[a-zA-Z]{1,12}") {
+    fn an_id_is_enough_whatever_the_other_fields_are(value in any_json(), field in "[a-zA-Z]{1,12}") {
         prop_assume!(field != "id");
         let body = format!(r#"{{"id":"job 1","status":{value},"source":{value},"prLink":{value},"createdAt":{value},"{field}":{value}}}"#);
         prop_assert_eq!(job(body.as_bytes()).map(|job| job.id), Ok(JobId::new("job 1").expect("an id")));

@@ -1,7 +1,7 @@
-//! The parts of an answer while they are still JSON: the fields of an object, the rows of a list, the text in a value.
+//! Reads parts of an answer as raw JSON: the fields of an object, the rows of a list, the text of a value.
 //!
-//! What is asked for is kept as the raw text that came until its meaning is known, so numbers lose no digit. What nobody
-//! asks for is skipped, however deep it nests, and costs no stack.
+//! Requested values stay raw text until they are interpreted, so numbers lose no digits. Other values are skipped,
+//! however deeply they are nested, without using stack.
 
 use super::error::Unreadable;
 use crate::model::text::CleanText;
@@ -11,47 +11,47 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Longest text of a field that is kept, in characters; far beyond any link or path that works.
-const LONGEST_TEXT: usize = 8_192;
+/// The longest field text that is kept, in characters; far longer than any usable link or path.
+const MAX_TEXT_CHARS: usize = 8_192;
 
-/// The values of fields, in the order in which they were asked for: none for what is missing or null. A name that comes
-/// twice is no error: the last one counts.
+/// The values of fields, in the order in which they were requested; `None` if missing or null. If a name occurs
+/// twice, the last value counts.
 pub(super) type FieldValues<'a, const N: usize> = [Option<&'a RawValue>; N];
 
-/// The fields of an element of a list: up to four are asked for.
+/// Up to four fields of a list element.
 pub(super) type ViewsRowFields<'a> = FieldValues<'a, 4>;
 
-/// Two fields of an object and the list in it; none where that is missing or null.
+/// Two fields of an object and the list in it, which is `None` if missing or null.
 pub(super) type WithRows<'a> = (FieldValues<'a, 2>, Option<Vec<ViewsRowFields<'a>>>);
 
-/// Bytes that are no UTF-8 cost the character, not the answer; a byte order mark is skipped.
+/// Invalid UTF-8 costs the character, not the answer; a byte order mark is skipped.
 pub(super) fn as_text(body: &[u8]) -> Cow<'_, str> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    // The check alone costs a fraction of the mending, and there is hardly ever anything to mend.
+    // Checking is much cheaper than replacing, and there is hardly ever anything to replace.
     std::str::from_utf8(body).map_or_else(|_| String::from_utf8_lossy(body), Cow::Borrowed)
 }
 
 /// The fields of a body that is one object.
 pub(super) fn object<'a, const N: usize>(body: &'a str, names: &[&str; N]) -> Result<FieldValues<'a, N>, Unreadable> {
     let mut values = [None; N];
-    whole(body, Fields { names, values: &mut values, list: None })?;
+    read_body(body, Fields { names, values: &mut values, list: None })?;
     Ok(values)
 }
 
-/// As [`object`], but the last of the three fields is a list whose elements are read in the same pass. It fails where that
-/// is no list, or one of them no object.
+/// Like [`object`], but the last of the three fields is a list whose elements are read in the same pass. Fails if it
+/// is not a list, or an element is not an object.
 pub(super) fn object_and_rows<'a>(
     body: &'a str,
     names: &[&str; 3],
-    of_row: &[&str],
+    row_names: &[&str],
 ) -> Result<WithRows<'a>, Unreadable> {
     let (mut values, mut rows) = ([None; 2], None);
-    let list = Some((Rows { names: of_row, tolerant: false }, &mut rows));
-    whole(body, Fields { names, values: &mut values, list })?;
+    let list = Some((Rows { names: row_names, tolerant: false }, &mut rows));
+    read_body(body, Fields { names, values: &mut values, list })?;
     Ok((values, rows))
 }
 
-fn whole<'a>(body: &'a str, fields: Fields<'_, 'a>) -> Result<(), Unreadable> {
+fn read_body<'a>(body: &'a str, fields: Fields<'_, 'a>) -> Result<(), Unreadable> {
     if body.trim().is_empty() {
         return Err(Unreadable::Empty);
     }
@@ -59,7 +59,7 @@ fn whole<'a>(body: &'a str, fields: Fields<'_, 'a>) -> Result<(), Unreadable> {
     json.deserialize_map(fields).and_then(|()| json.end()).map_err(|_| Unreadable::NotJson)
 }
 
-/// The fields of an object; anything else stands in the place of the first, like an object whose names can't be read.
+/// The fields of an object. Anything else, including an object with unreadable names, becomes the first value.
 pub(super) fn parts<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> FieldValues<'a, N> {
     let mut values = [None; N];
     read_parts(raw, names, &mut values);
@@ -75,7 +75,7 @@ fn read_parts<'a>(raw: &'a RawValue, names: &[&str], values: &mut [Option<&'a Ra
     }
 }
 
-/// The elements of a list, whatever they are, each read like [`parts`]; none of what is no list.
+/// The elements of a list, of any type, each read like [`parts`]; `None` if the value is not a list.
 pub(super) fn rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<ViewsRowFields<'a>>> {
     Rows { names, tolerant: true }.deserialize(raw).ok()
 }
@@ -84,7 +84,7 @@ pub(super) fn rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<ViewsRow
 struct Fields<'f, 'de> {
     names: &'f [&'f str],
     values: &'f mut [Option<&'de RawValue>],
-    /// What becomes of a field whose name comes after those of the values.
+    /// Receives the field whose name comes after those of the values.
     list: Option<(Rows<'f>, &'f mut Option<Vec<ViewsRowFields<'de>>>)>,
 }
 
@@ -96,11 +96,11 @@ impl<'de> Visitor<'de> for Fields<'_, 'de> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(place) = map.next_key_seed(Name(self.names))? {
-            let value = place.and_then(|place| self.values.get_mut(place));
+        while let Some(index) = map.next_key_seed(Name(self.names))? {
+            let value = index.and_then(|index| self.values.get_mut(index));
             match (value, &mut self.list) {
                 (Some(value), _) => *value = map.next_value()?,
-                (None, Some((list, rows))) if place.is_some() => **rows = Some(map.next_value_seed(*list)?),
+                (None, Some((list, rows))) if index.is_some() => **rows = Some(map.next_value_seed(*list)?),
                 (None, _) => drop(map.next_value::<IgnoredAny>()?),
             }
         }
@@ -108,7 +108,7 @@ impl<'de> Visitor<'de> for Fields<'_, 'de> {
     }
 }
 
-/// Reads the name of a field as its place among those that are asked for, so that it need not be kept.
+/// Reads the name of a field as its index among the requested names, without allocating.
 struct Name<'f>(&'f [&'f str]);
 
 impl<'de> DeserializeSeed<'de> for Name<'_> {
@@ -135,7 +135,7 @@ impl Visitor<'_> for Name<'_> {
 #[derive(Clone, Copy)]
 struct Rows<'f> {
     names: &'f [&'f str],
-    /// Whether other elements are taken too. What an element is shows only once it is read, so each is scanned twice then.
+    /// Whether to accept elements that are not objects. Each element is scanned twice in that case.
     tolerant: bool,
 }
 
@@ -180,7 +180,7 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
     }
 }
 
-/// A string, or the literal of a number or a boolean; none for null, lists and objects.
+/// A string, or the literal of a number or a boolean; `None` for null, lists and objects.
 pub(super) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     let literal = raw.get();
     match literal.bytes().next()? {
@@ -190,25 +190,25 @@ pub(super) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
 }
 
-/// What a string literal says: what stands between its quotes, unless there is a backslash.
+/// The content of a string literal: the text between its quotes, unless it has escapes.
 fn string(literal: &str) -> Cow<'_, str> {
     let within = literal.trim_matches('"');
     if !literal.as_bytes().contains(&b'\\') {
         return Cow::Borrowed(within);
     }
-    // A string with half of a surrogate pair in it is no string to serde; what came is better than nothing.
+    // A string with half of a surrogate pair is invalid for serde; the raw text is better than nothing.
     serde_json::from_str(literal).map_or(Cow::Borrowed(within), Cow::Owned)
 }
 
-/// A text to show; none where nothing would be shown.
+/// A text to show; `None` if nothing would be visible.
 pub(super) fn line(raw: &RawValue) -> Option<CleanText> {
     let text = text(raw)?;
-    let line = CleanText::line(head(&text));
+    let line = CleanText::line(truncated(&text));
     (!line.is_empty()).then_some(line)
 }
 
-/// As much of a text as is kept. Only one with more bytes can have more characters.
-fn head(text: &str) -> &str {
-    let end = (text.len() > LONGEST_TEXT).then(|| text.char_indices().nth(LONGEST_TEXT)).flatten();
+/// The part of a text that is kept. Only a text with more bytes can have more characters.
+fn truncated(text: &str) -> &str {
+    let end = (text.len() > MAX_TEXT_CHARS).then(|| text.char_indices().nth(MAX_TEXT_CHARS)).flatten();
     end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }

@@ -1,7 +1,7 @@
-//! The HTTP client of the service (api.md): one request per call, never a second one by itself.
+//! The HTTP client of the service: one request per call, no retries.
 //!
-//! It gives plain data of the model or an error with a sentence for the user. When to ask, what it costs and what a lost
-//! answer means for a prompt is decided above it.
+//! Returns plain data of the model, or an error with a message for the user. The engine decides when to make a
+//! request, counts it towards the limits, and decides what a lost answer means for a prompt.
 
 mod address;
 mod answer;
@@ -28,14 +28,14 @@ pub use roots::{ExtraRoots, RootsError};
 use crate::model::Time;
 use std::time::Duration;
 
-/// What came of one request, with what the log and the clock need.
+/// The result of one request, with the data for the log and the clock.
 #[derive(Debug)]
 pub struct ApiAnswer<T> {
-    /// The decoded answer, or why there is none.
+    /// The decoded answer or an error.
     pub result: Result<T, ApiError>,
-    /// HTTP status when an answer came, a good one or not.
+    /// The HTTP status, if any answer came.
     pub status: Option<u16>,
-    /// From the call to the last byte that was read.
+    /// The time from the call to the last byte that was read.
     pub took: Duration,
     /// The service's Date header.
     pub date: Option<Time>,

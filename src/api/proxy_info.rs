@@ -1,47 +1,47 @@
-//! The way to the service, as the client takes it: which proxy stands in it, and with what certificates it is checked. Told
-//! to people; nothing is asked for here, and no password of a proxy is told.
+//! Describes the client's route to the service for the user: which proxy it uses and how many root certificates it
+//! has. Makes no requests and reveals no proxy password.
 
 use super::address::Address;
 use crate::model::endpoint::Scope;
 use crate::model::text::CleanText;
 use hyper_util::client::proxy::matcher::Matcher;
 
-/// Which proxy the client takes to the service.
+/// Which proxy the client uses for the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proxy {
-    /// This computer itself: never through a proxy.
+    /// The service runs on this computer: never through a proxy.
     Loopback,
-    /// No variable names one.
+    /// No variable is set.
     None,
-    /// One is named for other hosts; `NO_PROXY` leaves this one out.
-    LeftOut { variable: &'static str },
+    /// A proxy is set, but `NO_PROXY` excludes this host.
+    Excluded { variable: &'static str },
     Through {
         variable: &'static str,
         /// Scheme, host and port.
         address: CleanText,
-        /// A user or password goes with it.
+        /// Whether the proxy address contains a user or password.
         with_credentials: bool,
     },
 }
 
-/// The way to a service.
+/// The route to a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// Host and port of the service.
     pub host: CleanText,
-    /// Whether TLS is spoken there.
+    /// Whether the connection uses TLS.
     pub encrypted: bool,
     pub proxy: Proxy,
-    /// Variables that are set and name no proxy that could be used.
+    /// Variables that are set to an unusable proxy address.
     pub unusable: Vec<&'static str>,
 }
 
 impl Route {
-    /// The way to this service, by the environment of this process.
+    /// The route to this service in the environment of this process.
     ///
     /// # Errors
-    /// A user's sentence: the base URL can't be used.
-    pub fn to(scope: &Scope) -> Result<Self, String> {
+    /// A message for the user: the base URL can't be used.
+    pub fn for_scope(scope: &Scope) -> Result<Self, String> {
         Self::by(scope, |name| std::env::var(name).ok())
     }
 
@@ -58,18 +58,18 @@ impl Route {
             return Ok(route);
         }
         let no_proxy = ["NO_PROXY", "no_proxy"].into_iter().find_map(&variable).unwrap_or_default();
-        // http:// is for this computer alone, which no proxy stands before.
+        // http:// is only accepted for this computer, which never uses a proxy.
         for names in [["HTTPS_PROXY", "https_proxy"], ["ALL_PROXY", "all_proxy"]] {
             let Some((name, value)) = names.into_iter().find_map(|name| Some((name, variable(name)?))) else {
                 continue;
             };
-            let Some(everywhere) = intercept(address.base(), &value, "") else {
+            let Some(unrestricted) = intercept(address.base(), &value, "") else {
                 route.unusable.extend(Some(name).filter(|_| !value.trim().is_empty()));
                 continue;
             };
             route.proxy = match intercept(address.base(), &value, &no_proxy) {
-                Some(_) => everywhere.named(name),
-                None => Proxy::LeftOut { variable: name },
+                Some(_) => unrestricted.with_variable(name),
+                None => Proxy::Excluded { variable: name },
             };
             break;
         }
@@ -77,20 +77,20 @@ impl Route {
     }
 }
 
-/// A proxy without the variable that named it.
+/// A proxy without the name of its variable.
 struct Unnamed {
     address: CleanText,
     with_credentials: bool,
 }
 
 impl Unnamed {
-    fn named(self, variable: &'static str) -> Proxy {
+    fn with_variable(self, variable: &'static str) -> Proxy {
         let Self { address, with_credentials } = self;
         Proxy::Through { variable, address, with_credentials }
     }
 }
 
-/// What the HTTP library makes of a proxy's address, by the library's own rules.
+/// Interprets a proxy's address by the rules of the HTTP library.
 fn intercept(base: &str, proxy: &str, no_proxy: &str) -> Option<Unnamed> {
     let matcher = Matcher::builder().https(proxy.to_owned()).no(no_proxy.to_owned()).build();
     let found = matcher.intercept(&base.parse().ok()?)?;
@@ -100,8 +100,8 @@ fn intercept(base: &str, proxy: &str, no_proxy: &str) -> Option<Unnamed> {
     Some(Unnamed { address: CleanText::line(&format!("{scheme}://{host}{port}")), with_credentials })
 }
 
-/// How many certificates of authorities the system has, as the client reads them; none where the system's own checks are
-/// used, which don't tell. `SSL_CERT_FILE` and `SSL_CERT_DIR` name others.
+/// How many root certificates the system has, as the client reads them; `None` on systems with their own verifier,
+/// which gives no number. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace them.
 pub fn system_roots() -> Option<usize> {
     #[cfg(all(unix, not(target_vendor = "apple"), not(target_os = "android")))]
     {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_proxy_is_told_without_its_password() {
+    fn the_proxy_is_shown_without_its_password() {
         let (found, _) = proxy("https://api.example", &[("HTTPS_PROXY", "http://me:pr0xypw@proxy.example:3128")]);
         assert_eq!(found, through("HTTPS_PROXY", "http://proxy.example:3128", true));
         assert!(!format!("{found:?}").contains("pr0xypw"));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn https_outranks_all_and_what_is_no_address_is_passed_over() {
+    fn https_proxy_precedes_all_proxy_and_invalid_addresses_are_skipped() {
         let all = ("ALL_PROXY", "http://all.example:1");
         let (found, _) = proxy("https://api.example", &[all, ("https_proxy", "http://https.example:2")]);
         assert_eq!(found, through("https_proxy", "http://https.example:2", false));
@@ -149,11 +149,11 @@ mod tests {
     }
 
     #[test]
-    fn this_computer_and_what_no_proxy_names_are_reached_directly() {
+    fn this_computer_and_hosts_in_no_proxy_are_reached_directly() {
         let variables = [("HTTPS_PROXY", "http://p.example:1"), ("NO_PROXY", "example.com, 10.0.0.0/8")];
         assert_eq!(proxy("http://127.0.0.1:9", &variables).0, Proxy::Loopback);
-        assert_eq!(proxy("https://api.example.com", &variables).0, Proxy::LeftOut { variable: "HTTPS_PROXY" });
-        assert_eq!(proxy("https://10.1.2.3", &variables).0, Proxy::LeftOut { variable: "HTTPS_PROXY" });
+        assert_eq!(proxy("https://api.example.com", &variables).0, Proxy::Excluded { variable: "HTTPS_PROXY" });
+        assert_eq!(proxy("https://10.1.2.3", &variables).0, Proxy::Excluded { variable: "HTTPS_PROXY" });
         assert_eq!(proxy("https://notexample.com", &variables).0, through("HTTPS_PROXY", "http://p.example:1", false));
         assert_eq!(proxy("https://api.example.com", &[]).0, Proxy::None);
     }

@@ -1,40 +1,40 @@
-//! How long a 429 asks to wait, in both forms of the header (api.md: limits).
+//! How long a 429 requires to wait, in both forms of the `Retry-After` header.
 
 use crate::model::Time;
 use crate::model::ledger::{LONGEST_WAIT, Wait};
 use chrono::{TimeDelta, Utc};
 use std::fmt;
 
-/// Pause after a 429 that says nothing (design.md: submitting).
-const UNSAID: TimeDelta = TimeDelta::minutes(1);
-/// A `Retry-After: 0`, or a date that has passed, must not become a storm of requests.
-const SHORTEST: TimeDelta = TimeDelta::seconds(1);
+/// The pause after a 429 without a usable header.
+const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
+/// A `Retry-After: 0`, or a date in the past, must not cause a flood of requests.
+const MIN_PAUSE: TimeDelta = TimeDelta::seconds(1);
 
-/// What the `Retry-After` header said.
+/// The content of the `Retry-After` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfterHeader {
     /// Whole seconds, at most a day.
     Seconds(u32),
-    /// A moment by the service's clock.
+    /// A time of the service's clock.
     At(Time),
-    /// Nothing, or nothing that can be read.
-    Unsaid,
+    /// Missing or unreadable.
+    Missing,
 }
 
 impl RetryAfterHeader {
-    /// Reads the header's value; negative numbers, fractions and other text count as unsaid.
+    /// Parses the header's value; negative numbers, fractions and other text count as missing.
     pub fn parse(value: Option<&str>) -> Self {
         let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
-            return Self::Unsaid;
+            return Self::Missing;
         };
         if value.bytes().all(|b| b.is_ascii_digit()) {
             let day = u32::try_from(LONGEST_WAIT.num_seconds()).unwrap_or(u32::MAX);
-            // More digits than fit is more than a day.
+            // More digits than fit mean more than a day.
             return Self::Seconds(value.parse().unwrap_or(day).min(day));
         }
         match httpdate::parse_http_date(value) {
             Ok(at) => Self::At(chrono::DateTime::<Utc>::from(at)),
-            Err(_) => Self::Unsaid,
+            Err(_) => Self::Missing,
         }
     }
 
@@ -43,9 +43,9 @@ impl RetryAfterHeader {
         let pause = match self {
             Self::Seconds(seconds) => TimeDelta::seconds(i64::from(seconds)),
             Self::At(at) => at - now,
-            Self::Unsaid => UNSAID,
+            Self::Missing => DEFAULT_PAUSE,
         };
-        Wait { until: now + pause.clamp(SHORTEST, LONGEST_WAIT), is_estimate: self == Self::Unsaid }
+        Wait { until: now + pause.clamp(MIN_PAUSE, LONGEST_WAIT), is_estimate: self == Self::Missing }
     }
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for RetryAfterHeader {
             Self::Seconds(seconds @ 0..120) => write!(f, "in {seconds} s"),
             Self::Seconds(seconds) => write!(f, "in {} min", seconds.div_ceil(60)),
             Self::At(at) => write!(f, "at {} UTC", at.format("%H:%M:%S")),
-            Self::Unsaid => f.write_str("in about a minute (an estimate: the service named no time)"),
+            Self::Missing => f.write_str("in about a minute (an estimate: the service gave no time)"),
         }
     }
 }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_and_nonsense_mean_one_minute() {
+    fn a_missing_or_invalid_header_means_one_minute() {
         for value in [None, Some(""), Some("-5"), Some("soon"), Some("1.5"), Some("Fri, 99 Foo 2026")] {
             assert_eq!(pause(value), 60, "{value:?}");
             assert!(RetryAfterHeader::parse(value).wait(Time::UNIX_EPOCH).is_estimate, "{value:?}");

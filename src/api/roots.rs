@@ -1,5 +1,5 @@
-//! Authorities that the user trusts beside those of the system: a company's own, whose proxy or service no other computer
-//! knows. Read from a file of certificates in PEM form.
+//! Certificate authorities that the user trusts in addition to those of the system, such as a company's own. Read
+//! from a PEM file.
 
 use super::connect_error::tls_reason;
 use crate::model::redaction::redacted_path;
@@ -10,37 +10,37 @@ use rustls::pki_types::pem::PemObject;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What is read of a file: the largest bundles have less than a quarter of it.
+/// The most that is read of a file: the largest bundles are less than a quarter of it.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Why a file of certificates can't be used.
+/// Why a certificate file can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RootsError {
     #[error(
-        "The file of certificates {} can't be read: {why}. Mend ca_file in the profile, or take it out to trust the system's certificates alone.",
+        "The certificate file {} can't be read: {why}. Correct ca_file in the profile, or remove it to trust only the system's certificates.",
         path.display()
     )]
     Unreadable { path: PathBuf, why: CleanText },
     #[error(
-        "The file of certificates {} holds none: it has to be in PEM form, with -----BEGIN CERTIFICATE----- in it (openssl x509 -inform der -outform pem makes that of another form).",
+        "The certificate file {} has no certificate in PEM form (-----BEGIN CERTIFICATE-----). Convert another form with openssl x509 -inform der -outform pem.",
         path.display()
     )]
     None { path: PathBuf },
-    #[error("Certificate {number} in {} can't be used: {why}. Take it out, or get the file anew.", path.display())]
+    #[error("Certificate {number} in {} can't be used: {why}. Remove it, or download the file again.", path.display())]
     Bad { path: PathBuf, number: usize, why: CleanText },
 }
 
-/// Certificates of authorities, trusted beside those of the system.
+/// Certificates of authorities that are trusted in addition to those of the system.
 #[derive(Debug, Clone)]
 pub struct ExtraRoots {
     certificates: Vec<CertificateDer<'static>>,
 }
 
 impl ExtraRoots {
-    /// Reads a file of certificates in PEM form.
+    /// Reads a PEM file of certificates.
     ///
     /// # Errors
-    /// It can't be read, has no certificate, or one that is none of an authority.
+    /// It can't be read, has no certificate, or has one that is not of an authority.
     pub fn read(path: &Path) -> Result<Self, RootsError> {
         let bytes = read(path).map_err(|error| {
             let text = error.to_string();
@@ -62,12 +62,12 @@ impl ExtraRoots {
         }
     }
 
-    /// How many certificates there are.
+    /// The number of certificates.
     pub fn count(&self) -> usize {
         self.certificates.len()
     }
 
-    /// As the HTTP client below takes them.
+    /// The certificates in the type of the HTTP library.
     pub(super) fn certificates(&self) -> reqwest::Result<Vec<reqwest::Certificate>> {
         self.certificates.iter().map(|certificate| reqwest::Certificate::from_der(certificate)).collect()
     }
@@ -93,31 +93,31 @@ mod tests {
     const AUTHORITY: &str = include_str!("../../tests/client/ca.pem");
 
     #[test]
-    fn every_certificate_of_a_bundle_is_taken() {
+    fn every_certificate_of_a_bundle_is_read() {
         assert_eq!(read_text(AUTHORITY).map(|roots| roots.count()), Ok(1));
         let bundle = format!("# ours\n{AUTHORITY}\n{AUTHORITY}");
         assert_eq!(read_text(&bundle).map(|roots| roots.count()), Ok(2));
     }
 
     #[test]
-    fn a_file_that_is_not_there_or_holds_no_certificate_is_said_with_what_to_do() {
+    fn the_error_for_a_missing_or_empty_file_explains_what_to_do() {
         let missing = ExtraRoots::read(Path::new("/nonexistent/ca.pem")).expect_err("not there").to_string();
         assert!(
-            missing.starts_with("The file of certificates /nonexistent/ca.pem can't be read: no such file"),
+            missing.starts_with("The certificate file /nonexistent/ca.pem can't be read: no such file"),
             "{missing}"
         );
         assert!(missing.contains("ca_file"), "{missing}");
         for none in ["", "mint_secret", include_str!("../../tests/client/leaf.key")] {
-            let said = read_text(none).expect_err("none").to_string();
-            assert!(said.contains("holds none") && said.contains("PEM"), "{said}");
-            assert!(!said.contains("mint_secret"), "{said}");
+            let message = read_text(none).expect_err("none").to_string();
+            assert!(message.contains("has no certificate") && message.contains("PEM"), "{message}");
+            assert!(!message.contains("mint_secret"), "{message}");
         }
     }
 
     #[test]
-    fn a_certificate_that_was_cut_is_pointed_at() {
+    fn the_error_for_a_truncated_certificate_gives_its_number() {
         let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-        let said = read_text(&format!("{AUTHORITY}{broken}")).expect_err("broken").to_string();
-        assert!(said.starts_with("Certificate 2 in "), "{said}");
+        let message = read_text(&format!("{AUTHORITY}{broken}")).expect_err("broken").to_string();
+        assert!(message.starts_with("Certificate 2 in "), "{message}");
     }
 }

@@ -1,10 +1,7 @@
-//! The JSON of the service (api.md), as the simulated service writes it.
-//!
-//! How answers are read, far more tolerantly than they are written, is the business of `decode`.
+//! The JSON bodies of the service, as the simulated service writes them. `decode` reads them, far more tolerantly.
 
 use serde::Serialize;
 
-/// An agent job.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobBody {
@@ -17,7 +14,7 @@ pub struct JobBody {
     pub archived_at: Option<String>,
 }
 
-/// Where a job works.
+/// The repository and branch of a job.
 #[derive(Debug, Clone, Serialize)]
 pub struct SourceBody {
     pub repository: String,
@@ -41,7 +38,7 @@ pub struct PageBody {
     pub counts: CountsBody,
 }
 
-/// An answer of the page views.
+/// An answer with page views.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ViewsBody {
@@ -50,7 +47,7 @@ pub struct ViewsBody {
     pub has_more: bool,
 }
 
-/// An error; `details` stand in those of the analytics operations.
+/// An error; only the analytics operations send `details`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ErrorBody {
     pub error: String,
@@ -58,7 +55,7 @@ pub struct ErrorBody {
     pub details: Vec<DetailBody>,
 }
 
-/// One more thing said about an error.
+/// One detail of an error.
 #[derive(Debug, Clone, Serialize)]
 pub struct DetailBody {
     pub message: String,

@@ -1,16 +1,16 @@
-//! What the actions of the key table do, by the layer that is on top.
+//! Runs the actions of the key bindings on the topmost dialog or, if none is open, on the current screen.
 
 use super::dialog::{ConfirmAction, Dialog, InputDialog, InputField, InputValue};
 use super::help::Help;
 use super::keymap::{Action, Context};
-use super::picker::Picking;
+use super::picker::PickerKind;
 use super::scroll::Scroll;
 use super::views::calendar::Calendar;
 use super::{App, Effect, Overwrite, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 
 impl App {
-    pub(super) fn act(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn run_action(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match action {
             Action::ShowJobs => self.switch_screen(Screen::Jobs, now, effects),
             Action::ShowViews => self.switch_screen(Screen::Views, now, effects),
@@ -20,13 +20,15 @@ impl App {
             Action::Profiles => self.open_profiles(now),
             Action::NewProfile => self.open_new_profile(now),
             Action::SaveFilter => self.ask_filter_name(now),
-            Action::KeepTheme => self.keep_theme(now, effects),
+            Action::SaveTheme => self.save_palette_theme(now, effects),
             Action::AllJobs => self.open_all_jobs(now, effects),
             Action::Mouse => self.toggle_mouse(now, effects),
             Action::Repaint => effects.push(Effect::Repaint),
             Action::Suspend => effects.push(Effect::Suspend),
             Action::Close => self.close_topmost(now, effects),
-            Action::Interrupt if self.has_layer() && !self.asks_to_quit() => self.close_topmost(now, effects),
+            Action::Interrupt if self.has_something_to_close() && !self.is_asking_to_quit() => {
+                self.close_topmost(now, effects)
+            }
             Action::Quit if !self.dialogs.is_empty() => self.close(now, effects),
             Action::Quit if self.has_dialog() => self.close_topmost(now, effects),
             Action::Interrupt | Action::Quit => self.quit(effects),
@@ -50,19 +52,19 @@ impl App {
             Action::Send if self.asks_before_sending() => {}
             Action::Send => self.send(effects),
             Action::Confirm => match self.dialogs.last() {
-                Some(Dialog::Picker(_)) => self.take_picked(now),
-                Some(Dialog::Palette(_)) => self.take_choice(now, effects),
-                Some(Dialog::Batch(_)) => self.go_on_with_batch(effects),
-                Some(Dialog::Calendar(_)) => self.take_range(now, effects),
+                Some(Dialog::Picker(_)) => self.use_picked_text(now),
+                Some(Dialog::Palette(_)) => self.run_palette_choice(now, effects),
+                Some(Dialog::Batch(_)) => self.confirm_batch(effects),
+                Some(Dialog::Calendar(_)) => self.confirm_range(now, effects),
                 Some(Dialog::Export(_)) => self.export_views(now, effects),
-                Some(Dialog::Kept(_)) => self.show_kept(effects),
-                Some(Dialog::Profiles(_)) => self.take_profile(effects),
+                Some(Dialog::CachedRanges(_)) => self.show_cached_range(effects),
+                Some(Dialog::Profiles(_)) => self.switch_to_selected_profile(effects),
                 _ => self.confirm(now, effects),
             },
-            Action::Yes => self.yes(now, effects),
-            Action::History => self.open_picker(Picking::History, effects),
-            Action::Templates => self.open_picker(Picking::Templates, effects),
-            Action::EditOutside => self.edit_outside(effects),
+            Action::Yes => self.run_confirmed(now, effects),
+            Action::History => self.open_picker(PickerKind::History, effects),
+            Action::Templates => self.open_picker(PickerKind::Templates, effects),
+            Action::EditOutside => self.open_external_editor(effects),
             Action::NextBlank => self.next_blank(now),
             Action::DeleteDraft => self.ask_to_delete_draft(),
             Action::ReadFile => self.ask_for_file(),
@@ -70,7 +72,9 @@ impl App {
                 self.resolve_by(action, now, effects);
             }
             Action::CopyMain => self.copy_main(now, effects),
-            Action::Open if matches!(self.dialogs.last(), Some(Dialog::Card(_))) => self.go_to_card_job(now, effects),
+            Action::Open if matches!(self.dialogs.last(), Some(Dialog::PageDetail(_))) => {
+                self.open_selected_page_job(now, effects)
+            }
             action if matches!(self.dialogs.last(), Some(Dialog::AllJobs(_))) => {
                 self.act_on_all_jobs(action, now, effects);
             }
@@ -87,7 +91,7 @@ impl App {
             Action::FollowUp => self.follow_up(now),
             Action::Open => self.open_detail(effects),
             Action::Peek => {
-                self.look(effects);
+                self.mark_selected_seen(effects);
                 if !self.geometry().shows_both() && self.jobs.selected().is_some() {
                     self.pane = Pane::Detail;
                 }
@@ -103,13 +107,13 @@ impl App {
             Action::CopyId => self.copy_id(effects),
             Action::Dismiss => self.dismiss(now, effects),
             Action::MarkDone => self.mark_done(now, effects),
-            Action::Undo => self.take_back(now, effects),
+            Action::Undo => self.undo_last_change(now, effects),
             Action::FoldDismissed => self.jobs.toggle_dismissed(),
-            Action::Track if self.store == StoreState::Read => self.ask(InputField::TrackId, ""),
-            Action::Resolve => self.open_resolve(now),
+            Action::Track if self.store == StoreState::Read => self.open_input(InputField::TrackId, ""),
+            Action::Resolve => self.open_undelivered(now),
             Action::Drafts => self.open_drafts(now),
             Action::Batch => self.open_batch(now),
-            Action::BeforeAfter => self.ask_for_before_and_after(now, effects),
+            Action::BeforeAfter => self.confirm_impact_load(now, effects),
             Action::QueuePause | Action::QueueUp | Action::QueueDown | Action::QueueRemove => {
                 self.change_queue(action, now, effects);
             }
@@ -119,15 +123,15 @@ impl App {
 
     pub(super) fn copy_id(&self, effects: &mut Vec<Effect>) {
         if let Some(id) = self.listed().selected().and_then(|row| row.id.as_ref()) {
-            effects.push(Effect::copy(&format!("the job's id {}", id.clean()), id.clean().to_string()));
+            effects.push(Effect::copy(&format!("the job id {}", id.clean()), id.clean().to_string()));
         }
     }
 
     pub(super) fn act_on_list(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match action {
             Action::Filter => self.open_filter(),
-            Action::NextTab => self.turn_tab(true, now),
-            Action::PreviousTab => self.turn_tab(false, now),
+            Action::NextTab => self.switch_tab(true, now),
+            Action::PreviousTab => self.switch_tab(false, now),
             Action::NextSort => self.next_sort(),
             Action::ReverseSort => self.reverse_sort(),
             Action::Mark => self.listed_mut().toggle_mark(),
@@ -140,29 +144,30 @@ impl App {
         }
     }
 
-    /// Whether a dialog is open, or the detail of a job in place of the list. Marks and filters are no dialogs.
+    /// Whether a dialog is open or the job details replace the list. Marks and filters don't count.
     pub(super) fn has_dialog(&self) -> bool {
         !self.dialogs.is_empty() || (self.pane == Pane::Detail && !self.geometry().shows_both())
     }
 
     /// Whether Esc has something to close, clear or stop.
-    pub(super) fn has_layer(&self) -> bool {
-        let narrowed = match self.screen {
+    pub(super) fn has_something_to_close(&self) -> bool {
+        let has_something_to_clear = match self.screen {
             Screen::Jobs => self.jobs.marked() > 0 || !self.filter_text().trim().is_empty(),
             Screen::Views => {
-                self.views.all.can_stop() || self.views.table.marked() > 0 || self.views.table.is_filtered()
+                self.views.all_pages.can_stop() || self.views.table.marked_count() > 0 || self.views.table.is_filtered()
             }
             Screen::Welcome => self.welcome.as_ref().is_some_and(|welcome| welcome.is_busy()),
             Screen::Log => false,
         };
-        !self.dialogs.is_empty() || self.pane == Pane::Detail || narrowed
+        !self.dialogs.is_empty() || self.pane == Pane::Detail || has_something_to_clear
     }
 
-    /// Closes the topmost layer; marks and the filter lie under the detail. Does nothing at the root.
+    /// Closes or clears one thing: the topmost dialog, then the job details, then the marks, then the filter. If there
+    /// is none of them, clears the notice.
     fn close_topmost(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let jobs = self.screen == Screen::Jobs;
+        let is_jobs_screen = self.screen == Screen::Jobs;
         match self.dialogs.last().map(Dialog::context) {
-            Some(Context::Filter | Context::Help) if self.help_on_top().is_some_and(|help| help.step_back()) => {}
+            Some(Context::Filter | Context::Help) if self.help_on_top().is_some_and(|help| help.clear_search()) => {}
             Some(Context::Welcome | Context::WelcomeText) => self.step_back_on_welcome(),
             Some(Context::Filter) => {
                 self.dialogs.pop();
@@ -175,33 +180,33 @@ impl App {
             Some(Context::AllJobs) if self.clear_filter() => {}
             Some(_) => self.close(now, effects),
             None if self.pane == Pane::Detail => self.pane = Pane::List,
-            None if jobs && self.keeps_marks(self.jobs.marked(), now) => {}
-            None if jobs && self.jobs.marked() > 0 => self.jobs.clear_marks(),
-            None if jobs && self.clear_filter() => {}
-            None if self.screen == Screen::Views && self.views.all.can_stop() => {
+            None if is_jobs_screen && self.keeps_marks(self.jobs.marked(), now) => {}
+            None if is_jobs_screen && self.jobs.marked() > 0 => self.jobs.clear_marks(),
+            None if is_jobs_screen && self.clear_filter() => {}
+            None if self.screen == Screen::Views && self.views.all_pages.can_stop() => {
                 self.stop_loading(effects);
             }
-            None if self.screen == Screen::Views && self.open_up_table(now) => {}
+            None if self.screen == Screen::Views && self.clear_marks_or_filter(now) => {}
             None if self.screen == Screen::Welcome => self.step_back_on_welcome(),
             None => self.notice = None,
         }
     }
 
-    fn yes(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Question(question)) = self.dialogs.pop() else { return };
+    fn run_confirmed(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some(Dialog::Confirm(question)) = self.dialogs.pop() else { return };
         match question.yes {
             ConfirmAction::Resolve(prompt, resolution) => {
-                self.dialogs.pop_if(|overlay| matches!(overlay, Dialog::Resolve(_)));
+                self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Undelivered(_)));
                 effects.push(Effect::Resolve(prompt, resolution));
             }
             ConfirmAction::DeleteDraft(slot) => self.delete_draft(slot, effects),
             ConfirmAction::OpenDraft(slot) => self.open_draft(slot, now),
-            ConfirmAction::BeginAbout(pages) => self.begin_about_others(pages, now, effects),
-            ConfirmAction::Bulk(bulk, targets) => self.carry_out(bulk, targets.keys, now, effects),
-            ConfirmAction::LoadAll(orders) => self.load_in_turn(orders, effects),
+            ConfirmAction::NewDraftAbout(pages) => self.start_over_about(pages, now, effects),
+            ConfirmAction::Bulk(bulk, targets) => self.run_bulk(bulk, targets.keys, now, effects),
+            ConfirmAction::LoadAll(orders) => self.load_sequentially(orders, effects),
             ConfirmAction::LoadTotals(ranges) => self.load_totals(ranges, effects),
             ConfirmAction::SaveProfile(allowed) => effects.extend(self.save_profile(allowed)),
-            ConfirmAction::Quit => self.leave(effects),
+            ConfirmAction::Quit => self.save_and_quit(effects),
             ConfirmAction::Overwrite(file) => effects.push(Effect::WriteFile(file, Overwrite::Yes)),
             ConfirmAction::ReplaceFilter(filter) => effects.push(Effect::SaveFilter { filter, replace: true }),
         }
@@ -216,8 +221,8 @@ impl App {
         }
     }
 
-    pub(super) fn ask(&mut self, wanted: InputField, text: &str) {
-        self.dialogs.push(Dialog::Ask(Box::new(InputDialog::new(wanted, text))));
+    pub(super) fn open_input(&mut self, field: InputField, text: &str) {
+        self.dialogs.push(Dialog::Input(Box::new(InputDialog::new(field, text))));
     }
 
     fn confirm(&mut self, now: Time, effects: &mut Vec<Effect>) {
@@ -226,18 +231,18 @@ impl App {
             return;
         }
         if let Some(help) = self.help_on_top() {
-            help.keep();
+            help.leave_search();
         }
-        let Some(Dialog::Ask(ask)) = self.dialogs.last() else { return };
-        // What is wrong with the value stands below it already.
+        let Some(Dialog::Input(ask)) = self.dialogs.last() else { return };
+        // The dialog already shows what is wrong with the value.
         let Ok(value) = ask.value() else { return };
-        let wanted = ask.wanted.clone();
-        if let (InputField::LinkId(prompt), InputValue::Id(id)) = (&wanted, &value) {
+        let field = ask.field.clone();
+        if let (InputField::LinkId(prompt), InputValue::Id(id)) = (&field, &value) {
             self.check_link(*prompt, id.clone(), effects);
             return;
         }
         self.dialogs.pop();
-        let effect = match (wanted, value) {
+        let effect = match (field, value) {
             (InputField::TrackId, InputValue::Ids(ids)) => {
                 self.track(ids, now, effects);
                 None
@@ -247,39 +252,39 @@ impl App {
                 None
             }
             (InputField::FilterName, InputValue::Text(name)) => self.save_filter(&name),
-            (InputField::Page, InputValue::Number(page)) => self.views.jump(page),
+            (InputField::Page, InputValue::Number(page)) => self.views.go_to_page(page),
             (InputField::PageSize, InputValue::Number(limit)) => self.views.set_limit(limit),
-            (wanted, value) => {
-                self.confirm_local(wanted, value, now, effects);
+            (field, value) => {
+                self.apply_label(field, value, now, effects);
                 None
             }
         };
         effects.extend(effect);
     }
 
-    /// Enter: the selected job counts as looked at, and its detail has the keys.
+    /// Moves the focus to the details of the selected job and marks it as seen.
     fn open_detail(&mut self, effects: &mut Vec<Effect>) {
         if self.jobs.selected().is_some() {
-            self.look(effects);
+            self.mark_selected_seen(effects);
             self.pane = Pane::Detail;
         }
     }
 
-    /// The selected job was looked at.
-    fn look(&mut self, effects: &mut Vec<Effect>) {
+    /// Marks the selected job as seen.
+    fn mark_selected_seen(&mut self, effects: &mut Vec<Effect>) {
         let selected = self.jobs.selected().map(|row| row.key);
-        self.look_at(selected.as_slice(), effects);
+        self.mark_seen(selected.as_slice(), effects);
     }
 
     fn copy_main(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let copy = match (self.dialogs.last(), self.screen) {
             (Some(Dialog::Editor(editor)), _) => Some(("the text".to_owned(), editor.input.text())),
-            (Some(Dialog::Resolve(resolve)), _) => Some(("the prompt".to_owned(), resolve.prompt.text.clone())),
+            (Some(Dialog::Undelivered(resolve)), _) => Some(("the prompt".to_owned(), resolve.prompt.text.clone())),
             (Some(Dialog::AllJobs(_)), _) => {
                 self.copy_links(now, effects);
                 None
             }
-            (Some(Dialog::Card(card)), _) => Some((format!("the path {}", card.path), card.path.to_string())),
+            (Some(Dialog::PageDetail(card)), _) => Some((format!("the path {}", card.path), card.path.to_string())),
             (Some(_), _) => None,
             (None, Screen::Jobs) => {
                 self.copy_links(now, effects);
@@ -298,9 +303,9 @@ impl App {
             Screen::Jobs => match self.jobs.selected() {
                 Some(row) if row.id.is_some() => {
                     effects.push(Effect::Refresh(row.key));
-                    self.notify(Severity::Info, "Asking the service about this job…", now);
+                    self.notify(Severity::Info, "Checking this job…", now);
                 }
-                Some(_) => self.notify(Severity::Info, "This job has no id, so there is nothing to ask for.", now),
+                Some(_) => self.notify(Severity::Info, "This job has no id yet, so it can't be checked.", now),
                 None => {}
             },
             Screen::Views => self.refresh_views(now, effects),

@@ -1,5 +1,5 @@
-//! Many new jobs at once: prompts are typed, pasted or read from a file, looked over with what they would cost, and
-//! queued on disk. Who sends them when is the engine's business.
+//! The dialog for new jobs from a list: prompts are typed, pasted or read from a file, reviewed with their cost, and
+//! queued in the store. The engine sends them.
 
 use super::dialog::{Dialog, InputDialog, InputField};
 use super::editor::DraftState;
@@ -16,34 +16,32 @@ use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use chrono::FixedOffset;
 
-/// Longest title in the list.
+/// Maximum length of a title in the list, in characters.
 const TITLE: usize = 200;
 
-/// The layer.
 #[derive(Debug)]
 pub struct BatchDialog {
-    /// Prompts as typed or pasted.
+    /// The prompts as typed or pasted.
     pub input: TextInput,
-    /// Whether they are on disk as a draft.
+    /// Whether the text is saved as a draft.
     pub saved: DraftState,
     pub step: BatchStep,
-    /// What is wrong with them.
+    /// Why the prompts can't be queued.
     pub message: Option<CleanText>,
 }
 
-/// How far it is.
 #[derive(Debug)]
 pub enum BatchStep {
     Writing,
-    /// This file is being read.
+    /// Reading the prompts from this file.
     Reading(CleanText),
     Preview(Preview),
 }
 
-/// Prompts that were understood.
+/// The prompts to review.
 #[derive(Debug)]
 pub struct Preview {
-    /// The file that they come from; none for typed ones.
+    /// The file that they were read from; `None` for typed prompts.
     pub file: Option<CleanText>,
     pub prompts: Vec<String>,
     pub titles: Vec<CleanText>,
@@ -59,34 +57,38 @@ impl Preview {
 
     pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
         self.selected = to(self.selected, self.prompts.len());
-        self.keep_in_sight(rows);
+        self.keep_selected_visible(rows);
     }
 
-    pub(super) fn keep_in_sight(&mut self, rows: usize) {
-        self.top = scroll::follow(self.top, self.selected, rows, self.prompts.len());
+    pub(super) fn keep_selected_visible(&mut self, rows: usize) {
+        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.prompts.len());
     }
 }
 
-/// When so many new jobs could go out: `140 jobs: 63 now, 77 from 14:32 on`. `ahead` are those that wait already, and
-/// a place is free again when the oldest use leaves the hour.
-pub fn price(jobs: usize, ahead: usize, budget: Budget, now: Time, offset: FixedOffset) -> String {
+/// When this many new jobs would start: `140 jobs: 63 now, 77 from 14:32 on`. `ahead` is the number of prompts already
+/// in the queue. A request becomes available again an hour after it was used.
+pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offset: FixedOffset) -> String {
     let left = usize::try_from(budget.left()).unwrap_or(usize::MAX).saturating_sub(ahead);
     let at_once = jobs.min(left);
     let later = jobs - at_once;
     let all = format::plural(jobs, "job");
     if later == 0 {
-        return format!("{all}: all now");
+        return match jobs {
+            1 => format!("{all}, starts now"),
+            2 => format!("{all}, both start now"),
+            _ => format!("{all}, all start now"),
+        };
     }
-    // With nothing used yet the first place is free again an hour after the first of these.
+    // If no request was used yet, the first one becomes available again an hour after the first of these jobs.
     let from = budget.resets_at.filter(|at| *at > now).unwrap_or(now + WINDOW).with_timezone(&offset);
     let first = if at_once == 0 { "none now".to_owned() } else { format!("{} now", format::count(at_once)) };
     let most = if later > usize::try_from(budget.limit).unwrap_or(usize::MAX) {
-        format!(", at most {} an hour", budget.limit)
+        format!(", at most {} per hour", budget.limit)
     } else {
         String::new()
     };
     let from = match budget.blocked {
-        Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.words(now)),
+        Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.remaining_text(now)),
         _ => format!("from {} on", from.format("%H:%M")),
     };
     format!("{all}: {first}, {} {from}{most}", format::count(later))
@@ -99,7 +101,7 @@ impl App {
         }
         let text = self.drafts.get(&DraftSlot::Batch).cloned().unwrap_or_default();
         if !text.trim().is_empty() {
-            self.notify(Severity::Info, "Your prompts are back.", now);
+            self.notify(Severity::Info, "Draft restored.", now);
         }
         let input = TextInput::block(&text);
         let batch = BatchDialog { input, saved: DraftState::Unchanged, step: BatchStep::Writing, message: None };
@@ -107,29 +109,29 @@ impl App {
     }
 
     fn batch(&mut self) -> Option<&mut BatchDialog> {
-        self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+        self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::Batch(batch) => Some(batch.as_mut()),
             _ => None,
         })
     }
 
-    /// Back to the text from a step further on; else the layer closes and its text is kept as a draft.
+    /// Goes back from the review to the text; from the text, closes the dialog and saves the text as a draft.
     pub(super) fn close_batch(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Dialog::Batch(batch)) = self.dialogs.last_mut() else { return };
         match batch.step {
             BatchStep::Reading(_) | BatchStep::Preview(_) => batch.step = BatchStep::Writing,
             BatchStep::Writing => {
-                if self.keep_batch_text(effects) {
+                if self.save_batch_draft(effects) {
                     let again = self.key_label(Context::Jobs, Action::Batch);
-                    self.notify(Severity::Info, &format!("Draft kept; {again} opens it again."), now);
+                    self.notify(Severity::Info, &format!("Draft saved; {again} opens it again."), now);
                 }
                 self.dialogs.pop();
             }
         }
     }
 
-    /// What is typed becomes the draft; nothing typed is none. Whether there is one now.
-    fn keep_batch_text(&mut self, effects: &mut Vec<Effect>) -> bool {
+    /// Saves the text as the draft, or deletes the draft if the text is blank. Returns whether there is a draft now.
+    fn save_batch_draft(&mut self, effects: &mut Vec<Effect>) -> bool {
         let Some(batch) = self.batch() else { return false };
         if batch.input.is_blank() {
             let was_unsaved = batch.saved.is_unsaved();
@@ -141,7 +143,7 @@ impl App {
         }
         let text = batch.input.text();
         if batch.saved.is_unsaved() {
-            batch.saved = DraftState::Writing;
+            batch.saved = DraftState::Saving;
             effects.push(Effect::SaveDraft(DraftSlot::Batch, text.clone()));
         }
         self.drafts.insert(DraftSlot::Batch, text);
@@ -150,7 +152,7 @@ impl App {
 
     pub(super) fn ask_for_file(&mut self) {
         if matches!(self.dialogs.last(), Some(Dialog::Batch(batch)) if matches!(batch.step, BatchStep::Writing)) {
-            self.dialogs.push(Dialog::Ask(Box::new(InputDialog::new(InputField::PromptsFile, ""))));
+            self.dialogs.push(Dialog::Input(Box::new(InputDialog::new(InputField::PromptsFile, ""))));
         }
     }
 
@@ -162,8 +164,8 @@ impl App {
         }
     }
 
-    /// Lists what is typed as prompts with what they cost; queues the listed ones.
-    pub(super) fn go_on_with_batch(&mut self, effects: &mut Vec<Effect>) {
+    /// From the text: goes to the review. From the review: queues the prompts.
+    pub(super) fn confirm_batch(&mut self, effects: &mut Vec<Effect>) {
         let rows = self.geometry().batch_rows();
         let read_only = self.config.read_only;
         let Some(Dialog::Batch(batch)) = self.dialogs.last_mut() else { return };
@@ -171,16 +173,16 @@ impl App {
             BatchStep::Writing => match batch::parse(None, &batch.input.text()) {
                 Ok(prompts) => {
                     let mut preview = Preview::new(None, prompts);
-                    preview.keep_in_sight(rows);
+                    preview.keep_selected_visible(rows);
                     batch.message = None;
                     batch.step = BatchStep::Preview(preview);
-                    // On disk as it stands here: queued, the record knows that it is this draft.
-                    self.keep_batch_text(effects);
+                    // Save this exact text: when the prompts are queued, the store recognises the draft by it.
+                    self.save_batch_draft(effects);
                 }
                 Err(error) => batch.message = Some(CleanText::line(&error.to_string())),
             },
             BatchStep::Preview(_) if read_only => {
-                let text = "Not queued: the data folder can't be written, so nothing could be kept.";
+                let text = "Not queued: the data folder can't be written.";
                 batch.message = Some(CleanText::line(text));
             }
             BatchStep::Preview(_) => self.queue_batch(effects),
@@ -188,7 +190,7 @@ impl App {
         }
     }
 
-    /// How many jobs the batch on top would queue; none before its prompts are listed.
+    /// The number of jobs that the topmost batch would queue. Returns `None` before the review.
     pub(super) fn batch_size(&self) -> Option<usize> {
         match self.dialogs.last() {
             Some(Dialog::Batch(batch)) => match &batch.step {
@@ -199,20 +201,20 @@ impl App {
         }
     }
 
-    /// What the listed batch would cost.
-    pub fn batch_price(&self, now: Time) -> Option<String> {
+    /// When the jobs of the topmost batch would start.
+    pub fn batch_schedule(&self, now: Time) -> Option<String> {
         let jobs = self.batch_size()?;
-        if !self.knows_budget(RateLimited::Create) {
-            return Some(format!("{}; how many may go out now is not known yet", format::plural(jobs, "job")));
+        if !self.has_budget(RateLimited::Create) {
+            return Some(format!("{}; requests left this hour: unknown", format::plural(jobs, "job")));
         }
         let ahead = self.jobs.count_of(JobGroup::Queued);
-        Some(price(jobs, ahead, self.budget(RateLimited::Create), now, self.config.offset))
+        Some(schedule_text(jobs, ahead, self.budget(RateLimited::Create), now, self.config.offset))
     }
 
-    /// Saves the listed prompts and closes the dialog. Prompts of a file leave the typed text a draft.
+    /// Queues the prompts and closes the dialog. If they come from a file, the typed text stays a draft.
     fn queue_batch(&mut self, effects: &mut Vec<Effect>) {
-        let typed = self.keep_batch_text(effects).then(|| self.drafts.get(&DraftSlot::Batch).cloned());
-        let Some(Dialog::Batch(batch)) = self.dialogs.pop_if(|overlay| matches!(overlay, Dialog::Batch(_))) else {
+        let typed = self.save_batch_draft(effects).then(|| self.drafts.get(&DraftSlot::Batch).cloned());
+        let Some(Dialog::Batch(batch)) = self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Batch(_))) else {
             return;
         };
         let BatchStep::Preview(preview) = batch.step else { return };
@@ -224,7 +226,7 @@ impl App {
         effects.push(Effect::SubmitBatch { prompts: preview.prompts, typed });
     }
 
-    pub(super) fn prompts_read(&mut self, file: &str, result: Result<Vec<String>, Failure>) {
+    pub(super) fn apply_prompts_file(&mut self, file: &str, result: Result<Vec<String>, Failure>) {
         let rows = self.geometry().batch_rows();
         let file = CleanText::line(file);
         let Some(batch) = self.batch() else { return };
@@ -234,12 +236,12 @@ impl App {
         match result {
             Ok(prompts) => {
                 let mut preview = Preview::new(Some(file), prompts);
-                preview.keep_in_sight(rows);
+                preview.keep_selected_visible(rows);
                 batch.step = BatchStep::Preview(preview);
             }
             Err(failure) => {
                 batch.step = BatchStep::Writing;
-                batch.message = Some(failure.sentence);
+                batch.message = Some(failure.message);
             }
         }
         self.dirty = true;
@@ -252,14 +254,14 @@ impl App {
                 let first = rows.first().map(|row| row.key);
                 let jobs = format::plural(rows.len(), "job");
                 let text = format!("{jobs} queued. Sent as the hourly limit allows, while docdeck is running.");
-                rows.into_iter().for_each(|row| self.put(row));
+                rows.into_iter().for_each(|row| self.put_job(row));
                 if let Some(key) = first {
                     self.jobs.select(key);
                 }
                 self.notify(Severity::Info, &text, now);
             }
             Err(error) => {
-                let why = format!("Not queued: {}", error.failure.sentence);
+                let why = format!("Not queued: {}", error.failure.message);
                 if error.text.is_empty() {
                     self.notify(Severity::Problem, &why, now);
                 } else {
@@ -279,38 +281,38 @@ mod tests {
         "2026-11-20T14:02:30Z".parse().expect("a time")
     }
 
-    fn said(jobs: usize, ahead: usize, used: u32, resets: Option<&str>) -> String {
+    fn schedule(jobs: usize, ahead: usize, used: u32, resets: Option<&str>) -> String {
         let resets_at = resets.map(|at| at.parse().expect("a time"));
         let budget = Budget { used, limit: 100, resets_at, blocked: None };
-        price(jobs, ahead, budget, now(), FixedOffset::east_opt(3600).expect("an offset"))
+        schedule_text(jobs, ahead, budget, now(), FixedOffset::east_opt(3600).expect("an offset"))
     }
 
     #[test]
-    fn the_price_says_how_many_go_out_now_and_when_the_rest_begins() {
+    fn the_schedule_shows_how_many_jobs_start_now_and_when_the_others_start() {
         let reset = Some("2026-11-20T14:32:00Z");
-        assert_eq!(said(140, 0, 37, reset), "140 jobs: 63 now, 77 from 15:32 on");
-        assert_eq!(said(63, 0, 37, reset), "63 jobs: all now");
-        assert_eq!(said(1, 0, 99, reset), "1 job: all now");
-        assert_eq!(said(5, 0, 100, reset), "5 jobs: none now, 5 from 15:32 on");
+        assert_eq!(schedule(140, 0, 37, reset), "140 jobs: 63 now, 77 from 15:32 on");
+        assert_eq!(schedule(63, 0, 37, reset), "63 jobs, all start now");
+        assert_eq!(schedule(1, 0, 99, reset), "1 job, starts now");
+        assert_eq!(schedule(5, 0, 100, reset), "5 jobs: none now, 5 from 15:32 on");
     }
 
     #[test]
-    fn what_waits_already_goes_first() {
-        assert_eq!(said(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on");
-        assert_eq!(said(10, 200, 0, None), "10 jobs: none now, 10 from 16:02 on");
+    fn queued_prompts_are_sent_first() {
+        assert_eq!(schedule(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on");
+        assert_eq!(schedule(10, 200, 0, None), "10 jobs: none now, 10 from 16:02 on");
     }
 
     #[test]
-    fn more_than_an_hours_worth_says_its_pace() {
-        assert_eq!(said(350, 0, 0, None), "350 jobs: 100 now, 250 from 16:02 on, at most 100 an hour");
+    fn more_jobs_than_the_hourly_limit_show_the_limit() {
+        assert_eq!(schedule(350, 0, 0, None), "350 jobs: 100 now, 250 from 16:02 on, at most 100 per hour");
     }
 
     #[test]
-    fn after_a_429_nothing_goes_out_before_its_rest_is_over() {
+    fn after_a_429_no_job_starts_before_the_wait_is_over() {
         let until = Some("2026-11-20T14:03:30Z".parse().expect("a time"));
         let blocked = until.map(|until| Wait { until, is_estimate: false });
         let budget = Budget { used: 3, limit: 100, resets_at: until, blocked };
-        let said = price(2, 0, budget, now(), FixedOffset::east_opt(0).expect("UTC"));
-        assert_eq!(said, "2 jobs: none now, 2 from 14:03 on");
+        let text = schedule_text(2, 0, budget, now(), FixedOffset::east_opt(0).expect("UTC"));
+        assert_eq!(text, "2 jobs: none now, 2 from 14:03 on");
     }
 }

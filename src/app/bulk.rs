@@ -1,6 +1,6 @@
-//! What is done to the marked jobs, or without marks to the selected one: opening, copying, dismissing, marking as done,
-//! exporting. An action on marked jobs asks first and names each of them. Tags are `local`'s, follow-ups `many`'s, the
-//! queue is `queue`'s.
+//! Actions on the marked jobs, or on the selected one if none is marked: open, copy, dismiss, mark as done, export. An
+//! action on marked jobs asks first and lists them. For tags see `job_labels`, for follow-ups `bulk_follow_up`, for the
+//! queue `queue`.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::job_labels::TagChanges;
@@ -14,20 +14,20 @@ use crate::model::prompt::DeliveryKind;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
-/// What is done to each of several jobs.
+/// An action on several jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Bulk {
     OpenPrs,
     CopyLinks,
     Dismiss,
-    TakeBack,
+    Restore,
     /// Marks them as done.
     Done,
-    /// Puts them back among the jobs that need the user.
+    /// Moves them back to the jobs that need the user.
     NotDone,
     Tags(TagChanges),
     Export,
-    /// The text of the editor below the question.
+    /// Sends the text of the editor below the confirmation.
     FollowUp,
     Queue(QueueChange),
     RemoveFromQueue,
@@ -39,25 +39,26 @@ pub struct Targets {
     pub keys: Vec<JobKey>,
     /// Their titles, in the same order.
     pub titles: Vec<CleanText>,
-    /// Marked jobs that are left out: the title of each, and why.
+    /// The marked jobs to skip: the title of each, and the reason.
     pub left_out: Vec<(CleanText, &'static str)>,
 }
 
-/// What an undo takes back.
+/// Names of changes in the notice of an undo.
 const DONE: &str = "marking as done";
-const NOT_DONE: &str = "putting back under needs you";
+const NOT_DONE: &str = "moving back to needs you";
 
-/// Why a marked job is left out.
+/// The reason for skipping a marked job.
 const NOT_DELIVERED: &str = "undelivered prompt";
 
 impl App {
-    /// Whether keys work on the marked jobs rather than on the selected one. A detail that has the keys is of one job.
+    /// Whether keys act on the marked jobs rather than on the selected one. If the job details have the focus, they
+    /// act on that job.
     pub fn acts_on_marks(&self) -> bool {
         let is_list = (self.screen == Screen::Jobs && self.pane == Pane::List) || self.all_jobs().is_some();
         is_list && self.listed().marked() > 0
     }
 
-    /// The jobs that a key works on: the marked ones that have a line, otherwise the selected one.
+    /// The jobs that a key acts on: the marked ones that are visible, otherwise the selected one.
     pub(super) fn targets(&self) -> Vec<JobKey> {
         let list = self.listed();
         if self.acts_on_marks() {
@@ -76,7 +77,7 @@ impl App {
         Targets { keys: keys.to_vec(), titles, left_out: Vec::new() }
     }
 
-    /// Those jobs that an action can work on, and the others with the reason that `refusal` gives.
+    /// Splits these jobs into those that the action applies to and those to skip, with the reason from `refusal`.
     pub(super) fn split_targets(&self, keys: &[JobKey], refusal: impl Fn(&Job) -> Option<&'static str>) -> Targets {
         let mut targets = Targets::default();
         for row in self.rows(keys) {
@@ -91,39 +92,39 @@ impl App {
         targets
     }
 
-    pub(super) fn question(&mut self, text: String, bulk: Bulk, targets: Targets) {
-        self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::Bulk(bulk, targets) }));
+    pub(super) fn confirm_bulk(&mut self, text: String, bulk: Bulk, targets: Targets) {
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::Bulk(bulk, targets) }));
     }
 
-    /// Yes was said.
-    pub(super) fn carry_out(&mut self, bulk: Bulk, keys: Vec<JobKey>, now: Time, effects: &mut Vec<Effect>) {
+    /// Runs an action that the user has confirmed.
+    pub(super) fn run_bulk(&mut self, bulk: Bulk, keys: Vec<JobKey>, now: Time, effects: &mut Vec<Effect>) {
         let (jobs, undo) = (format::plural(keys.len(), "job"), self.key_label(Context::Jobs, Action::Undo));
         match bulk {
             Bulk::OpenPrs => self.open_all(&keys, effects),
             Bulk::CopyLinks => self.copy_all(&keys, effects),
             Bulk::Dismiss => {
-                self.listed_mut().leave(&keys);
+                self.listed_mut().move_selection_off(&keys);
                 self.listed_mut().clear_marks();
-                self.notify(Severity::Info, &format!("{jobs} dismissed; {undo} takes it back."), now);
-                self.change(keys, LocalChange::Dismissed(true), "dismissing", effects);
+                self.notify(Severity::Info, &format!("{jobs} dismissed. {undo} undoes this."), now);
+                self.change_jobs(keys, LocalChange::Dismissed(true), "dismissing", effects);
             }
-            Bulk::TakeBack => {
+            Bulk::Restore => {
                 self.listed_mut().clear_marks();
-                self.change(keys, LocalChange::Dismissed(false), "taking back", effects);
+                self.change_jobs(keys, LocalChange::Dismissed(false), "restoring", effects);
             }
             Bulk::Done => {
                 self.listed_mut().clear_marks();
-                self.notify(Severity::Info, &format!("{jobs} marked as done; {undo} takes it back."), now);
-                self.change(keys, LocalChange::Handled, DONE, effects);
+                self.notify(Severity::Info, &format!("{jobs} marked as done. {undo} undoes this."), now);
+                self.change_jobs(keys, LocalChange::Handled, DONE, effects);
             }
             Bulk::NotDone => {
                 self.listed_mut().clear_marks();
-                self.notify(Severity::Info, &format!("{jobs} put back under needs you."), now);
-                self.change(keys, LocalChange::HandledAt(None), NOT_DONE, effects);
+                self.notify(Severity::Info, &format!("{jobs} moved back to needs you."), now);
+                self.change_jobs(keys, LocalChange::HandledAt(None), NOT_DONE, effects);
             }
-            Bulk::Tags(changes) => self.tag_many(&keys, &changes, now, effects),
+            Bulk::Tags(changes) => self.change_tags_of_several(&keys, &changes, now, effects),
             Bulk::Export => self.export(&keys, now, effects),
-            Bulk::FollowUp => self.submit_to_many(keys, effects),
+            Bulk::FollowUp => self.submit_bulk_follow_up(keys, effects),
             Bulk::Queue(change) => effects.push(Effect::ChangeQueue(keys, change)),
             Bulk::RemoveFromQueue => {
                 if self.acts_on_marks() {
@@ -134,11 +135,11 @@ impl App {
         }
     }
 
-    /// These jobs were looked at.
-    pub(super) fn look_at(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
+    /// Marks these jobs as seen.
+    pub(super) fn mark_seen(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
         let unseen: Vec<JobKey> = self.rows(keys).filter(|row| row.is_unseen()).map(|row| row.key).collect();
         if !unseen.is_empty() {
-            effects.push(Effect::Change(unseen, LocalChange::Looked));
+            effects.push(Effect::Change(unseen, LocalChange::Viewed));
         }
     }
 
@@ -156,26 +157,24 @@ impl App {
                 self.notify(Severity::Info, "None of the marked jobs has a pull request.", now)
             }
             (0, [key, ..]) => match self.listed().get(*key).and_then(|row| row.pr_link.clone()) {
-                Some(link) => {
-                    self.notify(Severity::Problem, &format!("Not opened, since it is no web address: {link}"), now)
-                }
+                Some(link) => self.notify(Severity::Problem, &format!("Not opened: not a web address: {link}"), now),
                 None => self.notify(Severity::Info, "This job has no pull request.", now),
             },
             (n, _) if self.acts_on_marks() => {
-                self.question(format!("Open {}?", format::plural(n, "pull request")), Bulk::OpenPrs, targets);
+                self.confirm_bulk(format!("Open {}?", format::plural(n, "pull request")), Bulk::OpenPrs, targets);
             }
             _ => self.open_all(&targets.keys, effects),
         }
     }
 
-    /// Opening the pull request is what a job that needs the user asks for.
+    /// Opens the pull requests. This marks the jobs as done, because they needed the user to open it.
     fn open_all(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
         let open: Vec<JobKey> = self.rows(keys).filter(|row| !row.is_handled()).map(|row| row.key).collect();
         if !open.is_empty() {
             effects.push(Effect::Change(open.clone(), LocalChange::Handled));
         }
         let handled: Vec<JobKey> = keys.iter().copied().filter(|key| !open.contains(key)).collect();
-        self.look_at(&handled, effects);
+        self.mark_seen(&handled, effects);
         effects.extend(self.rows(keys).filter_map(web_link).cloned().map(Effect::OpenUrl));
     }
 
@@ -185,9 +184,9 @@ impl App {
         let targets = self.split_targets(&keys, nothing);
         match targets.keys.len() {
             _ if keys.is_empty() => {}
-            0 => self.notify(Severity::Info, "There is nothing to copy: no pull request and no id yet.", now),
+            0 => self.notify(Severity::Info, "Nothing to copy: this job has no pull request and no id yet.", now),
             n if self.acts_on_marks() => {
-                self.question(
+                self.confirm_bulk(
                     format!("Copy the links or ids of {}?", format::plural(n, "job")),
                     Bulk::CopyLinks,
                     targets,
@@ -198,7 +197,7 @@ impl App {
     }
 
     fn copy_all(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
-        self.look_at(keys, effects);
+        self.mark_seen(keys, effects);
         let texts: Vec<(&str, String)> = self.rows(keys).filter_map(main_text).collect();
         let copy = match texts.as_slice() {
             [] => return,
@@ -216,42 +215,38 @@ impl App {
         let undecided =
             |row: &Job| row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending);
         let free: Vec<&Job> = self.rows(&keys).filter(|row| !undecided(row)).collect();
-        let back = !free.is_empty() && free.iter().all(|row| row.dismissed);
+        let restores = !free.is_empty() && free.iter().all(|row| row.dismissed);
         let targets = self.split_targets(&keys, |row| match undecided(row) {
             true => Some(NOT_DELIVERED),
-            false => (row.dismissed != back).then_some("already dismissed"),
+            false => (row.dismissed != restores).then_some("already dismissed"),
         });
         match targets.keys.len() {
             _ if keys.is_empty() => {}
-            0 => self.notify(
-                Severity::Info,
-                "It has a prompt that was not delivered: press ! to decide about that first.",
-                now,
-            ),
+            0 => self.notify(Severity::Info, "This job has an undelivered prompt: press ! to resolve it first.", now),
             n if self.acts_on_marks() => {
-                let (verb, bulk) = if back { ("Take back", Bulk::TakeBack) } else { ("Dismiss", Bulk::Dismiss) };
-                self.question(format!("{verb} {}?", format::plural(n, "job")), bulk, targets);
+                let (verb, bulk) = if restores { ("Restore", Bulk::Restore) } else { ("Dismiss", Bulk::Dismiss) };
+                self.confirm_bulk(format!("{verb} {}?", format::plural(n, "job")), bulk, targets);
             }
-            _ if back => self.change(targets.keys, LocalChange::Dismissed(false), "taking back", effects),
+            _ if restores => self.change_jobs(targets.keys, LocalChange::Dismissed(false), "restoring", effects),
             _ => {
-                self.listed_mut().leave(&targets.keys);
-                self.change(targets.keys, LocalChange::Dismissed(true), "dismissing", effects);
-                let back = self.key_label(Context::Jobs, Action::Undo);
-                self.notify(Severity::Info, &format!("Dismissed; {back} takes it back."), now);
+                self.listed_mut().move_selection_off(&targets.keys);
+                self.change_jobs(targets.keys, LocalChange::Dismissed(true), "dismissing", effects);
+                let undo = self.key_label(Context::Jobs, Action::Undo);
+                self.notify(Severity::Info, &format!("Dismissed. {undo} undoes this."), now);
             }
         }
     }
 
-    /// Marks jobs that need the user as done; if all of them are, puts them back.
+    /// Marks jobs that need the user as done; if all of them are, moves them back to needs you.
     pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
         let can_be = |row: &Job| row.wants_action() && !row.dismissed;
         let able: Vec<&Job> = self.rows(&keys).filter(|row| can_be(row)).collect();
-        let back = !able.is_empty() && able.iter().all(|row| row.is_handled());
+        let moves_back = !able.is_empty() && able.iter().all(|row| row.is_handled());
         let targets = self.split_targets(&keys, |row| match row.undelivered {
             Some(kind) if kind.needs_user() => Some(NOT_DELIVERED),
             _ if !can_be(row) => Some("doesn't need you"),
-            _ => (row.is_handled() != back).then_some("already done"),
+            _ => (row.is_handled() != moves_back).then_some("already done"),
         });
         let undo = self.key_label(Context::Jobs, Action::Undo);
         match targets.keys.len() {
@@ -259,30 +254,28 @@ impl App {
             0 if self.acts_on_marks() => {
                 self.notify(Severity::Info, "None of the marked jobs can be marked as done.", now)
             }
-            0 if targets.left_out.iter().any(|(_, reason)| *reason == NOT_DELIVERED) => self.notify(
-                Severity::Info,
-                "It has a prompt that was not delivered: press ! to decide about that first.",
-                now,
-            ),
+            0 if targets.left_out.iter().any(|(_, reason)| *reason == NOT_DELIVERED) => {
+                self.notify(Severity::Info, "This job has an undelivered prompt: press ! to resolve it first.", now)
+            }
             0 => {
-                let text = "Not marked: only failed jobs and jobs with a pull request can be marked as done.";
+                let text = "Only failed jobs and jobs with a pull request can be marked as done.";
                 self.notify(Severity::Info, text, now);
             }
             n if self.acts_on_marks() => {
                 let jobs = format::plural(n, "job");
-                if back {
-                    self.question(format!("Put {jobs} back under needs you?"), Bulk::NotDone, targets);
+                if moves_back {
+                    self.confirm_bulk(format!("Move {jobs} back to needs you?"), Bulk::NotDone, targets);
                 } else {
-                    self.question(format!("Mark {jobs} as done?"), Bulk::Done, targets);
+                    self.confirm_bulk(format!("Mark {jobs} as done?"), Bulk::Done, targets);
                 }
             }
-            _ if back => {
-                self.change(targets.keys, LocalChange::HandledAt(None), NOT_DONE, effects);
-                self.notify(Severity::Info, "Put back under needs you.", now);
+            _ if moves_back => {
+                self.change_jobs(targets.keys, LocalChange::HandledAt(None), NOT_DONE, effects);
+                self.notify(Severity::Info, "Moved back to needs you.", now);
             }
             _ => {
-                self.change(targets.keys, LocalChange::Handled, DONE, effects);
-                self.notify(Severity::Info, &format!("Marked as done; {undo} takes it back."), now);
+                self.change_jobs(targets.keys, LocalChange::Handled, DONE, effects);
+                self.notify(Severity::Info, &format!("Marked as done. {undo} undoes this."), now);
             }
         }
     }
@@ -292,16 +285,16 @@ impl App {
         match keys.len() {
             0 => {}
             n if self.acts_on_marks() => {
-                let text = format!("Export {} as JSON into the current folder?", format::plural(n, "job"));
+                let text = format!("Export {} as JSON to the current folder?", format::plural(n, "job"));
                 let targets = self.job_targets(&keys);
-                self.question(text, Bulk::Export, targets);
+                self.confirm_bulk(text, Bulk::Export, targets);
             }
             _ => self.export(&keys, now, effects),
         }
     }
 
     fn export(&self, keys: &[JobKey], now: Time, effects: &mut Vec<Effect>) {
-        let jobs: Vec<serde_json::Value> = self.rows(keys).map(exported).collect();
+        let jobs: Vec<serde_json::Value> = self.rows(keys).map(job_json).collect();
         let at = now.with_timezone(&self.config.offset).format("%Y%m%d-%H%M%S");
         let text = format!("{:#}\n", serde_json::Value::Array(jobs));
         let what = CleanText::line(&format::plural(keys.len(), "job"));
@@ -310,28 +303,28 @@ impl App {
     }
 
     pub(super) fn ask_about_tags(&mut self, keys: &[JobKey], changes: TagChanges) {
-        let text = format!("Change the tags of {}: {}?", format::plural(keys.len(), "job"), changes.words());
+        let text = format!("Change the tags of {}: {}?", format::plural(keys.len(), "job"), changes.summary());
         let targets = self.job_targets(keys);
-        self.question(text, Bulk::Tags(changes), targets);
+        self.confirm_bulk(text, Bulk::Tags(changes), targets);
     }
 }
 
-/// What `y` copies of a job.
+/// The text that `CopyMain` copies, with its name: the pull request link, or the job id if there is none.
 fn main_text(row: &Job) -> Option<(&'static str, String)> {
     match (&row.pr_link, &row.id) {
-        (Some(link), _) => Some(("link", link::shown(link).to_string())),
-        (None, Some(id)) => Some(("job's id", id.clean().to_string())),
+        (Some(link), _) => Some(("link", link::display_url(link).to_string())),
+        (None, Some(id)) => Some(("job id", id.clean().to_string())),
         (None, None) => None,
     }
 }
 
-/// The pull request, where docdeck gives it to an opener: http and https alone.
+/// The pull request link, if docdeck may pass it to an opener: only http and https.
 fn web_link(row: &Job) -> Option<&CleanText> {
     row.pr_link.as_ref().filter(|link| WebLink::parse(link.as_str()).is_some())
 }
 
-/// A job as the commands write it, with its note and without its prompt.
-fn exported(row: &Job) -> serde_json::Value {
+/// A job in the JSON format of the command line, with its note and without its prompt.
+fn job_json(row: &Job) -> serde_json::Value {
     let mut job = json::job(row, None);
     if let Some(fields) = job.as_object_mut() {
         fields.remove("prompt");

@@ -1,9 +1,9 @@
-//! A key with what is held beside it: as the terminal reports it, as people write it, as the screen prints it.
+//! A key with its modifiers: from a terminal event, from its name in the configuration, and to its label on screen.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::fmt;
 
-/// A key with its modifiers, in the one form in which bindings and presses are compared.
+/// A key with its modifiers, normalized so that bindings and key presses can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Chord {
     pub code: KeyCode,
@@ -11,19 +11,20 @@ pub struct Chord {
 }
 
 impl Chord {
-    /// Shift is part of a character already, so it is dropped there; a `BackTab` is Shift-Tab by itself.
+    /// Normalizes a key event. Drops Shift from characters, which already include it, and from `BackTab`, which is
+    /// Shift-Tab.
     pub fn from_event(event: KeyEvent) -> Self {
         let mut mods = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
         let mut code = event.code;
         if let KeyCode::Char(c) = code {
             mods -= KeyModifiers::SHIFT;
-            // With Control the terminals disagree about the case.
+            // With Control, terminals report the letter in either case.
             if mods.contains(KeyModifiers::CONTROL) {
                 code = KeyCode::Char(match c {
                     // Most terminals send the same byte for all of these.
                     '/' | '7' => '_',
                     '-' if event.modifiers.contains(KeyModifiers::SHIFT) => '_',
-                    c => on_latin_keys(c).to_ascii_lowercase(),
+                    c => to_latin_letter(c).to_ascii_lowercase(),
                 });
             }
         }
@@ -34,7 +35,7 @@ impl Chord {
     }
 }
 
-/// The letters of the Cyrillic layouts that are laid out as ЙЦУКЕН, each before that of the key on a US keyboard.
+/// The letters of the Cyrillic ЙЦУКЕН layouts, each with the letter of the same key on a US keyboard.
 const CYRILLIC: &[(char, char)] = &[
     ('й', 'q'),
     ('ц', 'w'),
@@ -75,29 +76,30 @@ const CYRILLIC: &[(char, char)] = &[
     ('ё', '`'),
 ];
 
-/// What a Control chord means where the layout in use has no Latin letters: the letter of the same key on a US keyboard.
+/// Translates the letter of a Control chord to the letter of the same key on a US keyboard, if the keyboard layout has
+/// no Latin letters.
 ///
-/// A terminal with the kitty keyboard protocol reports the letter of the layout in use with Control, and beside it, where
-/// asked, the key's letter in the base layout; crossterm 0.29 reads the shifted letter of such a report and drops the
-/// base one, so no more can be known than the letter itself. Other terminals send the Latin chord by themselves.
-fn on_latin_keys(c: char) -> char {
+/// With the kitty keyboard protocol, a terminal reports the letter in the current layout and, on request, the one in
+/// the base layout. crossterm 0.29 reads the shifted letter of such a report and drops the base one, so only the
+/// current letter is available. Other terminals send the Latin chord.
+fn to_latin_letter(c: char) -> char {
     let small = c.to_lowercase().next().unwrap_or(c);
     CYRILLIC.iter().find(|(letter, _)| *letter == small).map_or(c, |(_, latin)| *latin)
 }
 
 impl Chord {
-    /// Reads a key as people write it: `x`, `X`, `Ctrl-x`, `Alt-x`, `Shift-F5`, `Enter`; case matters for a single letter
-    /// alone. None for what is no key.
+    /// Parses a key such as `x`, `X`, `Ctrl-x`, `Alt-x`, `Shift-F5` or `Enter`. Case matters only for a single letter.
+    /// Returns `None` if the text is not a key.
     pub fn parse(text: &str) -> Option<Self> {
-        const HELD: [(&str, KeyModifiers); 3] =
+        const MODIFIERS: [(&str, KeyModifiers); 3] =
             [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
         let mut mods = KeyModifiers::NONE;
         let mut rest = text.trim();
-        while let Some((after, held)) = HELD.iter().find_map(|(word, held)| {
+        while let Some((after, new)) = MODIFIERS.iter().find_map(|(word, new)| {
             let (begin, after) = rest.split_at_checked(word.len())?;
-            (begin.eq_ignore_ascii_case(word) && !after.is_empty() && !mods.contains(*held)).then_some((after, *held))
+            (begin.eq_ignore_ascii_case(word) && !after.is_empty() && !mods.contains(*new)).then_some((after, *new))
         }) {
-            mods |= held;
+            mods |= new;
             rest = after;
         }
         let mut chars = rest.chars();
@@ -110,7 +112,7 @@ impl Chord {
             code = KeyCode::Char(c.to_uppercase().next().unwrap_or(c));
         }
         if let (KeyCode::Char(c), true) = (code, mods == KeyModifiers::ALT) {
-            // Held keys are written in upper case and pressed without Shift.
+            // Alt chords are written in upper case and pressed without Shift.
             code = KeyCode::Char(c.to_ascii_lowercase());
         }
         if code == KeyCode::Tab && mods.contains(KeyModifiers::SHIFT) {
@@ -119,10 +121,10 @@ impl Chord {
         Some(Self::from_event(KeyEvent::new(code, mods)))
     }
 
-    /// Whether it types something where text is typed, and so is no command there.
+    /// Whether the key inserts text into a text input, so that it can't be a shortcut there.
     pub fn types_text(&self) -> bool {
-        let held = self.mods.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        !held && matches!(self.code, KeyCode::Char(_) | KeyCode::Tab | KeyCode::BackTab)
+        let has_modifier = self.mods.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        !has_modifier && matches!(self.code, KeyCode::Char(_) | KeyCode::Tab | KeyCode::BackTab)
     }
 }
 
@@ -157,7 +159,7 @@ impl fmt::Display for Chord {
     }
 }
 
-/// A key that has a name.
+/// The key with this name.
 fn named_key(name: &str) -> Option<KeyCode> {
     let name = name.to_ascii_lowercase();
     Some(match name.as_str() {
@@ -208,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_as_people_write_them() {
+    fn keys_are_parsed_in_all_notations() {
         let shift = |code| Chord { code, mods: KeyModifiers::SHIFT };
         for (text, chord) in [
             ("x", ch('x')),
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_chord_on_a_cyrillic_layout_is_that_of_its_key() {
+    fn a_control_chord_on_a_cyrillic_layout_is_the_one_of_the_same_key() {
         let pressed = |c, mods| Chord::from_event(KeyEvent::new(KeyCode::Char(c), mods));
         // Send, close, the palette, templates, the text editor.
         for (letter, latin) in [('ы', 's'), ('с', 'c'), ('з', 'p'), ('е', 't'), ('п', 'g'), ('Ы', 's'), ('і', 's')]
@@ -246,14 +248,14 @@ mod tests {
         let shifted = pressed('Ы', KeyModifiers::CONTROL | KeyModifiers::SHIFT);
         assert_eq!(shifted, ctrl('s'), "shift is dropped as with Latin letters");
         assert_eq!(Chord::parse("Ctrl-Ы"), Some(ctrl('s')));
-        // Alone it is text, and the letters of another script are left as they are.
+        // Without Control it is text, and letters of other scripts are not translated.
         assert_eq!(pressed('ы', KeyModifiers::NONE), ch('ы'));
         assert_eq!(pressed('ы', KeyModifiers::ALT), alt('ы'));
         assert_eq!(pressed('ü', KeyModifiers::CONTROL), ctrl('ü'));
     }
 
     #[test]
-    fn the_keys_that_send_one_byte_are_one_chord() {
+    fn keys_that_send_the_same_byte_are_the_same_chord() {
         let pressed = |c, mods| Chord::from_event(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL | mods));
         let plain = KeyModifiers::NONE;
         for (c, mods) in [('_', plain), ('/', plain), ('7', plain), ('-', KeyModifiers::SHIFT)] {
@@ -264,14 +266,14 @@ mod tests {
     }
 
     #[test]
-    fn every_latin_letter_can_be_reached_from_a_cyrillic_layout() {
+    fn every_latin_letter_can_be_typed_on_a_cyrillic_layout() {
         for latin in 'a'..='z' {
             assert!(CYRILLIC.iter().any(|(_, on)| *on == latin), "{latin}");
         }
     }
 
     #[test]
-    fn chords_print_as_people_write_them() {
+    fn chords_are_printed_with_the_usual_names() {
         assert_eq!(ctrl('s').to_string(), "Ctrl-S");
         assert_eq!(with_ctrl(KeyCode::Enter).to_string(), "Ctrl-Enter");
         assert_eq!(ch(' ').to_string(), "Space");

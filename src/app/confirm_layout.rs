@@ -1,5 +1,5 @@
-//! The layout of a confirmation dialog and the words of its two answers. Drawing and the mouse both use it, so that they
-//! agree.
+//! The layout of a confirmation dialog and the labels of its two buttons. Drawing and the mouse both use it, so that
+//! they agree.
 
 use super::App;
 use super::bulk::{Bulk, Targets};
@@ -13,10 +13,10 @@ use crate::model::setup::WritePermission;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Between the two answers.
+/// Between the two buttons.
 pub const SEPARATOR: &str = " · ";
 
-/// The two answers of a confirmation: each a key and what the key does.
+/// The two buttons of a confirmation, each with its key and label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfirmButtons {
     pub yes_key: String,
@@ -25,41 +25,41 @@ pub struct ConfirmButtons {
     pub no: &'static str,
 }
 
-/// The parts of a question on the screen.
+/// The parts of a confirmation dialog on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QuestionPlace {
-    /// The box with its borders.
+pub struct ConfirmLayout {
+    /// The dialog, borders included.
     pub area: Rect,
     pub text: Rect,
-    /// Below the text: the jobs that are named, a line each.
+    /// The list of jobs below the text, one per line.
     pub jobs: Rect,
-    /// The line of the answers.
+    /// The line of the buttons.
     pub answers: Rect,
     pub yes: Rect,
     pub no: Rect,
 }
 
 impl App {
-    /// The keys and labels of a confirmation's two answers.
-    pub fn answers(&self, question: &ConfirmDialog) -> ConfirmButtons {
+    /// The keys and labels of the two buttons.
+    pub fn confirm_buttons(&self, question: &ConfirmDialog) -> ConfirmButtons {
         ConfirmButtons {
-            yes_key: self.key_label(Context::Question, Action::Yes),
+            yes_key: self.key_label(Context::Confirm, Action::Yes),
             yes: question.yes.label(),
-            no_key: self.key_label(Context::Question, Action::Close),
+            no_key: self.key_label(Context::Confirm, Action::Close),
             no: question.yes.cancel_label(),
         }
     }
 }
 
 impl ConfirmDialog {
-    /// Its text above the answers, a gap between, in a box in the middle.
-    pub fn place(&self, g: Geometry, answers: &ConfirmButtons) -> QuestionPlace {
-        let columns = usize::from(g.small(7).width.saturating_sub(4)).max(1);
+    /// Lays out the text, the list of jobs, a gap and the buttons in a centred box.
+    pub fn layout(&self, g: Geometry, answers: &ConfirmButtons) -> ConfirmLayout {
+        let columns = usize::from(g.small_dialog(7).width.saturating_sub(4)).max(1);
         let text = self.lines(columns);
         let most = g.body.height.saturating_sub(text.saturating_add(4));
         let jobs = u16::try_from(self.job_lines(columns, usize::from(most)).len()).unwrap_or(most);
         let lines = text.saturating_add(jobs);
-        let area = g.small(lines.saturating_add(4));
+        let area = g.small_dialog(lines.saturating_add(4));
         let inner = Rect {
             x: area.x + 2,
             y: area.y + 1,
@@ -74,30 +74,32 @@ impl ConfirmDialog {
         let no = Rect { x: yes.right() + gap, width: cells(&answers.no_key, answers.no), ..line };
         let jobs = Rect { y: inner.y + text.min(row), height: jobs, ..inner }.intersection(inner);
         let text = Rect { height: if self.yes.targets().is_some() { text.min(row) } else { row }, ..inner };
-        QuestionPlace { area, text, jobs, answers: line, yes: yes.intersection(inner), no: no.intersection(inner) }
+        ConfirmLayout { area, text, jobs, answers: line, yes: yes.intersection(inner), no: no.intersection(inner) }
     }
 
-    /// The jobs that it is about, by their titles, then those that are left out, in at most so many lines. If there are too
-    /// many of them, the last line counts the others.
-    pub fn job_lines(&self, columns: usize, most: usize) -> Vec<QuestionLine> {
+    /// The titles of the jobs that the action applies to, then the skipped ones, in at most `most` lines. If there are
+    /// more, the last line has their number.
+    pub fn job_lines(&self, columns: usize, most: usize) -> Vec<ConfirmLine> {
         let Some(targets) = self.yes.targets() else { return Vec::new() };
         let out = targets.left_out.len();
-        // Those that are acted on matter more, but that some are left out has to be seen.
+        // The jobs that the action applies to matter more, but the dialog must show that some are skipped.
         let for_left_out = if targets.titles.len() + out <= most { out } else { out.min((most / 3).max(1)) };
         let titles = targets.titles.iter().map(|title| format!("• {title}"));
         let left_out = targets.left_out.iter().map(|(title, reason)| {
-            // The reason stays whole: the title is cut before it.
+            // The title is truncated rather than the reason.
             let reason = format!(": {reason}");
             format!("not {}{reason}", fit(title.as_str(), columns.saturating_sub(4 + cells(&reason))))
         });
-        let mut lines: Vec<QuestionLine> = named(titles, most - for_left_out.min(most), "more")
-            .map(|line| QuestionLine::Target(fit(&line, columns)))
+        let mut lines: Vec<ConfirmLine> = limited_lines(titles, most - for_left_out.min(most), "more")
+            .map(|line| ConfirmLine::Target(fit(&line, columns)))
             .collect();
-        lines.extend(named(left_out, for_left_out, "left out").map(|line| QuestionLine::LeftOut(fit(&line, columns))));
+        lines.extend(
+            limited_lines(left_out, for_left_out, "skipped").map(|line| ConfirmLine::LeftOut(fit(&line, columns))),
+        );
         lines
     }
 
-    /// How many lines its text takes.
+    /// The height of the text in lines.
     fn lines(&self, columns: usize) -> u16 {
         let (mut lines, mut used) = (1_u16, 0);
         for word in self.text.split_whitespace() {
@@ -113,17 +115,21 @@ impl ConfirmDialog {
     }
 }
 
-/// A line that names a job of a question.
+/// A job in the list of a confirmation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum QuestionLine {
-    /// The action works on it.
+pub enum ConfirmLine {
+    /// The action applies to it.
     Target(String),
-    /// It is marked, but left out.
+    /// The job is marked, but skipped.
     LeftOut(String),
 }
 
-/// These lines, at most so many; the last of them counts those that have no line.
-fn named(lines: impl ExactSizeIterator<Item = String>, most: usize, word: &str) -> impl Iterator<Item = String> {
+/// At most `most` of these lines; if there are more, the last line has the number of the others.
+fn limited_lines(
+    lines: impl ExactSizeIterator<Item = String>,
+    most: usize,
+    word: &str,
+) -> impl Iterator<Item = String> {
     let all = lines.len();
     let shown = if all <= most { all } else { most.saturating_sub(1) };
     let lead = if shown == 0 { "" } else { "and " };
@@ -132,7 +138,7 @@ fn named(lines: impl ExactSizeIterator<Item = String>, most: usize, word: &str) 
 }
 
 impl ConfirmAction {
-    /// The jobs that it is about.
+    /// The jobs that the action applies to.
     fn targets(&self) -> Option<&Targets> {
         match self {
             Self::Bulk(_, targets) => Some(targets),
@@ -140,7 +146,38 @@ impl ConfirmAction {
         }
     }
 
-    /// What the key for yes does, as the dialog labels it.
+    /// The title of the dialog.
+    pub fn title(&self) -> &'static str {
+        match self {
+            Self::Resolve(_, Resolution::SendAgain) => "Send again",
+            Self::Resolve(_, Resolution::SendEdited(_)) => "Send edited prompt",
+            Self::Resolve(_, Resolution::Link(_)) => "Link job",
+            Self::DeleteDraft(_) => "Delete draft",
+            Self::OpenDraft(_) => "Open draft",
+            Self::NewDraftAbout(_) => "Start new draft",
+            Self::Bulk(Bulk::FollowUp, _) => "Send follow-ups",
+            Self::Bulk(Bulk::RemoveFromQueue, _) => "Remove queued prompts",
+            Self::Bulk(Bulk::Queue(QueueChange::Pause), _) => "Pause queued prompts",
+            Self::Bulk(Bulk::Queue(QueueChange::Release), _) => "Resume queued prompts",
+            Self::Bulk(Bulk::Queue(QueueChange::Up | QueueChange::Down), _) => "Move queued prompts",
+            Self::Bulk(Bulk::OpenPrs, _) => "Open pull requests",
+            Self::Bulk(Bulk::CopyLinks, _) => "Copy links",
+            Self::Bulk(Bulk::Dismiss, _) => "Dismiss jobs",
+            Self::Bulk(Bulk::Restore, _) => "Restore jobs",
+            Self::Bulk(Bulk::Done, _) => "Mark as done",
+            Self::Bulk(Bulk::NotDone, _) => "Move back to needs you",
+            Self::Bulk(Bulk::Tags(_), _) => "Change tags",
+            Self::Bulk(Bulk::Export, _) => "Export jobs",
+            Self::LoadAll(_) => "Load all pages",
+            Self::LoadTotals(_) => "Load trend",
+            Self::SaveProfile(_) => "Save profile",
+            Self::Overwrite(_) => "Overwrite file",
+            Self::ReplaceFilter(_) => "Replace filter",
+            Self::Quit => "Quit",
+        }
+    }
+
+    /// The label of the yes button.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Resolve(_, Resolution::SendAgain) => "send again",
@@ -148,7 +185,7 @@ impl ConfirmAction {
             Self::Resolve(_, Resolution::Link(_)) => "link",
             Self::DeleteDraft(_) => "delete",
             Self::OpenDraft(_) => "open draft",
-            Self::BeginAbout(_) => "start new draft",
+            Self::NewDraftAbout(_) => "start new draft",
             Self::Bulk(Bulk::RemoveFromQueue, _) => "remove",
             Self::Bulk(Bulk::Queue(QueueChange::Pause), _) => "pause",
             Self::Bulk(Bulk::Queue(QueueChange::Release), _) => "resume",
@@ -156,9 +193,9 @@ impl ConfirmAction {
             Self::Bulk(Bulk::OpenPrs, _) => "open all",
             Self::Bulk(Bulk::CopyLinks, _) => "copy all",
             Self::Bulk(Bulk::Dismiss, _) => "dismiss",
-            Self::Bulk(Bulk::TakeBack, _) => "restore",
+            Self::Bulk(Bulk::Restore, _) => "restore",
             Self::Bulk(Bulk::Done, _) => "mark as done",
-            Self::Bulk(Bulk::NotDone, _) => "put back",
+            Self::Bulk(Bulk::NotDone, _) => "move back",
             Self::Bulk(Bulk::Tags(_), _) => "change tags",
             Self::Bulk(Bulk::Export, _) => "export",
             Self::LoadAll(_) => "load all",
@@ -172,7 +209,7 @@ impl ConfirmAction {
         }
     }
 
-    /// What every other key does.
+    /// The label of the no button. Any other key does the same.
     pub fn cancel_label(&self) -> &'static str {
         match self {
             Self::Quit => "stay",

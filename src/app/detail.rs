@@ -1,55 +1,54 @@
-//! The selected job's detail: its thread as lines that are ready to draw at the pane's width.
+//! The details of the selected job: its facts, and its thread as lines wrapped to the width of the pane.
 
 use super::impact::{JobPages, PagesLine, pages_lines};
 use super::thread_prefetch::{JobRevision, ThreadPrefetch};
 use super::wrap::wrap;
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::link::shown;
+use crate::model::link::display_url;
 use crate::model::load::{Load, Timed};
 use crate::model::prompt::{Delivery, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
-/// Lines of one prompt that are shown; the whole of a longer one is in the store.
+/// Maximum number of lines shown of one prompt; the store has the complete text.
 const MAX_LINES: usize = 300;
-/// Characters of one prompt that are looked at for showing.
+/// Maximum number of characters of one prompt that are wrapped.
 const MAX_CHARS: usize = 24_000;
-/// Cells before the text of an entry: time of day, then who.
+/// Cells before the text of an entry: the time of day and the author.
 pub const INDENT: usize = 13;
 
-/// Who said or did it.
+/// The author of an entry in the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Who {
+pub enum Author {
     You,
     Agent,
-    /// Seen or done by docdeck.
     Docdeck,
 }
 
 /// A line of the thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ThreadLine {
-    /// First line of an entry.
-    Entry { at: Time, who: Who, text: String },
-    /// A further line of it.
+    /// The first line of an entry.
+    Entry { at: Time, who: Author, text: String },
+    /// Another line of the entry.
     More(String),
-    /// How the delivery of a prompt stands, where it is not simply accepted.
+    /// The delivery state of a prompt, unless it was accepted.
     Delivery(Delivery),
-    /// It goes out once the prompt before it is decided about: follow-ups go out in order.
+    /// The prompt waits for the decision about the one before it, because follow-ups are sent in order.
     Waits,
-    /// What was left out of a long prompt.
-    Cut(String),
-    /// What a discarded prompt may have led to.
+    /// The length of a prompt that is shown only in part.
+    PromptLength(String),
+    /// The possible effect of a discarded prompt.
     Discarded(String),
 }
 
-/// A line of facts over the thread; the text is drawn with the time of drawing.
+/// A line of facts above the thread. Its text is made when it is drawn, because it depends on the time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fact {
-    /// What it does or how it ended, and since when.
+    /// The status of the job, and for how long it has had it.
     State,
-    /// When it was last looked at and will be again.
+    /// The times of the last and the next check.
     Checked,
     PullRequest,
     Repository,
@@ -57,19 +56,19 @@ pub enum Fact {
     Id,
     Created,
     Tags,
-    /// A line of the note, the first one or a further one.
+    /// A line of the note; true for the first one.
     Note(String, bool),
-    /// A line about the pages that it was started about.
+    /// A line about the pages that the job was started for.
     Pages(PagesLine),
 }
 
-/// Cells before a fact's value.
-pub const LABEL: usize = 6;
-/// Lines of a note that are shown.
+/// Cells before the value of a fact.
+pub const LABEL: usize = 8;
+/// Maximum number of lines shown of a note.
 const NOTE_LINES: usize = 12;
 
-/// The facts that are known of a job, in the order in which they are shown, a line each at this width.
-pub fn head(row: &Job, columns: usize) -> Vec<Fact> {
+/// The facts of a job in the order of the screen, one per line at this width. Unknown ones are omitted.
+pub fn facts(row: &Job, columns: usize) -> Vec<Fact> {
     let facts = [
         (true, Fact::State),
         (row.id.is_some(), Fact::Checked),
@@ -87,99 +86,97 @@ pub fn head(row: &Job, columns: usize) -> Vec<Fact> {
     facts.into_iter().filter(|(known, _)| *known).map(|(_, fact)| fact).chain(note).chain(pages).collect()
 }
 
-/// The detail of one job.
+/// The details of the selected job.
 #[derive(Debug, Default)]
 pub struct Detail {
     job: Option<JobKey>,
     thread: Load<Thread>,
-    /// The revision of the job's row before its thread was read; none where changes of it may pass unheard.
+    /// The revision of the job before its thread was read; `None` if a change to it might go unnoticed.
     revision: Option<i64>,
-    /// A thread is being read; at most one at a time, whatever the speed of the keys.
+    /// The job whose thread is being read. At most one is read at a time, however fast the selection moves.
     reading: Option<JobKey>,
-    /// Something was asked for while a thread was read.
-    behind: bool,
+    /// The thread has to be read again, because it changed while it was being read.
+    must_reread: bool,
     lines: Vec<ThreadLine>,
     width: usize,
-    /// The pages that the job was started about.
-    pub about: JobPages,
-    /// Threads of the jobs around it.
-    pub(super) ahead: ThreadPrefetch,
-    /// First visible line, counted over the whole pane's text.
+    /// The pages that the job was started for.
+    pub job_pages: JobPages,
+    /// The threads of the neighbouring jobs.
+    pub(super) prefetched: ThreadPrefetch,
+    /// The first visible line of the pane, including the facts.
     pub scroll: usize,
 }
 
 impl Detail {
-    /// Turns to a job, whose row stands like this; the thread to read now, if any.
+    /// Shows a job at this revision. Returns the job whose thread is to be read now, if any.
     pub(super) fn show(&mut self, job: Option<JobRevision>) -> Option<JobKey> {
         let key = job.map(|(key, _)| key);
         if self.job != key {
-            self.leave();
+            self.cache_thread();
             self.job = key;
-            self.revision = job.filter(|_| self.ahead.is_told()).map(|(_, revision)| revision);
-            self.thread = job.and_then(|job| self.ahead.take(job)).map_or(Load::Idle, Load::Ready);
-            self.lay_out();
+            self.revision = job.filter(|_| self.prefetched.has_change_reports()).map(|(_, revision)| revision);
+            self.thread = job.and_then(|job| self.prefetched.take(job)).map_or(Load::Idle, Load::Ready);
+            self.wrap_lines();
             self.scroll = 0;
         }
         let wanted = key.filter(|_| matches!(self.thread, Load::Idle))?;
         self.read(wanted)
     }
 
-    /// The thread that was shown may be shown again soon.
-    fn leave(&mut self) {
+    /// Caches the current thread, because the user may soon come back to it.
+    fn cache_thread(&mut self) {
         if let (Some(job), Some(revision), Load::Ready(thread)) =
             (self.job, self.revision, std::mem::take(&mut self.thread))
         {
-            self.ahead.keep((job, revision), thread);
+            self.prefetched.cache_thread((job, revision), thread);
         }
     }
 
-    /// The thread of a job has more in it; the thread to read now, if any.
-    pub fn stale(&mut self, job: JobKey) -> Option<JobKey> {
-        self.ahead.forget(job);
+    /// Marks the thread of a job as outdated. Returns the job whose thread is to be read now, if any.
+    pub fn mark_stale(&mut self, job: JobKey) -> Option<JobKey> {
+        self.prefetched.invalidate(job);
         if self.job == Some(job) { self.read(job) } else { None }
     }
 
     fn read(&mut self, job: JobKey) -> Option<JobKey> {
         self.thread.start();
         if self.reading.is_some() {
-            self.behind = true;
+            self.must_reread = true;
             return None;
         }
         self.reading = Some(job);
-        self.behind = false;
+        self.must_reread = false;
         Some(job)
     }
 
-    /// Takes a thread; the next one to read, where the selection has moved on meanwhile.
-    pub fn take(&mut self, job: JobKey, result: Result<Thread, Failure>, now: Time) -> Option<JobKey> {
+    /// Applies a thread that was read. Returns the job whose thread is to be read next, if any.
+    pub fn apply_thread(&mut self, job: JobKey, result: Result<Thread, Failure>, now: Time) -> Option<JobKey> {
         self.reading = None;
         if self.job == Some(job) {
             self.thread.finish(result.map(|value| Timed { value, as_of: now }), now);
-            self.lay_out();
-            // What came while it was read may not be in it.
-            return if self.behind { self.read(job) } else { None };
+            self.wrap_lines();
+            // It may lack a change that came while it was being read.
+            return if self.must_reread { self.read(job) } else { None };
         }
         self.job.filter(|_| self.thread.is_loading()).and_then(|wanted| self.read(wanted))
     }
 
-    /// Fits the lines to the pane.
+    /// Wraps the lines to the width of the pane.
     pub fn fit(&mut self, width: usize) {
         if self.width != width {
             self.width = width;
-            self.lay_out();
+            self.wrap_lines();
         }
     }
 
-    fn lay_out(&mut self) {
+    fn wrap_lines(&mut self) {
         self.lines = self.thread.shown().map_or_else(Vec::new, |thread| lines(&thread.value, self.width));
     }
 
-    /// The job that is shown.
     pub fn job(&self) -> Option<JobKey> {
         self.job
     }
 
-    /// The thread, as far as it is known.
     pub fn thread(&self) -> &Load<Thread> {
         &self.thread
     }
@@ -189,19 +186,19 @@ impl Detail {
         &self.lines
     }
 
-    /// The first prompt of the thread that only the user can bring further.
+    /// The first prompt of the thread that needs a decision of the user.
     pub fn undelivered(&self) -> Option<&Prompt> {
         let thread = &self.thread.shown()?.value;
         thread.prompts.iter().find(|prompt| prompt.delivery.kind().needs_user())
     }
 
-    /// What discarding the prompt for the job may have led to; `None` if the thread is not loaded or has no such prompt.
+    /// The possible effect of the discarded prompt for the job. Returns `None` if the thread is not loaded or has no
+    /// such prompt.
     pub fn discarded(&self) -> Option<&'static str> {
         let prompts = &self.thread.shown()?.value.prompts;
         prompts.iter().filter(|prompt| prompt.kind == PromptKind::Create).find_map(Prompt::discarded_text)
     }
 
-    /// A prompt of the thread.
     pub fn prompt(&self, id: PromptId) -> Option<&Prompt> {
         self.thread.shown()?.value.prompts.iter().find(|prompt| prompt.id == id)
     }
@@ -218,31 +215,32 @@ fn lines(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     entries.sort_by_key(|(at, _)| *at);
     let text_width = width.saturating_sub(INDENT).max(8);
     let mut out = Vec::new();
-    let mut held = false;
+    let mut waits = false;
     for (at, entry) in entries {
         match entry {
             ThreadEntry::Prompt(prompt) => {
-                prompt_lines(prompt, at, text_width, held, &mut out);
-                held |= prompt.delivery.kind().holds_the_rest();
+                prompt_lines(prompt, at, text_width, waits, &mut out);
+                waits |= prompt.delivery.kind().blocks_next();
             }
             ThreadEntry::Event(event) => {
-                push_entry(at, Who::Agent, wrap(&event_text(&event.kind), text_width, 4).0, &mut out)
+                push_entry(at, Author::Agent, wrap(&event_text(&event.kind), text_width, 4).0, &mut out)
             }
         }
     }
     out
 }
 
-fn prompt_lines(prompt: &Prompt, at: Time, width: usize, held: bool, out: &mut Vec<ThreadLine>) {
+fn prompt_lines(prompt: &Prompt, at: Time, width: usize, waits: bool, out: &mut Vec<ThreadLine>) {
     let head: String = prompt.text.chars().take(MAX_CHARS).collect();
     let (text, cut) = wrap(CleanText::block(&head).as_str().trim_end(), width, MAX_LINES);
-    push_entry(at, Who::You, text, out);
+    push_entry(at, Author::You, text, out);
     if cut || head.len() < prompt.text.len() {
-        out.push(ThreadLine::Cut(format!("… {} characters in all", super::format::count(prompt.text.chars().count()))));
+        let total = super::format::count(prompt.text.chars().count());
+        out.push(ThreadLine::PromptLength(format!("… {total} characters in total")));
     }
     if let Some(sentence) = prompt.discarded_text() {
         out.extend(wrap(sentence, width, 4).0.into_iter().map(ThreadLine::Discarded));
-    } else if held && matches!(prompt.delivery, Delivery::Queued { .. }) {
+    } else if waits && matches!(prompt.delivery, Delivery::Queued { .. }) {
         out.push(ThreadLine::Waits);
     } else if prompt.delivery != Delivery::Accepted {
         out.push(ThreadLine::Delivery(prompt.delivery.clone()));
@@ -252,31 +250,31 @@ fn prompt_lines(prompt: &Prompt, at: Time, width: usize, held: bool, out: &mut V
     }
 }
 
-fn push_entry(at: Time, who: Who, text: Vec<String>, out: &mut Vec<ThreadLine>) {
+fn push_entry(at: Time, who: Author, text: Vec<String>, out: &mut Vec<ThreadLine>) {
     let mut text = text.into_iter();
     let first = text.next().unwrap_or_default();
     out.push(ThreadLine::Entry { at, who, text: first });
     out.extend(text.map(ThreadLine::More));
 }
 
-/// What happened, in a few words.
+/// A short description of an event.
 pub fn event_text(kind: &EventKind) -> String {
     match kind {
         EventKind::Status { to, .. } => to.word().to_owned(),
         EventKind::PullRequest(link) => match crate::model::job::pr_number(link.as_str()) {
             Some(number) => format!("opened PR {number}"),
-            None => format!("opened {}", shown(link)),
+            None => format!("opened {}", display_url(link)),
         },
-        EventKind::Gone => "gone: the service no longer knows this job".to_owned(),
+        EventKind::Gone => "gone: the service no longer has this job".to_owned(),
         EventKind::Back => "the service knows this job again".to_owned(),
     }
 }
 
-/// What a prompt's kind is called.
+/// The name of a kind of prompt.
 pub fn kind_text(kind: PromptKind) -> &'static str {
     match kind {
-        PromptKind::Create => "new job",
-        PromptKind::FollowUp => "follow-up",
+        PromptKind::Create => "New job",
+        PromptKind::FollowUp => "Follow-up",
     }
 }
 
@@ -305,13 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn prompts_and_events_stand_in_the_order_of_time() {
+    fn prompts_and_events_are_in_chronological_order() {
         let lines = lines(&thread(), 60);
         let entry = |at, who, text: &str| ThreadLine::Entry { at, who, text: text.to_owned() };
-        assert_eq!(lines[0], entry(at(10), Who::You, "Fix it"));
+        assert_eq!(lines[0], entry(at(10), Author::You, "Fix it"));
         assert_eq!(lines[1], ThreadLine::More("all".to_owned()));
-        assert_eq!(lines[2], entry(at(15), Who::Agent, "completed"));
-        assert_eq!(lines[3], entry(at(20), Who::You, "More"));
+        assert_eq!(lines[2], entry(at(15), Author::Agent, "completed"));
+        assert_eq!(lines[3], entry(at(20), Author::You, "More"));
         assert!(matches!(lines[4], ThreadLine::Delivery(Delivery::NotSent(_))));
         assert_eq!(lines[5], ThreadLine::More("no network".to_owned()));
     }
@@ -328,33 +326,33 @@ mod tests {
     }
 
     #[test]
-    fn one_thread_is_read_at_a_time_and_the_last_one_wanted_comes_next() {
+    fn one_thread_is_read_at_a_time_and_then_the_last_one_requested() {
         let mut detail = Detail::default();
         assert_eq!(detail.show(Some((JobKey(1), 0))), Some(JobKey(1)));
         assert_eq!(detail.show(Some((JobKey(2), 0))), None);
         assert_eq!(detail.show(Some((JobKey(3), 0))), None);
-        assert_eq!(detail.take(JobKey(1), Ok(thread()), at(0)), Some(JobKey(3)));
-        assert_eq!(detail.take(JobKey(3), Ok(thread()), at(0)), None);
+        assert_eq!(detail.apply_thread(JobKey(1), Ok(thread()), at(0)), Some(JobKey(3)));
+        assert_eq!(detail.apply_thread(JobKey(3), Ok(thread()), at(0)), None);
         assert_eq!(detail.thread().shown().map(|t| t.value.prompts.len()), Some(2));
     }
 
     #[test]
-    fn a_thread_that_changed_while_it_was_read_is_read_once_more() {
+    fn a_thread_that_changed_while_it_was_read_is_read_again() {
         let mut detail = Detail::default();
         assert_eq!(detail.show(Some((JobKey(1), 0))), Some(JobKey(1)));
-        assert_eq!(detail.stale(JobKey(1)), None);
-        assert_eq!(detail.stale(JobKey(1)), None);
-        assert_eq!(detail.take(JobKey(1), Ok(Thread::default()), at(0)), Some(JobKey(1)));
-        assert_eq!(detail.take(JobKey(1), Ok(thread()), at(0)), None);
+        assert_eq!(detail.mark_stale(JobKey(1)), None);
+        assert_eq!(detail.mark_stale(JobKey(1)), None);
+        assert_eq!(detail.apply_thread(JobKey(1), Ok(Thread::default()), at(0)), Some(JobKey(1)));
+        assert_eq!(detail.apply_thread(JobKey(1), Ok(thread()), at(0)), None);
         assert_eq!(detail.thread().shown().map(|t| t.value.prompts.len()), Some(2));
     }
 
     #[test]
-    fn a_huge_prompt_is_shown_in_part_and_says_so() {
+    fn a_huge_prompt_is_truncated_and_shows_its_length() {
         let mut thread = thread();
         thread.prompts[0].text = "word ".repeat(200_000);
         let lines = lines(&thread, 60);
         assert!(lines.len() < 500);
-        assert!(lines.contains(&ThreadLine::Cut("… 1,000,000 characters in all".to_owned())));
+        assert!(lines.contains(&ThreadLine::PromptLength("… 1,000,000 characters in total".to_owned())));
     }
 }

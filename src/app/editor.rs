@@ -1,4 +1,4 @@
-//! The prompt editor: one text, the slot it belongs to, and whether it is saved as a draft.
+//! The prompt editor: one text, the draft that it belongs to, and whether it is saved.
 
 use super::keymap::Edit;
 use super::text_input::TextInput;
@@ -9,76 +9,75 @@ use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
-/// A draft is on disk this long after the first key that is not on disk yet.
+/// The time from the first unsaved change of a draft until it is saved.
 pub const SAVE_AFTER: TimeDelta = TimeDelta::seconds(1);
 
-/// Whether the text is on disk as a draft.
+/// Whether the text is saved as a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftState {
-    /// Nothing typed since the editor was opened.
+    /// Not changed since the editor was opened.
     Unchanged,
-    /// To be written at this time.
+    /// To be saved at this time.
     Due(Time),
-    /// Being written.
-    Writing,
-    /// On disk since then.
-    At(Time),
-    /// Could not be written; said in the editor.
+    /// Being saved.
+    Saving,
+    /// Saved at this time.
+    Saved(Time),
+    /// Saving failed; the editor shows this error.
     Failed(CleanText),
 }
 
 impl DraftState {
-    /// The text changed.
-    pub fn touched(&mut self, now: Time) {
+    /// Schedules saving after a change of the text.
+    pub fn mark_changed(&mut self, now: Time) {
         if !matches!(self, Self::Due(_)) {
             *self = Self::Due(now + SAVE_AFTER);
         }
     }
 
-    /// Whether there is something typed that is not on disk.
+    /// Whether there are unsaved changes.
     pub fn is_unsaved(&self) -> bool {
         matches!(self, Self::Due(_) | Self::Failed(_))
     }
 }
 
-/// The editor.
 #[derive(Debug)]
 pub struct Editor {
     pub slot: DraftSlot,
-    /// What it will ask for; a prompt that came back is what it was.
+    /// The kind of prompt that is sent. An undelivered prompt keeps its kind.
     pub kind: PromptKind,
-    /// The jobs that a follow-up to several goes to; empty for any other text. The draft is the first one's.
+    /// The jobs that a bulk follow-up is sent to; otherwise empty. The draft belongs to the first one.
     pub targets: Vec<JobKey>,
-    /// The pages that a new job is about; empty for any other text.
+    /// The pages that a new job is about; otherwise empty.
     pub pages: Vec<CleanText>,
-    /// What is being written: `New job`, `Follow-up to …`.
+    /// `New job`, `Follow-up to …`.
     pub title: CleanText,
     pub input: TextInput,
-    /// The text that it was opened with, where docdeck wrote that: as good as nothing typed.
-    begun: String,
-    /// The template that the text was replaced by.
-    taken: String,
-    /// The user's own editor has the text.
-    pub is_lent: bool,
-    /// Why a prompt that is edited was not delivered.
+    /// The initial text, if docdeck wrote it: unchanged, it counts as blank.
+    initial: String,
+    /// The text of the inserted template.
+    template: String,
+    /// Whether the text is open in an external editor.
+    pub is_in_external_editor: bool,
+    /// Why the prompt being edited was not delivered.
     pub last_failure: Option<CleanText>,
     pub saved: DraftState,
-    /// Something to say under the text: why it wasn't sent.
+    /// A message below the text, such as why it was not sent.
     pub message: Option<CleanText>,
-    /// A blank that is left was said since the last change: sending goes through.
+    /// Whether the user was warned about an unfilled `{{blank}}` since the last change. If so, the next send goes
+    /// through.
     pub is_warned: bool,
 }
 
 impl Editor {
-    /// What stands in an empty one. Only a new job takes its title from its prompt.
-    pub fn invitation(&self) -> &'static str {
+    /// The placeholder of an empty text. Only a new job takes its title from its prompt.
+    pub fn placeholder(&self) -> &'static str {
         match self.kind {
             PromptKind::FollowUp => "What should the agent do next?",
             PromptKind::Create => "What should the agent do? The first line becomes the title.",
         }
     }
 
-    /// Opens on a text: a draft, or nothing.
     pub fn new(slot: DraftSlot, title: CleanText, text: &str) -> Self {
         let is_follow_up = matches!(slot, DraftSlot::FollowUp(_));
         Self {
@@ -88,9 +87,9 @@ impl Editor {
             pages: Vec::new(),
             title,
             input: TextInput::block(text),
-            begun: String::new(),
-            taken: String::new(),
-            is_lent: false,
+            initial: String::new(),
+            template: String::new(),
+            is_in_external_editor: false,
             last_failure: None,
             saved: DraftState::Unchanged,
             message: None,
@@ -98,37 +97,38 @@ impl Editor {
         }
     }
 
-    /// Begins with a text that docdeck wrote, the cursor at the end of its first line.
-    pub fn begin_with(&mut self, text: String) {
+    /// Sets the initial text, with the cursor at the end of its first line.
+    pub fn set_initial_text(&mut self, text: String) {
         self.input = TextInput::block(&text);
         self.input.edit(Edit::TextStart);
         self.input.edit(Edit::LineEnd);
-        self.begun = text;
+        self.initial = text;
     }
 
-    /// Whether there is nothing but what docdeck wrote.
-    pub fn is_untyped(&self) -> bool {
-        self.input.is_blank() || (!self.begun.is_empty() && self.input.text().trim_end() == self.begun.trim_end())
+    /// Whether the text is blank or still the initial one.
+    pub fn is_unedited(&self) -> bool {
+        self.input.is_blank() || (!self.initial.is_empty() && self.input.text().trim_end() == self.initial.trim_end())
     }
 
-    /// Puts a template in the place of a text that nobody typed, the cursor at its top. It is no draft before it is changed.
-    pub fn take_template(&mut self, text: &str) {
-        if !self.is_lent {
+    /// Replaces an untyped text with a template, with the cursor at the top. It is saved as a draft only once it is
+    /// changed.
+    pub fn insert_template(&mut self, text: &str) {
+        if !self.is_in_external_editor {
             self.input.replace(text);
             self.input.edit(Edit::TextStart);
-            self.taken = self.input.text();
+            self.template = self.input.text();
             (self.message, self.is_warned) = (None, false);
         }
     }
 
-    /// Whether there is nothing of the user's own: what docdeck wrote, or a template as it is.
+    /// Whether the user has written nothing: the text is untyped or an unchanged template.
     pub fn is_unchanged(&self) -> bool {
-        self.is_untyped() || (!self.taken.is_empty() && self.input.text().trim_end() == self.taken.trim_end())
+        self.is_unedited() || (!self.template.is_empty() && self.input.text().trim_end() == self.template.trim_end())
     }
 
-    /// Takes back a text that could not be saved as a prompt, above what was typed since.
-    pub fn take_back(&mut self, text: String, mut pages: Vec<CleanText>) {
-        let typed = if self.is_untyped() { String::new() } else { self.input.text() };
+    /// Restores a text that could not be saved as a prompt, above the text typed since then.
+    pub fn restore_text(&mut self, text: String, mut pages: Vec<CleanText>) {
+        let typed = if self.is_unedited() { String::new() } else { self.input.text() };
         if !typed.is_empty() {
             pages.extend(self.pages.iter().filter(|page| !pages.contains(page)).cloned().collect::<Vec<_>>());
         }
@@ -136,31 +136,30 @@ impl Editor {
             self.title = about_title(&pages);
         }
         self.pages = pages;
-        self.input.replace(&joined(text, &typed));
+        self.input.replace(&join_drafts(text, &typed));
     }
 
-    /// Changes the text, unless the user's own editor has it; `change` returns whether it did.
+    /// Changes the text, unless it is open in an external editor. `change` returns whether the text changed.
     pub fn change(&mut self, now: Time, change: impl FnOnce(&mut TextInput) -> bool) {
-        if !self.is_lent && change(&mut self.input) {
+        if !self.is_in_external_editor && change(&mut self.input) {
             self.touched(now);
         }
     }
 
-    /// The text changed.
+    /// Clears messages and schedules saving after a change of the text.
     pub fn touched(&mut self, now: Time) {
         self.message = None;
         self.is_warned = false;
-        self.saved.touched(now);
+        self.saved.mark_changed(now);
     }
 
-    /// Whether there is something typed that is not on disk.
     pub fn is_unsaved(&self) -> bool {
         self.saved.is_unsaved()
     }
 }
 
-/// Two drafts as one text, so that neither is lost.
-pub(super) fn joined(first: String, second: &str) -> String {
+/// Joins two drafts to one text, so that neither is lost.
+pub(super) fn join_drafts(first: String, second: &str) -> String {
     match (first.trim().is_empty(), second.trim().is_empty()) {
         (_, true) => first,
         (true, false) => second.to_owned(),

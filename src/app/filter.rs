@@ -1,13 +1,13 @@
-//! The filter of the jobs list: what is typed, read into terms, and whether a row passes them all.
+//! The filter of the jobs list: parses the typed text into terms and matches rows against them.
 //!
-//! Words are looked for fuzzily in what a row shows. Prompts are not in memory: which jobs have a word in their prompts
-//! comes from the store, word by word, and is kept here; asking for it is `searching`'s.
+//! Words are matched fuzzily against what a row shows. Prompts are not in memory: for each word, the store searches
+//! them and this module caches the jobs that have it (see `job_filter_bar`).
 //!
-//! A fuzzy match weighs each letter, so a row that is no match for `gd` may be one for `gdpr`. What can be said before the
-//! next letter is typed is that a row without these letters in this order never will be: the others are *near*.
+//! A fuzzy match has a score per letter, so a row that doesn't match `gd` may still match `gdpr`. But a row that
+//! doesn't even have these letters in this order can't match any longer word. All other rows are `Match::Fuzzy`.
 
 use crate::model::job::Status;
-use crate::model::job_state::{self, begins, search_words, squeezed, words};
+use crate::model::job_state::{self, normalized, search_words, starts_with_normalized, state_words};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
@@ -15,13 +15,13 @@ use nucleo_matcher::{Matcher, Utf32Str};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// A match with gaps counts when the matcher weighs it at least so much for each character (16 is a bare match, the start
-/// of a word brings up to 16 more, a gap costs 3 and more): else every long title has every short word strewn over it.
+/// The minimum score per character of a match with gaps (16 is a bare match, the start of a word adds up to 16, a gap
+/// costs at least 3). Without it, nearly every long title would match every short word.
 const SCORE_PER_CHAR: usize = 19;
-/// Shorter words stand in nearly every prompt; the store is not asked for them.
+/// The minimum length of a word to search in prompts; nearly every prompt has the shorter ones.
 const MIN_IN_PROMPTS: usize = 2;
 
-/// What a filter asks for; a row passes when it passes every term.
+/// A parsed filter. A row passes if it matches every term.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct JobFilter {
     terms: Vec<JobTerm>,
@@ -29,58 +29,58 @@ pub struct JobFilter {
 
 #[derive(Debug, Clone, PartialEq)]
 struct JobTerm {
-    /// `!` before it: a row must not have it.
+    /// Whether the term starts with `!`: the row must not match it.
     not: bool,
-    what: Criterion,
+    criterion: Criterion,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Criterion {
-    /// Anywhere in what the row shows (its state's word and pull request too), or in a prompt.
+    /// A word anywhere in what the row shows, including its status and pull request, or in a prompt.
     Word(Word),
-    /// Start of the status' or the delivery's word, or of the group's; squeezed.
+    /// The start of the name of the status, delivery or group, without spaces and hyphens.
     Status(String),
     Model(Atom),
-    /// First digits of the pull request's number.
+    /// The first digits of the pull request number.
     PullRequest(String),
-    /// Start of a tag.
+    /// The start of a tag.
     Tag(String),
 }
 
-/// A word that is looked for.
+/// A word to search for.
 #[derive(Debug, Clone, PartialEq)]
 struct Word {
     text: String,
-    /// As state words are compared.
+    /// The word in the form in which states are compared.
     squeezed: String,
     letters: usize,
     fuzzy: Atom,
     plain: Atom,
-    /// Made of digits alone: it may be a pull request's number.
+    /// Whether the word has only digits, so that it may be a pull request number.
     number: bool,
 }
 
-fn atom(word: &str, kind: AtomKind) -> Atom {
+fn parse_atom(word: &str, kind: AtomKind) -> Atom {
     Atom::new(word, CaseMatching::Ignore, Normalization::Smart, kind, false)
 }
 
 impl JobFilter {
-    /// Reads what is typed: words, `s:` status, `m:` model, `#1423`, `tag:x` or `#x`, each with `!` before it for "not".
-    /// Terms that are not finished (`s:`, `!`) ask for nothing yet.
+    /// Parses a filter: words, `s:` status, `m:` model, `#1423`, `tag:x` or `#x`, each with an optional `!` for "not".
+    /// Incomplete terms (`s:`, `!`) match every row.
     pub fn parse(typed: &str) -> Self {
         Self { terms: typed.split_whitespace().filter_map(JobTerm::parse).collect() }
     }
 
-    /// Whether every row passes.
+    /// Whether the filter has no terms, so that every row passes.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The words that may also stand in prompts, lower case, each once.
-    pub fn words(&self) -> Vec<String> {
+    /// The words to search in prompts, in lower case and without duplicates.
+    pub fn prompt_words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         for term in &self.terms {
-            if let Criterion::Word(word) = &term.what
+            if let Criterion::Word(word) = &term.criterion
                 && word.letters >= MIN_IN_PROMPTS
                 && !words.contains(&word.text)
             {
@@ -90,53 +90,56 @@ impl JobFilter {
         words
     }
 
-    /// The first value of `s:` that begins no word for a job's state: neither one of docdeck's own nor one of `others`.
+    /// The first value of `s:` that no job state starts with: neither one of docdeck nor one of `others`.
     pub fn unknown_status<'a>(&self, others: impl Iterator<Item = &'a str> + Clone) -> Option<&str> {
         let is_known = |start: &str| {
-            search_words().any(|(word, _)| begins(&word, start)) || others.clone().any(|word| begins(word, start))
+            search_words().any(|(word, _)| starts_with_normalized(&word, start))
+                || others.clone().any(|word| starts_with_normalized(word, start))
         };
-        self.terms.iter().find_map(|term| match &term.what {
+        self.terms.iter().find_map(|term| match &term.criterion {
             Criterion::Status(start) if !is_known(start) => Some(start.as_str()),
             _ => None,
         })
     }
 
-    /// Whether no row can pass that `before` neither let through nor found near: terms were added, or went on, none of
-    /// those as far as a word whose prompts are `known`.
-    fn narrows(&self, before: &Self, known: impl Fn(&str) -> bool) -> bool {
-        let went_on = |(now, before): (&JobTerm, &JobTerm)| now == before || now.goes_on_from(before, &known);
-        self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(went_on)
+    /// Whether only rows can pass that were at least `Match::Fuzzy` for `before`. This is so if terms were only added
+    /// or extended, and none of the extended words is one that was already searched in prompts (`is_searched`).
+    fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
+        let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &is_searched);
+        self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(extends)
     }
 }
 
-/// What a filter makes of a row.
+/// The result of matching a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Match {
-    /// What it shows passes neither this filter nor one that goes on from it.
+    /// The row matches neither this filter nor a longer one.
     Fails,
-    /// It may pass when more is typed.
+    /// The row doesn't match, but may match when more is typed.
     Fuzzy,
     Passes,
 }
 
-/// What comes of it that the jobs are known in whose prompts a word stands.
+/// The rows that have to be matched again after the prompts were searched for a word.
 #[derive(Debug, PartialEq)]
-pub enum Taken {
-    /// The filter no longer asks for the word.
+pub enum SearchUpdate {
+    /// No rows, because the filter no longer has the word.
     Unwanted,
-    /// Of all rows that don't pass, those of these jobs may by now; all that pass still do.
+    /// The rows of these jobs. All rows that passed before still pass.
     More(Vec<JobKey>),
-    /// Any row may pass or not.
-    Anew,
+    /// All rows.
+    All,
 }
 
 impl JobTerm {
-    fn goes_on_from(&self, before: &Self, known: impl Fn(&str) -> bool) -> bool {
+    fn extends(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
         if self.not || before.not {
             return false;
         }
-        match (&self.what, &before.what) {
-            (Criterion::Word(now), Criterion::Word(before)) => now.text.starts_with(&before.text) && !known(&now.text),
+        match (&self.criterion, &before.criterion) {
+            (Criterion::Word(now), Criterion::Word(before)) => {
+                now.text.starts_with(&before.text) && !is_searched(&now.text)
+            }
             (Criterion::Status(now), Criterion::Status(before))
             | (Criterion::PullRequest(now), Criterion::PullRequest(before))
             | (Criterion::Tag(now), Criterion::Tag(before)) => now.starts_with(before),
@@ -149,13 +152,13 @@ impl JobTerm {
         let rest = rest.to_lowercase();
         let named = |prefix: &str| rest.strip_prefix(prefix).map(str::to_owned);
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let what = if let Some(status) = named("s:") {
-            Criterion::Status(squeezed(&status))
+        let criterion = if let Some(status) = named("s:") {
+            Criterion::Status(normalized(&status))
         } else if let Some(model) = named("m:") {
             if model.is_empty() {
                 return None;
             }
-            Criterion::Model(atom(&model, AtomKind::Substring))
+            Criterion::Model(parse_atom(&model, AtomKind::Substring))
         } else if let Some(tag) = named("tag:") {
             Criterion::Tag(tag.trim_start_matches('#').to_owned())
         } else if let Some(number) = named("#").filter(|number| is_number(number)) {
@@ -163,48 +166,47 @@ impl JobTerm {
         } else if let Some(tag) = named("#") {
             Criterion::Tag(tag)
         } else {
-            let (fuzzy, plain) = (atom(&rest, AtomKind::Fuzzy), atom(&rest, AtomKind::Substring));
+            let (fuzzy, plain) = (parse_atom(&rest, AtomKind::Fuzzy), parse_atom(&rest, AtomKind::Substring));
             let (letters, number) = (rest.chars().count(), is_number(&rest));
-            Criterion::Word(Word { letters, number, fuzzy, plain, squeezed: squeezed(&rest), text: rest })
+            Criterion::Word(Word { letters, number, fuzzy, plain, squeezed: normalized(&rest), text: rest })
         };
-        let is_open = match &what {
+        let is_incomplete = match &criterion {
             Criterion::Word(Word { text, .. })
             | Criterion::Status(text)
             | Criterion::PullRequest(text)
             | Criterion::Tag(text) => text.is_empty(),
             Criterion::Model(_) => false,
         };
-        (!is_open).then_some(Self { not, what })
+        (!is_incomplete).then_some(Self { not, criterion })
     }
 }
 
-/// A filter at work: with the matcher's scratch memory and with what the store found in prompts.
+/// A filter with the memory of the matcher and the results of searching prompts.
 #[derive(Debug, Default)]
 pub struct FilterState {
     filter: JobFilter,
-    /// The first term that the filter before did not have.
+    /// The index of the first term that the previous filter did not have.
     fresh: usize,
     matcher: Matcher,
     scratch: Vec<char>,
-    /// What each term makes of the repository that was looked at last: most rows share one.
+    /// For each term, the result for the last repository: most rows share one.
     repositories: Vec<Option<(Arc<CleanText>, Match)>>,
-    /// By word, in order.
+    /// For each word, the jobs that have it in a prompt, sorted.
     found: HashMap<String, Vec<JobKey>>,
-    /// Words whose prompts have to be looked through again: there are new ones. What was found holds meanwhile.
+    /// Words to search again because there are new prompts. Until then, the previous results apply.
     stale: HashSet<String>,
 }
 
 impl FilterState {
-    /// The filter.
     pub fn filter(&self) -> &JobFilter {
         &self.filter
     }
 
-    /// Takes another filter; what was found for words that it shares stays. Whether only rows can pass now that passed
-    /// until now, or were near to it.
+    /// Sets the filter, and keeps the search results of words that it shares with the previous one. Returns whether
+    /// only rows can pass that were at least `Match::Fuzzy` for the previous filter.
     pub fn set(&mut self, filter: JobFilter) -> bool {
         let narrows = filter.narrows(&self.filter, |word| self.found.contains_key(word));
-        let words = filter.words();
+        let words = filter.prompt_words();
         self.found.retain(|word, _| words.contains(word));
         self.fresh = filter.terms.iter().zip(&self.filter.terms).take_while(|(now, before)| now == before).count();
         self.repositories = vec![None; filter.terms.len()];
@@ -212,47 +214,49 @@ impl FilterState {
         narrows
     }
 
-    /// Whether it is known in which prompts a word stands.
-    pub fn has_found(&self, word: &str) -> bool {
+    /// Whether the prompts were searched for a word.
+    pub fn is_searched(&self, word: &str) -> bool {
         self.found.contains_key(word) && !self.stale.contains(word)
     }
 
-    /// There are new prompts: what was found may be more by now.
-    pub fn find_again(&mut self) {
-        self.stale = self.filter.words().into_iter().collect();
+    /// Marks all search results as outdated, because there are new prompts.
+    pub fn mark_stale(&mut self) {
+        self.stale = self.filter.prompt_words().into_iter().collect();
     }
 
-    /// Takes the jobs in whose prompts a word stands; dropped when the filter no longer asks for it.
-    pub fn take(&mut self, word: String, mut jobs: Vec<JobKey>) -> Taken {
+    /// Applies the jobs that have a word in a prompt, unless the filter no longer has the word.
+    pub fn apply_found(&mut self, word: String, mut jobs: Vec<JobKey>) -> SearchUpdate {
         self.stale.remove(&word);
-        if !self.filter.words().contains(&word) {
-            return Taken::Unwanted;
+        if !self.filter.prompt_words().contains(&word) {
+            return SearchUpdate::Unwanted;
         }
         jobs.sort_unstable();
         jobs.dedup();
-        let is_not = |term: &JobTerm| term.not && matches!(&term.what, Criterion::Word(other) if other.text == word);
+        let is_not =
+            |term: &JobTerm| term.not && matches!(&term.criterion, Criterion::Word(other) if other.text == word);
         let only_more = !self.found.contains_key(&word) && !self.filter.terms.iter().any(is_not);
         let more = only_more.then(|| jobs.clone());
         self.found.insert(word, jobs);
-        more.map_or(Taken::Anew, Taken::More)
+        more.map_or(SearchUpdate::All, SearchUpdate::More)
     }
 
-    /// What the filter makes of a row.
-    pub fn verdict(&mut self, row: &Job) -> Match {
-        self.weigh(row, 0)
+    /// Matches a row.
+    pub fn match_row(&mut self, row: &Job) -> Match {
+        self.match_terms(row, 0)
     }
 
-    /// What it makes of a row that the filter before let through.
-    pub fn verdict_anew(&mut self, row: &Job) -> Match {
-        self.weigh(row, self.fresh)
+    /// Matches a row that passed the previous filter: checks only the terms that are new.
+    pub fn match_new_terms(&mut self, row: &Job) -> Match {
+        self.match_terms(row, self.fresh)
     }
 
-    fn weigh(&mut self, row: &Job, from: usize) -> Match {
+    fn match_terms(&mut self, row: &Job, from: usize) -> Match {
         let Self { filter, matcher, scratch, repositories, found, .. } = self;
         let mut verdict = Match::Passes;
         for (term, repository) in filter.terms.iter().zip(repositories).skip(from) {
             let in_prompt = |word: &str| found.get(word).is_some_and(|jobs| jobs.binary_search(&row.key).is_ok());
-            let of_term = match has(&term.what, row, &mut MatchScratch { matcher, scratch, repository }, in_prompt) {
+            let mut scratch = MatchScratch { matcher, scratch, repository };
+            let of_term = match match_criterion(&term.criterion, row, &mut scratch, in_prompt) {
                 Match::Passes if term.not => Match::Fails,
                 _ if term.not => Match::Passes,
                 verdict => verdict,
@@ -266,7 +270,7 @@ impl FilterState {
     }
 }
 
-/// The matcher's working memory.
+/// The memory of the matcher for one term.
 struct MatchScratch<'a> {
     matcher: &'a mut Matcher,
     scratch: &'a mut Vec<char>,
@@ -278,12 +282,12 @@ impl MatchScratch<'_> {
         atom.score(Utf32Str::new(text, self.scratch), self.matcher)
     }
 
-    /// What a word makes of a text that it may match with gaps.
-    fn near(&mut self, word: &Word, text: &CleanText) -> Match {
+    /// Matches a word against a text, allowing gaps.
+    fn fuzzy(&mut self, word: &Word, text: &CleanText) -> Match {
         if self.score(&word.plain, text.as_str()).is_some() {
             return Match::Passes;
         }
-        // One letter has no gaps.
+        // A match of one letter has no gaps.
         let score = if word.letters > 1 { self.score(&word.fuzzy, text.as_str()) } else { None };
         match score {
             Some(score) if usize::from(score) >= word.letters * SCORE_PER_CHAR => Match::Passes,
@@ -292,49 +296,54 @@ impl MatchScratch<'_> {
         }
     }
 
-    fn near_repository(&mut self, word: &Word, row: &Job) -> Match {
+    fn fuzzy_repository(&mut self, word: &Word, row: &Job) -> Match {
         let Some(repository) = &row.repository else { return Match::Fails };
         if let Some((known, verdict)) = &self.repository
             && Arc::ptr_eq(known, repository)
         {
             return *verdict;
         }
-        let verdict = self.near(word, repository);
+        let verdict = self.fuzzy(word, repository);
         *self.repository = Some((Arc::clone(repository), verdict));
         verdict
     }
 }
 
-fn has(what: &Criterion, row: &Job, hay: &mut MatchScratch<'_>, in_prompt: impl Fn(&str) -> bool) -> Match {
-    let passes = match what {
-        Criterion::Word(word) => return has_word(word, row, hay, in_prompt),
-        Criterion::Status(start) => words(row).any(|word| begins(word, start)),
-        Criterion::Model(part) => row.model.as_ref().is_some_and(|model| hay.score(part, model.as_str()).is_some()),
+fn match_criterion(
+    criterion: &Criterion,
+    row: &Job,
+    scratch: &mut MatchScratch<'_>,
+    in_prompt: impl Fn(&str) -> bool,
+) -> Match {
+    let passes = match criterion {
+        Criterion::Word(word) => return match_word(word, row, scratch, in_prompt),
+        Criterion::Status(start) => state_words(row).any(|word| starts_with_normalized(word, start)),
+        Criterion::Model(part) => row.model.as_ref().is_some_and(|model| scratch.score(part, model.as_str()).is_some()),
         Criterion::PullRequest(digits) => row.pr_number().is_some_and(|number| number.to_string().starts_with(digits)),
         Criterion::Tag(start) => row.tags.iter().any(|tag| tag.as_str().starts_with(start.as_str())),
     };
     if passes { Match::Passes } else { Match::Fails }
 }
 
-fn has_word(word: &Word, row: &Job, hay: &mut MatchScratch<'_>, in_prompt: impl Fn(&str) -> bool) -> Match {
+fn match_word(word: &Word, row: &Job, scratch: &mut MatchScratch<'_>, in_prompt: impl Fn(&str) -> bool) -> Match {
     if in_prompt(&word.text) {
         return Match::Passes;
     }
-    let mut best = hay.near(word, &row.title);
+    let mut best = scratch.fuzzy(word, &row.title);
     if best < Match::Passes
         && let Some(git_ref) = &row.git_ref
     {
-        best = best.max(hay.near(word, git_ref));
+        best = best.max(scratch.fuzzy(word, git_ref));
     }
     if best < Match::Passes {
-        best = best.max(hay.near_repository(word, row));
+        best = best.max(scratch.fuzzy_repository(word, row));
     }
     if best == Match::Passes {
         return best;
     }
-    // An id is opaque: something near it is another one.
-    if row.id.as_ref().is_some_and(|id| hay.score(&word.plain, id.as_str()).is_some())
-        || row.tags.iter().any(|tag| hay.score(&word.plain, tag.as_str()).is_some())
+    // Ids and tags are not matched fuzzily: a similar one is a different one.
+    if row.id.as_ref().is_some_and(|id| scratch.score(&word.plain, id.as_str()).is_some())
+        || row.tags.iter().any(|tag| scratch.score(&word.plain, tag.as_str()).is_some())
         || shows_state(row, word)
     {
         return Match::Passes;
@@ -345,8 +354,8 @@ fn has_word(word: &Word, row: &Job, hay: &mut MatchScratch<'_>, in_prompt: impl 
     best
 }
 
-/// Whether a typed word is the beginning of a word that the row shows for its state: of each part of `not sent`, but only
-/// of the whole name of its group. The number of a pull request is compared elsewhere.
+/// Whether a word that the row shows for its state starts with the typed word. This compares each part of `not sent`
+/// but only the complete name of a group. The caller compares pull request numbers.
 fn shows_state(row: &Job, word: &Word) -> bool {
     if word.squeezed.is_empty() {
         return false;
@@ -356,8 +365,9 @@ fn shows_state(row: &Job, word: &Word) -> bool {
         (None, Some(Status::Completed)) => "no PR",
         (None, _) => "",
     };
-    let mut parts = job_state::word(row).split(' ').chain(pull_request.split(' '));
-    words(row).any(|shown| begins(shown, &word.squeezed)) || parts.any(|part| begins(part, &word.squeezed))
+    let mut parts = job_state::state_word(row).split(' ').chain(pull_request.split(' '));
+    state_words(row).any(|shown| starts_with_normalized(shown, &word.squeezed))
+        || parts.any(|part| starts_with_normalized(part, &word.squeezed))
 }
 
 #[cfg(test)]
@@ -377,13 +387,13 @@ mod tests {
     }
 
     fn passes(typed: &str) -> bool {
-        let mut sieve = FilterState::default();
-        sieve.set(JobFilter::parse(typed));
-        sieve.verdict(&job()) == Match::Passes
+        let mut state = FilterState::default();
+        state.set(JobFilter::parse(typed));
+        state.match_row(&job()) == Match::Passes
     }
 
     #[test]
-    fn every_kind_of_term_looks_at_its_own_part_of_a_job() {
+    fn every_kind_of_term_matches_its_part_of_a_job() {
         for typed in [
             "sso",
             "writ",
@@ -440,18 +450,18 @@ mod tests {
     }
 
     #[test]
-    fn every_word_that_a_row_shows_for_its_state_finds_it() {
-        use crate::model::job_state::{JobState, word};
+    fn a_job_is_found_by_every_word_that_it_shows_for_its_state() {
+        use crate::model::job_state::{JobState, state_word};
         use crate::model::prompt::DeliveryKind;
         let finds = |typed: &str, row: &Job| {
-            let mut sieve = FilterState::default();
-            sieve.set(JobFilter::parse(typed));
-            sieve.verdict(row) == Match::Passes
+            let mut state = FilterState::default();
+            state.set(JobFilter::parse(typed));
+            state.match_row(row) == Match::Passes
         };
-        for kind in DeliveryKind::ALL.into_iter().filter(|kind| kind.holds_the_rest()) {
+        for kind in DeliveryKind::ALL.into_iter().filter(|kind| kind.blocks_next()) {
             let mut row = row(1, Status::Active);
             row.undelivered = Some(kind);
-            let typed = word(&row).to_owned();
+            let typed = state_word(&row).to_owned();
             assert!(finds(&typed, &row) && finds(&format!("s:{}", typed.replace(' ', "-")), &row), "{typed}");
             assert!(!finds("completed", &row) && !finds("s:completed", &row), "{typed}");
         }
@@ -463,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_that_there_is_not_is_named() {
+    fn an_unknown_status_is_reported() {
         let unknown =
             |typed: &str| JobFilter::parse(typed).unknown_status(["reviewing"].into_iter()).map(str::to_owned);
         for known in ["s:f", "s:not-sent", "s:needs_you", "!s:QUEUED", "s:rev", "s:", "fial", "s:discarded"] {
@@ -473,33 +483,33 @@ mod tests {
     }
 
     #[test]
-    fn letters_strewn_over_a_title_are_no_match() {
-        let mut sieve = FilterState::default();
-        sieve.set(JobFilter::parse("sso"));
+    fn letters_scattered_over_a_title_do_not_match() {
+        let mut state = FilterState::default();
+        state.set(JobFilter::parse("sso"));
         let mut other = job();
         (other.git_ref, other.tags) = (None, Default::default());
         other.title = CleanText::line("Translate billing, ask also about refunds");
-        assert!(sieve.verdict(&other) != Match::Passes);
+        assert!(state.match_row(&other) != Match::Passes);
     }
 
     #[test]
-    fn a_word_in_a_prompt_counts_as_the_row_having_it() {
-        let mut sieve = FilterState::default();
-        sieve.set(JobFilter::parse("Redirects !legacy"));
-        assert_eq!(sieve.filter().words(), ["redirects", "legacy"]);
-        assert!(sieve.verdict(&job()) != Match::Passes);
-        assert_eq!(sieve.take("redirects".to_owned(), vec![JobKey(7)]), Taken::More(vec![JobKey(7)]));
-        assert_eq!(sieve.verdict(&job()), Match::Passes);
-        assert_eq!(sieve.take("legacy".to_owned(), vec![JobKey(7)]), Taken::Anew);
-        assert!(sieve.verdict(&job()) != Match::Passes, "a prompt with the word that must not be there");
+    fn a_word_in_a_prompt_matches_the_job() {
+        let mut state = FilterState::default();
+        state.set(JobFilter::parse("Redirects !legacy"));
+        assert_eq!(state.filter().prompt_words(), ["redirects", "legacy"]);
+        assert!(state.match_row(&job()) != Match::Passes);
+        assert_eq!(state.apply_found("redirects".to_owned(), vec![JobKey(7)]), SearchUpdate::More(vec![JobKey(7)]));
+        assert_eq!(state.match_row(&job()), Match::Passes);
+        assert_eq!(state.apply_found("legacy".to_owned(), vec![JobKey(7)]), SearchUpdate::All);
+        assert!(state.match_row(&job()) != Match::Passes, "a prompt has the excluded word");
     }
 
     #[test]
-    fn what_was_found_for_an_older_filter_is_dropped() {
-        let mut sieve = FilterState::default();
-        sieve.set(JobFilter::parse("redirects"));
-        sieve.set(JobFilter::parse("redirect"));
-        assert_eq!(sieve.take("redirects".to_owned(), vec![JobKey(7)]), Taken::Unwanted);
-        assert!(sieve.verdict(&job()) != Match::Passes);
+    fn results_for_a_previous_filter_are_dropped() {
+        let mut state = FilterState::default();
+        state.set(JobFilter::parse("redirects"));
+        state.set(JobFilter::parse("redirect"));
+        assert_eq!(state.apply_found("redirects".to_owned(), vec![JobKey(7)]), SearchUpdate::Unwanted);
+        assert!(state.match_row(&job()) != Match::Passes);
     }
 }

@@ -1,5 +1,5 @@
-//! Jobs that finish: a line in the program always, and a terminal notification when the terminal has no focus, at most
-//! one a second. A terminal that never reports its focus counts as looked at.
+//! Alerts for finished jobs: always a notice on screen, and a terminal notification if the terminal doesn't have the
+//! focus, at most one per second. A terminal that never reports its focus counts as focused.
 
 use super::{App, Effect, Severity};
 use crate::model::Time;
@@ -7,27 +7,27 @@ use crate::model::row::Job;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
-/// Shortest time between two notifications.
+/// The minimum time between two notifications.
 const PAUSE: TimeDelta = TimeDelta::seconds(1);
-/// Characters of a title that a notification holds.
+/// Maximum number of characters of a title in a notification.
 const TITLE: usize = 80;
 
-/// What is to be told, and whether anybody looks.
+/// The alerts that are not shown yet, and the focus of the terminal.
 #[derive(Debug, Default)]
 pub(super) struct FinishAlerts {
-    /// The terminal said that it lost the focus.
-    away: bool,
-    /// Said on the screen at the end of this update.
+    /// Whether the terminal has lost the focus.
+    is_unfocused: bool,
+    /// Alerts to show on screen at the end of this update.
     fresh: Vec<CleanText>,
-    /// To go out as a notification.
+    /// Alerts for the next notification.
     waiting: Vec<CleanText>,
-    /// The next notification goes out no earlier.
+    /// The earliest time of the next notification.
     not_before: Option<Time>,
 }
 
 impl FinishAlerts {
-    /// Notes what a change of a row says: that the job finished, or that its pull request came.
-    pub(super) fn compare(&mut self, old: &Job, new: &Job) {
+    /// Adds an alert if the job has finished or got its pull request.
+    pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
         let finished = new.status.as_ref().filter(|status| status.is_finished() && old.is_working() && !new.gone);
         let text = match (finished, &old.pr_link, &new.pr_link) {
             (Some(status), ..) => format!("{status}: {}", title(new)),
@@ -40,26 +40,26 @@ impl FinishAlerts {
         self.fresh.push(CleanText::line(&text));
     }
 
-    /// The terminal got the focus or lost it. Who is back sees the screen.
-    pub(super) fn focus(&mut self, here: bool) {
-        self.away = !here;
-        if here {
+    /// Applies a change of the focus. A user who is back sees the screen and needs no notification.
+    pub(super) fn focus(&mut self, is_focused: bool) {
+        self.is_unfocused = !is_focused;
+        if is_focused {
             self.waiting.clear();
         }
     }
 
-    /// When a notification that waits may go out.
+    /// When the pending notification can be sent, if there is one.
     pub(super) fn due(&self) -> Option<Time> {
         self.not_before.filter(|_| !self.waiting.is_empty())
     }
 
-    /// The notification to send now.
+    /// The notification to send now, if any.
     fn take(&mut self, now: Time) -> Option<CleanText> {
         if self.waiting.is_empty() || self.not_before.is_some_and(|at| now < at && at - now <= PAUSE) {
             return None;
         }
         self.not_before = Some(now + PAUSE);
-        Some(summed_up(&std::mem::take(&mut self.waiting)))
+        Some(summarize(&std::mem::take(&mut self.waiting)))
     }
 }
 
@@ -67,7 +67,7 @@ fn title(row: &Job) -> CleanText {
     CleanText::title(row.title.as_str(), TITLE)
 }
 
-fn summed_up(texts: &[CleanText]) -> CleanText {
+fn summarize(texts: &[CleanText]) -> CleanText {
     match texts {
         [one] => one.clone(),
         many => CleanText::line(&format!("{} jobs finished", many.len())),
@@ -75,15 +75,15 @@ fn summed_up(texts: &[CleanText]) -> CleanText {
 }
 
 impl App {
-    /// Tells of the jobs that finished in this update.
-    pub(super) fn signal(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Shows the alerts of this update.
+    pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let fresh = std::mem::take(&mut self.finish_alerts.fresh);
         if !fresh.is_empty() {
-            // A problem that stands there is not wiped away by good news.
+            // An alert doesn't replace the notice of a problem.
             if self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info || notice.until <= now) {
-                self.notify(Severity::Info, summed_up(&fresh).as_str(), now);
+                self.notify(Severity::Info, summarize(&fresh).as_str(), now);
             }
-            if self.finish_alerts.away {
+            if self.finish_alerts.is_unfocused {
                 self.finish_alerts.waiting.extend(fresh);
             }
         }
@@ -105,7 +105,7 @@ pub(crate) mod tests {
     pub(crate) fn app(jobs: Vec<Job>) -> App {
         let scope = Scope { base_url: "http://127.0.0.1:1".into(), project: "p".into(), organization: None };
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = AppConfig { size: (80, 24), calm: true, ..AppConfig::new(scope, utc) };
+        let start = AppConfig { size: (80, 24), reduced_motion: true, ..AppConfig::new(scope, utc) };
         let (mut app, _) = App::new(start, at(0));
         let known = InitialData { jobs, ..InitialData::default() };
         app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
@@ -123,7 +123,7 @@ pub(crate) mod tests {
     fn changed(key: i64, status: Status) -> Msg {
         let mut row = row(key, status);
         row.revision += 1;
-        Msg::News(EngineEvent::Job(Box::new(row)))
+        Msg::Engine(EngineEvent::Job(Box::new(row)))
     }
 
     fn notified(effects: Vec<Effect>) -> Vec<String> {
@@ -139,28 +139,28 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_job_that_finishes_while_nobody_looks_is_notified_and_said() {
-        for (status, said) in [
+    fn a_job_that_finishes_without_focus_shows_a_notification_and_a_notice() {
+        for (status, text) in [
             (Status::Completed, "completed: Job 1"),
             (Status::Failed, "failed: Job 1"),
             (Status::Archived, "archived: Job 1"),
         ] {
             let mut app = working(1..=1);
             app.update(Msg::Input(Event::FocusLost), at(0));
-            assert_eq!(notified(app.update(changed(1, status), at(1))), [said]);
-            assert_eq!(notice(&app), said);
+            assert_eq!(notified(app.update(changed(1, status), at(1))), [text]);
+            assert_eq!(notice(&app), text);
         }
     }
 
     #[test]
-    fn while_somebody_looks_it_is_only_said_in_the_program() {
+    fn with_focus_it_only_shows_a_notice() {
         let mut app = working(1..=1);
         assert!(notified(app.update(changed(1, Status::Completed), at(1))).is_empty());
         assert_eq!(notice(&app), "completed: Job 1");
     }
 
     #[test]
-    fn a_key_says_that_somebody_looks() {
+    fn a_key_press_means_that_the_terminal_has_the_focus() {
         let mut app = working(1..=1);
         app.update(Msg::Input(Event::FocusLost), at(0));
         press(&mut app, 'j');
@@ -168,7 +168,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn several_within_a_second_are_summed_up() {
+    fn several_within_a_second_are_summarized() {
         let mut app = working(1..=4);
         app.update(Msg::Input(Event::FocusLost), at(0));
         assert_eq!(notified(app.update(changed(1, Status::Completed), at(1))), ["completed: Job 1"]);
@@ -176,33 +176,33 @@ pub(crate) mod tests {
             assert!(notified(app.update(changed(key, Status::Failed), at(1))).is_empty());
         }
         assert_eq!(app.next_timer(at(1)), Some(at(2)));
-        assert_eq!(notified(app.update(Msg::Wake, at(2))), ["3 jobs finished"]);
-        assert!(notified(app.update(Msg::Wake, at(3))).is_empty());
+        assert_eq!(notified(app.update(Msg::Timer, at(2))), ["3 jobs finished"]);
+        assert!(notified(app.update(Msg::Timer, at(3))).is_empty());
     }
 
     #[test]
-    fn who_comes_back_is_not_told_any_more() {
+    fn pending_notifications_are_dropped_when_the_focus_returns() {
         let mut app = working(1..=2);
         app.update(Msg::Input(Event::FocusLost), at(0));
         app.update(changed(1, Status::Completed), at(1));
         app.update(changed(2, Status::Completed), at(1));
         app.update(Msg::Input(Event::FocusGained), at(1));
-        assert!(notified(app.update(Msg::Wake, at(2))).is_empty());
+        assert!(notified(app.update(Msg::Timer, at(2))).is_empty());
     }
 
     #[test]
-    fn a_pull_request_that_comes_later_is_told_too() {
+    fn a_later_pull_request_shows_a_notification_too() {
         let mut app = app(vec![row(1, Status::Completed)]);
         app.update(Msg::Input(Event::FocusLost), at(0));
         let mut with_pr = row(1, Status::Completed);
         with_pr.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
         with_pr.revision += 1;
-        let effects = app.update(Msg::News(EngineEvent::Job(Box::new(with_pr))), at(1));
+        let effects = app.update(Msg::Engine(EngineEvent::Job(Box::new(with_pr))), at(1));
         assert_eq!(notified(effects), ["PR 7: Job 1"]);
     }
 
     #[test]
-    fn jobs_that_are_new_here_or_change_otherwise_tell_nothing() {
+    fn new_jobs_and_other_changes_show_no_notification() {
         let mut app = app(vec![row(1, Status::Completed)]);
         app.update(Msg::Input(Event::FocusLost), at(0));
         assert!(notified(app.update(changed(1, Status::Archived), at(1))).is_empty());
@@ -210,7 +210,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_problem_is_not_wiped_away_by_good_news() {
+    fn an_alert_does_not_replace_the_notice_of_a_problem() {
         let mut app = working(1..=1);
         app.notify(Severity::Problem, "the disk is full", at(0));
         app.update(changed(1, Status::Completed), at(1));

@@ -1,5 +1,5 @@
-//! Text cut to so many cells; numbers, ages and durations as text, and the moment at which such a text changes: the screen wakes for that and
-//! nothing else.
+//! Formatting: text truncated to a width in cells; numbers, ages and durations as text, and the time at which such a
+//! text changes, which is when the screen has to be drawn again.
 
 use crate::model::Time;
 pub use crate::model::ledger::{until, until_changes};
@@ -8,7 +8,7 @@ use chrono::TimeDelta;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// A number with its thousands apart: `13,430`.
+/// A number with thousands separators: `13,430`.
 pub fn number(n: impl Into<i128>) -> String {
     let n: i128 = n.into();
     let digits = n.unsigned_abs().to_string();
@@ -25,8 +25,8 @@ pub fn number(n: impl Into<i128>) -> String {
     out
 }
 
-/// A number of views with its thousands apart and at most one decimal: `13,430`, `12.5`. A small part of a view is `<0.1`,
-/// which is not 0.
+/// A number of views with thousands separators and at most one decimal: `13,430`, `12.5`. Less than a tenth is `<0.1`,
+/// to tell it from 0.
 pub fn views(count: ViewCount) -> String {
     let tenths = count.tenths();
     if tenths == 0 && !count.is_zero() {
@@ -56,7 +56,7 @@ pub fn views_or_received(count: &Count) -> String {
     }
 }
 
-/// A count of things in memory.
+/// A `usize` with thousands separators.
 pub fn count(n: usize) -> String {
     number(i128::try_from(n).unwrap_or(i128::MAX))
 }
@@ -66,8 +66,8 @@ pub fn plural(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{} {one}s", count(n)) }
 }
 
-/// An age in a list: coarse, at most four cells: `now`, `14m`, `5h`, `9d`.
-pub fn coarse(age: TimeDelta) -> String {
+/// An age in one unit and at most four cells: `now`, `14m`, `5h`, `9d`.
+pub fn short_age(age: TimeDelta) -> String {
     let seconds = age.num_seconds();
     match seconds {
         ..60 => "now".to_owned(),
@@ -77,8 +77,8 @@ pub fn coarse(age: TimeDelta) -> String {
     }
 }
 
-/// When the coarse age of something changes next.
-pub fn coarse_changes(from: Time, now: Time) -> Time {
+/// The next time at which the result of [`coarse`] changes.
+pub fn short_age_changes_at(from: Time, now: Time) -> Time {
     let age = (now - from).num_seconds();
     let unit = match age {
         ..3600 => 60,
@@ -89,7 +89,7 @@ pub fn coarse_changes(from: Time, now: Time) -> Time {
     from + TimeDelta::seconds(next)
 }
 
-/// A duration with two units: `6m 02s`, `1h 07m`, `3d 4h`, `12s`.
+/// A duration in at most two units: `6m 02s`, `1h 07m`, `3d 4h`, `12s`.
 pub fn duration(delta: TimeDelta) -> String {
     let s = delta.num_seconds().max(0);
     match s {
@@ -100,12 +100,12 @@ pub fn duration(delta: TimeDelta) -> String {
     }
 }
 
-/// Cells that a text takes. Most text is ASCII, where each byte is one: nothing has to be looked up for it.
+/// The width of a text in cells. Most text is ASCII, with one cell per byte, and needs no look-up.
 pub fn cells(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
-/// The text in at most `width` cells; where something was cut the last cell is `…`.
+/// Truncates a text to `width` cells, with `…` as the last cell.
 pub fn fit(text: &str, width: usize) -> String {
     if cells(text) <= width {
         return text.to_owned();
@@ -129,21 +129,21 @@ pub fn fit(text: &str, width: usize) -> String {
     out
 }
 
-/// A path in at most `width` cells, cut in front: its end tells pages apart.
-pub fn fit_end(text: &str, width: usize) -> String {
+/// Truncates a path to `width` cells at its start, because its end tells pages apart.
+pub fn fit_from_end(text: &str, width: usize) -> String {
     if cells(text) <= width {
         return text.to_owned();
     }
-    let mut kept: Vec<&str> = Vec::new();
+    let mut tail: Vec<&str> = Vec::new();
     let mut used = 1;
     for grapheme in text.graphemes(true).rev() {
         used += grapheme.width();
         if used > width {
             break;
         }
-        kept.push(grapheme);
+        tail.push(grapheme);
     }
-    let tail: String = kept.into_iter().rev().collect();
+    let tail: String = tail.into_iter().rev().collect();
     if width > 0 { format!("…{tail}") } else { String::new() }
 }
 
@@ -159,21 +159,21 @@ mod tests {
     #[test]
     fn a_coarse_age_changes_exactly_when_its_text_does() {
         for start in [0, 59, 60, 61, 3599, 3600, 86_399, 86_400, 200_000] {
-            let change = coarse_changes(at(0), at(start));
-            let before = coarse(change - TimeDelta::seconds(1) - at(0));
-            assert_eq!(before, coarse(TimeDelta::seconds(start)), "still the same right before, from {start}");
-            assert_ne!(coarse(change - at(0)), before, "another one then, from {start}");
+            let change = short_age_changes_at(at(0), at(start));
+            let before = short_age(change - TimeDelta::seconds(1) - at(0));
+            assert_eq!(before, short_age(TimeDelta::seconds(start)), "unchanged just before, from {start}");
+            assert_ne!(short_age(change - at(0)), before, "changed then, from {start}");
         }
     }
 
     #[test]
-    fn thousands_stand_apart() {
+    fn numbers_have_thousands_separators() {
         assert_eq!([0, 999, 1000, -13_430, 1_234_567].map(number), ["0", "999", "1,000", "-13,430", "1,234,567"]);
         assert_eq!(number(i64::MIN), "-9,223,372,036,854,775,808");
     }
 
     #[test]
-    fn views_have_one_decimal_at_most_and_a_part_of_one_is_not_0() {
+    fn views_have_at_most_one_decimal_and_a_fraction_is_not_0() {
         let shown =
             |literal: &str| views(Count::from_literal(literal).and_then(|count| count.signed()).expect("a number"));
         let literals = ["13430", "12.0", "12.5", "12.04", "12.96", "1234.56", "0.04", "0", "-0.5", "-0.01", "-1234.5"];
@@ -182,13 +182,13 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_is_rounded_and_not_cut() {
+    fn a_mean_is_rounded_and_not_truncated() {
         let of_seven = |sum: u64| mean(ViewCount::from(sum).scaled(1, 7));
         assert_eq!([7, 20, 69, 76, 7000].map(of_seven), ["1", "2.9", "9.9", "11", "1,000"]);
     }
 
     #[test]
-    fn durations_name_two_units() {
+    fn durations_have_two_units() {
         assert_eq!(duration(TimeDelta::seconds(362)), "6m 02s");
         assert_eq!(duration(TimeDelta::seconds(4020)), "1h 07m");
         assert_eq!(duration(TimeDelta::seconds(-5)), "0s");
@@ -206,23 +206,23 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_says_so() {
+    fn truncated_text_ends_with_an_ellipsis() {
         assert_eq!(fit("abcdef", 4), "abc…");
         assert_eq!(fit("abcd", 4), "abcd");
         assert_eq!(fit("日本語", 4), "日…");
         assert_eq!(fit("abc", 0), "");
-        assert_eq!(fit_end("/guides/deploy/aws", 8), "…loy/aws");
+        assert_eq!(fit_from_end("/guides/deploy/aws", 8), "…loy/aws");
     }
 
     proptest! {
         #[test]
-        fn nothing_is_wider_than_asked(text in "\\PC{0,40}", width in 0_usize..30) {
+        fn no_result_is_wider_than_the_limit(text in "\\PC{0,40}", width in 0_usize..30) {
             prop_assert!(fit(&text, width).width() <= width);
-            prop_assert!(fit_end(&text, width).width() <= width);
+            prop_assert!(fit_from_end(&text, width).width() <= width);
         }
 
         #[test]
-        fn ascii_is_measured_and_cut_as_any_other_text(text in "[ -~]{0,40}", width in 0_usize..30) {
+        fn ascii_is_measured_and_truncated_like_other_text(text in "[ -~]{0,40}", width in 0_usize..30) {
             prop_assert_eq!(cells(&text), text.width());
             let shown = fit(&text, width);
             prop_assert_eq!(shown.width(), text.width().min(width));

@@ -1,47 +1,48 @@
-//! Where things lie at a given size. State (scrolling, paging), the mouse and drawing all ask here, so that they agree.
+//! The layout of the screen at a given size. State (scrolling, paging), the mouse and drawing all use it, so that they
+//! agree.
 //!
 //! ```text
-//!  docdeck  acme-docs   1 Jobs 48   2 Views   3 Log        ● live  3 active   creates 37/100 used here ↺ 22m   header
+//!  docdeck  acme-docs   1 Jobs 48   2 Views   3 Log        ◆ ready  3 active   new jobs 37/100 ↺ 22m           header
 //! ┌ list ──────────────────────────────────────────┐┌ detail ────────────────────────────────────────────────┐
 //! │                                                ││                                                        │  body
 //! └────────────────────────────────────────────────┘└────────────────────────────────────────────────────────┘
-//!  notice, or the keys of this moment                                                                           footer
+//!  hints: the keys that apply now                                                                               footer
 //! ```
 
 use ratatui::layout::Rect;
 
-/// Below this nothing but a sentence is shown.
+/// The minimum size (columns, rows). On a smaller terminal, only a message is shown.
 pub const MIN: (u16, u16) = (40, 12);
-/// From so many columns on the detail stands at the right of the list.
+/// The minimum number of columns at which the details are to the right of the list.
 pub const WIDE: u16 = 120;
-/// From so many rows on it stands below the list where it has no room at the right.
+/// The minimum number of rows at which the details are below the list, if the terminal is narrower than `WIDE`.
 pub const TALL: u16 = 36;
-/// Rows that the summary over the page views takes: range, totals, a gap, column heads.
+/// The rows of the summary above the page views: range, totals, a gap, column headings.
 const VIEWS_HEAD: u16 = 5;
-/// The list and the detail are no narrower than this side by side, wherever the divider is dragged to.
+/// The minimum columns of the list and the details side by side, wherever the divider is dragged to.
 pub const PANE_COLUMNS: u16 = 40;
-/// They are no lower than this one above the other.
+/// The minimum rows of the list and the details one above the other.
 pub const PANE_ROWS: u16 = 8;
 
-/// How the jobs list and the detail share the screen.
+/// How the jobs list and the details share the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arrangement {
-    /// The detail at the right.
+pub enum JobsArrangement {
+    /// The details to the right of the list.
     Right,
-    /// The detail below.
+    /// The details below the list.
     Below,
-    /// One of them at a time.
+    /// Only one of them at a time.
     Alone,
 }
 
-/// How the user wants the panes of the jobs screen.
+/// The user's settings for the panes of the jobs screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Panes {
-    /// The detail is shown on Enter only, whatever the room.
+    /// Shows the details only on Enter, at any size.
     pub hidden: bool,
-    /// Columns of the list with the detail at its right; none for the usual share.
+    /// The columns of the list with the details to its right; `None` for the default.
     pub columns: Option<u16>,
-    /// Rows of the list with the detail below; none for the usual share.
+    /// The rows of the list with the details below; `None` for the default.
     pub rows: Option<u16>,
 }
 
@@ -53,62 +54,62 @@ pub struct Geometry {
     pub footer: Rect,
     /// The jobs list, borders included.
     pub list: Rect,
-    /// The detail, borders included: beside the list, below it, or over it when it is alone.
+    /// The details, borders included: beside the list, below it, or in its place.
     pub detail: Rect,
-    pub arrangement: Arrangement,
+    pub arrangement: JobsArrangement,
 }
 
-/// Whether the screen is large enough to be used.
+/// Whether the terminal has at least the minimum size.
 pub fn is_usable(size: (u16, u16)) -> bool {
     size.0 >= MIN.0 && size.1 >= MIN.1
 }
 
-/// The parts at this size (columns, rows).
-pub fn geometry(size: (u16, u16), panes: Panes) -> Geometry {
+/// The layout at this size (columns, rows).
+pub fn layout(size: (u16, u16), panes: Panes) -> Geometry {
     let (width, height) = size;
     let header = Rect::new(0, 0, width, height.min(1));
     let footer = Rect::new(0, height.saturating_sub(1), width, height.min(1));
     let body = Rect::new(0, 1, width, height.saturating_sub(2));
     let arrangement = match () {
-        () if panes.hidden => Arrangement::Alone,
-        () if width >= WIDE => Arrangement::Right,
-        () if height >= TALL => Arrangement::Below,
-        () => Arrangement::Alone,
+        () if panes.hidden => JobsArrangement::Alone,
+        () if width >= WIDE => JobsArrangement::Right,
+        () if height >= TALL => JobsArrangement::Below,
+        () => JobsArrangement::Alone,
     };
     let (list, detail) = match arrangement {
-        Arrangement::Alone => (body, body),
-        Arrangement::Right => {
-            let columns = share(width, panes.columns, PANE_COLUMNS);
+        JobsArrangement::Alone => (body, body),
+        JobsArrangement::Right => {
+            let columns = list_size(width, panes.columns, PANE_COLUMNS);
             (Rect { width: columns, ..body }, Rect { x: columns, width: width - columns, ..body })
         }
-        Arrangement::Below => {
-            let rows = share(body.height, panes.rows, PANE_ROWS);
+        JobsArrangement::Below => {
+            let rows = list_size(body.height, panes.rows, PANE_ROWS);
             (Rect { height: rows, ..body }, Rect { y: body.y + rows, height: body.height - rows, ..body })
         }
     };
     Geometry { header, body, footer, list, detail, arrangement }
 }
 
-/// What the list takes of so many cells: what was chosen as far as both parts keep so many, else more than half.
-fn share(whole: u16, chosen: Option<u16>, least: u16) -> u16 {
-    // In 32 bits: nine times the widest terminal there could be is more than 16 hold.
-    let usual = whole - u16::try_from(u32::from(whole) * 9 / 20).unwrap_or(0);
-    chosen.unwrap_or(usual).clamp(least, whole.saturating_sub(least).max(least)).min(whole)
+/// The part of `total` cells for the list: the chosen size or 55 %, within limits that leave both panes at least `min`.
+fn list_size(total: u16, chosen: Option<u16>, min: u16) -> u16 {
+    // In 32 bits, because nine times the maximum width overflows 16 bits.
+    let default = total - u16::try_from(u32::from(total) * 9 / 20).unwrap_or(0);
+    chosen.unwrap_or(default).clamp(min, total.saturating_sub(min).max(min)).min(total)
 }
 
-/// Between the borders of a box.
+/// The area inside the borders of a box.
 fn inside(area: Rect) -> Rect {
     Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height.saturating_sub(2))
 }
 
-/// What is left of a box's inside under so many rows.
-fn below(area: Rect, head: u16) -> Rect {
+/// The area inside the borders of a box, below `head` rows.
+fn area_below(area: Rect, head: u16) -> Rect {
     let inside = inside(area);
     let head = head.min(inside.height);
     Rect { y: inside.y + head, height: inside.height - head, ..inside }
 }
 
-/// Text in a box with a column of air on each side, over so many lines.
+/// The text area of a box: inside a margin of one column, above `lines` other lines.
 fn text_over(area: Rect, lines: u16) -> Rect {
     let inner = inside(area);
     let (width, height) = (inner.width.saturating_sub(2), inner.height.saturating_sub(lines));
@@ -120,17 +121,17 @@ fn rows(area: Rect) -> usize {
 }
 
 impl Geometry {
-    /// Whether list and detail are both on the screen.
+    /// Whether both the list and the details are on the screen.
     pub fn shows_both(&self) -> bool {
-        self.arrangement != Arrangement::Alone
+        self.arrangement != JobsArrangement::Alone
     }
 
-    /// The two borders at which list and detail meet; empty where one of them is alone.
+    /// The two borders between the list and the details; empty if only one of them is shown.
     pub fn divider(&self) -> Rect {
         match self.arrangement {
-            Arrangement::Right => Rect { x: self.detail.x - 1, width: 2, ..self.body },
-            Arrangement::Below => Rect { y: self.detail.y - 1, height: 2, ..self.body },
-            Arrangement::Alone => Rect::default(),
+            JobsArrangement::Right => Rect { x: self.detail.x - 1, width: 2, ..self.body },
+            JobsArrangement::Below => Rect { y: self.detail.y - 1, height: 2, ..self.body },
+            JobsArrangement::Alone => Rect::default(),
         }
     }
 
@@ -139,7 +140,7 @@ impl Geometry {
         inside(self.list)
     }
 
-    /// The row of the range over the page views, with the names of others beside it.
+    /// The row above the page views with the current range and the names of other ranges.
     pub fn views_range(&self) -> Rect {
         Rect { height: self.body.height.min(1), ..self.body }
     }
@@ -154,185 +155,180 @@ impl Geometry {
         }
     }
 
-    /// The row of the column heads over the page views.
-    pub fn views_heads(&self) -> Rect {
+    /// The column headings of the page views.
+    pub fn views_headings(&self) -> Rect {
         Rect { y: self.body.y + VIEWS_HEAD - 1, height: 1, ..self.body }
     }
 
-    /// The page views under them, over the line that says which rows they are.
+    /// The rows of the page views, between the column headings and the position line.
     pub fn views_lines(&self) -> Rect {
         let height = self.body.height.saturating_sub(VIEWS_HEAD + 1);
         Rect { y: self.body.y + VIEWS_HEAD, height, ..self.body }
     }
 
-    /// Rows of the jobs list between its borders.
     pub fn list_rows(&self) -> usize {
         rows(self.list_lines())
     }
 
-    /// Columns of text in the detail: inside the borders and one column of air on each side.
+    /// The columns of text in the details: inside the borders and a margin of one column.
     pub fn detail_columns(&self) -> usize {
         usize::from(self.detail.width.saturating_sub(4))
     }
 
-    /// Rows of text in the detail.
+    /// The rows of text in the details.
     pub fn detail_rows(&self) -> usize {
         usize::from(self.detail.height.saturating_sub(2))
     }
 
-    /// Rows of the page views.
     pub fn views_rows(&self) -> usize {
         rows(self.views_lines())
     }
 
-    /// The lines of the log under its column heads.
+    /// The lines of the log, below its column headings.
     pub fn log_lines(&self) -> Rect {
-        below(self.body, 1)
+        area_below(self.body, 1)
     }
 
-    /// The box of the prompt editor.
+    /// The prompt editor, borders included.
     pub fn editor(&self) -> Rect {
-        // A small screen is all its own: a reason why a text came back takes some lines.
+        // It fills a small screen, because the reason for an undelivered prompt takes some lines.
         centered(self.body, 100, self.body.height.saturating_sub(self.body.height / 5).max(14))
     }
 
-    /// The text of the prompt editor, over a rule and two lines at least that say how it stands.
+    /// The text of the prompt editor, above a rule and at least two status lines.
     pub fn editor_text(&self) -> Rect {
         text_over(self.editor(), 3)
     }
 
-    /// The text of many prompts, over a rule and a line at least.
+    /// The text of the dialog for several jobs, above a rule and at least one line.
     pub fn batch_text(&self) -> Rect {
-        text_over(self.layer(), 2)
+        text_over(self.full_dialog(), 2)
     }
 
-    /// The box of the help.
+    /// The help, borders included.
     pub fn help(&self) -> Rect {
         centered(self.body, 84, self.body.height)
     }
 
-    /// Columns of text in the help.
     pub fn help_columns(&self) -> usize {
         usize::from(self.help().width.saturating_sub(2))
     }
 
-    /// Rows of text in it.
     pub fn help_rows(&self) -> usize {
         usize::from(self.help().height.saturating_sub(2))
     }
 
-    /// The box of a layer that takes the whole height: a list of texts, many prompts, an undelivered prompt.
-    pub fn layer(&self) -> Rect {
-        // A strip of what is below would only disturb.
+    /// A dialog of full height, borders included: the picker, several jobs, an undelivered prompt.
+    pub fn full_dialog(&self) -> Rect {
+        // A narrow strip of the screen below would only distract.
         let width = if self.body.width < 140 { self.body.width } else { 120 };
         centered(self.body, width, self.body.height)
     }
 
-    /// Columns of text in it: inside the borders and one column of air on each side.
-    pub fn layer_columns(&self) -> usize {
-        usize::from(self.layer().width.saturating_sub(4))
+    /// The columns of text in a dialog of full height: inside the borders and a margin of one column.
+    pub fn full_dialog_columns(&self) -> usize {
+        usize::from(self.full_dialog().width.saturating_sub(4))
     }
 
-    /// Rows of text in it.
-    pub fn layer_rows(&self) -> usize {
-        usize::from(self.layer().height.saturating_sub(2))
+    pub fn full_dialog_rows(&self) -> usize {
+        usize::from(self.full_dialog().height.saturating_sub(2))
     }
 
-    /// The lines of the list of texts: under the line that narrows it, over the rule and the preview.
+    /// The list of the picker, between the search input and the preview.
     pub fn picker_lines(&self) -> Rect {
-        let lines = below(self.layer(), 1);
+        let lines = area_below(self.full_dialog(), 1);
         Rect { height: (lines.height.saturating_sub(1) / 2).max(1).min(lines.height), ..lines }
     }
 
-    /// Rows of it, at least one.
+    /// At least one.
     pub fn picker_rows(&self) -> usize {
         rows(self.picker_lines()).max(1)
     }
 
-    /// The box of the palette.
+    /// The command palette, borders included.
     pub fn palette(&self) -> Rect {
         centered(self.body, 84, self.body.height.min(26))
     }
 
-    /// The lines of its list, under the line that narrows it.
+    /// The list of the command palette, below the search input.
     pub fn palette_lines(&self) -> Rect {
-        below(self.palette(), 1)
+        area_below(self.palette(), 1)
     }
 
-    /// Rows of it.
     pub fn palette_rows(&self) -> usize {
         rows(self.palette_lines())
     }
 
-    /// The lines of a batch: under its price and a gap, over a line for what is wrong.
+    /// The prompts to review of several jobs: below the cost and a gap, above a line for errors.
     pub fn batch_lines(&self) -> Rect {
-        let lines = below(self.layer(), 2);
+        let lines = area_below(self.full_dialog(), 2);
         Rect { height: lines.height.saturating_sub(1), ..lines }
     }
 
-    /// Rows of it, at least one.
+    /// At least one.
     pub fn batch_rows(&self) -> usize {
         rows(self.batch_lines()).max(1)
     }
 
-    /// The lines of what is kept, under its column heads.
-    pub fn kept_lines(&self) -> Rect {
-        below(self.layer(), 1)
+    /// The list of cached page views, below its column headings.
+    pub fn cached_lines(&self) -> Rect {
+        area_below(self.full_dialog(), 1)
     }
 
-    /// Rows of it, at least one.
-    pub fn kept_rows(&self) -> usize {
-        rows(self.kept_lines()).max(1)
+    /// At least one.
+    pub fn cached_rows(&self) -> usize {
+        rows(self.cached_lines()).max(1)
     }
 
-    /// The lines of a layer full of text.
-    pub fn layer_lines(&self) -> Rect {
-        inside(self.layer())
+    /// The lines of a dialog of full height.
+    pub fn full_dialog_lines(&self) -> Rect {
+        inside(self.full_dialog())
     }
 
     /// The title of the list of the jobs of all profiles.
     pub fn all_jobs_title(&self) -> Rect {
-        let layer = self.layer();
+        let layer = self.full_dialog();
         Rect { x: layer.x + 1, width: layer.width.saturating_sub(2), height: layer.height.min(1), ..layer }
     }
 
     /// The lines of the jobs of all profiles.
     pub fn all_jobs_lines(&self) -> Rect {
-        let lines = inside(self.layer());
+        let lines = inside(self.full_dialog());
         Rect { height: lines.height.saturating_sub(1), ..lines }
     }
 
-    /// Rows of the jobs of all profiles: over a line that says how old what is known is.
+    /// The rows of the jobs of all profiles, above a line with the age of the data.
     pub fn all_jobs_rows(&self) -> usize {
-        self.layer_rows().saturating_sub(1).max(1)
+        self.full_dialog_rows().saturating_sub(1).max(1)
     }
 
-    /// The lines of the list of that many profiles.
+    /// The list of this many profiles.
     pub fn profile_lines(&self, total: usize, failed: bool) -> Rect {
         let lines = inside(self.profiles(total));
         let height = u16::try_from(self.profile_rows(total, failed)).unwrap_or(u16::MAX);
         Rect { height: height.min(lines.height), ..lines }
     }
 
-    /// The box of that many profiles, over what happens or what went wrong.
+    /// The dialog with this many profiles and a status message below them, borders included.
     pub fn profiles(&self, total: usize) -> Rect {
         let height = u16::try_from(total.saturating_add(6)).unwrap_or(u16::MAX);
         centered(self.body, 84, height.min(self.body.height))
     }
 
-    /// Rows of their list: over a gap and three lines of text, six where a failure is said on narrow ones.
-    pub fn profile_rows(&self, total: usize, is_said: bool) -> usize {
+    /// The rows of the list of profiles: above a gap and three lines of text, or six for an error on a narrow screen.
+    pub fn profile_rows(&self, total: usize, failed: bool) -> usize {
         let area = self.profiles(total);
-        let text = if is_said && area.width < 60 { 6 } else { 3 };
+        let text = if failed && area.width < 60 { 6 } else { 3 };
         usize::from(area.height.saturating_sub(3 + text)).max(1)
     }
 
-    /// The box of the movers: two halves side by side take the whole width.
+    /// The movers, borders included. Two halves side by side take the full width.
     pub fn movers(&self) -> Rect {
-        if self.movers_side_by_side() { self.body } else { self.layer() }
+        if self.movers_side_by_side() { self.body } else { self.full_dialog() }
     }
 
-    /// The two halves of the movers, heads included: side by side where paths have room, else one above the other.
+    /// The two halves of the movers, headings included: side by side if there is space for the paths, otherwise one
+    /// above the other.
     pub fn movers_halves(&self) -> [Rect; 2] {
         let inside = inside(self.movers());
         if self.movers_side_by_side() {
@@ -345,24 +341,24 @@ impl Geometry {
         [Rect { height, ..inside }, lower]
     }
 
-    /// Rows of each of them under its head.
+    /// The rows of each half, below its heading.
     pub fn movers_rows(&self) -> (usize, usize) {
         let [upper, lower] = self.movers_halves().map(|half| rows(half).saturating_sub(1));
         (upper, lower)
     }
 
-    /// Whether the two halves of the movers stand side by side.
+    /// Whether the two halves of the movers are side by side.
     pub fn movers_side_by_side(&self) -> bool {
         self.body.width >= 140
     }
 
-    /// A box in the middle for a question or a value.
-    pub fn small(&self, height: u16) -> Rect {
+    /// A centred box for a confirmation or an input.
+    pub fn small_dialog(&self, height: u16) -> Rect {
         centered(self.body, 76, height)
     }
 }
 
-/// A box in the middle of an area, no larger than it.
+/// A centred box, no larger than the area.
 pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
     Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height)
@@ -380,12 +376,13 @@ mod tests {
     }
 
     #[test]
-    fn every_part_lies_inside_the_screen_at_any_size() {
+    fn every_part_is_inside_the_screen_at_any_size() {
         for (width, height) in sizes() {
-            let g = geometry((width, height), Panes::default());
+            let g = layout((width, height), Panes::default());
             let screen = Rect::new(0, 0, width, height);
-            let boxes = [g.editor(), g.help(), g.layer(), g.small(7), g.palette(), g.movers(), g.divider()];
-            let lists = [g.picker_lines(), g.palette_lines(), g.batch_lines(), g.kept_lines(), g.views_lines()];
+            let boxes =
+                [g.editor(), g.help(), g.full_dialog(), g.small_dialog(7), g.palette(), g.movers(), g.divider()];
+            let lists = [g.picker_lines(), g.palette_lines(), g.batch_lines(), g.cached_lines(), g.views_lines()];
             let parts = [&[g.header, g.list, g.detail, g.footer], &g.movers_halves()[..], &boxes, &lists].concat();
             for part in parts.into_iter().filter(|part| !part.is_empty()) {
                 assert_eq!(part.intersection(screen), part, "{width}x{height}");
@@ -394,37 +391,37 @@ mod tests {
     }
 
     #[test]
-    fn the_detail_stands_where_there_is_room_for_it() {
-        let at = |size| geometry(size, Panes::default()).arrangement;
-        assert_eq!([at((120, 12)), at((300, 100))], [Arrangement::Right; 2]);
-        assert_eq!([at((90, 50)), at((40, 36)), at((119, 100))], [Arrangement::Below; 3]);
-        assert_eq!([at((80, 24)), at((40, 12)), at((119, 35))], [Arrangement::Alone; 3]);
-        let hidden = geometry((300, 100), Panes { hidden: true, ..Panes::default() });
+    fn the_details_are_where_there_is_space_for_them() {
+        let at = |size| layout(size, Panes::default()).arrangement;
+        assert_eq!([at((120, 12)), at((300, 100))], [JobsArrangement::Right; 2]);
+        assert_eq!([at((90, 50)), at((40, 36)), at((119, 100))], [JobsArrangement::Below; 3]);
+        assert_eq!([at((80, 24)), at((40, 12)), at((119, 35))], [JobsArrangement::Alone; 3]);
+        let hidden = layout((300, 100), Panes { hidden: true, ..Panes::default() });
         assert_eq!((hidden.list, hidden.detail, hidden.divider()), (hidden.body, hidden.body, Rect::default()));
     }
 
     #[test]
-    fn the_divider_leaves_both_sides_their_least_room() {
+    fn the_divider_leaves_both_panes_their_minimum_size() {
         for size in sizes().filter(|size| is_usable(*size)) {
             for chosen in [None, Some(0), Some(39), Some(77), Some(u16::MAX)] {
-                let g = geometry(size, Panes { hidden: false, columns: chosen, rows: chosen });
+                let g = layout(size, Panes { hidden: false, columns: chosen, rows: chosen });
                 let (list, detail) = (g.list, g.detail);
                 match g.arrangement {
-                    Arrangement::Right => {
+                    JobsArrangement::Right => {
                         assert!(list.width >= PANE_COLUMNS && detail.width >= PANE_COLUMNS, "{size:?} {chosen:?}");
                         assert_eq!((list.width + detail.width, list.right()), (size.0, detail.x));
                         assert_eq!((g.divider().x, g.divider().right()), (list.right() - 1, detail.x + 1));
                     }
-                    Arrangement::Below => {
+                    JobsArrangement::Below => {
                         assert!(list.height >= PANE_ROWS && detail.height >= PANE_ROWS, "{size:?} {chosen:?}");
                         assert_eq!((list.height + detail.height, list.bottom()), (size.1 - 2, detail.y));
                         assert_eq!((g.divider().y, g.divider().bottom()), (list.bottom() - 1, detail.y + 1));
                     }
-                    Arrangement::Alone => assert!(g.divider().is_empty()),
+                    JobsArrangement::Alone => assert!(g.divider().is_empty()),
                 }
             }
         }
-        assert_eq!(geometry((160, 40), Panes { columns: Some(77), ..Panes::default() }).list.width, 77);
-        assert_eq!(geometry((90, 50), Panes { rows: Some(15), ..Panes::default() }).list.height, 15);
+        assert_eq!(layout((160, 40), Panes { columns: Some(77), ..Panes::default() }).list.width, 77);
+        assert_eq!(layout((90, 50), Panes { rows: Some(15), ..Panes::default() }).list.height, 15);
     }
 }

@@ -1,4 +1,4 @@
-//! The first line: its words and where they are. Drawing and the mouse both use it, so that they agree.
+//! The texts of the first line and their positions. Drawing and the mouse both use it, so that they agree.
 
 use super::format::{count, fit, until};
 use super::keymap::{Action, Context};
@@ -8,7 +8,7 @@ use crate::model::connection::Connection;
 use crate::model::ledger::RateLimited;
 use unicode_width::UnicodeWidthStr;
 
-/// A screen's name, and the cell where it begins.
+/// The name of a screen and its first cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tab {
     pub at: usize,
@@ -16,36 +16,36 @@ pub struct Tab {
     pub screen: Screen,
 }
 
-/// The words of the first line; what doesn't fit is left out.
+/// The texts of the first line, without those that don't fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderText {
     pub program: &'static str,
     /// The profile.
     pub name: Option<String>,
     pub tabs: Vec<Tab>,
-    /// The state of the connection to the service; empty as long as nothing is known of it.
+    /// The state of the connection to the service; empty if it is unknown.
     pub connection: String,
-    /// How many jobs the agent works on.
+    /// The number of active jobs.
     pub active: Option<String>,
-    /// What was used of the limit that is closest to its end.
-    pub ledger: Option<String>,
+    /// The used part of the limit that is closest to being reached.
+    pub limit: Option<String>,
 }
 
 /// Cells between two parts.
 const GAP: usize = 2;
-/// A name that is longer may be cut down to so many cells.
+/// The minimum width in cells to which a longer name is truncated.
 const NAME: usize = 8;
 
 impl App {
-    /// The first line in so many cells. What doesn't fit is left out, the least important first: for whom the limit is
-    /// counted, the count of active jobs, when the limit resets, the end of the profile's name, the limit.
+    /// The first line at this width in cells. Omits what doesn't fit, the least important first: “on this computer”,
+    /// the number of active jobs, when the limit resets, the end of the profile name, the limit.
     pub fn header(&self, width: usize, now: Time) -> HeaderText {
-        // In a narrow terminal the name gives way to the tabs.
+        // A narrow terminal has no space for the program name.
         let welcome = self.screen == Screen::Welcome;
         let program = if width < 60 && !welcome { "" } else { " docdeck" };
         if welcome {
             let connection = String::new();
-            return HeaderText { program, name: None, tabs: Vec::new(), connection, active: None, ledger: None };
+            return HeaderText { program, name: None, tabs: Vec::new(), connection, active: None, limit: None };
         }
         let names = self.tab_names();
         let tabs = program.len() + names.iter().map(|(text, _)| text.width() + GAP).sum::<usize>();
@@ -55,13 +55,13 @@ impl App {
         }
         let name = if self.config.demo { "demo" } else { self.config.profile.as_str() };
         let left = |connection: &str| width.saturating_sub(tabs + connection.width() + 1 + GAP);
-        let ledgers = self.ledger_texts(now);
+        let ledgers = self.limit_texts(now);
         let (name, mut ledger) = name_and_ledger(name, &ledgers, left(&connection));
-        let active = self.jobs.active();
+        let active = self.jobs.working_count();
         let active = (active > 0).then(|| format!("{} active", count(active)));
         let cells = |text: &Option<String>| text.as_ref().map_or(0, |text| text.width() + GAP);
         let space = left(&connection).saturating_sub(cells(&name));
-        // For whom the limit is counted gives way to the active jobs.
+        // The active jobs are more important than “on this computer”.
         if cells(&ledger) + cells(&active) > space && ledger.as_ref() == ledgers.first() {
             ledger = ledgers.get(1).cloned();
         }
@@ -73,7 +73,7 @@ impl App {
             tab
         };
         let tabs = names.into_iter().map(tab).collect();
-        HeaderText { program, name, tabs, connection, active, ledger }
+        HeaderText { program, name, tabs, connection, active, limit: ledger }
     }
 
     fn tab_names(&self) -> [(String, Screen); 3] {
@@ -94,14 +94,14 @@ impl App {
         match &self.connection {
             Connection::Unknown => String::new(),
             Connection::Connecting => "… connecting".to_owned(),
-            Connection::Ready => format!("{} ready", if self.is_beating(now) { "◇" } else { "◆" }),
+            Connection::Ready => format!("{} ready", if self.is_heartbeat_large(now) { "◇" } else { "◆" }),
             Connection::Unusable { .. } => "! unreadable answers".to_owned(),
             Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => {
                 format!("✗ offline, retrying in {} s", ((*next_try - now).num_seconds()).max(1))
             }
             Connection::Offline { next_try: None, .. } => "✗ offline".to_owned(),
             Connection::Offline { .. } => "✗ offline, retrying".to_owned(),
-            Connection::Limited(wait) if wait.until > now => format!("! rate limited for {}", wait.words(now)),
+            Connection::Limited(wait) if wait.until > now => format!("! rate limited for {}", wait.remaining_text(now)),
             Connection::Limited(_) => "! rate limited".to_owned(),
             Connection::Refused { .. } => {
                 format!("✗ key refused, {} to retry", self.key_label(Context::Jobs, Action::Refresh))
@@ -109,7 +109,7 @@ impl App {
         }
     }
 
-    /// The same for a narrow terminal.
+    /// The state of the connection for a narrow terminal.
     fn connection_word(&self) -> &'static str {
         match &self.connection {
             Connection::Unknown => "",
@@ -122,8 +122,8 @@ impl App {
         }
     }
 
-    /// The limit that is closest to its end; of those that are equally close, the one of this screen.
-    pub fn limit_shown(&self) -> RateLimited {
+    /// The limit that is closest to being reached; if several are equally close, the one of this screen.
+    pub fn closest_limit(&self) -> RateLimited {
         let order = match self.screen {
             Screen::Views => [RateLimited::Views, RateLimited::Create, RateLimited::FollowUp],
             _ => RateLimited::ALL,
@@ -134,20 +134,20 @@ impl App {
         })
     }
 
-    /// What this computer used of it, from all that is known to the fewest words. None if nothing is known.
-    fn ledger_texts(&self, now: Time) -> Vec<String> {
-        let limited = self.limit_shown();
-        if !self.knows_budget(limited) {
+    /// The texts for the limit, from the longest to the shortest. Empty if the usage is unknown.
+    fn limit_texts(&self, now: Time) -> Vec<String> {
+        let limited = self.closest_limit();
+        if !self.has_budget(limited) {
             return Vec::new();
         }
         let budget = self.budget(limited);
         let (label, word) = (limited.label(), limited.short_label());
         if let Some(wait) = budget.blocked.filter(|wait| wait.until > now) {
-            let left = wait.words(now);
+            let left = wait.remaining_text(now);
             return vec![
                 format!("{label}: limit reached, next in {left}"),
-                format!("no {label} for {left}"),
-                format!("no {label}"),
+                format!("{label}: none for {left}"),
+                format!("{label}: limit"),
                 format!("{word}: limit"),
             ];
         }
@@ -166,21 +166,21 @@ impl App {
     }
 }
 
-/// The profile's name, cut if it has to be, and the longest of the limit's texts that leaves space for it. If there is space
-/// for one of the two only, it is the limit's.
-fn name_and_ledger(name: &str, ledgers: &[String], room: usize) -> (Option<String>, Option<String>) {
-    let cut = |room: usize| {
-        let cells = room.saturating_sub(GAP);
+/// The profile name, truncated if necessary, and the longest text for the limit that leaves space for it. If there is
+/// space for only one of the two, it is the limit.
+fn name_and_ledger(name: &str, ledgers: &[String], width: usize) -> (Option<String>, Option<String>) {
+    let truncated = |width: usize| {
+        let cells = width.saturating_sub(GAP);
         (cells >= name.width().min(NAME)).then(|| fit(name, cells))
     };
     for ledger in ledgers {
-        if let Some(name) = room.checked_sub(ledger.width() + GAP).and_then(cut) {
+        if let Some(name) = width.checked_sub(ledger.width() + GAP).and_then(truncated) {
             return (Some(name), Some(ledger.clone()));
         }
     }
-    match ledgers.iter().find(|ledger| ledger.width() + GAP <= room) {
+    match ledgers.iter().find(|ledger| ledger.width() + GAP <= width) {
         Some(ledger) => (None, Some(ledger.clone())),
-        None => (cut(room), None),
+        None => (truncated(width), None),
     }
 }
 
@@ -189,11 +189,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_cut_before_it_goes_and_the_limit_loses_words_before_that() {
+    fn the_limit_is_shortened_before_the_name_is_truncated_or_omitted() {
         let ledgers = ["new jobs 4/100, resets in 60m".to_owned(), "new jobs 4/100, 60 m.".to_owned()];
-        let at = |name: &str, room: usize| {
-            let (name, ledger) = name_and_ledger(name, &ledgers, room);
-            assert!([&name, &ledger].into_iter().flatten().map(|text| text.width() + GAP).sum::<usize>() <= room);
+        let at = |name: &str, width: usize| {
+            let (name, ledger) = name_and_ledger(name, &ledgers, width);
+            assert!([&name, &ledger].into_iter().flatten().map(|text| text.width() + GAP).sum::<usize>() <= width);
             (name.unwrap_or_default(), ledger.map_or(0, |ledger| ledger.width()))
         };
         assert_eq!(at("acme", 37), ("acme".to_owned(), 29));

@@ -1,5 +1,5 @@
-//! The help as lines: the keys that hold at a moment, in groups, the user's own commands, and the symbols of the jobs list,
-//! each from the table that is drawn and dispatched by; narrowed by words. How lines look is not decided here.
+//! The lines of the help: the keys that apply now, in groups, the custom commands, and the symbols of the jobs list,
+//! all generated from the tables that drawing and dispatch use. A search filters the lines.
 
 use super::App;
 use super::dialog::Dialog;
@@ -7,65 +7,69 @@ use super::geometry::Geometry;
 use super::keymap::{Binding, Chord, Context, KeyGroup};
 use super::text_input::TextInput;
 use super::wrap::wrap;
+use crate::model::guide::{TOPICS, Topic};
 use crate::model::job_state::{JobState, ROW_MARKS};
 use unicode_width::UnicodeWidthStr;
 
-/// Cells before the keys and between them and what they do.
+/// Cells before the keys plus those between the keys and the texts.
 const GAPS: usize = 3;
 
-/// The list of keys, and what narrows it.
+/// Number of guide topics on one line.
+const TOPICS_PER_LINE: usize = 3;
+
+/// The state of the help.
 #[derive(Debug)]
 pub struct Help {
-    /// The contexts of the moment it was asked for.
+    /// The contexts that were active when the help was opened.
     pub contexts: Vec<Context>,
-    /// First visible line.
+    /// The first visible line.
     pub scroll: usize,
-    /// What is looked for; none while every line is listed.
-    words: Option<TextInput>,
-    typing: bool,
+    /// The search input, if there is a search.
+    query: Option<TextInput>,
+    is_typing: bool,
 }
 
 impl Help {
     pub(super) fn new(contexts: Vec<Context>) -> Self {
-        Self { contexts, scroll: 0, words: None, typing: false }
+        Self { contexts, scroll: 0, query: None, is_typing: false }
     }
 
-    /// What is looked for, in a line of its own; none while every line is listed.
-    pub fn words(&self) -> Option<&TextInput> {
-        self.words.as_ref()
+    /// The search input, if there is a search.
+    pub fn query(&self) -> Option<&TextInput> {
+        self.query.as_ref()
     }
 
-    /// Whether it is being typed.
+    /// Whether the search input has the focus.
     pub fn is_typing(&self) -> bool {
-        self.typing
+        self.is_typing
     }
 
-    /// Rows of its lines.
+    /// The number of rows for its lines.
     pub fn rows(&self, g: Geometry) -> usize {
-        g.help_rows().saturating_sub(usize::from(self.words.is_some()))
+        g.help_rows().saturating_sub(usize::from(self.query.is_some()))
     }
 
-    pub(super) fn find(&mut self) {
-        self.typing = true;
-        let old = self.words.take().map(|words| words.text()).unwrap_or_default();
-        self.words = Some(TextInput::selected_line(&old));
+    pub(super) fn start_search(&mut self) {
+        self.is_typing = true;
+        let old = self.query.take().map(|query| query.text()).unwrap_or_default();
+        self.query = Some(TextInput::selected_line(&old));
     }
 
-    /// Goes on reading the lines that were found.
-    pub(super) fn keep(&mut self) {
-        self.typing = false;
-        self.words.take_if(|words| words.is_blank());
+    /// Moves the focus from the search input to the lines.
+    pub(super) fn leave_search(&mut self) {
+        self.is_typing = false;
+        self.query.take_if(|query| query.is_blank());
     }
 
-    /// Lists every line again; false when it did already.
-    pub(super) fn step_back(&mut self) -> bool {
-        self.typing = false;
+    /// Clears the search. Returns false if there is none.
+    pub(super) fn clear_search(&mut self) -> bool {
+        self.is_typing = false;
         self.scroll = 0;
-        self.words.take().is_some()
+        self.query.take().is_some()
     }
 
-    pub(super) fn type_with(&mut self, change: impl FnOnce(&mut TextInput) -> bool) {
-        if let (true, Some(words)) = (self.typing, &mut self.words) {
+    pub(super) fn edit_query(&mut self, change: impl FnOnce(&mut TextInput) -> bool) {
+        if let (true, Some(words)) = (self.is_typing, &mut self.query) {
             change(words);
             self.scroll = 0;
         }
@@ -77,70 +81,72 @@ impl Help {
 pub enum HelpLine {
     Gap,
     Heading(String),
-    /// Keys, none on a line that goes on with the text of the one before, and what they do.
-    /// The same for a symbol and its meaning.
+    /// Keys and what they do, or a symbol and its meaning. The first text is empty on a continuation line.
     Key(String, String),
 }
 
-/// Most cells that the keys take in a box of so many columns.
+/// The maximum width of the keys in a box of this width.
 fn key_columns(columns: usize) -> usize {
     if columns < 60 { 10 } else { 24 }
 }
 
 impl App {
-    /// Cells that the keys of the help take in so many columns: as many as its widest, whatever is looked for.
+    /// The width of the column of keys: that of the widest one, with or without a search.
     pub fn help_key_columns(&self, help: &Help, columns: usize) -> usize {
         let most = key_columns(columns);
         let rows = self.config.keymap.rows(&help.contexts).filter(|row| self.is_offered(row.action));
         let widest = rows.map(|row| keys(self.config.keymap.keys(row), most).width()).max().unwrap_or(0);
-        let own = self.own_commands(&help.contexts).map(|own| own.key.to_string().width()).max().unwrap_or(0);
-        widest.max(own).min(most)
+        let custom = self.commands_in(&help.contexts).map(|custom| custom.key.to_string().width()).max().unwrap_or(0);
+        widest.max(custom).min(most)
     }
 
-    /// The help on its contexts in so many columns: all of it, or what holds each of its words.
+    /// The lines of the help at this width: all, or those that contain every word of the search.
     pub fn help_lines(&self, help: &Help, columns: usize) -> Vec<HelpLine> {
-        let words = help.words().map(|words| words.text().to_lowercase()).unwrap_or_default();
+        let words = help.query().map(|words| words.text().to_lowercase()).unwrap_or_default();
         let words: Vec<&str> = words.split_whitespace().collect();
-        let holds = |all: &str| {
-            let all = all.to_lowercase();
-            words.iter().all(|word| all.contains(word))
+        let matches = |text: &str| {
+            let text = text.to_lowercase();
+            words.iter().all(|word| text.contains(word))
         };
         let mut lines = Vec::new();
         let contexts = help.contexts.as_slice();
         let key_columns = self.help_key_columns(help, columns);
-        let room = columns.saturating_sub(key_columns + GAPS);
-        let typing = contexts.first().is_some_and(|context| takes_text(*context));
+        let text_columns = columns.saturating_sub(key_columns + GAPS);
+        let typing = contexts.first().is_some_and(|context| is_text_context(*context));
         for group in KeyGroup::ALL {
             let in_group = |row: &Binding| row.action.group() == group && self.is_offered(row.action);
-            let rows = self.config.keymap.rows_that(contexts, in_group).filter(|row| holds(&self.searched_text(row)));
+            let rows = self.config.keymap.rows_that(contexts, in_group).filter(|row| matches(&self.searched_text(row)));
             let texts = rows.filter_map(|row| {
-                // Where text is typed, plain letters of the contexts below are text.
+                // While text is typed, plain letters don't trigger the bindings of the other contexts.
                 let works = |chord: &&Chord| !typing || contexts.first() == Some(&row.context) || !chord.types_text();
                 let chords: Vec<Chord> = self.config.keymap.keys(row).iter().filter(works).copied().collect();
                 (!chords.is_empty()).then(|| (keys(&chords, key_columns), row.help.to_owned()))
             });
-            section(&mut lines, group.name(), texts, room);
+            section(&mut lines, &group.name().to_uppercase(), texts, text_columns);
         }
         if typing {
             return lines;
         }
-        let own = self.own_commands(contexts).map(|own| (own.key.to_string(), own.name.to_string()));
-        let own = own.filter(|(key, name)| holds(&format!("{key} {name}")));
-        section(&mut lines, "your commands", own, room);
+        let custom = self.commands_in(contexts).map(|custom| (custom.key.to_string(), custom.name.to_string()));
+        let custom = custom.filter(|(key, name)| matches(&format!("{key} {name}")));
+        section(&mut lines, "CUSTOM COMMANDS", custom, text_columns);
         if contexts.iter().any(|context| matches!(context, Context::Jobs | Context::Detail | Context::AllJobs)) {
-            let symbols = job_symbols().filter(|(symbol, text)| holds(&format!("{symbol} {text} symbol")));
-            section(&mut lines, "symbols in the list of jobs", symbols, room);
+            let symbols = job_symbols().filter(|(symbol, text)| matches(&format!("{symbol} {text} symbol")));
+            section(&mut lines, "SYMBOLS IN THE JOBS LIST", symbols, text_columns);
         }
+        let topics = TOPICS.chunks(TOPICS_PER_LINE).map(topic_names).filter(|names| matches(&format!("guide {names}")));
+        section(&mut lines, "GUIDE: docdeck help TOPIC", topics.map(|names| (String::new(), names)), text_columns);
         lines
     }
 
-    /// The text of a row that is searched: its keys, including those that have no cells, what they do, and its names.
+    /// The text of a binding that the search uses: all keys, including those not shown, the help text, and the names of
+    /// the action and its group.
     fn searched_text(&self, row: &Binding) -> String {
         let keys: Vec<String> = self.config.keymap.keys(row).iter().map(ToString::to_string).collect();
-        format!("{} {} {} {}", keys.join(" "), row.help, row.action.word(), row.action.group().name())
+        format!("{} {} {} {}", keys.join(" "), row.help, row.action.config_name(), row.action.group().name())
     }
 
-    /// The help, where it is on top.
+    /// The help, if it is the topmost dialog.
     pub(super) fn help_on_top(&mut self) -> Option<&mut Help> {
         match self.dialogs.last_mut() {
             Some(Dialog::Help(help)) => Some(help),
@@ -149,16 +155,16 @@ impl App {
     }
 }
 
-/// Whether characters are typed into what has these keys.
-fn takes_text(context: Context) -> bool {
+/// Whether characters are typed in this context.
+fn is_text_context(context: Context) -> bool {
     use Context as C;
     matches!(
         context,
         C::Editor
             | C::BatchText
-            | C::Pick
+            | C::Picker
             | C::Palette
-            | C::Ask
+            | C::Input
             | C::Filter
             | C::Calendar
             | C::CalendarLine
@@ -166,16 +172,20 @@ fn takes_text(context: Context) -> bool {
     )
 }
 
-/// Every symbol of a row of the jobs list, with what it means.
+/// Every symbol of the jobs list with its meaning.
 fn job_symbols() -> impl Iterator<Item = (String, String)> {
     let states = JobState::ALL.into_iter().map(|state| {
-        let (word, meaning) = state.explained();
+        let (word, meaning) = state.word_and_meaning();
         (state.symbol().to_owned(), format!("{word}: {meaning}"))
     });
     ROW_MARKS.into_iter().map(|(mark, meaning)| (mark.to_owned(), meaning.to_owned())).chain(states)
 }
 
-fn section(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (String, String)>, room: usize) {
+fn topic_names(topics: &[Topic]) -> String {
+    topics.iter().map(|topic| topic.name).collect::<Vec<_>>().join(", ")
+}
+
+fn section(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (String, String)>, width: usize) {
     let mut rows = rows.peekable();
     if rows.peek().is_none() {
         return;
@@ -183,15 +193,15 @@ fn section(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (St
     if !lines.is_empty() {
         lines.push(HelpLine::Gap);
     }
-    lines.push(HelpLine::Heading(name.to_uppercase()));
+    lines.push(HelpLine::Heading(name.to_owned()));
     for (mut keys, text) in rows {
-        for part in wrap(&text, room, 4).0 {
+        for part in wrap(&text, width, 4).0 {
             lines.push(HelpLine::Key(std::mem::take(&mut keys), part));
         }
     }
 }
 
-/// As many whole keys as fit, the first come what may.
+/// As many keys as fit, at least the first one.
 fn keys(chords: &[Chord], columns: usize) -> String {
     let mut out = String::new();
     for chord in chords.iter().map(ToString::to_string) {
@@ -215,11 +225,13 @@ mod tests {
     use crate::model::endpoint::Scope;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
+    const GUIDE: &str = "GUIDE: docdeck help TOPIC";
+
     #[test]
-    fn every_key_is_explained_in_one_line_of_a_usual_terminal() {
-        let room = 78 - key_columns(78) - GAPS;
+    fn every_help_text_fits_one_line_of_80_columns() {
+        let width = 78 - key_columns(78) - GAPS;
         for row in BINDINGS {
-            assert!(row.help.width() <= room, "{} cells are too many: {}", row.help.width(), row.help);
+            assert!(row.help.width() <= width, "{} cells are too many: {}", row.help.width(), row.help);
         }
     }
 
@@ -238,7 +250,7 @@ mod tests {
         text.chars().for_each(|c| press(app, KeyCode::Char(c)));
     }
 
-    /// What the help on top lists: keys and what they do.
+    /// The keys and texts of the topmost help.
     fn listed(app: &App) -> Vec<(String, String)> {
         let Some(Dialog::Help(help)) = app.dialogs.last() else { panic!("no help") };
         let lines = app.help_lines(help, 80).into_iter();
@@ -250,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_words_narrow_it_and_esc_clears_them_before_it_closes() {
+    fn a_search_filters_the_lines_and_esc_clears_it_before_it_closes_the_help() {
         let mut app = app((80, 24));
         press(&mut app, KeyCode::Char('?'));
         let all = listed(&app).len();
@@ -258,16 +270,16 @@ mod tests {
         let found = listed(&app);
         assert!(!found.is_empty() && found.len() < all);
         for (keys, text) in &found {
-            let said = format!("{keys} {text}").to_lowercase();
-            assert!(said.contains("last") && said.contains("mark"), "{said}");
+            let line = format!("{keys} {text}").to_lowercase();
+            assert!(line.contains("last") && line.contains("mark"), "{line}");
         }
         press(&mut app, KeyCode::Enter);
         press(&mut app, KeyCode::Char('j'));
-        assert_eq!(listed(&app), found, "kept, and keys move again");
+        assert_eq!(listed(&app), found, "the search stays, and keys move again");
         press(&mut app, KeyCode::Esc);
         assert_eq!(listed(&app).len(), all);
         type_in(&mut app, "/q?1");
-        assert_eq!(app.dialogs.len(), 1, "letters of commands are typed");
+        assert_eq!(app.dialogs.len(), 1, "letters of shortcuts are typed");
         press(&mut app, KeyCode::Esc);
         assert_eq!(listed(&app).len(), all);
         press(&mut app, KeyCode::Esc);
@@ -275,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_by_its_name_also_where_it_has_no_room() {
+    fn a_key_that_is_not_shown_for_lack_of_space_is_found_too() {
         let mut app = app((40, 12));
         press(&mut app, KeyCode::Char('?'));
         type_in(&mut app, "/f2");
@@ -283,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn where_text_is_typed_no_key_is_listed_that_would_be_typed() {
+    fn keys_that_would_type_text_are_not_listed_for_a_text_input() {
         let app = crate::app::finish_alerts::tests::app(Vec::new());
         let keys = |contexts: &[Context]| {
             let lines = app.help_lines(&Help::new(contexts.to_vec()), 120).into_iter();
@@ -300,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn it_lists_its_groups_in_their_order_and_then_every_symbol_of_the_list() {
+    fn it_lists_the_groups_in_order_and_then_every_symbol_of_the_jobs_list() {
         let app = crate::app::finish_alerts::tests::app(Vec::new());
         let lines = app.help_lines(&Help::new(vec![Context::Jobs, Context::Lists, Context::Everywhere]), 120);
         let headings: Vec<&str> = lines
@@ -310,22 +322,24 @@ mod tests {
                 _ => None,
             })
             .collect();
-        let wanted = ["ACT", "FIND", "ORGANISE", "QUEUE", "NAVIGATE", "DOCDECK", "SYMBOLS IN THE LIST OF JOBS"];
+        let wanted = ["ACT", "FIND", "ORGANISE", "QUEUE", "NAVIGATE", "DOCDECK", "SYMBOLS IN THE JOBS LIST", GUIDE];
         assert_eq!(headings, wanted);
+        let last = lines.iter().rev().take_while(|line| **line != HelpLine::Heading(GUIDE.to_owned()));
+        assert_eq!(last.count(), TOPICS.len().div_ceil(TOPICS_PER_LINE), "all topics are named");
         for state in JobState::ALL {
-            let (word, meaning) = state.explained();
+            let (word, meaning) = state.word_and_meaning();
             let line = HelpLine::Key(state.symbol().to_owned(), format!("{word}: {meaning}"));
             assert!(lines.contains(&line), "{line:?}");
         }
         let views = app.help_lines(&Help::new(vec![Context::Views, Context::Lists, Context::Everywhere]), 120);
         assert!(
-            !views.contains(&HelpLine::Heading("SYMBOLS IN THE LIST OF JOBS".to_owned())),
-            "none are on that screen"
+            !views.contains(&HelpLine::Heading("SYMBOLS IN THE JOBS LIST".to_owned())),
+            "that screen has no symbols"
         );
     }
 
     #[test]
-    fn keys_are_named_whole_or_not_at_all() {
+    fn keys_are_never_truncated() {
         let delete = BINDINGS.iter().find(|row| row.action == Action::Edit(Edit::DeleteWordBack)).expect("it has keys");
         let all: Vec<String> = delete.keys.iter().map(ToString::to_string).collect();
         assert_eq!(keys(delete.keys, 24), all[..2].join("  "));

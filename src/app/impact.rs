@@ -1,19 +1,19 @@
-//! The pages of the job that the detail shows: what their views were before and after it, as far as that is known, and
-//! asking for the rest at a price that is said first.
+//! The impact of the selected job: the views of its pages before and after it, and fetching the missing ones after
+//! showing the cost.
 
 use super::{App, Effect, Severity};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::impact::{AfterWindow, ImpactWindows, PageImpact, after, missing, windows_of};
+use crate::model::impact::{AfterWindow, ImpactWindows, PageImpact, after_window, job_windows, missing_ranges};
 use crate::model::load::{Load, Timed};
 use crate::model::row::{Job, JobKey};
 
-/// Pages of a job that are listed; the others are counted.
+/// The maximum number of pages listed for a job.
 pub const PAGES_MAX: usize = 40;
-/// Columns from which before and after stand in one line.
+/// The minimum number of columns at which the views before and after are in one line.
 const ONE_LINE: usize = 96;
 
-/// What the numbers depend on: another job, or other windows, and they are read again.
+/// What the numbers depend on. When it changes, they are read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Subject {
     job: JobKey,
@@ -21,91 +21,91 @@ struct Subject {
     windows: Option<ImpactWindows>,
 }
 
-/// The state: at most one job's pages are read at a time, whatever the speed of the keys.
+/// The pages of the selected job. At most one job is read at a time, however fast the selection moves.
 #[derive(Debug, Default)]
 pub struct JobPages {
     subject: Option<Subject>,
     pages: Load<Vec<PageImpact>>,
     reading: bool,
-    /// Something was asked for while pages were read.
-    behind: bool,
+    /// Whether the pages have to be read again, because of a request while they were being read.
+    must_reread: bool,
 }
 
 impl JobPages {
-    /// Turns to a job; the one whose pages are to be read now, if any.
+    /// Shows a job. Returns the job whose pages are to be read now, if any.
     pub(super) fn show(&mut self, row: Option<&Job>) -> Option<JobKey> {
-        let about = row.filter(|row| !row.pages.is_empty());
-        let subject = about.map(|row| Subject { job: row.key, pages: row.pages.len(), windows: windows_of(row) });
+        let with_pages = row.filter(|row| !row.pages.is_empty());
+        let subject = with_pages.map(|row| Subject { job: row.key, pages: row.pages.len(), windows: job_windows(row) });
         if self.subject == subject {
             return None;
         }
-        // Numbers of other windows would stand under these.
+        // Numbers of the previous subject must not be shown for this one.
         self.pages = Load::Idle;
         self.subject = subject;
         self.read()
     }
 
-    /// More is known now; the job whose pages are to be read once more, if any.
+    /// Reads the pages again, because there may be more data. Returns the job to read now, if any.
     pub(super) fn read(&mut self) -> Option<JobKey> {
         let job = self.subject?.job;
         self.pages.start();
         if self.reading {
-            self.behind = true;
+            self.must_reread = true;
             return None;
         }
-        (self.reading, self.behind) = (true, false);
+        (self.reading, self.must_reread) = (true, false);
         Some(job)
     }
 
-    /// Takes what is known; the job to read next, where the selection has moved on meanwhile.
-    fn take(&mut self, job: JobKey, result: Result<Vec<PageImpact>, Failure>, now: Time) -> Option<JobKey> {
+    /// Applies pages that were read. Returns the job to read next, if any.
+    fn apply(&mut self, job: JobKey, result: Result<Vec<PageImpact>, Failure>, now: Time) -> Option<JobKey> {
         self.reading = false;
         if self.subject.is_some_and(|subject| subject.job == job) {
             self.pages.finish(result.map(|value| Timed { value, as_of: now }), now);
-            return if self.behind { self.read() } else { None };
+            return if self.must_reread { self.read() } else { None };
         }
         if self.pages.is_loading() { self.read() } else { None }
     }
 
-    /// What is known of the pages.
-    pub fn known(&self) -> &Load<Vec<PageImpact>> {
+    /// The pages with their views.
+    pub fn pages(&self) -> &Load<Vec<PageImpact>> {
         &self.pages
     }
 
-    /// A page with what is known of it, by its place.
-    pub fn page(&self, place: usize) -> Option<&PageImpact> {
-        self.pages.shown()?.value.get(place)
+    /// The page at this index.
+    pub fn page(&self, index: usize) -> Option<&PageImpact> {
+        self.pages.shown()?.value.get(index)
     }
 }
 
-/// A line about the pages of a job.
+/// A line about the pages of a job. The numbers are indexes of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PagesLine {
-    /// The days before.
+    /// The range of days before the job.
     DaysBefore,
-    /// The days after, or why there are none.
+    /// The range of days after the job, or why there is none.
     DaysAfter,
     Path(usize),
-    /// Before and after side by side.
+    /// The views before and after in one line.
     Views(usize),
     Before(usize),
     After(usize),
-    /// So many pages are not listed.
+    /// The number of pages that are not listed.
     More(usize),
 }
 
-/// The lines about the pages of a job at this width; none for a job that was not started about pages.
+/// The lines about the pages of a job at this width; empty for a job that was not started for pages.
 pub fn pages_lines(row: &Job, columns: usize) -> Vec<PagesLine> {
     if row.pages.is_empty() {
         return Vec::new();
     }
     let mut lines = vec![PagesLine::DaysBefore, PagesLine::DaysAfter];
-    for place in 0..row.pages.len().min(PAGES_MAX) {
-        lines.push(PagesLine::Path(place));
+    for index in 0..row.pages.len().min(PAGES_MAX) {
+        lines.push(PagesLine::Path(index));
         if columns >= ONE_LINE {
-            lines.push(PagesLine::Views(place));
+            lines.push(PagesLine::Views(index));
         } else {
-            lines.extend([PagesLine::Before(place), PagesLine::After(place)]);
+            lines.extend([PagesLine::Before(index), PagesLine::After(index)]);
         }
     }
     let more = row.pages.len().saturating_sub(PAGES_MAX);
@@ -114,66 +114,66 @@ pub fn pages_lines(row: &Job, columns: usize) -> Vec<PagesLine> {
 }
 
 impl App {
-    /// What is known of the pages of a job has been read.
-    pub(super) fn about_read(
+    /// Applies the pages of a job that were read.
+    pub(super) fn apply_impact(
         &mut self,
         job: JobKey,
         result: Result<Vec<PageImpact>, Failure>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        effects.extend(self.detail.about.take(job, result, now).map(Effect::RecallAbout));
+        effects.extend(self.detail.job_pages.apply(job, result, now).map(Effect::LoadJobImpact));
         self.dirty |= self.detail_is_visible();
     }
 
-    /// More may be known of pages than before: those on screen are read again.
-    pub(super) fn recall_pages_again(&mut self, effects: &mut Vec<Effect>) {
-        effects.extend(self.detail.about.read().map(Effect::RecallAbout));
-        effects.extend(self.recall_card());
+    /// Reads the pages on screen again, because there may be more data.
+    pub(super) fn reread_pages(&mut self, effects: &mut Vec<Effect>) {
+        effects.extend(self.detail.job_pages.read().map(Effect::LoadJobImpact));
+        effects.extend(self.reload_page_detail());
     }
 
-    /// The key that asks for the views before and after the selected job that are not known here.
-    pub(super) fn ask_for_before_and_after(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Asks whether to fetch the missing views before and after the selected job.
+    pub(super) fn confirm_impact_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(row) = self.jobs.selected() else { return };
         if row.pages.is_empty() {
-            let text = "This job was not started about pages: on the views screen, n on a page starts one that is.";
+            let text = "This job was not started for a page. To start such a job, press n on a page of the views.";
             self.notify(Severity::Info, text, now);
             return;
         }
-        let Load::Ready(known) = self.detail.about.known() else {
-            self.notify(Severity::Info, "What is known of its pages is still being read; try again in a moment.", now);
+        let Load::Ready(known) = self.detail.job_pages.pages() else {
+            self.notify(Severity::Info, "The views of its pages are still loading. Try again in a moment.", now);
             return;
         };
         let (row, pages) = (row.clone(), known.value.clone());
-        self.ask_for_windows(&row, &pages, now, effects);
+        self.confirm_windows_load(&row, &pages, now, effects);
     }
 
-    /// The same for the selected job of a page's card: what is missing of that page.
-    pub(super) fn ask_for_card_job(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some((job, page)) = self.card_job_page() else { return };
+    /// The same for the selected job in the page details, for that page only.
+    pub(super) fn confirm_impact_load_of_page(&mut self, now: Time, effects: &mut Vec<Effect>) {
+        let Some((job, page)) = self.selected_job_impact() else { return };
         match self.jobs.get(job).cloned() {
-            Some(row) => self.ask_for_windows(&row, &[page], now, effects),
-            None => self.notify(Severity::Info, "This job is not in the list on this screen yet.", now),
+            Some(row) => self.confirm_windows_load(&row, &[page], now, effects),
+            None => self.notify(Severity::Info, "This job is not in the jobs list yet.", now),
         }
     }
 
-    fn ask_for_windows(&mut self, row: &Job, pages: &[PageImpact], now: Time, effects: &mut Vec<Effect>) {
-        let ranges = missing(row, pages, now.date_naive());
+    fn confirm_windows_load(&mut self, row: &Job, pages: &[PageImpact], now: Time, effects: &mut Vec<Effect>) {
+        let ranges = missing_ranges(row, pages, now.date_naive());
         if !ranges.is_empty() {
             self.ask_to_load(ranges, now, effects);
             return;
         }
-        let text = match after(row, now.date_naive()) {
-            AfterWindow::Over(_) => "Nothing to ask for: both weeks are known.".to_owned(),
-            AfterWindow::Until(day) => format!("Nothing to ask for yet: the days after it end on {day} (UTC)."),
-            AfterWindow::Working => "Nothing to ask for yet: the days after begin once it has finished.".to_owned(),
-            AfterWindow::NotSent => "Nothing to ask for yet: it was not sent.".to_owned(),
-            AfterWindow::NoDay => "Nothing to ask for: when it finished is not known here.".to_owned(),
+        let text = match after_window(row, now.date_naive()) {
+            AfterWindow::Complete(_) => "Nothing to fetch: both weeks are loaded.".to_owned(),
+            AfterWindow::Open(day) => format!("Nothing to fetch yet: the week after it is complete on {day} (UTC)."),
+            AfterWindow::Working => "Nothing to fetch yet: the week after starts when it has finished.".to_owned(),
+            AfterWindow::NotSent => "Nothing to fetch yet: the job was not sent.".to_owned(),
+            AfterWindow::FinishUnknown => "Nothing to fetch: its finish time is unknown.".to_owned(),
         };
         self.notify(Severity::Info, &text, now);
     }
 }
 
 #[cfg(test)]
-#[path = "about_tests.rs"]
+#[path = "impact_tests.rs"]
 mod tests;

@@ -1,4 +1,4 @@
-//! Titles, tags and notes of one's own, and taking back what was changed on this computer.
+//! The user's own titles, tags and notes, and undo of changes made on this computer.
 
 use super::dialog::{Dialog, InputDialog, InputField, InputValue};
 use super::keymap::{Action, Context};
@@ -10,48 +10,47 @@ use crate::model::prompt::PromptId;
 use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 
-/// How many changes can be taken back.
+/// How many changes can be undone.
 const UNDO_MAX: usize = 200;
 
-/// How a change is undone.
 #[derive(Debug)]
 pub(super) enum LabelUndo {
-    /// By these changes, each for jobs that were alike before.
+    /// Applies these changes, each to jobs that had the same value before.
     Change {
-        /// What is taken back, in the words of the notice.
+        /// What is undone, as the notice names it.
         what: String,
         changes: Vec<(Vec<JobKey>, LocalChange)>,
     },
-    /// By restoring these discarded prompts of these jobs.
+    /// Restores these discarded prompts of these jobs.
     Restore { prompts: Vec<PromptId>, jobs: Vec<JobKey> },
 }
 
 impl LabelUndo {
-    /// Forgets the jobs that are no more; whether any is left.
-    pub(super) fn keep_only(&mut self, left: &RemainingJobs) -> bool {
+    /// Drops jobs that no longer exist. Returns whether any is left.
+    pub(super) fn retain_jobs(&mut self, left: &RemainingJobs) -> bool {
         match self {
             Self::Change { changes, .. } => {
-                changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| left.has(*key)));
+                changes.iter_mut().for_each(|(keys, _)| keys.retain(|key| left.contains(*key)));
                 changes.retain(|(keys, _)| !keys.is_empty());
                 !changes.is_empty()
             }
-            // All of them are restored or none.
-            Self::Restore { jobs, .. } => jobs.iter().all(|key| left.has(*key)),
+            // The prompts are restored all or none.
+            Self::Restore { jobs, .. } => jobs.iter().all(|key| left.contains(*key)),
         }
     }
 }
 
-/// Typed tags as changes: which to add and which to take away. `+x` adds, `-x` takes away, a bare word adds.
+/// Typed tags as changes. `+x` and a bare `x` add a tag, `-x` removes one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TagChanges {
     pub add: Vec<CleanText>,
     pub remove: Vec<CleanText>,
-    /// Whether any word was bare, or there was none: then those of a single job are replaced.
+    /// Whether a word had no sign, or no tag was typed: then the tags of a single job are replaced.
     pub replaces: bool,
 }
 
 impl TagChanges {
-    /// Reads typed tags; of two words about one tag the last one holds.
+    /// Parses typed tags. If a tag is named twice, the last word counts.
     pub fn parse(typed: &str) -> Self {
         let mut changes = Self::default();
         for word in typed.split([' ', ',', '\t']) {
@@ -72,23 +71,22 @@ impl TagChanges {
         changes
     }
 
-    /// Whether nothing is asked for.
+    /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.add.is_empty() && self.remove.is_empty()
     }
 
-    /// `+docs −old`, for a question.
-    pub fn words(&self) -> String {
+    /// `+docs -old`, for a question.
+    pub fn summary(&self) -> String {
         let add = self.add.iter().map(|tag| format!("+{tag}"));
         let remove = self.remove.iter().map(|tag| format!("-{tag}"));
         add.chain(remove).collect::<Vec<_>>().join(" ")
     }
 
-    /// The tags of one job after the change.
-    fn over(&self, tags: &[CleanText]) -> Vec<CleanText> {
-        let kept = if self.replaces { &[] } else { tags };
-        let mut out: Vec<CleanText> = kept.iter().filter(|tag| !self.remove.contains(tag)).cloned().collect();
-        out.extend(self.add.iter().filter(|tag| !kept.contains(tag)).cloned());
+    fn apply_to(&self, tags: &[CleanText]) -> Vec<CleanText> {
+        let current = if self.replaces { &[] } else { tags };
+        let mut out: Vec<CleanText> = current.iter().filter(|tag| !self.remove.contains(tag)).cloned().collect();
+        out.extend(self.add.iter().filter(|tag| !current.contains(tag)).cloned());
         out
     }
 }
@@ -97,7 +95,7 @@ impl App {
     pub(super) fn ask_title(&mut self) {
         if let Some(row) = self.listed().selected() {
             let ask = InputDialog::new(InputField::Title(row.key), row.title.as_str()).about(&row.title);
-            self.dialogs.push(Dialog::Ask(Box::new(ask)));
+            self.dialogs.push(Dialog::Input(Box::new(ask)));
         }
     }
 
@@ -105,11 +103,11 @@ impl App {
         if let Some(row) = self.listed().selected() {
             let ask = InputDialog::new(InputField::Note(row.key), row.note.as_ref().map_or("", CleanText::as_str))
                 .about(&row.title);
-            self.dialogs.push(Dialog::Ask(Box::new(ask)));
+            self.dialogs.push(Dialog::Input(Box::new(ask)));
         }
     }
 
-    /// Asks for tags: for one job those that it has are there to be changed.
+    /// Asks for tags. The tags of a single job can be edited.
     pub(super) fn ask_tags(&mut self) {
         let keys = self.targets();
         let text = match keys.as_slice() {
@@ -120,28 +118,22 @@ impl App {
             }
             _ => String::new(),
         };
-        self.dialogs.push(Dialog::Ask(Box::new(InputDialog::new(InputField::Tags(keys), &text))));
+        self.dialogs.push(Dialog::Input(Box::new(InputDialog::new(InputField::Tags(keys), &text))));
     }
 
-    /// A title, tags or a note were typed.
-    pub(super) fn confirm_local(
-        &mut self,
-        wanted: InputField,
-        value: InputValue,
-        now: Time,
-        effects: &mut Vec<Effect>,
-    ) {
+    /// Applies a typed title, tags or note.
+    pub(super) fn apply_label(&mut self, field: InputField, value: InputValue, now: Time, effects: &mut Vec<Effect>) {
         let InputValue::Text(text) = value else { return };
         let line = Some(CleanText::line(&text)).filter(|line| !line.is_empty());
-        match wanted {
+        match field {
             InputField::Title(key) => {
                 let same = self.listed().get(key).is_none_or(|row| line.as_ref() == Some(&row.title));
                 if !same {
-                    self.change(vec![key], LocalChange::Title(line), "the title", effects);
+                    self.change_jobs(vec![key], LocalChange::Title(line), "the title", effects);
                 }
             }
             InputField::Note(key) if self.listed().get(key).is_some_and(|row| row.note != line) => {
-                self.change(vec![key], LocalChange::Note(line), "the note", effects);
+                self.change_jobs(vec![key], LocalChange::Note(line), "the note", effects);
             }
             InputField::Tags(keys) => self.tag(keys, TagChanges::parse(&text), now, effects),
             _ => {}
@@ -152,39 +144,51 @@ impl App {
         match keys.as_slice() {
             [key] if !self.acts_on_marks() => {
                 let Some(row) = self.listed().get(*key) else { return };
-                let tags = changes.over(&row.tags);
+                let tags = changes.apply_to(&row.tags);
                 if row.tags != tags {
-                    self.change(keys, LocalChange::Tags(tags), "the tags", effects);
+                    self.change_jobs(keys, LocalChange::Tags(tags), "the tags", effects);
                 }
             }
-            _ if changes.is_empty() => self.notify(Severity::Info, "No tags were named, so nothing changed.", now),
+            _ if changes.is_empty() => self.notify(Severity::Info, "No tags given. Nothing changed.", now),
             _ => self.ask_about_tags(&keys, changes),
         }
     }
 
-    /// Changes the tags of many jobs, after the question.
-    pub(super) fn tag_many(&mut self, keys: &[JobKey], changes: &TagChanges, now: Time, effects: &mut Vec<Effect>) {
-        self.remember(keys, &LocalChange::Tags(Vec::new()), "the tags");
+    /// Changes the tags of several jobs, after the user confirmed.
+    pub(super) fn change_tags_of_several(
+        &mut self,
+        keys: &[JobKey],
+        changes: &TagChanges,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.record_undo(keys, &LocalChange::Tags(Vec::new()), "the tags");
         if !changes.add.is_empty() {
             effects.push(Effect::Change(keys.to_vec(), LocalChange::AddTags(changes.add.clone())));
         }
         if !changes.remove.is_empty() {
             effects.push(Effect::Change(keys.to_vec(), LocalChange::RemoveTags(changes.remove.clone())));
         }
-        let (jobs, back) = (format::plural(keys.len(), "job"), self.key_label(Context::Jobs, Action::Undo));
-        self.notify(Severity::Info, &format!("{jobs}: {}; {back} takes it back.", changes.words()), now);
+        let (jobs, undo) = (format::plural(keys.len(), "job"), self.key_label(Context::Jobs, Action::Undo));
+        self.notify(Severity::Info, &format!("{jobs}: {}. {undo} undoes this.", changes.summary()), now);
     }
 
-    /// Asks the store for a change that `u` can take back.
-    pub(super) fn change(&mut self, keys: Vec<JobKey>, change: LocalChange, what: &str, effects: &mut Vec<Effect>) {
-        self.remember(&keys, &change, what);
+    /// Changes jobs in the store, so that it can be undone.
+    pub(super) fn change_jobs(
+        &mut self,
+        keys: Vec<JobKey>,
+        change: LocalChange,
+        what: &str,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.record_undo(&keys, &change, what);
         effects.push(Effect::Change(keys, change));
     }
 
-    fn remember(&mut self, keys: &[JobKey], change: &LocalChange, what: &str) {
+    fn record_undo(&mut self, keys: &[JobKey], change: &LocalChange, what: &str) {
         let mut changes: Vec<(Vec<JobKey>, LocalChange)> = Vec::new();
         for row in keys.iter().filter_map(|key| self.listed().get(*key)) {
-            let Some(before) = before(row, change) else { continue };
+            let Some(before) = inverse(row, change) else { continue };
             match changes.iter_mut().find(|(_, other)| *other == before) {
                 Some((keys, _)) => keys.push(row.key),
                 None => changes.push((vec![row.key], before)),
@@ -204,8 +208,8 @@ impl App {
         }
     }
 
-    /// Takes the last change back; a bulk one as a whole.
-    pub(super) fn take_back(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Undoes the last change; a bulk change is undone at once.
+    pub(super) fn undo_last_change(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(undo) = self.undo.pop() else {
             self.notify(Severity::Info, "Nothing to undo.", now);
             return;
@@ -213,54 +217,53 @@ impl App {
         match undo {
             LabelUndo::Change { what, changes } => {
                 effects.extend(changes.into_iter().map(|(keys, change)| Effect::Change(keys, change)));
-                self.notify(Severity::Info, &format!("Taken back: {what}."), now);
+                self.notify(Severity::Info, &format!("Undone: {what}."), now);
             }
-            // The store has to agree: something may have happened to the prompts since.
+            // The store may refuse: something may have happened to the prompts since.
             LabelUndo::Restore { prompts, .. } => effects.push(Effect::RestorePrompts(prompts)),
         }
     }
 
-    /// Confirms that an undelivered prompt was discarded; `sentence` says what that means.
+    /// Reports that an undelivered prompt was discarded; `sentence` explains what that means.
     pub(super) fn discarded(&mut self, sentence: &CleanText, result: Result<Discarded, Failure>, now: Time) {
         match result {
             Ok(discarded) => {
                 let undo = self.key_label(Context::Jobs, Action::Undo);
                 self.notify(Severity::Info, &format!("{sentence} {undo} undoes this."), now);
-                self.take_discarded(discarded);
+                self.apply_discarded(discarded);
             }
             Err(failure) => self.notify_failure(&failure, now),
         }
     }
 
-    /// Confirms that queued prompts were discarded.
+    /// Reports that queued prompts were discarded.
     pub(super) fn removed_from_queue(&mut self, result: Result<Discarded, Failure>, now: Time) {
         match result {
             Ok(removed) if removed.prompts.is_empty() => {
-                self.notify(Severity::Info, "Nothing was removed: no prompt of it is queued any more.", now);
+                self.notify(Severity::Info, "Nothing was removed: no prompt is queued any more.", now);
             }
             Ok(removed) => {
                 let undo = self.key_label(Context::Jobs, Action::Undo);
                 let text = match removed.prompts.len() {
-                    1 => format!("Removed from the queue before it was sent; {undo} puts it back."),
-                    n => format!(
-                        "{} removed from the queue before they were sent; {undo} puts them back.",
-                        format::plural(n, "prompt")
-                    ),
+                    1 => format!("Removed from the queue, not sent. {undo} undoes this."),
+                    n => {
+                        format!("{} removed from the queue, not sent. {undo} undoes this.", format::plural(n, "prompt"))
+                    }
                 };
                 self.notify(Severity::Info, &text, now);
-                self.take_discarded(removed);
+                self.apply_discarded(removed);
             }
             Err(failure) => self.notify_failure(&failure, now),
         }
     }
 
-    fn take_discarded(&mut self, discarded: Discarded) {
+    fn apply_discarded(&mut self, discarded: Discarded) {
         let Discarded { prompts, rows } = discarded;
         self.push_undo(LabelUndo::Restore { prompts, jobs: rows.iter().map(|row| row.key).collect() });
-        rows.into_iter().for_each(|row| self.put(row));
+        rows.into_iter().for_each(|row| self.put_job(row));
     }
 
-    /// Confirms that discarded prompts have the state again that they had.
+    /// Reports that discarded prompts have their previous state again.
     pub(super) fn restored(&mut self, result: Result<Vec<Job>, Failure>, now: Time) {
         match result {
             Ok(rows) => {
@@ -269,18 +272,18 @@ impl App {
                     rows => format!("Undone: the prompts of {} are restored.", format::plural(rows.len(), "job")),
                 };
                 self.notify(Severity::Info, &text, now);
-                rows.into_iter().for_each(|row| self.put(row));
+                rows.into_iter().for_each(|row| self.put_job(row));
             }
             Err(failure) => {
-                let text = format!("Not undone. {}", failure.sentence);
+                let text = format!("Not undone. {}", failure.message);
                 self.notify(Severity::Problem, &text, now);
             }
         }
     }
 }
 
-/// The change that brings back what a row has now.
-fn before(row: &Job, change: &LocalChange) -> Option<LocalChange> {
+/// The change that restores the current values of a row.
+fn inverse(row: &Job, change: &LocalChange) -> Option<LocalChange> {
     Some(match change {
         LocalChange::Title(_) => LocalChange::Title(row.has_own_title.then(|| row.title.clone())),
         LocalChange::Tags(_) | LocalChange::AddTags(_) | LocalChange::RemoveTags(_) => {
@@ -289,7 +292,7 @@ fn before(row: &Job, change: &LocalChange) -> Option<LocalChange> {
         LocalChange::Note(_) => LocalChange::Note(row.note.clone()),
         LocalChange::Dismissed(_) => LocalChange::Dismissed(row.dismissed),
         LocalChange::Handled | LocalChange::HandledAt(_) => LocalChange::HandledAt(row.handled_at),
-        LocalChange::Looked => return None,
+        LocalChange::Viewed => return None,
     })
 }
 
@@ -302,13 +305,13 @@ mod tests {
     }
 
     #[test]
-    fn signs_add_and_take_away_and_bare_words_replace() {
+    fn signed_tags_are_added_or_removed_and_bare_tags_replace_all() {
         let before = tags(&["docs", "old"]);
-        assert_eq!(TagChanges::parse("+api -old").over(&before), tags(&["docs", "api"]));
-        assert_eq!(TagChanges::parse("sso, #api").over(&before), tags(&["sso", "api"]));
-        assert_eq!(TagChanges::parse("docs old -old").over(&before), tags(&["docs"]));
-        assert_eq!(TagChanges::parse("docs +api").over(&before), tags(&["docs", "api"]));
-        assert_eq!(TagChanges::parse("").over(&before), tags(&[]));
-        assert_eq!(TagChanges::parse("+x -x").words(), "-x");
+        assert_eq!(TagChanges::parse("+api -old").apply_to(&before), tags(&["docs", "api"]));
+        assert_eq!(TagChanges::parse("sso, #api").apply_to(&before), tags(&["sso", "api"]));
+        assert_eq!(TagChanges::parse("docs old -old").apply_to(&before), tags(&["docs"]));
+        assert_eq!(TagChanges::parse("docs +api").apply_to(&before), tags(&["docs", "api"]));
+        assert_eq!(TagChanges::parse("").apply_to(&before), tags(&[]));
+        assert_eq!(TagChanges::parse("+x -x").summary(), "-x");
     }
 }

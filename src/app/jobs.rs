@@ -1,8 +1,8 @@
-//! The jobs list: rows, the selection, what is visible.
+//! The jobs list: its rows, the selection and the visible lines.
 //!
-//! Rows are kept once, in `rows`; `order` holds the places of those that pass the filter, sorted, so that a key costs a
-//! binary search and a change moves one entry, whatever the number of jobs. Which rows these are is `laying`'s, the
-//! selection `selection`'s; marks are `marks`', the filter's rules `filter`'s.
+//! Each row is stored once, in `rows`. `order` holds the sorted indexes of the rows that pass the filter: a key press
+//! costs a binary search and a change moves one entry, however many jobs there are. `index` filters and sorts the rows,
+//! `selection` moves the selection, `marks` holds the marks, and `filter` has the matching rules.
 
 mod index;
 mod selection;
@@ -12,240 +12,234 @@ use super::filter::{FilterState, Match};
 use super::marks::MarkedJobs;
 use super::order::{JobOrder, JobSorting, ListItem, SECTIONS, SortKey, section};
 use crate::model::job::Status;
-use crate::model::row::{FirstRows, Job, JobGroup, JobKey};
+use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
-/// A line of the list as drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JobLine<'a> {
-    /// The heading of a group, with the number of its jobs, and whether they are hidden.
+    /// The heading of a group, the number of its jobs, and whether they are hidden.
     Heading(JobGroup, usize, bool),
     Job(&'a Job),
 }
 
-/// The list and its selection.
 #[derive(Debug, Default)]
 pub struct JobList {
     rows: Vec<Job>,
-    place: HashMap<JobKey, usize>,
+    index: HashMap<JobKey, usize>,
     pub(super) order: JobOrder,
     sorting: JobSorting,
-    sieve: FilterState,
-    /// By place: the rows that are not in the order, and may come into it when what is typed into the filter goes on.
-    near: Vec<bool>,
+    filter_state: FilterState,
+    /// By row index: rows that fail the filter but may pass it when more is typed.
+    candidates: Vec<bool>,
     pub(super) marks: MarkedJobs,
-    /// How many jobs each group has, whatever the filter.
+    /// How many jobs each group has, regardless of the filter.
     counts: [usize; SECTIONS],
-    /// How many jobs the agent works on, dismissed ones included.
+    /// How many jobs the agent is working on, dismissed ones included.
     working: usize,
     selected: Option<JobKey>,
-    /// The selected job stays among those that need the user until the selection leaves it.
-    held: bool,
-    /// The selected job stays in the list although it no longer passes the filter, until the selection leaves it.
-    kept: bool,
-    /// Only the head of the list is here: nobody sorts or filters it before the rest is.
-    begun: bool,
-    /// First visible line.
+    /// The selected job stays in the "needs you" group until another job is selected.
+    keeps_group: bool,
+    /// The selected job stays in the list until another job is selected, although it no longer passes the filter.
+    keeps_line: bool,
+    /// Only the first rows are loaded: the list can't be sorted or filtered yet.
+    is_partial: bool,
     top: usize,
     revision: i64,
-    /// Statuses that rows have or had and docdeck doesn't know.
+    /// Statuses of current and former rows that are unknown to docdeck.
     other_statuses: BTreeSet<CleanText>,
 }
 
 impl JobList {
-    /// Shows the head of a list whose other rows are still being read. Another order or a filter needs all rows: then
-    /// there is nothing to show before [`JobList::replace`].
-    pub fn begin(&mut self, first: FirstRows) {
-        if self.sorting != JobSorting::default() || !self.sieve.filter().is_empty() {
+    /// Shows the first rows while the others are still being read. Does nothing if the list is filtered or in another
+    /// order, because that takes all rows (see [`JobList::replace`]).
+    pub fn show_first_rows(&mut self, first: InitialRows) {
+        if self.sorting != JobSorting::default() || !self.filter_state.filter().is_empty() {
             return;
         }
         self.replace(first.rows);
-        self.begun = true;
+        self.is_partial = true;
         self.counts = first.sizes;
         self.working = first.working;
         self.order.resize(first.sizes);
     }
 
-    /// Replaces all rows.
     pub fn replace(&mut self, rows: Vec<Job>) {
-        self.begun = false;
+        self.is_partial = false;
         self.revision = rows.iter().map(|row| row.revision).max().unwrap_or(0);
         rows.iter().for_each(|row| note_status(&mut self.other_statuses, row));
-        self.place = rows.iter().enumerate().map(|(place, row)| (row.key, place)).collect();
+        self.index = rows.iter().enumerate().map(|(index, row)| (row.key, index)).collect();
         self.rows = rows;
-        self.lay_out();
+        self.rebuild();
     }
 
-    /// Puts a row in or replaces it; a row older than the one here is ignored. Whether anything changed.
+    /// Inserts or replaces a row, unless the current one is newer. Returns whether anything changed.
     pub fn upsert(&mut self, row: Job) -> bool {
         self.revision = self.revision.max(row.revision);
         note_status(&mut self.other_statuses, &row);
-        let Some(&place) = self.place.get(&row.key) else {
-            if self.begun {
-                // It comes with the rest.
+        let Some(&index) = self.index.get(&row.key) else {
+            if self.is_partial {
+                // It is among the rows that are still being read.
                 return false;
             }
-            self.place.insert(row.key, self.rows.len());
+            self.index.insert(row.key, self.rows.len());
             self.rows.push(row);
-            self.sieve.find_again();
-            self.stand(self.rows.len() - 1, None);
+            self.filter_state.mark_stale();
+            self.finish_change(self.rows.len() - 1, None);
             if self.selected.is_none() {
                 self.select_first();
             }
             return true;
         };
-        let Some(old) = self.rows.get(place) else { return false };
+        let Some(old) = self.rows.get(index) else { return false };
         if old.revision > row.revision || *old == row {
             return false;
         }
         let position = self.selected_position();
-        let stood = self.leave_group(place);
+        let old_key = self.begin_change(index);
         if self.selected == Some(row.key) {
-            self.held = self.held || row.group() == JobGroup::NeedsYou;
+            self.keeps_group = self.keeps_group || row.group() == JobGroup::NeedsYou;
         }
-        if let Some(slot) = self.rows.get_mut(place) {
+        if let Some(slot) = self.rows.get_mut(index) {
             *slot = row;
         }
-        self.stand(place, stood);
+        self.finish_change(index, old_key);
         if self.selected_position().is_none() {
             self.select_near(position.unwrap_or(0));
         }
         true
     }
 
-    /// The group under which a row stands now.
+    /// The group in which a row is shown.
     pub fn shown_group(&self, row: &Job) -> JobGroup {
-        shown_group(row, self.held && self.selected == Some(row.key))
+        shown_group(row, self.keeps_group && self.selected == Some(row.key))
     }
 
-    fn key_at(&self, place: usize) -> Option<SortKey> {
-        self.rows.get(place).map(|row| self.sorting.key(row, self.shown_group(row)))
+    fn key_at(&self, index: usize) -> Option<SortKey> {
+        self.rows.get(index).map(|row| self.sorting.key(row, self.shown_group(row)))
     }
 
-    fn count(&mut self, place: usize, by: isize) {
-        let Some(group) = self.rows.get(place).map(|row| self.shown_group(row)) else { return };
+    fn count(&mut self, index: usize, by: isize) {
+        let Some(group) = self.rows.get(index).map(|row| self.shown_group(row)) else { return };
         if let Some(count) = self.counts.get_mut(section(group)) {
             *count = count.saturating_add_signed(by);
         }
-        if self.rows.get(place).is_some_and(Job::counts_as_working) {
+        if self.rows.get(index).is_some_and(Job::counts_as_working) {
             self.working = self.working.saturating_add_signed(by);
         }
     }
 
-    /// A row is about to change: gives the key under which it stands, if it has a line.
-    fn leave_group(&mut self, place: usize) -> Option<SortKey> {
-        self.count(place, -1);
-        self.key_at(place).filter(|key| self.order.position(*key).is_some())
+    /// Prepares the change of a row. Returns its current key if it is in the list.
+    fn begin_change(&mut self, index: usize) -> Option<SortKey> {
+        self.count(index, -1);
+        self.key_at(index).filter(|key| self.order.position(*key).is_some())
     }
 
-    /// A row has changed, or is new: it goes from where it stood to where it belongs.
-    fn stand(&mut self, place: usize, stood: Option<SortKey>) {
-        self.count(place, 1);
-        let verdict = self.verdict(place);
-        self.set_near(place, verdict == Match::Fuzzy);
-        let (Some(key), Some(row)) = (self.key_at(place), self.rows.get(place)) else { return };
-        let stands = (verdict == Match::Passes).then_some(key);
-        if let Some(stood) = stood {
-            self.marks.left(stood.0, row.key);
+    /// Moves a changed or new row to its position in the list.
+    fn finish_change(&mut self, index: usize, old_key: Option<SortKey>) {
+        self.count(index, 1);
+        let verdict = self.verdict(index);
+        self.set_candidate(index, verdict == Match::Fuzzy);
+        let (Some(key), Some(row)) = (self.key_at(index), self.rows.get(index)) else { return };
+        let new_key = (verdict == Match::Passes).then_some(key);
+        if let Some(old_key) = old_key {
+            self.marks.count_removed(old_key.0, row.key);
         }
-        if let Some(stands) = stands {
-            self.marks.entered(stands.0, row.key);
+        if let Some(new_key) = new_key {
+            self.marks.count_added(new_key.0, row.key);
         }
-        match (stood, stands) {
-            (Some(stood), Some(stands)) => self.order.shift(stood, stands),
-            (Some(stood), None) => self.order.remove(stood),
-            (None, Some(stands)) => self.order.insert(stands, place),
+        match (old_key, new_key) {
+            (Some(old_key), Some(new_key)) => self.order.shift(old_key, new_key),
+            (Some(old_key), None) => self.order.remove(old_key),
+            (None, Some(new_key)) => self.order.insert(new_key, index),
             (None, None) => {}
         }
     }
 
-    /// The position of a row that has a line.
+    /// The position of a row that is in the list and not hidden.
     pub(super) fn position(&self, key: JobKey) -> Option<usize> {
-        let place = *self.place.get(&key)?;
-        self.order.position(self.key_at(place)?).filter(|&at| at < self.order.shown())
+        let index = *self.index.get(&key)?;
+        self.order.position(self.key_at(index)?).filter(|&at| at < self.order.shown())
     }
 
     /// The row at a position.
     pub(super) fn at(&self, position: usize) -> Option<&Job> {
-        self.order.at(position).and_then(|place| self.rows.get(place))
+        self.order.at(position).and_then(|index| self.rows.get(index))
     }
 
-    /// The jobs at these positions, each with the section that it stands in.
-    pub(super) fn stretch(&self, positions: RangeInclusive<usize>) -> impl Iterator<Item = (usize, JobKey)> {
+    /// The jobs at these positions, each with its section.
+    pub(super) fn keys_in(&self, positions: RangeInclusive<usize>) -> impl Iterator<Item = (usize, JobKey)> {
         let entries = positions.filter_map(|position| self.order.entry(position));
-        entries.filter_map(|(section, place)| Some((section, self.rows.get(place)?.key)))
+        entries.filter_map(|(section, index)| Some((section, self.rows.get(index)?.key)))
     }
 
-    /// How many jobs stand under a group, whatever the filter.
+    /// How many jobs are in a group, regardless of the filter.
     pub fn count_of(&self, group: JobGroup) -> usize {
         self.counts.get(section(group)).copied().unwrap_or(0)
     }
 
-    /// How many jobs are known here.
+    /// The number of tracked jobs.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether no job is known here.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// How many jobs pass the filter, hidden dismissed ones included.
-    pub fn passing(&self) -> usize {
+    pub fn matching_count(&self) -> usize {
         self.order.len()
     }
 
-    /// How many jobs have a line.
-    pub fn shown(&self) -> usize {
+    /// How many jobs are listed, hidden ones excluded.
+    pub fn listed_count(&self) -> usize {
         self.order.shown()
     }
 
-    /// Largest revision seen.
+    /// The largest revision seen.
     pub fn revision(&self) -> i64 {
         self.revision
     }
 
-    /// Statuses that jobs have or had and docdeck doesn't know, in their order.
+    /// Statuses of current and former jobs that are unknown to docdeck, sorted.
     pub fn other_statuses(&self) -> impl Iterator<Item = &str> + Clone {
         self.other_statuses.iter().map(CleanText::as_str)
     }
 
-    /// How many jobs the agent works on, dismissed ones included.
-    pub fn active(&self) -> usize {
+    /// How many jobs the agent is working on, dismissed ones included.
+    pub fn working_count(&self) -> usize {
         self.working
     }
 
-    /// All rows, in no order.
+    /// All rows, in no particular order.
     pub fn rows(&self) -> impl Iterator<Item = &Job> {
         self.rows.iter()
     }
 
-    /// A row by its key.
     pub fn get(&self, key: JobKey) -> Option<&Job> {
-        self.place.get(&key).and_then(|&place| self.rows.get(place))
+        self.index.get(&key).and_then(|&index| self.rows.get(index))
     }
 
-    /// A row is no more, its job is that of another row now; a selection goes along.
+    /// Removes a row whose job is now that of another row, and selects that one if it was selected.
     pub fn merge(&mut self, gone: JobKey, into: JobKey) -> bool {
-        let Some(&place) = self.place.get(&gone) else { return false };
+        let Some(&index) = self.index.get(&gone) else { return false };
         if self.selected == Some(gone) {
             self.select(into);
         }
         let (mut rows, revision) = (std::mem::take(&mut self.rows), self.revision);
-        rows.remove(place);
+        rows.remove(index);
         self.replace(rows);
         self.revision = revision;
         true
     }
 
-    /// Lets go of the rows that are not to be kept; a selection among them moves to the job that took its place. How many
-    /// went.
+    /// Removes the rows that `keep` rejects. If the selected job is removed, the one that takes its position is
+    /// selected. Returns how many were removed.
     pub(super) fn retain(&mut self, keep: impl Fn(JobKey) -> bool) -> usize {
         let before = self.rows.len();
-        if self.begun || self.rows.iter().all(|row| keep(row.key)) {
+        if self.is_partial || self.rows.iter().all(|row| keep(row.key)) {
             return 0;
         }
         let position = self.selected_position();
@@ -261,37 +255,33 @@ impl JobList {
         before - self.rows.len()
     }
 
-    /// All rows that have a line, in order.
+    /// All rows that are listed, in order.
     pub fn shown_rows(&self) -> impl Iterator<Item = &Job> {
-        self.order.places().filter_map(|place| self.rows.get(place))
+        self.order.row_indexes().filter_map(|index| self.rows.get(index))
     }
 
-    /// The selected row.
     pub fn selected(&self) -> Option<&Job> {
         self.selected.and_then(|key| self.get(key))
     }
 
-    /// Whether this row is the selected one.
     pub fn is_selected(&self, row: &Job) -> bool {
         self.selected == Some(row.key)
     }
 
-    /// Whether dismissed jobs are shown.
     pub fn shows_dismissed(&self) -> bool {
         self.order.show_dismissed
     }
 
-    /// Lines in all, headings included.
+    /// The number of lines, headings included.
     pub fn line_count(&self) -> usize {
         self.order.line_count()
     }
 
-    /// The visible lines, from the first visible one on.
+    /// The visible lines, from the top.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = JobLine<'_>> {
         (self.top..self.line_count().min(self.top + rows)).filter_map(|at| self.line(at))
     }
 
-    /// First visible line.
     pub fn top(&self) -> usize {
         self.top
     }
@@ -299,7 +289,7 @@ impl JobList {
     fn line(&self, at: usize) -> Option<JobLine<'_>> {
         match self.order.line(at)? {
             ListItem::Heading(group, size, hidden) => Some(JobLine::Heading(group, size, hidden)),
-            ListItem::Row(place) => self.rows.get(place).map(JobLine::Job),
+            ListItem::Row(index) => self.rows.get(index).map(JobLine::Job),
         }
     }
 }
@@ -312,9 +302,9 @@ fn note_status(statuses: &mut BTreeSet<CleanText>, row: &Job) {
     }
 }
 
-fn shown_group(row: &Job, held: bool) -> JobGroup {
+fn shown_group(row: &Job, keeps_group: bool) -> JobGroup {
     match row.group() {
-        JobGroup::Done if held => JobGroup::NeedsYou,
+        JobGroup::Done if keeps_group => JobGroup::NeedsYou,
         group => group,
     }
 }
@@ -349,7 +339,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn groups_stand_in_the_order_of_need_and_the_newest_first() {
+    fn groups_are_ordered_by_need_with_the_newest_job_first() {
         let mut list = JobList::default();
         let mut handled = row(4, Status::Failed);
         handled.handled_at = Some(at(100));
@@ -358,7 +348,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_job_that_was_acted_on_leaves_its_group_only_with_the_selection() {
+    fn a_handled_job_changes_its_group_only_when_the_selection_moves_on() {
         let mut list = JobList::default();
         list.replace(vec![row(1, Status::Failed), row(2, Status::Failed)]);
         list.select(JobKey(2));
@@ -395,9 +385,9 @@ pub(crate) mod tests {
     #[test]
     fn dismissed_jobs_are_hidden_until_asked_for() {
         let mut list = JobList::default();
-        let mut put_away = row(2, Status::Active);
-        put_away.dismissed = true;
-        list.replace(vec![row(1, Status::Active), put_away]);
+        let mut dismissed = row(2, Status::Active);
+        dismissed.dismissed = true;
+        list.replace(vec![row(1, Status::Active), dismissed]);
         assert_eq!(keys(&list), ["working 1", "1", "dismissed 1"]);
         list.move_by(1);
         assert_eq!(list.selected().map(|row| row.key), Some(JobKey(1)));
@@ -406,20 +396,20 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_heading_of_the_first_job_stays_in_sight() {
+    fn the_heading_of_the_first_job_stays_visible() {
         let mut list = JobList::default();
         list.replace((1..=50).map(|key| row(key, Status::Active)).collect());
         list.move_to_end(true);
-        list.keep_in_sight(10);
+        list.keep_selected_visible(10);
         assert_eq!(list.top(), 41);
         list.move_to_end(false);
-        list.keep_in_sight(10);
+        list.keep_selected_visible(10);
         assert_eq!(list.top(), 0);
     }
 
     proptest::proptest! {
         #[test]
-        fn the_order_stays_whole_whatever_changes(changes in proptest::collection::vec((1_i64..20, 0_u8..4, proptest::bool::ANY, -3_isize..4), 1..80)) {
+        fn the_order_stays_consistent_after_any_changes(changes in proptest::collection::vec((1_i64..20, 0_u8..4, proptest::bool::ANY, -3_isize..4), 1..80)) {
             let mut list = JobList::default();
             for (n, (key, status, dismissed, step)) in changes.into_iter().enumerate() {
                 let status = [Status::Active, Status::Failed, Status::Completed, Status::Archived][usize::from(status)].clone();
@@ -428,7 +418,7 @@ pub(crate) mod tests {
                 changed.dismissed = dismissed;
                 list.upsert(changed);
                 list.move_by(step);
-                list.keep_in_sight(5);
+                list.keep_selected_visible(5);
                 match n % 7 {
                     2 => list.sort(JobSorting { by: list.sorting.by.next(), reversed: dismissed }),
                     3 => list.toggle_mark(),
@@ -436,20 +426,20 @@ pub(crate) mod tests {
                     5 => list.toggle_dismissed(),
                     _ => {}
                 }
-                proptest::prop_assert!(list.order.is_whole());
+                proptest::prop_assert!(list.order.is_consistent());
                 proptest::prop_assert_eq!(list.counts.iter().sum::<usize>(), list.rows.len());
                 proptest::prop_assert_eq!(list.marked(), list.marked_keys().len());
                 for row in list.shown_rows() {
                     proptest::prop_assert!(list.position(row.key).is_some(), "every row is found by its key");
                 }
                 let seen = list.selected().and_then(|row| list.position(row.key));
-                proptest::prop_assert_eq!(seen.is_some(), list.shown() > 0, "what has a line has a selection in it");
+                proptest::prop_assert_eq!(seen.is_some(), list.listed_count() > 0, "a job is selected if any is listed");
             }
         }
     }
 
     #[test]
-    fn a_row_that_became_another_one_leaves_the_list_and_takes_the_selection_along() {
+    fn a_merged_row_is_removed_and_its_selection_moves_to_the_other_row() {
         let mut list = JobList::default();
         list.replace((1..=4).map(|key| row(key, Status::Active)).collect());
         list.select(JobKey(2));

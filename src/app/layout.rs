@@ -1,7 +1,7 @@
-//! What is remembered from one start to the next: the panes, the screen, how jobs and page views were listed. It is read
-//! before the first frame and written quietly, a second after a change at the latest.
+//! The layout that is saved from one start to the next: the panes, the screen, and how jobs and page views were listed.
+//! It is read before the first frame and saved without a notice, at most a second after a change.
 
-use super::geometry::{Arrangement, Panes};
+use super::geometry::{JobsArrangement, Panes};
 use super::keymap::{Action, Context};
 use super::order::{JobSorting, Sort};
 use super::{App, AppConfig, Effect, Screen, Severity};
@@ -9,29 +9,28 @@ use crate::model::Time;
 use crate::model::layout::{JobsLayout, Layout, PanePlace, SortBy};
 use chrono::TimeDelta;
 
-/// Changes within this time are written at once.
+/// Changes within this time are saved at once.
 const PAUSE: TimeDelta = TimeDelta::seconds(1);
 
-/// How what is remembered stands.
 #[derive(Debug, Default)]
-pub(super) enum Remembered {
-    /// Nothing is: the demo, a store that can't be written, the welcome page.
+pub(super) enum SavedLayout {
+    /// Nothing is saved: in the demo, with a read-only store, on the setup page.
     #[default]
     Nothing,
-    /// As it is on disk.
-    Kept(Layout),
-    /// It differs from what is on disk, and is written at that time.
+    /// The same as on disk.
+    Saved(Layout),
+    /// Differs from what is on disk; to be saved at that time.
     Due(Layout, Time),
 }
 
 impl AppConfig {
-    /// Whether the layout can be remembered: not in the demo, nor where the store can't be written.
-    pub fn can_remember(&self) -> bool {
+    /// Whether the layout can be saved: not in the demo, nor if the store can't be written.
+    pub fn can_save_layout(&self) -> bool {
         !self.demo && !self.read_only && self.welcome.is_none()
     }
 
-    /// The store's key of what is remembered of the layout: a profile's own, since two of them that lead to the same place
-    /// may be used in different ways.
+    /// The store's key of the saved layout. It contains the profile, because two profiles of the same project may be
+    /// used in different ways.
     pub fn layout_key(&self) -> String {
         let (profile, scope) = (&self.profile, &self.scope);
         format!("layout\n{profile}\n{}\n{}", scope.base_url, scope.project)
@@ -39,10 +38,10 @@ impl AppConfig {
 }
 
 impl App {
-    /// How things lie now.
+    /// The current layout.
     fn layout(&self) -> Layout {
         let sorting = self.jobs.sorting();
-        let usual = sorting == JobSorting::default();
+        let is_default = sorting == JobSorting::default();
         Layout {
             columns: self.panes.columns,
             rows: self.panes.rows,
@@ -53,106 +52,106 @@ impl App {
                 Screen::Log => PanePlace::Log,
             },
             jobs: JobsLayout {
-                filter: self.jobs_filter().to_owned(),
-                tab: self.tab().map(str::to_owned),
-                sort: (!usual).then(|| SortBy { by: sorting.by.name().to_owned(), reversed: sorting.reversed }),
+                filter: self.jobs_filter_text().to_owned(),
+                tab: self.active_tab().map(str::to_owned),
+                sort: (!is_default).then(|| SortBy { by: sorting.by.name().to_owned(), reversed: sorting.reversed }),
                 dismissed: self.jobs.shows_dismissed(),
             },
             views: self.views.layout(),
         }
     }
 
-    /// Lays things as they were left, before anything is known.
+    /// Restores the saved layout before any data is loaded.
     pub(super) fn restore_layout(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(left) = self.config.layout.take().filter(|_| self.config.can_remember()) else { return };
-        self.lay(&left, now);
-        match left.place {
+        let Some(saved) = self.config.layout.take().filter(|_| self.config.can_save_layout()) else { return };
+        self.apply_layout(&saved, now);
+        match saved.place {
             PanePlace::Jobs => {}
             PanePlace::Views => self.switch_screen(Screen::Views, now, effects),
             PanePlace::Log => self.switch_screen(Screen::Log, now, effects),
         }
-        self.saved_layout = Remembered::Kept(self.layout());
+        self.saved_layout = SavedLayout::Saved(self.layout());
     }
 
-    /// Everything but the screen. Page views that are asked for already stay as they are.
-    fn lay(&mut self, left: &Layout, now: Time) {
-        self.panes = Panes { hidden: left.hidden, columns: left.columns, rows: left.rows };
-        self.restore_filter(&left.jobs.filter, left.jobs.tab.as_deref());
-        let sort = left.jobs.sort.as_ref();
-        if let Some((by, reversed)) = sort.and_then(|sort| Some((Sort::named(&sort.by)?, sort.reversed))) {
+    /// Restores everything but the screen. Page views that were already requested stay as they are.
+    fn apply_layout(&mut self, saved: &Layout, now: Time) {
+        self.panes = Panes { hidden: saved.hidden, columns: saved.columns, rows: saved.rows };
+        self.restore_filter(&saved.jobs.filter, saved.jobs.tab.as_deref());
+        let sort = saved.jobs.sort.as_ref();
+        if let Some((by, reversed)) = sort.and_then(|sort| Some((Sort::by_name(&sort.by)?, sort.reversed))) {
             self.jobs.sort(JobSorting { by, reversed });
         }
-        if left.jobs.dismissed != self.jobs.shows_dismissed() {
+        if saved.jobs.dismissed != self.jobs.shows_dismissed() {
             self.jobs.toggle_dismissed();
         }
-        if !self.views.is_begun() {
-            self.views.restore(&left.views, now);
+        if !self.views.has_started() {
+            self.views.restore(&saved.views, now);
         }
     }
 
-    /// After a turn to another profile, which goes on as it was left, too.
-    pub(super) fn recall_layout(&mut self, before: Panes) -> Option<Effect> {
+    /// Loads the layout of the profile that was switched to.
+    pub(super) fn load_layout(&mut self, before: Panes) -> Option<Effect> {
         self.panes = before;
         self.detail.fit(self.geometry().detail_columns());
-        self.config.can_remember().then(|| Effect::RecallLayout(self.config.layout_key()))
+        self.config.can_save_layout().then(|| Effect::LoadLayout(self.config.layout_key()))
     }
 
-    /// How the profile was left that was turned to. A key that was pressed meanwhile has more weight than that.
-    pub(super) fn layout_recalled(&mut self, key: &str, left: Option<&Layout>, now: Time) {
-        if !matches!(self.saved_layout, Remembered::Nothing) || key != self.config.layout_key() {
+    /// Applies the saved layout of the profile that was switched to, unless a key was pressed meanwhile.
+    pub(super) fn layout_loaded(&mut self, key: &str, saved: Option<&Layout>, now: Time) {
+        if !matches!(self.saved_layout, SavedLayout::Nothing) || key != self.config.layout_key() {
             return;
         }
-        if let Some(left) = left.filter(|_| self.dialogs.is_empty() && self.lists_as_usual()) {
-            self.lay(left, now);
+        if let Some(saved) = saved.filter(|_| self.dialogs.is_empty() && self.has_default_order()) {
+            self.apply_layout(saved, now);
             self.detail.fit(self.geometry().detail_columns());
             self.dirty = true;
         }
-        self.saved_layout = Remembered::Kept(self.layout());
+        self.saved_layout = SavedLayout::Saved(self.layout());
     }
 
-    /// Whether the jobs are listed in the usual order and unfiltered.
-    pub(super) fn lists_as_usual(&self) -> bool {
+    /// Whether the jobs are unfiltered and in the default order.
+    pub(super) fn has_default_order(&self) -> bool {
         self.jobs.sorting() == JobSorting::default() && self.jobs.filter().is_empty()
     }
 
-    /// After every message: a change is written a second later at the latest.
-    pub(super) fn settle_layout(&mut self, now: Time) {
-        let (Remembered::Kept(kept) | Remembered::Due(kept, _)) = &self.saved_layout else { return };
-        let differs = *kept != self.layout();
+    /// Schedules saving after every message, at most a second after a change.
+    pub(super) fn schedule_layout_save(&mut self, now: Time) {
+        let (SavedLayout::Saved(saved) | SavedLayout::Due(saved, _)) = &self.saved_layout else { return };
+        let differs = *saved != self.layout();
         self.saved_layout = match (std::mem::take(&mut self.saved_layout), differs) {
-            (Remembered::Kept(kept), true) => Remembered::Due(kept, now + PAUSE),
-            (Remembered::Due(kept, _), false) => Remembered::Kept(kept),
+            (SavedLayout::Saved(saved), true) => SavedLayout::Due(saved, now + PAUSE),
+            (SavedLayout::Due(saved, _), false) => SavedLayout::Saved(saved),
             (same, _) => same,
         };
     }
 
-    /// When a change is to be written.
     pub(super) fn layout_due(&self) -> Option<Time> {
         match &self.saved_layout {
-            Remembered::Due(_, at) => Some(*at),
+            SavedLayout::Due(_, at) => Some(*at),
             _ => None,
         }
     }
 
-    /// Writes a change that is due, or any change where the program ends.
-    pub(super) fn remember_layout(&mut self, now: Option<Time>) -> Option<Effect> {
+    /// Saves a change that is due, or any change if the program ends.
+    pub(super) fn save_layout(&mut self, now: Option<Time>) -> Option<Effect> {
         self.layout_due().filter(|at| now.is_none_or(|now| *at <= now))?;
         let key = self.config.layout_key();
         let layout = self.layout();
         let text = layout.text();
-        self.saved_layout = Remembered::Kept(layout);
-        Some(Effect::RememberLayout { key, text })
+        self.saved_layout = SavedLayout::Saved(layout);
+        Some(Effect::SaveLayout { key, text })
     }
 
-    /// The key that hides the detail or shows it again. Where there is no room beside the list, that is said.
+    /// Hides the detail or shows it again. If there is no space for it beside the list, a notice explains how to open
+    /// it.
     pub(super) fn toggle_detail(&mut self, now: Time) {
         self.panes.hidden = !self.panes.hidden;
-        let opens = self.key_label(Context::Jobs, Action::Open);
+        let open = self.key_label(Context::Jobs, Action::Open);
         let text = match self.geometry().arrangement {
-            Arrangement::Right => "The detail stands beside the list.".to_owned(),
-            Arrangement::Below => "The detail stands below the list.".to_owned(),
-            Arrangement::Alone if self.panes.hidden => format!("The detail is hidden: {opens} opens it."),
-            Arrangement::Alone => format!("There is no room for list and detail: {opens} opens it."),
+            JobsArrangement::Right => "The detail is beside the list.".to_owned(),
+            JobsArrangement::Below => "The detail is below the list.".to_owned(),
+            JobsArrangement::Alone if self.panes.hidden => format!("Detail hidden. {open} opens it."),
+            JobsArrangement::Alone => format!("No space for list and detail. {open} opens it."),
         };
         self.notify(Severity::Info, &text, now);
         self.detail.fit(self.geometry().detail_columns());
@@ -183,14 +182,14 @@ mod tests {
         }
     }
 
-    fn began(start: AppConfig) -> App {
+    fn started(start: AppConfig) -> App {
         let (mut app, _) = App::new(start, at(0));
         app.update(Msg::Loaded(Ok(Box::new(InitialData::default()))), at(0));
         app
     }
 
-    fn began_with(layout: &str) -> App {
-        began(AppConfig { layout: Some(Layout::parse(layout)), ..start() })
+    fn started_with(layout: &str) -> App {
+        started(AppConfig { layout: Some(Layout::parse(layout)), ..start() })
     }
 
     fn press(app: &mut App, keys: &str, seconds: i64) -> Vec<Effect> {
@@ -201,32 +200,32 @@ mod tests {
 
     fn written(effects: &[Effect]) -> Option<(&str, &str)> {
         effects.iter().find_map(|effect| match effect {
-            Effect::RememberLayout { key, text } => Some((key.as_str(), text.as_str())),
+            Effect::SaveLayout { key, text } => Some((key.as_str(), text.as_str())),
             _ => None,
         })
     }
 
-    /// What is written at the end after these keys.
-    fn left(keys: &str) -> String {
-        let mut app = began(start());
+    /// The layout saved on exit after these keys.
+    fn saved(keys: &str) -> String {
+        let mut app = started(start());
         press(&mut app, keys, 1);
         let effects = app.update(Msg::Terminate, at(1));
         let quit = effects.iter().position(|effect| *effect == Effect::Quit);
-        let at = effects.iter().position(|effect| matches!(effect, Effect::RememberLayout { .. }));
+        let at = effects.iter().position(|effect| matches!(effect, Effect::SaveLayout { .. }));
         assert!(at.is_some() && at < quit, "{effects:?}");
         written(&effects).expect("written").1.to_owned()
     }
 
     #[test]
-    fn a_change_is_written_a_second_later_and_once() {
-        let mut app = began(start());
+    fn a_change_is_saved_once_and_a_second_later() {
+        let mut app = started(start());
         assert_eq!(app.layout_due(), None, "nothing changed");
         assert_eq!(written(&press(&mut app, "2", 5)), None);
         assert_eq!(app.layout_due(), Some(at(6)));
         press(&mut app, "3", 5);
         assert_eq!(app.layout_due(), Some(at(6)), "not put off");
         assert_eq!(app.next_timer(at(5)).filter(|wake| *wake <= at(6)), Some(at(6)));
-        let effects = app.update(Msg::Wake, at(6));
+        let effects = app.update(Msg::Timer, at(6));
         let (key, text) = written(&effects).expect("written");
         assert!(key.contains("work") && key.contains("127.0.0.1"), "{key:?}");
         assert_eq!(Layout::parse(text).place, PanePlace::Log);
@@ -238,53 +237,56 @@ mod tests {
     }
 
     #[test]
-    fn everything_comes_back() {
-        let text = left("sS]/word\nzi2dm");
-        let mut app = began_with(&text);
+    fn the_whole_layout_is_restored() {
+        let text = saved("sS]/word\nzi2dm");
+        let mut app = started_with(&text);
         assert_eq!(app.screen, Screen::Views);
         assert_eq!(app.views.preset(), Some(Preset::ThirtyDays));
         assert_eq!(app.views.table.metric().name(), "AI %");
         assert_eq!((app.jobs.sorting().by.name(), app.jobs.sorting().reversed), ("age", true));
         assert_eq!(app.tabs().find(|(_, holds)| *holds).map(|(name, _)| name), Some("Mine"));
         assert!(app.jobs.shows_dismissed() && !app.jobs.filter().is_empty());
-        assert_eq!(app.geometry().arrangement, Arrangement::Alone);
-        assert_eq!(app.layout_due(), None, "what came back is not written again");
+        assert_eq!(app.geometry().arrangement, JobsArrangement::Alone);
+        assert_eq!(app.layout_due(), None, "a restored layout is not saved again");
         press(&mut app, "1", 1);
-        assert_eq!(app.filter_text(), "word", "what narrows the list is said in its title");
+        assert_eq!(app.filter_text(), "word", "the filter is shown in the title");
     }
 
     #[test]
-    fn a_views_screen_that_comes_back_asks_the_record_first() {
+    fn a_restored_views_screen_loads_the_cache_first() {
         let start = AppConfig { layout: Some(Layout::parse("{\"place\":\"views\"}")), ..start() };
         let (_, effects) = App::new(start, at(0));
         assert!(matches!(effects.as_slice(), [Effect::LoadFirstRows(_), Effect::LoadCached(_)]), "{effects:?}");
     }
 
     #[test]
-    fn where_a_filter_or_another_order_comes_back_all_is_read_before_anything_is_listed() {
+    fn a_restored_filter_or_order_loads_all_jobs_before_listing_any() {
         for jobs in ["{\"filter\":\"x\"}", "{\"tab\":\"Mine\"}", "{\"sort\":{\"by\":\"age\",\"reversed\":false}}"] {
             let layout = Layout::parse(&format!("{{\"jobs\":{jobs}}}"));
             let (_, effects) = App::new(AppConfig { layout: Some(layout), ..start() }, at(0));
-            assert_eq!(effects, [Effect::LoadKnown], "{jobs}");
+            assert_eq!(effects, [Effect::LoadInitialData], "{jobs}");
         }
     }
 
     #[test]
-    fn what_is_odd_is_left_out() {
+    fn invalid_parts_of_a_layout_are_ignored() {
         for odd in ["", "{", "[]", "{\"columns\":\"x\"}", "{\"place\":\"moon\",\"views\":{\"range\":{\"days\":[1]}}}"] {
-            let app = began_with(odd);
+            let app = started_with(odd);
             assert_eq!((app.screen, app.geometry().list.width), (Screen::Jobs, 88), "{odd:?}");
         }
         let app =
-            began_with("{\"columns\":9999,\"jobs\":{\"tab\":\"gone\",\"sort\":{\"by\":\"mood\",\"reversed\":true}}}");
-        assert_eq!((app.geometry().list.width, app.jobs.sorting(), app.tab()), (120, JobSorting::default(), None));
+            started_with("{\"columns\":9999,\"jobs\":{\"tab\":\"gone\",\"sort\":{\"by\":\"mood\",\"reversed\":true}}}");
+        assert_eq!(
+            (app.geometry().list.width, app.jobs.sorting(), app.active_tab()),
+            (120, JobSorting::default(), None)
+        );
     }
 
     #[test]
-    fn the_demo_remembers_nothing_and_neither_does_a_store_that_is_read_only() {
+    fn the_demo_and_a_read_only_store_save_no_layout() {
         for start in [AppConfig { demo: true, ..start() }, AppConfig { read_only: true, ..start() }] {
-            let left = Layout { place: PanePlace::Log, ..Layout::default() };
-            let mut app = began(AppConfig { layout: Some(left), ..start });
+            let saved = Layout { place: PanePlace::Log, ..Layout::default() };
+            let mut app = started(AppConfig { layout: Some(saved), ..start });
             assert_eq!(app.screen, Screen::Jobs);
             press(&mut app, "3", 1);
             assert_eq!(written(&app.update(Msg::Terminate, at(9))), None);
@@ -292,16 +294,16 @@ mod tests {
     }
 
     #[test]
-    fn a_key_hides_the_detail_and_shows_it_again_where_there_is_room() {
-        let mut app = began(start());
-        let said = |app: &App| app.notice.as_ref().expect("said").text.to_string();
+    fn a_key_hides_the_detail_and_shows_it_again_if_there_is_space() {
+        let mut app = started(start());
+        let notice = |app: &App| app.notice.as_ref().expect("a notice").text.to_string();
         press(&mut app, "i", 1);
-        assert!(!app.geometry().shows_both() && said(&app).contains("hidden"));
+        assert!(!app.geometry().shows_both() && notice(&app).contains("hidden"));
         press(&mut app, "i", 1);
-        assert!(app.geometry().shows_both() && said(&app).contains("beside"));
+        assert!(app.geometry().shows_both() && notice(&app).contains("beside"));
         press(&mut app, "i", 1);
         app.update(Msg::Input(Event::Resize(80, 24)), at(2));
         press(&mut app, "i", 2);
-        assert!(!app.geometry().shows_both() && said(&app).contains("no room"));
+        assert!(!app.geometry().shows_both() && notice(&app).contains("No space"));
     }
 }

@@ -1,6 +1,6 @@
-//! Keys on the jobs list, and what they ask the store for.
+//! Tests of the keys of the jobs list and their effects.
 
-use super::confirm_layout::QuestionLine;
+use super::confirm_layout::ConfirmLine;
 use super::dialog::Dialog;
 use super::jobs::tests::{at, row};
 use super::{App, AppConfig, Effect, InitialData, Msg, NewFile, Severity, SubmitError};
@@ -10,7 +10,7 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, Status};
 use crate::model::prompt::{DeliveryKind, DraftSlot, PromptId, Thread};
-use crate::model::row::{FirstRows, Job, JobGroup, JobKey};
+use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -23,7 +23,7 @@ fn app() -> App {
         .map(|key| {
             let mut job = row(key, Status::Completed);
             job.pr_link = Some(CleanText::line(&format!("https://example.com/a/pull/{key}")));
-            (job.looked_at, job.handled_at) = (Some(at(100)), Some(at(100)));
+            (job.viewed_at, job.handled_at) = (Some(at(100)), Some(at(100)));
             job
         })
         .collect();
@@ -33,7 +33,8 @@ fn app() -> App {
 
 fn key(app: &mut App, code: KeyCode, mods: KeyModifiers) -> Vec<Effect> {
     let effects = app.update(Msg::Input(Event::Key(KeyEvent::new(code, mods))), at(0));
-    let reads = |effect: &Effect| matches!(effect, Effect::LoadThread(_) | Effect::ReadAhead(_) | Effect::OnScreen(_));
+    let reads =
+        |effect: &Effect| matches!(effect, Effect::LoadThread(_) | Effect::PrefetchThreads(_) | Effect::OnScreen(_));
     effects.into_iter().filter(|effect| !reads(effect)).collect()
 }
 
@@ -50,12 +51,12 @@ fn jobs(keys: &[i64]) -> Vec<JobKey> {
 }
 
 #[test]
-fn anything_but_yes_leaves_the_marked_jobs_alone() {
+fn only_yes_changes_the_marked_jobs() {
     let mut app = app();
     for no in [KeyCode::Enter, KeyCode::Esc, KeyCode::Char('n'), KeyCode::Char('d')] {
         press(&mut app, "gv");
         assert_eq!(press(&mut app, "vd"), []);
-        assert!(matches!(app.dialogs.last(), Some(Dialog::Question(_))));
+        assert!(matches!(app.dialogs.last(), Some(Dialog::Confirm(_))));
         assert_eq!(key(&mut app, no, KeyModifiers::NONE), []);
         assert!(app.dialogs.is_empty());
         app.jobs.clear_marks();
@@ -63,7 +64,7 @@ fn anything_but_yes_leaves_the_marked_jobs_alone() {
 }
 
 #[test]
-fn yes_dismisses_the_marked_jobs_and_undo_takes_all_of_them_back_at_once() {
+fn yes_dismisses_the_marked_jobs_and_a_single_undo_restores_them() {
     let mut app = app();
     let effects = press(&mut app, "gvvdy");
     assert_eq!(effects, [Effect::Change(jobs(&[5, 4]), LocalChange::Dismissed(true))]);
@@ -72,7 +73,7 @@ fn yes_dismisses_the_marked_jobs_and_undo_takes_all_of_them_back_at_once() {
 }
 
 #[test]
-fn fifty_changes_are_taken_back_in_the_opposite_order() {
+fn fifty_changes_are_undone_in_reverse_order() {
     let mut app = app();
     for n in 0..50 {
         press(&mut app, "gR");
@@ -90,16 +91,16 @@ fn fifty_changes_are_taken_back_in_the_opposite_order() {
 }
 
 #[test]
-fn what_the_filter_hides_is_not_touched_though_it_is_marked() {
+fn marked_jobs_that_the_filter_hides_are_not_changed() {
     let mut app = app();
     press(&mut app, "gvvvvv");
     press(&mut app, "/#2");
     enter(&mut app);
-    assert_eq!(press(&mut app, "d"), [], "the one that is left is named and asked about");
+    assert_eq!(press(&mut app, "d"), [], "the question names the remaining job");
     assert_eq!(press(&mut app, "y"), [Effect::Change(jobs(&[2]), LocalChange::Dismissed(true))]);
     press(&mut app, "/9");
     enter(&mut app);
-    assert_eq!(press(&mut app, "doyeT"), [], "no job is in sight, so none is touched");
+    assert_eq!(press(&mut app, "doyeT"), [], "no job is listed, so none is changed");
 }
 
 #[test]
@@ -108,11 +109,11 @@ fn escape_clears_the_marks_then_the_filter() {
     press(&mut app, "/#2");
     enter(&mut app);
     press(&mut app, "v");
-    assert_eq!((app.jobs.marked(), app.jobs.shown()), (1, 1));
+    assert_eq!((app.jobs.marked(), app.jobs.listed_count()), (1, 1));
     key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    assert_eq!((app.jobs.marked(), app.jobs.shown()), (0, 1));
+    assert_eq!((app.jobs.marked(), app.jobs.listed_count()), (0, 1));
     key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    assert_eq!((app.filter_text(), app.jobs.shown()), ("", 5));
+    assert_eq!((app.filter_text(), app.jobs.listed_count()), ("", 5));
 }
 
 #[test]
@@ -126,11 +127,11 @@ fn links_are_copied_one_per_line_and_opened_one_by_one() {
 }
 
 #[test]
-fn what_is_copied_types_nothing_into_a_shell_whatever_the_service_made_of_an_id() {
+fn copied_text_has_no_control_characters_whatever_the_id_contains() {
     let mut app = app();
     let mut odd = row(9, Status::Active);
     odd.id = JobId::new("job\x1b]52;c;AAAA\x07\u{9b}2J\nrm -rf ~\r");
-    app.update(Msg::News(EngineEvent::Job(Box::new(odd))), at(1000));
+    app.update(Msg::Engine(EngineEvent::Job(Box::new(odd))), at(1000));
     app.jobs.select(JobKey(9));
     for keys in ["y", "Y"] {
         let effects = press(&mut app, keys);
@@ -146,7 +147,7 @@ fn what_is_copied_types_nothing_into_a_shell_whatever_the_service_made_of_an_id(
 }
 
 #[test]
-fn an_export_has_the_services_names_and_what_only_this_computer_knows() {
+fn an_export_has_the_services_field_names_and_local_data() {
     let mut app = app();
     let effects = press(&mut app, "gvvey");
     let [Effect::WriteFile(NewFile { name, text, what }, _)] = effects.as_slice() else { panic!("{effects:?}") };
@@ -162,7 +163,7 @@ fn an_export_has_the_services_names_and_what_only_this_computer_knows() {
 }
 
 #[test]
-fn tags_are_added_to_and_taken_from_all_marked_jobs() {
+fn tags_are_added_to_and_removed_from_all_marked_jobs() {
     let mut app = app();
     press(&mut app, "gvvT");
     app.update(Msg::Input(Event::Paste("+docs -old".to_owned())), at(0));
@@ -183,7 +184,7 @@ fn submitted(app: &mut App, job: i64, well: bool) -> Vec<Effect> {
 }
 
 #[test]
-fn a_follow_up_to_several_jobs_is_one_prompt_for_each_and_asked_about_first() {
+fn a_follow_up_to_several_jobs_is_confirmed_and_sends_one_prompt_to_each() {
     let mut app = app();
     press(&mut app, "gvvf");
     app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
@@ -197,12 +198,12 @@ fn a_follow_up_to_several_jobs_is_one_prompt_for_each_and_asked_about_first() {
     submitted(&mut app, 5, true);
     submitted(&mut app, 4, true);
     assert_eq!(app.draft(slot), None);
-    let said = app.notice.as_ref().map_or("", |notice| notice.text.as_str());
-    assert_eq!(said, "2 follow-ups saved; watch the list for progress.");
+    let notice = app.notice.as_ref().map_or("", |notice| notice.text.as_str());
+    assert_eq!(notice, "2 follow-ups saved; watch the list for progress.");
 }
 
 #[test]
-fn what_could_not_be_saved_for_some_jobs_is_back_in_the_editor_for_those() {
+fn a_follow_up_that_could_not_be_saved_for_some_jobs_reopens_for_them() {
     let mut app = app();
     press(&mut app, "gvvf");
     app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
@@ -212,14 +213,14 @@ fn what_could_not_be_saved_for_some_jobs_is_back_in_the_editor_for_those() {
     submitted(&mut app, 4, false);
     let Some(Dialog::Editor(editor)) = app.dialogs.last() else { panic!("the editor is open") };
     assert_eq!((editor.targets.as_slice(), editor.slot), (jobs(&[4]).as_slice(), DraftSlot::FollowUp(JobKey(4))));
-    assert!(!editor.is_lent && editor.is_unsaved());
+    assert!(!editor.is_in_external_editor && editor.is_unsaved());
     key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     let again = press(&mut app, "y");
     assert_eq!(again.last(), Some(&Effect::SubmitFollowUp(JobKey(4), "Again".to_owned())));
 }
 
 #[test]
-fn a_draft_of_one_of_the_jobs_outlives_the_follow_up_to_all() {
+fn a_follow_up_to_several_jobs_keeps_the_draft_of_one_of_them() {
     let mut app = app();
     press(&mut app, "gjf");
     app.update(Msg::Input(Event::Paste("My own".to_owned())), at(0));
@@ -235,7 +236,7 @@ fn a_draft_of_one_of_the_jobs_outlives_the_follow_up_to_all() {
 }
 
 #[test]
-fn a_list_of_ids_is_asked_for_one_by_one_and_summed_up_in_one_notice() {
+fn a_list_of_ids_is_tracked_one_by_one_with_a_single_notice() {
     let mut app = app();
     press(&mut app, "+");
     app.update(Msg::Input(Event::Paste("a1, b2\nc3 a1".to_owned())), at(0));
@@ -251,70 +252,70 @@ fn a_list_of_ids_is_asked_for_one_by_one_and_summed_up_in_one_notice() {
 }
 
 #[test]
-fn prompts_are_searched_one_word_at_a_time_and_the_last_word_typed_is_the_one_that_counts() {
+fn prompts_are_searched_for_one_word_at_a_time_and_the_last_typed_word_counts() {
     let mut app = app();
     let found = |app: &mut App, text: &str, keys: &[i64]| {
         app.update(Msg::PromptsFound { text: text.to_owned(), jobs: Ok(jobs(keys)) }, at(0))
     };
     assert_eq!(press(&mut app, "/zebra"), [Effect::FindPrompts("ze".to_owned())]);
-    assert_eq!(app.jobs.shown(), 0);
+    assert_eq!(app.jobs.listed_count(), 0);
     assert_eq!(found(&mut app, "ze", &[1, 2]), [Effect::FindPrompts("zebra".to_owned())]);
-    assert_eq!(app.jobs.shown(), 0, "an answer to an older text is dropped");
+    assert_eq!(app.jobs.listed_count(), 0, "an answer to an older text is dropped");
     found(&mut app, "zebra", &[2]);
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
-    assert_eq!(app.jobs.shown(), 1);
+    assert_eq!(app.jobs.listed_count(), 1);
 }
 
 #[test]
-fn a_job_that_no_longer_passes_stays_until_the_selection_leaves_it() {
+fn a_job_that_no_longer_passes_the_filter_stays_while_it_is_selected() {
     let mut app = app();
     press(&mut app, "/s:done");
     enter(&mut app);
     press(&mut app, "g");
-    let mut woken = row(5, Status::Active);
-    woken.revision = 50;
-    app.update(Msg::JobsChanged(vec![woken]), at(0));
-    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(5)), "a key pressed now still means it");
+    let mut active = row(5, Status::Active);
+    active.revision = 50;
+    app.update(Msg::JobsChanged(vec![active]), at(0));
+    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(5)), "a key pressed now still applies to it");
     press(&mut app, "G");
-    assert_eq!(app.jobs.shown(), 4);
+    assert_eq!(app.jobs.listed_count(), 4);
 }
 
 #[test]
-fn a_job_made_under_a_filter_that_hides_it_is_shown_while_selected() {
+fn a_new_job_that_the_filter_hides_is_listed_while_it_is_selected() {
     let mut app = app();
     press(&mut app, "/#2");
     enter(&mut app);
-    let made = row(30, Status::Active);
-    app.update(Msg::Tracked { id: CleanText::line("job-30"), result: Ok(made) }, at(0));
+    let tracked = row(30, Status::Active);
+    app.update(Msg::Tracked { id: CleanText::line("job-30"), result: Ok(tracked) }, at(0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(30)));
     press(&mut app, "G");
-    assert_eq!(app.jobs.shown(), 1);
+    assert_eq!(app.jobs.listed_count(), 1);
 }
 
 fn footer(app: &App) -> Vec<String> {
-    app.hints().map(|(chord, row)| format!("{chord} {}", app.hint(row))).collect()
+    app.hints().map(|(chord, row)| format!("{chord} {}", app.hint_label(row))).collect()
 }
 
 #[test]
-fn the_footer_says_what_a_key_would_do_to_the_selected_job() {
+fn the_footer_shows_what_a_key_does_to_the_selected_job() {
     let mut app = app();
     let mut plain = row(9, Status::Failed);
     plain.dismissed = false;
     plain.undelivered = Some(DeliveryKind::Paused);
     app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: vec![plain.clone()], ..InitialData::default() }))), at(0));
-    let says = |app: &App, hint: &str| footer(app).iter().any(|found| found == hint);
-    assert!(says(&app, "y copy id") && says(&app, "p release"), "{:?}", footer(&app));
+    let shows = |app: &App, hint: &str| footer(app).iter().any(|found| found == hint);
+    assert!(shows(&app, "y copy id") && shows(&app, "p resume"), "{:?}", footer(&app));
     plain.undelivered = Some(DeliveryKind::Unconfirmed);
     plain.id = None;
     plain.revision += 1;
     app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: vec![plain], ..InitialData::default() }))), at(0));
     let found = footer(&app);
-    assert!(says(&app, "! resolve"), "{found:?}");
+    assert!(shows(&app, "! resolve"), "{found:?}");
     assert!(!found.iter().any(|hint| hint.starts_with("y ") || hint.starts_with("d ")), "{found:?}");
 }
 
 #[test]
-fn the_footer_says_what_escape_would_take_away() {
+fn the_footer_shows_what_escape_clears() {
     let mut app = app();
     let esc = |app: &App| footer(app).into_iter().find_map(|hint| hint.strip_prefix("Esc ").map(str::to_owned));
     assert_eq!(esc(&app), None, "nothing at the root");
@@ -328,13 +329,13 @@ fn the_footer_says_what_escape_would_take_away() {
     assert_eq!(footer(&app), ["/ find", "Esc close"]);
     press(&mut app, "/quit");
     enter(&mut app);
-    assert_eq!(esc(&app).as_deref(), Some("all keys"));
+    assert_eq!(esc(&app).as_deref(), Some("show all"));
 }
 
 #[test]
-fn an_empty_follow_up_is_not_said_to_give_the_job_its_title() {
+fn only_the_editor_of_a_new_job_mentions_the_title() {
     let invitation = |app: &App| match app.dialogs.last() {
-        Some(Dialog::Editor(editor)) => editor.invitation(),
+        Some(Dialog::Editor(editor)) => editor.placeholder(),
         other => panic!("no editor: {other:?}"),
     };
     let mut app = app();
@@ -346,33 +347,33 @@ fn an_empty_follow_up_is_not_said_to_give_the_job_its_title() {
 }
 
 #[test]
-fn a_notice_gives_way_to_the_keys_of_a_layer_that_opens_but_a_problem_stays() {
+fn opening_a_dialog_clears_an_information_notice_but_not_a_problem() {
     let mut app = app();
     press(&mut app, "d");
-    assert!(app.notice.is_some(), "the dismissal is said");
+    assert!(app.notice.is_some(), "the dismissal is reported");
     press(&mut app, "n");
     assert_eq!(app.notice, None);
     key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    app.notify_failure(&Failure { kind: FailureKind::Store, sentence: CleanText::line("The disk is full.") }, at(0));
+    app.notify_failure(&Failure { kind: FailureKind::Store, message: CleanText::line("The disk is full.") }, at(0));
     press(&mut app, "n");
     assert!(app.notice.is_some());
 }
 
-/// Before anything is read, a list of eight done jobs, the newest last.
-fn begun(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
+/// A list of eight done jobs of which only these rows are loaded; the newest is the last.
+fn partial_list(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, effects) = App::new(AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) }, at(0));
     assert_eq!(effects, [Effect::LoadFirstRows(24)]);
     let done = |key: i64| {
         let mut job = row(key, Status::Failed);
-        (job.finished_at, job.looked_at, job.handled_at) = (Some(at(key)), Some(at(100)), Some(at(100)));
+        (job.finished_at, job.viewed_at, job.handled_at) = (Some(at(key)), Some(at(100)), Some(at(100)));
         job
     };
     let head = rows.rev().map(done).collect();
-    let first = FirstRows { rows: head, sizes: [0, 0, 0, 8, 0], working: 0, thread: None };
+    let first = InitialRows { rows: head, sizes: [0, 0, 0, 8, 0], working: 0, thread: None };
     let effects = app.update(Msg::FirstRows(Ok(first)), at(0));
-    assert_eq!(effects.last(), Some(&Effect::LoadKnown), "the rest is asked for after what the head asks for");
+    assert_eq!(effects.last(), Some(&Effect::LoadInitialData), "the rest is loaded after what the first rows need");
     (app, (1..=8).map(done).collect())
 }
 
@@ -381,47 +382,47 @@ fn shown(app: &App) -> Vec<JobKey> {
 }
 
 #[test]
-fn the_head_of_the_list_is_shown_with_the_sizes_of_the_whole() {
-    let (mut app, all) = begun(6..9);
+fn the_first_rows_are_shown_with_the_sizes_of_the_complete_list() {
+    let (mut app, all) = partial_list(6..9);
     assert_eq!(shown(&app), jobs(&[8, 7, 6]));
     assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
     press(&mut app, "j");
     app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(shown(&app), jobs(&[8, 7, 6, 5, 4, 3, 2, 1]));
-    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(7)), "what was selected stays so");
+    assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(7)), "the selection stays");
     assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
 }
 
 #[test]
-fn the_thread_that_comes_with_the_head_is_shown_and_not_asked_for() {
+fn the_thread_that_comes_with_the_first_rows_is_not_loaded_again() {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, _) = App::new(AppConfig { size: (160, 48), ..AppConfig::new(scope, utc) }, at(0));
-    assert!(app.reads_record());
-    let first = FirstRows { rows: vec![row(3, Status::Active), row(2, Status::Active)], ..FirstRows::default() };
+    assert!(app.is_reading_store());
+    let first = InitialRows { rows: vec![row(3, Status::Active), row(2, Status::Active)], ..InitialRows::default() };
     let without = app.update(Msg::FirstRows(Ok(first.clone())), at(0));
-    assert!(without.contains(&Effect::LoadThread(JobKey(3))) && app.reads_record());
+    assert!(without.contains(&Effect::LoadThread(JobKey(3))) && app.is_reading_store());
     app.update(Msg::Thread { job: JobKey(3), result: Ok(Thread::default()) }, at(0));
     let (mut app, _) = App::new(app.config, at(0));
-    let first = FirstRows { thread: Some(Thread::default()), ..first };
+    let first = InitialRows { thread: Some(Thread::default()), ..first };
     let effects = app.update(Msg::FirstRows(Ok(first)), at(0));
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::LoadThread(_))), "{effects:?}");
-    assert!(!app.reads_record(), "nothing that belongs on the screen is missing");
+    assert!(!app.is_reading_store(), "everything on screen is loaded");
 }
 
 #[test]
-fn a_store_that_turns_out_not_to_take_writes_gets_no_prompts() {
+fn no_prompt_is_sent_once_the_store_is_read_only() {
     let mut app = app();
     app.update(Msg::ReadOnly, at(0));
-    let said = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
-    assert!(said.starts_with("The data folder can't be written") && said.contains("--data-dir"), "{said}");
+    let notice = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
+    assert!(notice.starts_with("The data folder can't be written") && notice.contains("--data-dir"), "{notice}");
     let (opened, _) = App::new(AppConfig { read_only: true, ..app.config.clone() }, at(0));
-    assert_eq!(opened.notice, app.notice, "the same where the opening found it out");
+    assert_eq!(opened.notice, app.notice, "the same notice as when the store was opened read-only");
     let why = CleanText::line("Why.");
     let (mut known, _) =
         App::new(AppConfig { read_only: true, notice: Some(why.clone()), ..app.config.clone() }, at(0));
     known.update(Msg::ReadOnly, at(0));
-    assert_eq!(known.notice.map(|notice| notice.text), Some(why), "the cause is not talked over");
+    assert_eq!(known.notice.map(|notice| notice.text), Some(why), "the notice with the cause stays");
     press(&mut app, "n");
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
     let effects = key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
@@ -430,90 +431,90 @@ fn a_store_that_turns_out_not_to_take_writes_gets_no_prompts() {
 }
 
 #[test]
-fn a_key_to_the_end_before_all_is_read_goes_to_the_end_of_all() {
-    let (mut app, all) = begun(6..9);
+fn the_end_key_waits_until_all_jobs_are_loaded() {
+    let (mut app, all) = partial_list(6..9);
     press(&mut app, "G");
     app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(1)));
 }
 
 #[test]
-fn what_is_typed_before_all_is_read_is_done_then_in_its_order() {
-    let (mut app, all) = begun(6..9);
+fn keys_pressed_before_all_jobs_are_loaded_run_afterwards_in_order() {
+    let (mut app, all) = partial_list(6..9);
     press(&mut app, "sn");
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
-    assert!(app.dialogs.is_empty() && shown(&app) == jobs(&[8, 7, 6]), "nothing is done to a part of the list");
+    assert!(app.dialogs.is_empty() && shown(&app) == jobs(&[8, 7, 6]), "nothing is applied to a partial list");
     app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(app.jobs.sorting().by.name(), "age");
     assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(editor)) if editor.input.text() == "words"));
 }
 
 #[test]
-fn keys_that_leave_do_not_wait_for_the_disk() {
-    let (mut app, _) = begun(6..9);
+fn keys_that_quit_do_not_wait_for_the_disk() {
+    let (mut app, _) = partial_list(6..9);
     press(&mut app, "s");
     assert_eq!(key(&mut app, KeyCode::Char('c'), KeyModifiers::CONTROL), [Effect::Quit]);
-    let (mut app, _) = begun(6..9);
+    let (mut app, _) = partial_list(6..9);
     assert_eq!(press(&mut app, "q"), [Effect::Quit]);
 }
 
 #[test]
-fn news_that_comes_while_all_is_read_is_newer_than_what_is_read() {
-    let (mut app, all) = begun(6..9);
-    let news = |app: &mut App, key, revision| {
+fn events_during_loading_are_newer_than_the_loaded_rows() {
+    let (mut app, all) = partial_list(6..9);
+    let send_event = |app: &mut App, key, revision| {
         let row = Job { revision, ..row(key, Status::Active) };
-        app.update(Msg::News(EngineEvent::Job(Box::new(row))), at(0));
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(row))), at(0));
     };
-    news(&mut app, 2, 9);
-    news(&mut app, 8, 10);
-    app.update(Msg::News(EngineEvent::Merged { gone: JobKey(3), into: JobKey(4) }), at(0));
-    assert_eq!(shown(&app), jobs(&[8, 7, 6]), "one that is not here yet comes with the rest");
+    send_event(&mut app, 2, 9);
+    send_event(&mut app, 8, 10);
+    app.update(Msg::Engine(EngineEvent::Merged { gone: JobKey(3), into: JobKey(4) }), at(0));
+    assert_eq!(shown(&app), jobs(&[8, 7, 6]), "a row that is not loaded yet comes with the rest");
     app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(shown(&app), jobs(&[8, 2, 7, 6, 5, 4, 1]));
     assert_eq!(app.jobs.count_of(JobGroup::Working), 2);
 }
 
 #[test]
-fn what_was_said_for_information_goes_with_the_next_key_that_acts_and_a_problem_stays() {
-    let said = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string());
+fn the_next_key_that_acts_clears_an_information_notice_but_not_a_problem() {
+    let notice = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string());
     let mut app = app();
     for keys in ["j", "2", "?"] {
         app.notify(Severity::Info, "Accepted: Fix the links", at(0));
         press(&mut app, "=");
-        assert!(said(&app).is_some(), "a key that does nothing");
+        assert!(notice(&app).is_some(), "a key that does nothing");
         press(&mut app, keys);
-        assert_eq!(said(&app), None, "{keys}");
+        assert_eq!(notice(&app), None, "{keys}");
     }
     app.notify(Severity::Info, "Accepted: Fix the links", at(0));
     key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    assert_eq!((said(&app), app.dialogs.len()), (None, 0), "Esc closed the help");
+    assert_eq!((notice(&app), app.dialogs.len()), (None, 0), "Esc closed the help");
     app.notify(Severity::Problem, "Not sent: no answer.", at(0));
     press(&mut app, "1j");
-    assert_eq!(said(&app).as_deref(), Some("Not sent: no answer."));
+    assert_eq!(notice(&app).as_deref(), Some("Not sent: no answer."));
 }
 
-/// The question on top: its text and the lines that name jobs.
-fn asked(app: &App) -> (String, Vec<QuestionLine>) {
-    let Some(Dialog::Question(question)) = app.dialogs.last() else { panic!("nothing is asked: {:?}", app.notice) };
+/// The text of the open question, and its lines that name jobs.
+fn asked(app: &App) -> (String, Vec<ConfirmLine>) {
+    let Some(Dialog::Confirm(question)) = app.dialogs.last() else { panic!("nothing is asked: {:?}", app.notice) };
     (question.text.clone(), question.job_lines(70, 12))
 }
 
-fn target(title: &str) -> QuestionLine {
-    QuestionLine::Target(format!("• {title}"))
+fn target(title: &str) -> ConfirmLine {
+    ConfirmLine::Target(format!("• {title}"))
 }
 
 #[test]
-fn a_key_on_marked_jobs_names_its_targets_and_asks_even_if_one_of_them_is_left() {
+fn a_key_on_marked_jobs_asks_and_names_them_even_if_there_is_only_one() {
     for (keys, text) in [
         ("d", "Dismiss 1 job?"),
         ("o", "Open 1 pull request?"),
-        ("m", "Put 1 job back under needs you?"),
+        ("m", "Move 1 job back to needs you?"),
         ("y", "Copy the links or ids of 1 job?"),
-        ("e", "Export 1 job as JSON into the current folder?"),
+        ("e", "Export 1 job as JSON to the current folder?"),
     ] {
         let mut app = app();
         press(&mut app, "gv");
-        assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(4)), "another one is selected");
+        assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(4)), "another job is selected");
         assert_eq!(press(&mut app, keys), [], "{keys}");
         assert_eq!(asked(&app), (text.to_owned(), vec![target("Job 5")]), "{keys}");
         assert!(!press(&mut app, "y").is_empty(), "{keys}");
@@ -522,22 +523,22 @@ fn a_key_on_marked_jobs_names_its_targets_and_asks_even_if_one_of_them_is_left()
 
 #[test]
 fn a_title_or_note_names_the_one_job_that_gets_it_though_another_is_marked() {
-    for (keys, title) in [("R", "Title: Job 4"), ("N", "Note: Job 4")] {
+    for (keys, title) in [("R", "Rename job: Job 4"), ("N", "Note: Job 4")] {
         let mut app = app();
         press(&mut app, "gv");
         press(&mut app, keys);
-        let Some(Dialog::Ask(dialog)) = app.dialogs.last() else { panic!("no dialog: {:?}", app.notice) };
+        let Some(Dialog::Input(dialog)) = app.dialogs.last() else { panic!("no dialog: {:?}", app.notice) };
         assert_eq!(dialog.title(), title);
     }
 }
 
 #[test]
-fn a_follow_up_to_marked_jobs_names_those_that_get_it_and_those_that_are_left_out() {
+fn a_follow_up_to_marked_jobs_names_its_targets_and_the_skipped_jobs() {
     let mut app = app();
     let bare = Job { id: None, undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(6, Status::Active) };
     let gone = Job { gone: true, revision: 9, ..row(7, Status::Active) };
     for row in [bare, gone] {
-        app.update(Msg::News(EngineEvent::Job(Box::new(row))), at(0));
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(row))), at(0));
     }
     for key in [6, 7, 2] {
         app.jobs.select(JobKey(key));
@@ -546,25 +547,25 @@ fn a_follow_up_to_marked_jobs_names_those_that_get_it_and_those_that_are_left_ou
     press(&mut app, "gf");
     let Some(Dialog::Editor(editor)) = app.dialogs.last() else { panic!("no editor: {:?}", app.notice) };
     assert_eq!(editor.targets, jobs(&[2]));
-    assert_eq!(editor.title.as_str(), "Follow-up to 1 marked job, 2 left out: Job 2");
+    assert_eq!(editor.title.as_str(), "Follow-up to 1 marked job, 2 skipped: Job 2");
     app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
     assert_eq!(key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [], "nothing is sent without an answer");
     let (text, lines) = asked(&app);
     assert!(text.starts_with("Send this to 1 job?"), "{text}");
-    let left_out = |text: &str| QuestionLine::LeftOut(text.to_owned());
-    assert_eq!(lines, [target("Job 2"), left_out("not Job 6: no id yet"), left_out("not Job 7: gone")]);
+    let skipped = |text: &str| ConfirmLine::LeftOut(text.to_owned());
+    assert_eq!(lines, [target("Job 2"), skipped("not Job 6: no id yet"), skipped("not Job 7: gone")]);
     let sent = press(&mut app, "y");
     assert_eq!(sent.last(), Some(&Effect::SubmitFollowUp(JobKey(2), "Again".to_owned())));
     assert!(!sent.iter().any(|effect| matches!(effect, Effect::SubmitFollowUp(JobKey(6 | 7), _))), "{sent:?}");
 }
 
 #[test]
-fn jobs_that_have_no_line_in_the_question_are_counted() {
+fn jobs_that_do_not_fit_in_the_question_are_counted() {
     let mut app = app();
     press(&mut app, "gvvvvvd");
-    let Some(Dialog::Question(question)) = app.dialogs.last() else { panic!("nothing is asked") };
-    let lines = |most| question.job_lines(40, most);
-    let more = |text: &str| QuestionLine::Target(text.to_owned());
+    let Some(Dialog::Confirm(question)) = app.dialogs.last() else { panic!("nothing is asked") };
+    let lines = |max| question.job_lines(40, max);
+    let more = |text: &str| ConfirmLine::Target(text.to_owned());
     assert_eq!(lines(5).len(), 5);
     assert_eq!(lines(3), [target("Job 5"), target("Job 4"), more("and 3 more")]);
     assert_eq!(lines(1), [more("5 more")]);
@@ -572,24 +573,24 @@ fn jobs_that_have_no_line_in_the_question_are_counted() {
 }
 
 #[test]
-fn footer_and_hints_tell_that_keys_work_on_marked_jobs() {
+fn footer_and_hints_show_that_keys_act_on_marked_jobs() {
     let mut app = app();
-    assert_eq!(app.footer_label(), None);
+    assert_eq!(app.marks_label(), None);
     press(&mut app, "gvv");
-    assert_eq!(app.footer_label().as_deref(), Some(" 2 marked:"));
+    assert_eq!(app.marks_label().as_deref(), Some(" 2 marked:"));
     let first = app.footer(80).into_iter().next().expect("a key");
-    assert!(first.at >= " 2 marked:".len() && first.word == "follow-up", "{first:?}");
+    assert!(first.at >= " 2 marked:".len() && first.label == "follow-up", "{first:?}");
     enter(&mut app);
-    assert_eq!((app.footer_label(), app.acts_on_marks()), (None, false), "the detail is of one job");
+    assert_eq!((app.marks_label(), app.acts_on_marks()), (None, false), "the detail shows a single job");
     assert_eq!(press(&mut app, "o").last(), Some(&Effect::OpenUrl(CleanText::line("https://example.com/a/pull/3"))));
 }
 
 #[test]
-fn queue_keys_work_on_marked_jobs_after_a_question() {
+fn queue_keys_act_on_marked_jobs_after_a_question() {
     let mut app = app();
     for key in [6, 7] {
         let queued = Job { undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(key, Status::Active) };
-        app.update(Msg::News(EngineEvent::Job(Box::new(queued))), at(0));
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(queued))), at(0));
         app.jobs.select(JobKey(key));
         press(&mut app, "v");
     }
@@ -597,32 +598,32 @@ fn queue_keys_work_on_marked_jobs_after_a_question() {
     press(&mut app, "vx");
     let (text, lines) = asked(&app);
     assert_eq!(text, "Remove the prompts of 2 jobs from the queue without sending?");
-    assert_eq!(lines.last(), Some(&QuestionLine::LeftOut("not Job 5: not queued".to_owned())));
+    assert_eq!(lines.last(), Some(&ConfirmLine::LeftOut("not Job 5: not queued".to_owned())));
     let effects = press(&mut app, "y");
     assert!(matches!(&effects[..], [Effect::RemoveFromQueue(keys)] if keys.len() == 2), "{effects:?}");
     assert_eq!(app.jobs.marked(), 0);
 }
 
-/// As [`app`], but nobody has acted on the jobs yet.
-fn needing() -> App {
+/// Like [`app`], but with unhandled jobs.
+fn app_with_unhandled_jobs() -> App {
     let mut app = app();
     for n in 1..=5 {
         let row = Job { handled_at: None, revision: 20, ..app.jobs.get(JobKey(n)).expect("a job").clone() };
-        app.update(Msg::News(EngineEvent::Job(Box::new(row))), at(0));
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(row))), at(0));
     }
     assert_eq!(app.jobs.count_of(JobGroup::NeedsYou), 5);
     app
 }
 
 #[test]
-fn only_acting_on_a_job_takes_it_off_the_group_that_needs_the_user() {
-    let mut app = needing();
+fn only_acting_on_a_job_moves_it_out_of_needs_you() {
+    let mut app = app_with_unhandled_jobs();
     press(&mut app, "g");
-    for looks in ["\r", " ", "y", "Y", "jk"] {
-        let effects = if looks == "\r" { enter(&mut app) } else { press(&mut app, looks) };
+    for harmless in ["\r", " ", "y", "Y", "jk"] {
+        let effects = if harmless == "\r" { enter(&mut app) } else { press(&mut app, harmless) };
         let acts =
             |effect: &Effect| matches!(effect, Effect::Change(_, LocalChange::Handled | LocalChange::HandledAt(_)));
-        assert!(!effects.iter().any(acts), "{looks}: {effects:?}");
+        assert!(!effects.iter().any(acts), "{harmless}: {effects:?}");
         key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     }
     assert_eq!(press(&mut app, "m"), [Effect::Change(jobs(&[5]), LocalChange::Handled)]);
@@ -631,8 +632,8 @@ fn only_acting_on_a_job_takes_it_off_the_group_that_needs_the_user() {
 }
 
 #[test]
-fn a_handled_job_stays_in_its_place_until_the_selection_leaves_it() {
-    let mut app = needing();
+fn a_handled_job_keeps_its_position_while_it_is_selected() {
+    let mut app = app_with_unhandled_jobs();
     press(&mut app, "gm");
     let handled = Job { handled_at: Some(at(200)), revision: 30, ..app.jobs.get(JobKey(5)).expect("a job").clone() };
     app.update(Msg::Changed(Ok(vec![handled.clone()])), at(0));
@@ -640,40 +641,40 @@ fn a_handled_job_stays_in_its_place_until_the_selection_leaves_it() {
     press(&mut app, "j");
     assert_eq!((app.jobs.count_of(JobGroup::NeedsYou), app.jobs.selected().map(|row| row.key)), (4, Some(JobKey(4))));
     app.jobs.select(JobKey(5));
-    assert_eq!(press(&mut app, "m"), [Effect::Change(jobs(&[5]), LocalChange::HandledAt(None))], "it is put back");
+    assert_eq!(press(&mut app, "m"), [Effect::Change(jobs(&[5]), LocalChange::HandledAt(None))], "it is moved back");
 }
 
 #[test]
-fn what_is_discarded_or_removed_is_confirmed_and_restored_by_undo() {
+fn discarded_and_removed_prompts_are_reported_and_restored_by_undo() {
     let mut app = app();
-    let said = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
+    let notice = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     let discarded = |prompts: &[i64]| {
         let row = Job { undelivered: Some(DeliveryKind::Discarded), id: None, revision: 50, ..row(3, Status::Active) };
         Discarded { prompts: prompts.iter().copied().map(PromptId).collect(), rows: vec![row] }
     };
     let sentence = CleanText::line("Discarded. The service may still have started it.");
     app.update(Msg::Discarded { sentence, result: Ok(discarded(&[7])) }, at(0));
-    assert_eq!(said(&app), "Discarded. The service may still have started it. u undoes this.");
+    assert_eq!(notice(&app), "Discarded. The service may still have started it. u undoes this.");
     assert_eq!(app.jobs.get(JobKey(3)).map(Job::group), Some(JobGroup::Done));
     app.update(Msg::RemovedFromQueue(Ok(discarded(&[8, 9]))), at(0));
-    assert_eq!(said(&app), "2 prompts removed from the queue before they were sent; u puts them back.");
+    assert_eq!(notice(&app), "2 prompts removed from the queue, not sent. u undoes this.");
     app.update(Msg::RemovedFromQueue(Ok(Discarded::default())), at(0));
-    assert!(said(&app).starts_with("Nothing was removed"), "there is nothing to undo of that");
+    assert!(notice(&app).starts_with("Nothing was removed"), "this can't be undone");
     assert_eq!(press(&mut app, "u"), [Effect::RestorePrompts(vec![PromptId(8), PromptId(9)])]);
     assert_eq!(press(&mut app, "u"), [Effect::RestorePrompts(vec![PromptId(7)])]);
     let refused = Failure::new(FailureKind::Store, "The prompt was sent.");
     app.update(Msg::Restored(Err(refused)), at(0));
-    assert_eq!(said(&app), "Not undone. The prompt was sent.");
+    assert_eq!(notice(&app), "Not undone. The prompt was sent.");
 }
 
 #[test]
-fn a_dismissed_job_at_work_is_still_counted_as_working() {
+fn a_dismissed_active_job_still_counts_as_working() {
     let mut app = app();
     let working = row(6, Status::Active);
-    app.update(Msg::News(EngineEvent::Job(Box::new(working.clone()))), at(0));
-    assert_eq!(app.jobs.active(), 1);
+    app.update(Msg::Engine(EngineEvent::Job(Box::new(working.clone()))), at(0));
+    assert_eq!(app.jobs.working_count(), 1);
     let dismissed = Job { dismissed: true, revision: 60, ..working };
     assert!(dismissed.is_working() && crate::model::poll::next_poll(&dismissed).is_some());
-    app.update(Msg::News(EngineEvent::Job(Box::new(dismissed))), at(0));
-    assert_eq!((app.jobs.active(), app.jobs.count_of(JobGroup::Working)), (1, 0));
+    app.update(Msg::Engine(EngineEvent::Job(Box::new(dismissed))), at(0));
+    assert_eq!((app.jobs.working_count(), app.jobs.count_of(JobGroup::Working)), (1, 0));
 }

@@ -1,8 +1,8 @@
-//! The title of the jobs list: how many are shown, the filter, marks, sorting, saved filters as tabs, and what needs
-//! the user. What has no room is left out, the least important first. Drawing and the mouse both ask here, so that they
-//! agree where the tabs stand.
+//! The title of the jobs list: the count, the filter, marks, sorting, tabs, and the jobs that need the user. Parts that
+//! don't fit are left out, the least important first. Drawing and mouse clicks both use it, so that they agree on where
+//! the tabs are.
 
-use super::format::{count, fit, fit_end};
+use super::format::{count, fit, fit_from_end};
 use super::jobs::JobList;
 use super::order::{JobSorting, Sort};
 use super::text_input::TextInput;
@@ -10,30 +10,27 @@ use super::{App, StoreState};
 use crate::model::row::JobGroup;
 use unicode_width::UnicodeWidthStr;
 
-/// What a piece of the title is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TitlePiece {
     Name,
     Count,
-    /// The sign before the filter.
+    /// The slash before the filter.
     Sign,
     Filter,
     /// Text of the filter that the next character replaces.
     Selected,
-    /// Where the filter is typed.
     Cursor,
     Marked,
     Sorting,
-    /// A saved filter by its place, from 0 for all jobs; and whether it holds.
+    /// A tab by its index (0 for all jobs), and whether it is active.
     Tab(usize, bool),
-    /// Between two tabs, and at the end.
     Blank,
     Group(JobGroup),
-    /// Between two parts.
+    /// The separator of two parts.
     Between,
 }
 
-/// Pieces that stand and fall together.
+/// Pieces that are shown or left out together.
 pub type TitlePart = Vec<(String, TitlePiece)>;
 
 const BETWEEN: &str = " · ";
@@ -45,37 +42,37 @@ fn cells(part: &[(String, TitlePiece)]) -> usize {
 }
 
 impl App {
-    /// The title in so many cells.
+    /// The title of the jobs list in `width` cells.
     pub fn list_title(&self, width: usize) -> TitlePart {
-        let filter = |room| self.filter_pieces(room);
-        self.titled(self.title_head(), &self.jobs, &filter, width)
+        let filter = |space| self.filter_pieces(space);
+        self.assemble_title(self.title_head(), &self.jobs, &filter, width)
     }
 
-    /// The title of the list of all profiles' jobs in so many cells.
+    /// The title of the list of all profiles' jobs in `width` cells.
     pub fn all_jobs_title(&self, width: usize) -> TitlePart {
         let Some(open) = self.all_jobs() else { return TitlePart::new() };
         let name = if width < NARROW { " All profiles" } else { " Jobs of all profiles" };
         let mut head = vec![(name.to_owned(), TitlePiece::Name)];
         if open.is_read() {
-            head.push((counted(&open.list, ""), TitlePiece::Count));
+            head.push((count_text(&open.list, ""), TitlePiece::Count));
         }
-        let filter = |room| pieces(open.filter(), self.filter_input(), room);
-        self.titled(head, &open.list, &filter, width)
+        let filter = |space| text_pieces(open.filter(), self.filter_input(), space);
+        self.assemble_title(head, &open.list, &filter, width)
     }
 
-    fn titled(
+    fn assemble_title(
         &self,
         mut title: TitlePart,
         list: &JobList,
         filter: &dyn Fn(usize) -> Option<TitlePart>,
         width: usize,
     ) -> TitlePart {
-        let mut room = width.saturating_sub(cells(&title) + 1);
-        let mut push = |part: TitlePart, room: &mut usize| {
+        let mut space = width.saturating_sub(cells(&title) + 1);
+        let mut push = |part: TitlePart, space: &mut usize| {
             let needed = cells(&part) + BETWEEN.width();
-            let fits = needed <= *room;
+            let fits = needed <= *space;
             if fits {
-                *room -= needed;
+                *space -= needed;
                 title.push((BETWEEN.to_owned(), TitlePiece::Between));
                 title.extend(part);
             }
@@ -84,25 +81,25 @@ impl App {
         let marked = list.marked();
         let marked = (marked > 0).then(|| vec![(format!("{} marked", count(marked)), TitlePiece::Marked)]);
         let sorting = sorting(list.sorting()).map(|text| vec![(text, TitlePiece::Sorting)]);
-        // The filter is cut before it is left out: what narrows the list has to be seen.
+        // The filter is cut before it is left out: the user has to see what narrows the list.
         let others = [&marked, &sorting].into_iter().flatten().map(|part| cells(part) + BETWEEN.width()).sum::<usize>();
-        let filter = filter(room.saturating_sub(others + BETWEEN.width()));
+        let filter = filter(space.saturating_sub(others + BETWEEN.width()));
         for part in [filter, marked, sorting].into_iter().flatten() {
-            push(part, &mut room);
+            push(part, &mut space);
         }
         if let Some(part) = self.tab_pieces() {
-            let fits = push(part, &mut room);
-            if !fits && let Some(part) = self.tab_piece(room.saturating_sub(BETWEEN.width())) {
-                push(part, &mut room);
+            let fits = push(part, &mut space);
+            if !fits && let Some(part) = self.active_tab_piece(space.saturating_sub(BETWEEN.width())) {
+                push(part, &mut space);
             }
         }
         for group in [JobGroup::NeedsYou, JobGroup::Working] {
-            let n = if group == JobGroup::Working { list.active() } else { list.count_of(group) };
-            // The headings below count what passes the filter.
+            let n = if group == JobGroup::Working { list.working_count() } else { list.count_of(group) };
+            // The headings below count only what passes the filter.
             let all = if list.filter().is_empty() { "" } else { " in all" };
             let part = vec![(format!("{} {}{all}", group.name(), count(n)), TitlePiece::Group(group))];
-            // Without room for what is more important, what is less so is not said in its place.
-            if n > 0 && !push(part, &mut room) {
+            // If a more important part doesn't fit, a less important one is not shown in its place.
+            if n > 0 && !push(part, &mut space) {
                 break;
             }
         }
@@ -110,7 +107,7 @@ impl App {
         title
     }
 
-    /// The saved filter, by its place, whose tab stands in a cell of the title of the list in front.
+    /// The saved filter whose tab is at a cell of the front list's title.
     pub(super) fn tab_at(&self, cell: usize, width: usize) -> Option<usize> {
         let mut end = 0;
         let title = if self.all_jobs().is_some() { self.all_jobs_title(width) } else { self.list_title(width) };
@@ -127,41 +124,40 @@ impl App {
     fn title_head(&self) -> TitlePart {
         let mut part = vec![(" Jobs".to_owned(), TitlePiece::Name)];
         if self.store == StoreState::Read {
-            // Known on this computer, not all that the service has.
-            let text = counted(&self.jobs, " known here");
+            let text = count_text(&self.jobs, " tracked");
             part.push((text, TitlePiece::Count));
         }
         part
     }
 
-    /// The text of the screen's filter in so many cells; with its cursor while it is typed.
-    pub fn filter_pieces(&self, room: usize) -> Option<TitlePart> {
-        // What is typed over the list of all profiles' jobs is that list's.
+    /// The text of the screen's filter in `space` cells, with its cursor while it is being typed.
+    pub fn filter_pieces(&self, space: usize) -> Option<TitlePart> {
+        // Text typed over the list of all profiles' jobs belongs to that list.
         let input = if self.all_jobs().is_some() { None } else { self.filter_input() };
-        pieces(self.filter_text(), input, room)
+        text_pieces(self.filter_text(), input, space)
     }
 
     fn tab_pieces(&self) -> Option<TitlePart> {
         let mut part = TitlePart::new();
-        for (place, (name, holds)) in self.tabs().enumerate() {
+        for (place, (name, is_active)) in self.tabs().enumerate() {
             if place > 0 {
                 part.push((" ".to_owned(), TitlePiece::Blank));
             }
-            part.push((tab_text(name, holds), TitlePiece::Tab(place, holds)));
+            part.push((tab_text(name, is_active), TitlePiece::Tab(place, is_active)));
         }
         (!part.is_empty()).then_some(part)
     }
 
-    /// The tab that holds, where there is no room for all.
-    fn tab_piece(&self, room: usize) -> Option<TitlePart> {
-        let (place, (name, _)) = self.tabs().enumerate().find(|(_, (_, holds))| *holds)?;
-        (room > 4).then(|| vec![(tab_text(&fit(name, room.saturating_sub(2)), true), TitlePiece::Tab(place, true))])
+    /// The active tab, if there is no space for all of them.
+    fn active_tab_piece(&self, space: usize) -> Option<TitlePart> {
+        let (place, (name, _)) = self.tabs().enumerate().find(|(_, (_, is_active))| *is_active)?;
+        (space > 4).then(|| vec![(tab_text(&fit(name, space.saturating_sub(2)), true), TitlePiece::Tab(place, true))])
     }
 }
 
-/// How many there are; of a list that is filtered, how many pass.
-fn counted(list: &JobList, words: &str) -> String {
-    let (shown, all) = (list.passing(), list.len());
+/// The number of jobs; of a filtered list, how many pass.
+fn count_text(list: &JobList, words: &str) -> String {
+    let (shown, all) = (list.matching_count(), list.len());
     if list.filter().is_empty() {
         format!(": {}{words}", count(all))
     } else {
@@ -169,25 +165,25 @@ fn counted(list: &JobList, words: &str) -> String {
     }
 }
 
-/// The text of a filter in so many cells; with its cursor while it is typed.
-fn pieces(text: &str, input: Option<&TextInput>, room: usize) -> Option<TitlePart> {
+/// The text of a filter in `space` cells, with its cursor while it is being typed.
+fn text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Option<TitlePart> {
     let sign = ("/".to_owned(), TitlePiece::Sign);
     let Some(input) = input else {
         let text = text.trim();
-        return (!text.is_empty()).then(|| vec![sign, (fit(text, room.saturating_sub(1)), TitlePiece::Filter)]);
+        return (!text.is_empty()).then(|| vec![sign, (fit(text, space.saturating_sub(1)), TitlePiece::Filter)]);
     };
     let text = input.text();
     let at = input.column();
     let before: String = text.chars().take(at).collect();
     let under: String = text.chars().nth(at).map_or_else(|| " ".to_owned(), String::from);
     let after: String = text.chars().skip(at + 1).collect();
-    let before = fit_end(&before, room.saturating_sub(1 + under.width()));
-    let after = fit(&after, room.saturating_sub(1 + before.width() + under.width()));
-    let written = if input.is_selected() { TitlePiece::Selected } else { TitlePiece::Filter };
-    Some(vec![sign, (before, written), (under, TitlePiece::Cursor), (after, TitlePiece::Filter)])
+    let before = fit_from_end(&before, space.saturating_sub(1 + under.width()));
+    let after = fit(&after, space.saturating_sub(1 + before.width() + under.width()));
+    let text_piece = if input.is_selected() { TitlePiece::Selected } else { TitlePiece::Filter };
+    Some(vec![sign, (before, text_piece), (under, TitlePiece::Cursor), (after, TitlePiece::Filter)])
 }
 
-/// Said when it is not the usual one.
+/// The sorting, unless it is the default.
 fn sorting(sorting: JobSorting) -> Option<String> {
     (sorting != JobSorting::default()).then(|| {
         let arrow = if sorting.reversed { " ↑" } else { "" };
@@ -198,7 +194,7 @@ fn sorting(sorting: JobSorting) -> Option<String> {
     })
 }
 
-/// The one that holds stands in brackets: not by colour alone.
-fn tab_text(name: &str, holds: bool) -> String {
-    if holds { format!("[{name}]") } else { format!(" {name} ") }
+/// The active tab has brackets, so that it does not depend on colour alone.
+fn tab_text(name: &str, is_active: bool) -> String {
+    if is_active { format!("[{name}]") } else { format!(" {name} ") }
 }

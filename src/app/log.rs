@@ -1,68 +1,62 @@
-//! The last requests and transitions, newest at the bottom; the view follows the end until the user scrolls up.
+//! The latest requests and transitions, newest at the bottom. The view follows the end until the user scrolls up.
 
 use super::scroll;
 use crate::model::log::LogEntry;
 use std::collections::VecDeque;
 
-/// Lines that are kept.
-pub const KEPT: usize = 500;
+pub const MAX_LINES: usize = 500;
 
-/// The log screen's state.
 #[derive(Debug, Default)]
 pub struct LogScreen {
     entries: VecDeque<LogEntry>,
     top: usize,
-    /// Scrolled up: new lines don't move what is read.
-    held: bool,
+    /// Scrolled up: new lines don't move the view.
+    is_pinned: bool,
 }
 
 impl LogScreen {
-    /// Adds a line, dropping the oldest beyond [`KEPT`].
+    /// Adds a line and drops the oldest beyond [`MAX_LINES`].
     pub fn push(&mut self, entry: LogEntry) {
         self.entries.push_back(entry);
-        if self.entries.len() > KEPT {
+        if self.entries.len() > MAX_LINES {
             self.entries.pop_front();
-            if self.held {
+            if self.is_pinned {
                 self.top = self.top.saturating_sub(1);
             }
         }
     }
 
-    /// Puts older lines before those that are there, in the order of their times.
+    /// Inserts older lines before the current ones, sorted by time.
     pub fn prepend(&mut self, mut older: Vec<LogEntry>) {
         older.sort_by_key(|entry| entry.at);
-        for entry in older.into_iter().rev().take(KEPT.saturating_sub(self.entries.len())) {
+        for entry in older.into_iter().rev().take(MAX_LINES.saturating_sub(self.entries.len())) {
             self.entries.push_front(entry);
         }
     }
 
-    /// Number of lines.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether nothing happened yet.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The visible lines.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = &LogEntry> {
-        self.entries.iter().skip(self.top_at(rows)).take(rows)
+        self.entries.iter().skip(self.first_visible(rows)).take(rows)
     }
 
-    /// First visible line.
-    pub fn top_at(&self, rows: usize) -> usize {
+    /// The first visible line.
+    pub fn first_visible(&self, rows: usize) -> usize {
         let end = self.entries.len().saturating_sub(rows);
-        if self.held { self.top.min(end) } else { end }
+        if self.is_pinned { self.top.min(end) } else { end }
     }
 
-    /// Scrolls by so many lines of a view of `rows`.
     pub fn scroll_by(&mut self, by: isize, rows: usize) {
         let end = self.entries.len().saturating_sub(rows);
-        let top = scroll::moved(self.top_at(rows), by, end + 1);
+        let top = scroll::move_within(self.first_visible(rows), by, end + 1);
         self.top = top;
-        self.held = top < end;
+        self.is_pinned = top < end;
     }
 }
 
@@ -74,14 +68,14 @@ mod tests {
     use crate::model::text::CleanText;
 
     fn entry(n: i64) -> LogEntry {
-        LogEntry { at: at(n), subject: CleanText::line("job"), what: LogKind::Note(CleanText::line("x")) }
+        LogEntry { at: at(n), subject: CleanText::line("job"), kind: LogKind::Note(CleanText::line("x")) }
     }
 
     #[test]
     fn the_oldest_lines_go_first() {
         let mut log = LogScreen::default();
         (0..600).for_each(|n| log.push(entry(n)));
-        assert_eq!(log.len(), KEPT);
+        assert_eq!(log.len(), MAX_LINES);
         assert_eq!(log.visible(600).next().map(|e| e.at), Some(at(100)));
     }
 

@@ -1,23 +1,22 @@
-//! Marks: the jobs on which a bulk action works. Marks of jobs that have no line don't count.
+//! Marks: the jobs that a bulk action applies to. Marks of jobs that are not listed don't count.
 
 use super::jobs::JobList;
 use super::order::{SECTIONS, section};
 use crate::model::row::{Job, JobGroup, JobKey};
 use std::collections::HashSet;
 
-/// The marked jobs.
 #[derive(Debug, Default)]
 pub(super) struct MarkedJobs {
     keys: HashSet<JobKey>,
     /// Where a range begins.
     last: Option<JobKey>,
-    /// How many stand in each section of the list.
+    /// How many marked jobs each section of the list has.
     counts: [usize; SECTIONS],
 }
 
 impl MarkedJobs {
-    /// A job came into the list, in this section.
-    pub(super) fn entered(&mut self, section: usize, key: JobKey) {
+    /// Counts a job that was added to a section of the list.
+    pub(super) fn count_added(&mut self, section: usize, key: JobKey) {
         if self.keys.contains(&key)
             && let Some(count) = self.counts.get_mut(section)
         {
@@ -25,8 +24,8 @@ impl MarkedJobs {
         }
     }
 
-    /// A job left the list, or its section.
-    pub(super) fn left(&mut self, section: usize, key: JobKey) {
+    /// Counts a job that was removed from a section of the list.
+    pub(super) fn count_removed(&mut self, section: usize, key: JobKey) {
         if self.keys.contains(&key)
             && let Some(count) = self.counts.get_mut(section)
         {
@@ -34,40 +33,39 @@ impl MarkedJobs {
         }
     }
 
-    /// Forgets the marks of jobs that are no more.
+    /// Drops the marks of jobs that no longer exist.
     pub(super) fn retain(&mut self, keep: impl Fn(JobKey) -> bool) {
         self.keys.retain(|key| keep(*key));
         self.last = self.last.filter(|key| keep(*key));
     }
 
-    /// Counts anew over the whole list.
+    /// Counts the marks of the whole list.
     pub(super) fn recount(&mut self, jobs: impl Iterator<Item = (usize, JobKey)>) {
         self.counts = [0; SECTIONS];
         if !self.keys.is_empty() {
-            jobs.for_each(|(section, key)| self.entered(section, key));
+            jobs.for_each(|(section, key)| self.count_added(section, key));
         }
     }
 }
 
 impl JobList {
-    /// Whether a job is marked.
     pub fn is_marked(&self, key: JobKey) -> bool {
         self.marks.keys.contains(&key)
     }
 
-    /// How many of the jobs that have a line are marked.
+    /// How many of the listed jobs are marked.
     pub fn marked(&self) -> usize {
         let hidden = if self.shows_dismissed() { 0 } else { self.marks.counts.last().copied().unwrap_or(0) };
         self.marks.counts.iter().sum::<usize>().saturating_sub(hidden)
     }
 
-    /// Whether this holds for one of the marked jobs that have a line.
+    /// Whether the condition holds for one of the listed marked jobs.
     pub(super) fn any_marked(&self, holds: impl Fn(&Job) -> bool) -> bool {
         let listed = self.marks.keys.iter().filter(|key| self.position(**key).is_some());
         listed.filter_map(|key| self.get(*key)).any(holds)
     }
 
-    /// The marked jobs that have a line, in the list's order.
+    /// The listed marked jobs, in the list's order.
     pub fn marked_keys(&self) -> Vec<JobKey> {
         if self.marked() == 0 {
             return Vec::new();
@@ -75,7 +73,7 @@ impl JobList {
         self.shown_rows().map(|row| row.key).filter(|key| self.is_marked(*key)).collect()
     }
 
-    /// Marks the selected job or takes its mark away, and goes one down.
+    /// Marks or unmarks the selected job and moves down.
     pub fn toggle_mark(&mut self) {
         let Some(key) = self.selected().map(|row| row.key) else { return };
         self.mark(key, !self.is_marked(key));
@@ -83,20 +81,20 @@ impl JobList {
         self.move_by(1);
     }
 
-    /// Marks all from the last marked job to the selected one.
+    /// Marks all jobs from the last marked one to the selected one.
     pub fn mark_range(&mut self) {
         let Some(to) = self.selected().and_then(|row| self.position(row.key)) else { return };
         let from = self.marks.last.and_then(|key| self.position(key)).unwrap_or(to);
-        let jobs: Vec<(usize, JobKey)> = self.stretch(from.min(to)..=from.max(to)).collect();
+        let jobs: Vec<(usize, JobKey)> = self.keys_in(from.min(to)..=from.max(to)).collect();
         for (section, key) in jobs {
             if self.marks.keys.insert(key) {
-                self.marks.entered(section, key);
+                self.marks.count_added(section, key);
             }
         }
         self.marks.last = self.selected().map(|row| row.key);
     }
 
-    /// Takes all marks away, those of hidden jobs as well.
+    /// Removes all marks, those of hidden jobs too.
     pub fn clear_marks(&mut self) {
         self.marks = MarkedJobs::default();
     }
@@ -104,14 +102,14 @@ impl JobList {
     fn mark(&mut self, key: JobKey, marked: bool) {
         let section = self.section_of(key);
         if marked && self.marks.keys.insert(key) {
-            section.into_iter().for_each(|section| self.marks.entered(section, key));
+            section.into_iter().for_each(|section| self.marks.count_added(section, key));
         } else if !marked && self.marks.keys.contains(&key) {
-            section.into_iter().for_each(|section| self.marks.left(section, key));
+            section.into_iter().for_each(|section| self.marks.count_removed(section, key));
             self.marks.keys.remove(&key);
         }
     }
 
-    /// The section in which a job stands, when it stands in the list.
+    /// The section of a job, if it is listed.
     fn section_of(&self, key: JobKey) -> Option<usize> {
         self.position(key)?;
         let group = self.get(key).map(|row| self.shown_group(row))?;
@@ -139,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn marking_goes_one_down_and_marking_again_takes_the_mark_away() {
+    fn marking_moves_down_and_marking_again_unmarks() {
         let mut list = list();
         list.toggle_mark();
         list.toggle_mark();

@@ -1,16 +1,16 @@
-//! A sentence in the room that there is. Where it is too long, what it quotes is shortened first: the words around a quotation
-//! say what happened, what it means and what to do.
+//! Fits a message into a given space. If it is too long, what it quotes is shortened first: the words around the
+//! quotation explain what happened and what to do.
 
 use super::format::fit;
 use super::wrap::wrap;
 
-/// The lines of `text` in so many cells, at most `max` of them. Whatever was left out ends in `…`.
+/// Breaks `text` into at most `max` lines of `width` cells. Text that is cut ends in `…`.
 pub fn fit_message(text: &str, width: usize, max: usize) -> Vec<String> {
     let (mut lines, cut) = wrap(text, width, max);
     if !cut {
         return lines;
     }
-    if let Some(shorter) = shortened(text, |text| !wrap(text, width, max).1) {
+    if let Some(shorter) = shorten_quotation(text, |text| !wrap(text, width, max).1) {
         return wrap(&shorter, width, max).0;
     }
     if let Some(last) = lines.last_mut() {
@@ -19,19 +19,19 @@ pub fn fit_message(text: &str, width: usize, max: usize) -> Vec<String> {
     lines
 }
 
-/// The text with as much of its quotation as fits; none when it does not fit without any of it.
-fn shortened(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
+/// The text with as much of its quotation as fits. `None` if it doesn't fit even without it.
+fn shorten_quotation(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
     let (before, rest) = text.split_once('“')?;
     let (quoted, after) = rest.rsplit_once('”')?;
-    let with = |kept: usize| {
-        let kept: String = quoted.chars().take(kept).collect();
-        format!("{before}“{}…”{after}", kept.trim_end())
+    let with = |length: usize| {
+        let quoted: String = quoted.chars().take(length).collect();
+        format!("{before}“{}…”{after}", quoted.trim_end())
     };
     let (mut least, mut most) = (0, quoted.chars().count());
     if !fits(&with(least)) {
         return None;
     }
-    // What fits with some characters fits with fewer.
+    // If the text fits with some characters, it fits with fewer.
     while most - least > 1 {
         let middle = least + (most - least) / 2;
         if fits(&with(middle)) {
@@ -50,7 +50,7 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     #[test]
-    fn what_is_quoted_goes_before_what_to_do() {
+    fn the_quotation_is_cut_before_what_to_do() {
         let text = "Refused (400: “the words of the service”); correct it.";
         assert_eq!(fit_message(text, 60, 1), [text]);
         assert_eq!(fit_message(text, 20, 2), ["Refused (400: “the", "word…”); correct it."]);
@@ -61,7 +61,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_too_wide_and_what_is_left_out_is_said(
+        fn no_line_is_too_wide_and_cut_text_ends_in_an_ellipsis(
             text in "[a-z “”日]{0,200}",
             width in 4_usize..40,
             max in 1_usize..6,

@@ -1,8 +1,9 @@
-//! What reaches the state machine and what it asks for. Every effect ends in a message, also when it failed.
+//! The messages that the state machine handles and the effects that it requests. Most effects are answered by a
+//! message, also if they fail.
 
 use super::keymap::Keymap;
 use super::profiles::ProfileEntry;
-use super::welcome::{Begin, NotWritten, Welcome};
+use super::welcome::{ConfigWriteError, RelaunchTarget, Welcome};
 use crate::model::Time;
 use crate::model::change::{Discarded, LocalChange, QueueChange};
 use crate::model::endpoint::{ApiKey, Scope};
@@ -15,119 +16,119 @@ use crate::model::load::Timed;
 use crate::model::log::LogEntry;
 use crate::model::period::DateRange;
 use crate::model::prompt::{DraftSlot, PromptId, Resolution, Thread};
-use crate::model::report::{CachedViews, LoadOutcome, LoadPlan, Recalled};
-use crate::model::row::{FirstRows, Job, JobKey};
+use crate::model::report::{CachedViews, LoadOutcome, LoadPlan, StoredReport};
+use crate::model::row::{InitialRows, Job, JobKey};
 use crate::model::setup::{KeySourceInput, NewProfile, SetupProblem, WritePermission};
 use crate::model::text::CleanText;
 use crate::model::views::{Counts, ViewsPage, ViewsQuery};
 use chrono::FixedOffset;
 
-/// What reaches the state machine.
+/// A message to the state machine.
 #[derive(Debug)]
 pub enum Msg {
-    /// From the terminal: a key, a paste, a resize, focus.
+    /// A key, a paste, a resize or a focus change of the terminal.
     Input(crossterm::event::Event),
-    /// From the engine.
-    News(EngineEvent),
-    /// First answer of the store: the head of the jobs list.
-    FirstRows(Result<FirstRows, Failure>),
-    /// The store can't be written: that showed only when it was tried.
+    /// An event of the engine.
+    Engine(EngineEvent),
+    /// The first rows of the jobs list, the store's first answer.
+    FirstRows(Result<InitialRows, Failure>),
+    /// The store can't be written, which was noticed on the first attempt.
     ReadOnly,
-    /// All that the store knows at the start.
+    /// The store's initial content.
     Loaded(Result<Box<InitialData>, Failure>),
-    /// Another process wrote: these rows changed.
+    /// Rows that another process changed.
     JobsChanged(Vec<Job>),
-    /// A thread that was asked for.
+    /// The thread of a job.
     Thread { job: JobKey, result: Result<Thread, Failure> },
-    /// Threads that were asked for ahead; those that are larger than [`super::MOST_READ_AHEAD`] are not among them.
-    ReadAhead(Result<Vec<(JobKey, Thread)>, Failure>),
-    /// The prompt is on disk, or could not be saved.
+    /// Prefetched threads, without those larger than [`super::MAX_THREAD_BYTES`].
+    ThreadsPrefetched(Result<Vec<(JobKey, Thread)>, Failure>),
+    /// The prompt was saved, or could not be.
     Submitted { slot: DraftSlot, result: Result<(PromptId, Job), SubmitError> },
-    /// A decision about an undelivered prompt was carried out.
+    /// The user's decision about an undelivered prompt was carried out.
     Resolved { prompt: PromptId, result: Result<Job, Failure> },
-    /// A job was asked for again, or changed locally.
+    /// A job was checked, or changed locally.
     Refreshed { job: JobKey, result: Result<Job, Failure> },
-    /// A job made elsewhere was asked for.
+    /// A job to track was fetched.
     Tracked { id: CleanText, result: Result<Job, Failure> },
-    /// An undelivered prompt was discarded; the sentence says what that means.
+    /// An undelivered prompt was discarded. The sentence explains what that means.
     Discarded { sentence: CleanText, result: Result<Discarded, Failure> },
     /// Queued prompts were discarded.
     RemovedFromQueue(Result<Discarded, Failure>),
-    /// Discarded prompts were restored, or none of them was.
+    /// Discarded prompts were restored, all or none.
     Restored(Result<Vec<Job>, Failure>),
-    /// Local changes were carried out, or none of them was.
+    /// Jobs were changed locally, all or none.
     Changed(Result<Vec<Job>, Failure>),
-    /// Jobs in whose prompts a filter's text stands; an answer to an older text is dropped.
+    /// Jobs in whose prompts a filter's text occurs. An answer about an older text is ignored.
     PromptsFound { text: String, jobs: Result<Vec<JobKey>, Failure> },
-    /// Prompts that were sent before, the newest first, each once.
+    /// Distinct prompts that were sent before, newest first.
     History(Result<Vec<String>, Failure>),
-    /// Templates, the shipped ones and the user's own.
+    /// The built-in templates and the user's own.
     Templates(Vec<Template>),
-    /// The text as the user's own editor left it.
-    EditedOutside(Result<String, Failure>),
-    /// A file of prompts was read.
+    /// The text as edited in the external editor.
+    EditedExternally(Result<String, Failure>),
+    /// The prompts of a file.
     PromptsRead { file: String, result: Result<Vec<String>, Failure> },
-    /// A batch is on disk, queued, or could not be saved.
+    /// A batch was saved and queued, or could not be saved.
     BatchAdded(Result<Vec<Job>, SubmitError>),
-    /// Page views; `old` is what the cache still has when the request failed.
+    /// Page views. `old` is the cached answer if the request failed.
     Views { query: ViewsQuery, result: Result<Timed<ViewsPage>, Failure>, old: Option<Timed<ViewsPage>> },
-    /// What is known of a range.
-    CachedReport { range: DateRange, recalled: Result<Recalled, Failure> },
-    /// Loading all pages of a range ended, whole or not.
+    /// The cached data of a range.
+    CachedReport { range: DateRange, recalled: Result<StoredReport, Failure> },
+    /// Loading all pages of a range ended; they may be incomplete.
     LoadEnded { range: DateRange, end: LoadOutcome },
-    /// The site's totals of those of the ranges asked for that are known.
-    TotalsRecalled(Result<Vec<(DateRange, Timed<Counts>)>, Failure>),
-    /// Asking for totals ended; each that came was told as news.
+    /// The cached site totals of the requested ranges.
+    CachedTotals(Result<Vec<(DateRange, Timed<Counts>)>, Failure>),
+    /// Loading totals ended. Each of them was reported by an engine event.
     TotalsLoaded(Result<(), Failure>),
-    /// All that is known of a page.
+    /// The cached history of a page.
     PageHistory { path: CleanText, result: Result<PageHistory, Failure> },
-    /// The pages that a job was started about.
-    About { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
-    /// What is kept of page views.
-    Kept(Result<CachedViews, Failure>),
-    /// A draft is on disk, with the time it was written.
+    /// The impact on the pages that a job was started about.
+    JobImpact { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
+    /// The cached page views.
+    CachedRanges(Result<CachedViews, Failure>),
+    /// A draft was saved, at that time.
     DraftSaved { slot: DraftSlot, result: Result<Time, Failure> },
-    /// The draft as the disk has it, for an editor that was opened; none when it has none or can't be read.
+    /// The saved draft for an editor that was opened. `None` if there is none or it can't be read.
     DraftRead {
         slot: DraftSlot,
         text: Option<String>,
-        /// What a new job about pages is about.
+        /// The pages that the draft refers to.
         pages: Vec<CleanText>,
     },
-    /// A file of that name is there already, and was left as it is.
+    /// A file of that name already exists and was not changed.
     FileExists(NewFile),
-    /// A new profile was checked on this computer, without a request.
+    /// A new profile was validated without a request.
     ProfileChecked { attempt: u64, result: Result<(), SetupProblem> },
-    /// A new profile can be switched to, with its key if that was read; or why not.
+    /// A new profile was added, with its key if that could be read.
     ProfileAdded { profile: ProfileEntry, key: Option<ApiKey> },
-    /// A filter was saved in the configuration, or why not.
+    /// A filter was saved in the configuration, or could not be.
     FilterSaved { filter: SavedFilter, result: Result<(), Failure> },
-    /// The key of a new profile was read; of an attempt that is over it is dropped.
+    /// The key of a new profile. Ignored if the attempt is over.
     KeyRead { attempt: u64, result: Result<ApiKey, Failure> },
-    /// The service was asked whether a new profile works; what its answer shows.
-    ProfileTried { attempt: u64, result: Result<CleanText, Failure> },
-    /// A new profile was written.
-    ConfigWritten { attempt: u64, result: Result<(), NotWritten> },
+    /// The service's answer to the test of a new profile.
+    ProfileTested { attempt: u64, result: Result<CleanText, Failure> },
+    /// A new profile was written to the configuration, or could not be.
+    ConfigWritten { attempt: u64, result: Result<(), ConfigWriteError> },
     /// The jobs of all profiles.
     AllJobs(Result<AllProfilesJobs, Failure>),
-    /// The key of the profile at this place was read, or why not.
+    /// The key of the profile at this index.
     ProfileKey(usize, Result<ApiKey, Failure>),
-    /// The service takes the key of the profile at this place, or could not be asked just now (why); or why the key can't
-    /// be used.
-    KeyTried(usize, Result<(ApiKey, Option<Failure>), Failure>),
-    /// An opener or the clipboard answered; the text says what was handed over.
+    /// The result of testing the key of the profile at this index: the key, with a failure if the service could not be
+    /// reached.
+    ProfileKeyTested(usize, Result<(ApiKey, Option<Failure>), Failure>),
+    /// An opener, the clipboard or a command finished. The text is the notice for success.
     ActionFinished { what: CleanText, result: Result<(), Failure> },
-    /// How the dashboard was left, by its key; none where nothing is remembered.
+    /// The saved layout of a key. `None` if none is saved.
     Layout(String, Option<Layout>),
-    /// The moment that `App::next_wake` named.
-    Wake,
-    /// Back from a suspend.
+    /// The time that `App::next_timer` returned has come.
+    Timer,
+    /// docdeck was resumed after a suspend.
     Resumed,
-    /// The process was asked to end: a signal, or the end of input.
+    /// The process was asked to exit, by a signal or the end of input.
     Terminate,
 }
 
-/// Why a prompt could not be saved, and what was typed: the editor that it came from is closed.
+/// Why a prompt could not be saved, with its text: its editor is already closed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubmitError {
     pub failure: Failure,
@@ -136,32 +137,30 @@ pub struct SubmitError {
     pub pages: Vec<CleanText>,
 }
 
-/// The jobs of all profiles.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AllProfilesJobs {
-    /// Each with the place of its profile.
+    /// The jobs, each with the index of its profile.
     pub jobs: Vec<(usize, Job)>,
-    /// How many are known here of projects that no profile leads to, those that were put away apart.
-    pub left_out: usize,
+    /// How many jobs belong to projects without a profile, dismissed ones excluded.
+    pub without_profile: usize,
 }
 
-/// A file that is to be written into the current folder.
+/// A file to write into the current folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
     pub name: String,
     pub text: String,
-    /// What is in it, counted, as it is said once it is written: `3 jobs`.
+    /// The counted content, as the notice names it: `3 jobs`.
     pub what: CleanText,
 }
 
-/// What happens when a file of that name is there already.
+/// What happens if the file already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overwrite {
-    /// Another name is taken, with a number.
+    /// A number is added to the name.
     Never,
-    /// The user is asked.
     Ask,
-    /// The user said yes.
+    /// The user confirmed.
     Yes,
 }
 
@@ -169,189 +168,190 @@ pub enum Overwrite {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pub name: CleanText,
-    /// With its blanks, like `{{path}}`, still in it.
+    /// The text, with blanks like `{{path}}`.
     pub text: String,
 }
 
-/// A command of the user's own, bound to a key.
+/// A command of the user, bound to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomCommand {
     pub key: super::keymap::Chord,
     pub name: CleanText,
-    /// With `{pr}`, `{id}`, `{path}`, `{repository}`, `{ref}` still in them.
+    /// The arguments, with the placeholders `{pr}`, `{id}`, `{path}`, `{repository}` and `{ref}`.
     pub args: Vec<String>,
 }
 
-/// A filter that the configuration names; a tab of the jobs list.
+/// A filter of the configuration, shown as a tab of the jobs list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedFilter {
     pub name: CleanText,
     pub text: String,
 }
 
-/// What the store knew at the start.
+/// The store's content at the start.
 #[derive(Debug, Default)]
 pub struct InitialData {
     pub jobs: Vec<Job>,
     pub drafts: Vec<(DraftSlot, String)>,
-    /// What the draft of a new job about pages is about.
+    /// The pages that the draft about pages refers to.
     pub draft_pages: Vec<CleanText>,
     pub log: Vec<LogEntry>,
-    /// Where tips were given already, in words; none where none are to be given.
+    /// The names of the screens whose tip was shown, as stored. `None` if tips are turned off.
     pub tips: Option<String>,
 }
 
-/// What the state machine asks for.
+/// An effect that the state machine requests.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// So many rows of the jobs list; ends in [`Msg::FirstRows`].
+    /// Loads the first rows of the jobs list; answered by [`Msg::FirstRows`].
     LoadFirstRows(u32),
-    LoadKnown,
-    /// Reads what is kept of the layout under this key; answers with `Layout`.
-    RecallLayout(String),
-    /// Keeps the layout under a key, quietly.
-    RememberLayout {
+    LoadInitialData,
+    /// Loads the layout saved under this key; answered by [`Msg::Layout`].
+    LoadLayout(String),
+    /// Saves the layout under a key, without a notice.
+    SaveLayout {
         key: String,
         text: String,
     },
-    /// Whether the terminal reports the mouse from now on.
+    /// Turns mouse reporting of the terminal on or off.
     Mouse(bool),
     LoadThread(JobKey),
-    /// Reads the threads of jobs that may be selected next, once nothing is left to draw: never in the way of what is shown.
-    /// Fails before the engine runs, since what is kept has to hear of every change.
-    ReadAhead(Vec<JobKey>),
+    /// Loads threads of jobs that may be selected next, when there is nothing left to draw. Fails before the engine
+    /// runs, because the cache depends on its reports of every change.
+    PrefetchThreads(Vec<JobKey>),
     SubmitNewJob(String),
-    /// A new job that keeps the pages that it is about.
+    /// Starts a new job and stores the pages that it is about.
     SubmitJobAbout(String, Vec<CleanText>),
     SubmitFollowUp(JobKey, String),
     Resolve(PromptId, Resolution),
     Refresh(JobKey),
     Track(JobId),
-    /// Changes the local side of jobs, all or none.
+    /// Changes the local data of jobs, all or none.
     Change(Vec<JobKey>, LocalChange),
-    /// Changes the places of queued prompts, by their jobs.
+    /// Changes the queue positions of prompts, given by their jobs.
     ChangeQueue(Vec<JobKey>, QueueChange),
-    /// Discards an undelivered prompt; the sentence says what that means. Answers with `Discarded`.
+    /// Discards an undelivered prompt. The sentence explains what that means. Answered by [`Msg::Discarded`].
     Discard(PromptId, CleanText),
-    /// Discards the queued prompts of these jobs; answers with `RemovedFromQueue`.
+    /// Discards the queued prompts of these jobs; answered by [`Msg::RemovedFromQueue`].
     RemoveFromQueue(Vec<JobKey>),
-    /// Restores discarded prompts, all or none; answers with `Restored`.
+    /// Restores discarded prompts, all or none; answered by [`Msg::Restored`].
     RestorePrompts(Vec<PromptId>),
-    /// Looks for a text in all prompts (case doesn't matter).
+    /// Searches all prompts for a text, ignoring case.
     FindPrompts(String),
-    /// The same in the prompts of these projects.
+    /// Searches the prompts of these projects for a text.
     FindPromptsIn(Vec<Scope>, String),
     LoadHistory,
     LoadTemplates,
-    /// Lends the terminal to `$VISUAL` or `$EDITOR` with this text.
-    EditOutside(String),
-    /// Draws with this theme from now on, and saves it as the usual one if it is to be kept; answers with `Handed`.
+    /// Opens the text in `$VISUAL` or `$EDITOR`, in the foreground.
+    OpenExternalEditor(String),
+    /// Draws with this theme from now on, and saves it as the default if `keep` is set; answered by
+    /// [`Msg::ActionFinished`].
     UseTheme {
         name: String,
         keep: bool,
     },
-    /// Saves a filter in the configuration; answers with `FilterSaved`.
+    /// Saves a filter in the configuration; answered by [`Msg::FilterSaved`].
     SaveFilter {
         filter: SavedFilter,
         replace: bool,
     },
-    /// Checks a new profile without a request; answers with `ProfileChecked`.
+    /// Validates a new profile without a request; answered by [`Msg::ProfileChecked`].
     CheckProfile {
         attempt: u64,
         profile: Box<NewProfile>,
     },
-    /// Adds a profile that was written to those that can be switched to; answers with `ProfileAdded`.
+    /// Adds a newly written profile to the list of profiles; answered by [`Msg::ProfileAdded`].
     AddProfile(Box<NewProfile>, Option<ApiKey>),
-    /// Reads a file of prompts.
+    /// Reads the prompts of a file.
     ReadPrompts(String),
-    /// Queues many new jobs on disk, in this order.
+    /// Saves and queues new jobs, in this order.
     SubmitBatch {
         prompts: Vec<String>,
-        /// The text that they were typed as; empty for those of a file.
+        /// The text that the prompts were typed as. Empty if they come from a file.
         typed: String,
     },
-    /// Writes text to a file in the current folder; answers with `Handed`, or with `FileExists` where nothing may be
-    /// overwritten.
+    /// Writes a file to the current folder; answered by [`Msg::ActionFinished`], or by [`Msg::FileExists`] if it must
+    /// not be overwritten.
     WriteFile(NewFile, Overwrite),
-    /// Runs a command of the user's own with the terminal lent to it; answers with `Handed`.
+    /// Runs a custom command in the foreground; answered by [`Msg::ActionFinished`].
     RunCommand(Vec<String>),
-    /// A job finished while nobody looked: a terminal notification.
+    /// Shows a desktop notification: a job finished while the terminal was not focused.
     Notify(CleanText),
     SaveDraft(DraftSlot, String),
     /// Saves the draft of a new job about these pages.
     SaveDraftAbout(String, Vec<CleanText>),
-    /// Read what the disk has: another instance may have written there.
+    /// Reads a saved draft, which another instance may have changed.
     ReadDraft(DraftSlot),
     DeleteDraft(DraftSlot),
     LoadViews {
         query: ViewsQuery,
         force: bool,
     },
-    /// What is known of a range, at no cost.
+    /// Loads the cached data of a range, without a request.
     LoadCached(DateRange),
-    /// Loads all pages of a range, or goes on where that was broken off; answers with `LoadEnded`.
+    /// Loads all pages of a range, or continues a partial load; answered by [`Msg::LoadEnded`].
     LoadAll(LoadPlan),
-    /// Stops loading all pages of this range after the answer under way.
+    /// Stops loading all pages of this range, after the current request.
     StopLoading(DateRange),
-    /// Which of these ranges' totals are known, at no cost.
-    RecallTotals(Vec<DateRange>),
-    /// Asks for the totals of these ranges, one request each, in this order, until one fails.
+    /// Loads the cached totals of these ranges, without a request.
+    LoadCachedTotals(Vec<DateRange>),
+    /// Requests the totals of these ranges, one request each, in this order, until one fails.
     LoadTotals(Vec<DateRange>),
-    /// All that is known of a page, at no cost.
-    RecallPage(CleanText),
-    /// The pages that a job was started about, at no cost.
-    RecallAbout(JobKey),
-    /// What is kept of page views.
-    ListKept,
-    /// Reads the key of a new profile, with the terminal lent to the program that prints it; answers with `KeyRead`.
+    /// Loads the cached data of a page, without a request.
+    LoadCachedPage(CleanText),
+    /// Loads the cached impact of a job on its pages, without a request.
+    LoadJobImpact(JobKey),
+    /// Lists the cached page views.
+    ListCachedRanges,
+    /// Reads the key of a new profile. The command that prints it runs in the foreground. Answered by [`Msg::KeyRead`].
     ReadKey {
         attempt: u64,
         key: KeySourceInput,
     },
-    /// One GET with this key; answers with `ProfileTried`.
-    TryProfile {
+    /// Tests a new profile with one GET request; answered by [`Msg::ProfileTested`].
+    TestProfile {
         attempt: u64,
         profile: Box<NewProfile>,
         key: ApiKey,
     },
-    /// Writes a new profile into the configuration; answers with `ConfigWritten`.
+    /// Writes a new profile to the configuration; answered by [`Msg::ConfigWritten`].
     WriteConfig {
         attempt: u64,
         profile: Box<NewProfile>,
         allowed: WritePermission,
     },
-    /// Ends this run for another one in the same terminal.
-    Relaunch(Begin),
-    /// Keeps where tips were given.
-    RememberTips(String),
-    /// What is known of the jobs of these projects, each with the place of its profile; answers with `AllJobs`.
+    /// Ends this run and starts another one in the same terminal.
+    Relaunch(RelaunchTarget),
+    /// Saves which tips were shown.
+    SaveSeenTips(String),
+    /// Lists the jobs of these projects, each with the index of its profile; answered by [`Msg::AllJobs`].
     ListAllJobs(Vec<(usize, Scope)>),
-    /// Reads the key of the profile at this place; answers with `ProfileKey`.
+    /// Reads the key of the profile at this index; answered by [`Msg::ProfileKey`].
     ReadProfileKey(usize),
-    /// One GET with that key, which no limit counts; answers with `KeyTried`.
-    TryProfileKey(usize, ApiKey),
-    /// From here on all effects are about the profile at this place; the one before is left as at the end.
+    /// Tests that key with one GET request that no limit counts; answered by [`Msg::ProfileKeyTested`].
+    TestProfileKey(usize, ApiKey),
+    /// Switches to the profile at this index. All later effects apply to it.
     SwitchProfile(usize, ApiKey),
-    /// Jobs on screen that the agent works on: a quarter of the polling budget is theirs.
+    /// The visible jobs that the agent is working on, which get a quarter of the polling budget.
     OnScreen(Vec<JobKey>),
-    /// An http or https address, given to an opener without a shell.
+    /// Opens an http or https URL, without a shell.
     OpenUrl(CleanText),
-    /// Gives a text to the terminal's clipboard; answers with `Handed`.
+    /// Copies a text to the terminal's clipboard; answered by [`Msg::ActionFinished`].
     Copy {
-        /// What is said then, a sentence.
+        /// The notice for success, a sentence.
         what: CleanText,
         text: String,
     },
-    /// The ledgers as they stand now, since a place became free.
+    /// Requests the current budgets, because a limit was reset.
     ReportBudgets,
     Repaint,
     Suspend,
-    /// Ends the program once the drafts asked for before it are on disk.
+    /// Exits once the drafts saved before are on disk.
     Quit,
 }
 
 impl Effect {
-    /// Saves a draft; `pages` are what a new job about pages is about.
+    /// Saves a draft; `pages` are those that a new job about pages refers to.
     pub(super) fn save_draft(slot: DraftSlot, text: String, pages: &[CleanText]) -> Self {
         match slot {
             DraftSlot::AboutPages => Self::SaveDraftAbout(text, pages.to_vec()),
@@ -361,71 +361,71 @@ impl Effect {
 }
 
 impl Effect {
-    /// Copies a text; `what` it is, as the end of "Copied …". Where it is pasted it may be typed into a shell: no control
-    /// character goes along but those that part lines and words.
+    /// Copies a text; `what` completes the notice "Copied …". Control characters other than tabs and line breaks are
+    /// removed, because the text may be pasted into a shell.
     pub fn copy(what: &str, mut text: String) -> Self {
         text.retain(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'));
         Self::Copy { what: CleanText::line(&format!("Copied {what}.")), text }
     }
 }
 
-/// What the dashboard is told at its start.
+/// The configuration of the dashboard.
 #[derive(Debug, Clone)]
 pub struct AppConfig {
     pub scope: Scope,
     pub profile: CleanText,
-    /// All profiles, and the place of this one among them.
+    /// All profiles, and the index of the current one.
     pub profiles: Vec<ProfileEntry>,
-    pub current: usize,
-    /// The place of the one that holds where none is named.
-    pub default: Option<usize>,
-    /// The demo: said in the header, nothing is kept.
+    pub current_profile: usize,
+    /// The index of the default profile.
+    pub default_profile: Option<usize>,
+    /// Whether this is the demo, which saves nothing.
     pub demo: bool,
     /// Columns and rows.
     pub size: (u16, u16),
-    /// Over SSH or with reduced motion: no heartbeat, seconds step by ten.
-    pub calm: bool,
-    /// Whether the terminal reports the mouse at the start.
+    /// Over SSH or with reduced motion: no heartbeat, and seconds are shown in steps of ten.
+    pub reduced_motion: bool,
+    /// Whether mouse reporting is on at the start.
     pub mouse: bool,
-    /// How the dashboard was left the last time; none where nothing is remembered.
+    /// The saved layout. `None` if none is saved.
     pub layout: Option<Layout>,
-    /// Something to say first: a store that was moved aside.
+    /// A problem to show first, such as a store that was moved aside.
     pub notice: Option<CleanText>,
-    /// Something good to say first, unless there is a notice.
+    /// Good news to show first, unless there is a problem.
     pub greeting: Option<CleanText>,
-    /// The service has accepted the key already.
+    /// Whether the service has accepted the key.
     pub is_verified: bool,
-    /// The store can't be written: reading works, sending is refused.
+    /// The store can't be written: reading works, sending doesn't.
     pub read_only: bool,
-    /// Offset of local time, for times of day.
+    /// The offset of local time.
     pub offset: FixedOffset,
-    /// Something is not configured yet: this page is shown instead of the dashboard.
+    /// The setup form, if docdeck is not configured yet.
     pub welcome: Option<Box<Welcome>>,
-    /// The path of the configuration file, to which settings are saved; none in the demo.
+    /// The path of the configuration file, where settings are saved. `None` in the demo.
     pub config: Option<CleanText>,
-    /// Names of the themes that there are.
+    /// The names of all themes.
     pub themes: Vec<String>,
     pub keymap: Keymap,
     pub filters: Vec<SavedFilter>,
     pub commands: Vec<CustomCommand>,
-    /// The list of the jobs of all profiles opens at the start, where there are several.
+    /// Whether the list of all profiles' jobs opens at the start, if there are several profiles.
     pub all_profiles: bool,
-    /// Copies may be longer than a terminal takes: a program of the user's takes them.
+    /// Whether long texts can be copied: a command of the user takes them, rather than the terminal.
     pub long_copies: bool,
 }
 
 impl AppConfig {
-    /// A configured dashboard on this scope, with nothing of the user's own.
+    /// The configuration of a dashboard for this scope, with defaults for all settings.
     pub fn new(scope: Scope, offset: FixedOffset) -> Self {
         Self {
             scope,
             profile: CleanText::default(),
             profiles: Vec::new(),
-            current: 0,
-            default: None,
+            current_profile: 0,
+            default_profile: None,
             demo: false,
             size: (0, 0),
-            calm: false,
+            reduced_motion: false,
             mouse: true,
             layout: None,
             notice: None,

@@ -1,35 +1,35 @@
-//! The order of the jobs list: how jobs are sorted, in which sections they stand, and which line each takes.
+//! The order of the jobs list: how jobs are sorted, their sections, and the line of each.
 //!
-//! Keys are kept beside the rows' places, so that finding, taking out and putting in cost a binary search, whatever the
-//! number of jobs.
+//! Sort keys are stored beside the row indexes, so that finding, inserting and removing a row cost a binary search,
+//! however many jobs there are.
 
 use crate::model::job::Status;
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::{Job, JobGroup};
 
-/// By what the list is sorted.
+/// What the list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
-    /// In groups by need, the newest first in each.
+    /// Groups by need, the newest job first in each.
     #[default]
     Need,
-    /// The newest first.
+    /// Newest first.
     Age,
-    /// The last one that changed first.
+    /// Most recently changed first.
     Change,
-    /// By status, in the order in which they ask for something.
+    /// By status, the most urgent first.
     Status,
 }
 
 impl Sort {
     const ALL: [Self; 4] = [Self::Need, Self::Age, Self::Change, Self::Status];
 
-    /// The one that has this name.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    /// The sort with this name.
+    pub(super) fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|sort| sort.name() == name)
     }
 
-    /// The word for it on the screen.
+    /// The name on screen and in the saved layout.
     pub fn name(self) -> &'static str {
         match self {
             Self::Need => "need",
@@ -39,58 +39,56 @@ impl Sort {
         }
     }
 
-    /// The one after it.
+    /// The next one, wrapping around.
     pub fn next(self) -> Self {
         let at = Self::ALL.iter().position(|&sort| sort == self).unwrap_or(0);
         Self::ALL.into_iter().cycle().nth(at + 1).unwrap_or_default()
     }
 }
 
-/// A sort order and its direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JobSorting {
     pub by: Sort,
     pub reversed: bool,
 }
 
-/// Where a job stands: section, rank in it, moment, and the job's key to tell all apart.
+/// The sort key of a job: section, rank in it, time, and the job's key to make it unique.
 pub(super) type SortKey = (usize, u8, i64, i64);
 
-/// Sections of the list: the groups, or one for all; dismissed jobs are the last one always.
+/// The sections of the list: the groups, or a single one. Dismissed jobs are always the last section.
 pub(super) const SECTIONS: usize = JobGroup::ALL.len();
 const DISMISSED: usize = SECTIONS - 1;
 
-/// The section of a group.
 pub(super) fn section(group: JobGroup) -> usize {
     JobGroup::ALL.iter().position(|&other| other == group).unwrap_or(DISMISSED)
 }
 
 impl JobSorting {
-    /// The key of a row that stands under this group.
+    /// The key of a row that is shown in this group.
     pub(super) fn key(self, row: &Job, group: JobGroup) -> SortKey {
-        let place = section(group);
-        let moment = match self.by {
+        let section = section(group);
+        let time = match self.by {
             Sort::Change => row.changed_at,
             Sort::Need | Sort::Age | Sort::Status => row.age_from(),
         };
         let rank = match self.by {
             Sort::Status => rank(row),
-            // Of the dismissed jobs those come first that the agent still works on.
+            // Of the dismissed jobs, those that the agent is still working on come first.
             Sort::Need => u8::from(group == JobGroup::Dismissed && !row.counts_as_working()),
             Sort::Age | Sort::Change => 0,
         };
-        let place = if self.by == Sort::Need || place == DISMISSED { place } else { 0 };
+        let section = if self.by == Sort::Need || section == DISMISSED { section } else { 0 };
         if self.by == Sort::Need && group == JobGroup::Queued {
-            // The line as it stands, the one that goes out first on top.
-            let line = row.queue_position.unwrap_or(i64::MAX);
-            return (place, 0, if self.reversed { line.saturating_neg() } else { line }, row.key.0);
+            // In queue order, the prompt that is sent first on top.
+            let position = row.queue_position.unwrap_or(i64::MAX);
+            return (section, 0, if self.reversed { position.saturating_neg() } else { position }, row.key.0);
         }
-        // The newest first: later moments have smaller keys.
-        let (moment, key) = (moment.timestamp_millis(), row.key.0);
+        // Newest first: a later time gives a smaller key.
+        let (time, key) = (time.timestamp_millis(), row.key.0);
         if self.reversed {
-            (place, u8::MAX - rank, moment, key)
+            (section, u8::MAX - rank, time, key)
         } else {
-            (place, rank, moment.saturating_neg(), key.saturating_neg())
+            (section, rank, time.saturating_neg(), key.saturating_neg())
         }
     }
 }
@@ -114,46 +112,45 @@ fn rank(row: &Job) -> u8 {
     }
 }
 
-/// One section that has jobs.
+/// A section that has jobs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Section {
-    /// Its heading; none in a flat list.
+    /// Its heading. `None` in a flat list.
     pub heading: Option<JobGroup>,
-    /// First position in the order.
+    /// Its first position in the order.
     pub start: usize,
     pub size: usize,
-    /// Lines that it takes, its heading included.
+    /// Its number of lines, the heading included.
     pub lines: usize,
-    /// Only its heading is shown.
+    /// Whether only its heading is shown.
     pub hidden: bool,
 }
 
-/// A line of the list.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ListItem {
     Heading(JobGroup, usize, bool),
-    /// The place of a row.
+    /// The index of a row.
     Row(usize),
 }
 
-/// Places of rows in the order of their keys.
+/// Row indexes, sorted by their keys.
 #[derive(Debug, Default)]
 pub(super) struct JobOrder {
     entries: Vec<(SortKey, usize)>,
     sizes: [usize; SECTIONS],
-    /// One list without headings, but for the dismissed.
+    /// One list without headings, except for the dismissed jobs.
     pub flat: bool,
-    /// Dismissed jobs are hidden unless asked for.
+    /// Whether dismissed jobs are listed.
     pub show_dismissed: bool,
 }
 
 impl JobOrder {
-    /// The entries, which are to be replaced.
+    /// Takes the entries out, to replace them.
     pub(super) fn take(&mut self) -> Vec<(SortKey, usize)> {
         std::mem::take(&mut self.entries)
     }
 
-    /// Takes all anew, in order.
+    /// Sets the sorted entries.
     pub(super) fn replace(&mut self, entries: Vec<(SortKey, usize)>) {
         self.sizes = [0; SECTIONS];
         for ((section, ..), _) in &entries {
@@ -164,14 +161,14 @@ impl JobOrder {
         self.entries = entries;
     }
 
-    /// These entries are the first ones of sections of that size; the others are still to come.
+    /// Sets the sizes of the sections, of which only the first entries are loaded.
     pub(super) fn resize(&mut self, sizes: [usize; SECTIONS]) {
         self.sizes = sizes;
     }
 
-    pub(super) fn insert(&mut self, key: SortKey, place: usize) {
-        let at = self.before(key);
-        self.entries.insert(at, (key, place));
+    pub(super) fn insert(&mut self, key: SortKey, index: usize) {
+        let at = self.count_before(key);
+        self.entries.insert(at, (key, index));
         self.resize_by(key, 1);
     }
 
@@ -182,15 +179,15 @@ impl JobOrder {
         }
     }
 
-    /// An entry goes from one place to another: only what lies between them moves.
+    /// Moves an entry to another position; only the entries between the two are moved.
     pub(super) fn shift(&mut self, from: SortKey, to: SortKey) {
         let Some(at) = self.position(from) else { return };
-        let goal = self.before(to);
-        let (stretch, goal) = if goal > at { (at..goal, goal - 1) } else { (goal..at + 1, goal) };
-        if let Some(stretch) = self.entries.get_mut(stretch) {
-            if goal > at { stretch.rotate_left(1) } else { stretch.rotate_right(1) }
+        let target = self.count_before(to);
+        let (range, target) = if target > at { (at..target, target - 1) } else { (target..at + 1, target) };
+        if let Some(range) = self.entries.get_mut(range) {
+            if target > at { range.rotate_left(1) } else { range.rotate_right(1) }
         }
-        if let Some((key, _)) = self.entries.get_mut(goal) {
+        if let Some((key, _)) = self.entries.get_mut(target) {
             *key = to;
         }
         self.resize_by(from, -1);
@@ -203,40 +200,40 @@ impl JobOrder {
         }
     }
 
-    /// How many entries come before a key.
-    fn before(&self, key: SortKey) -> usize {
+    /// The number of entries before a key.
+    fn count_before(&self, key: SortKey) -> usize {
         self.entries.partition_point(|(other, _)| *other < key)
     }
 
-    /// The position of a key, by binary search.
+    /// The position of a key, found by binary search.
     pub(super) fn position(&self, key: SortKey) -> Option<usize> {
         self.entries.binary_search_by(|(other, _)| other.cmp(&key)).ok()
     }
 
-    /// The place of the row at a position.
+    /// The row index at a position.
     pub(super) fn at(&self, position: usize) -> Option<usize> {
-        self.entries.get(position).map(|(_, place)| *place)
+        self.entries.get(position).map(|(_, index)| *index)
     }
 
-    /// The section and the place of the row at a position.
+    /// The section and row index at a position.
     pub(super) fn entry(&self, position: usize) -> Option<(usize, usize)> {
-        self.entries.get(position).map(|(key, place)| (key.0, *place))
+        self.entries.get(position).map(|(key, index)| (key.0, *index))
     }
 
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Jobs that have a line: all but the hidden ones, which come last.
+    /// The number of listed jobs: all but the hidden ones, which come last.
     pub(super) fn shown(&self) -> usize {
         let hidden = if self.show_dismissed { 0 } else { self.sizes.last().copied().unwrap_or(0) };
         let all: usize = self.sizes.iter().sum();
         self.entries.len().min(all.saturating_sub(hidden))
     }
 
-    /// Places of the rows that have a line, in order.
-    pub(super) fn places(&self) -> impl Iterator<Item = usize> + '_ {
-        self.entries.iter().take(self.shown()).map(|(_, place)| *place)
+    /// The indexes of the listed rows, in order.
+    pub(super) fn row_indexes(&self) -> impl Iterator<Item = usize> + '_ {
+        self.entries.iter().take(self.shown()).map(|(_, index)| *index)
     }
 
     fn sections(&self) -> impl Iterator<Item = Section> + '_ {
@@ -252,12 +249,12 @@ impl JobOrder {
         })
     }
 
-    /// Lines in all, headings included.
+    /// The number of lines, headings included.
     pub(super) fn line_count(&self) -> usize {
         self.sections().map(|section| section.lines).sum()
     }
 
-    /// What stands on a line.
+    /// The heading or row on a line.
     pub(super) fn line(&self, at: usize) -> Option<ListItem> {
         let mut line = 0;
         for section in self.sections() {
@@ -274,21 +271,21 @@ impl JobOrder {
         None
     }
 
-    /// The line of the job at this position.
+    /// The line of the job at a position.
     pub(super) fn line_of(&self, position: usize) -> usize {
         let before = self.sections().take_while(|section| section.start <= position);
         position + before.filter(|section| section.heading.is_some()).count()
     }
 
-    /// Places of all rows, hidden ones as well; for tests.
+    /// The indexes of all rows, hidden ones too.
     #[cfg(test)]
-    pub(super) fn everywhere(&self) -> Vec<usize> {
-        self.entries.iter().map(|(_, place)| *place).collect()
+    pub(super) fn all_indexes(&self) -> Vec<usize> {
+        self.entries.iter().map(|(_, index)| *index).collect()
     }
 
-    /// Whether every entry stands where its key says; for tests.
+    /// Whether every entry is at the position that its key demands.
     #[cfg(test)]
-    pub(super) fn is_whole(&self) -> bool {
+    pub(super) fn is_consistent(&self) -> bool {
         self.entries.is_sorted() && self.sizes.iter().sum::<usize>() == self.entries.len()
     }
 }
@@ -299,7 +296,7 @@ mod tests {
     use crate::app::jobs::tests::{at, row};
 
     #[test]
-    fn sorting_goes_round_and_reversing_turns_it() {
+    fn the_sort_cycles_and_can_be_reversed() {
         let mut sort = Sort::default();
         let names: Vec<&str> = (0..5)
             .map(|_| {
@@ -316,9 +313,9 @@ mod tests {
     }
 
     #[test]
-    fn dismissed_jobs_come_last_however_the_list_is_sorted() {
+    fn dismissed_jobs_come_last_in_every_order() {
         let mut dismissed = row(9, Status::Failed);
-        (dismissed.dismissed, dismissed.looked_at) = (true, Some(at(100)));
+        (dismissed.dismissed, dismissed.viewed_at) = (true, Some(at(100)));
         let other = row(1, Status::Completed);
         for by in Sort::ALL {
             for reversed in [false, true] {

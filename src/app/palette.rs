@@ -1,5 +1,5 @@
-//! The palette: every action of the moment by what it does, the user's own commands and the themes, narrowed by typing.
-//! What was chosen lately comes first.
+//! The command palette: all commands that are possible now, custom commands and themes, narrowed by typing. Recent
+//! choices come first.
 
 use super::dialog::Dialog;
 use super::keymap::{Action, Binding, Chord, Context};
@@ -10,40 +10,37 @@ use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-/// How many of the last choices are remembered.
-const REMEMBERED: usize = 20;
+/// How many recent choices are listed first.
+const MAX_RECENT: usize = 20;
 
-/// Something to choose.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PaletteChoice {
-    /// A row of the key table.
-    Row(&'static Binding),
-    /// A command of the user's own, by its key.
-    Own(Chord),
+    /// A key binding.
+    Binding(&'static Binding),
+    /// A custom command, by its key.
+    CustomCommand(Chord),
     /// A theme, by its name.
     Theme(String),
 }
 
-/// A choice as it is listed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaletteEntry {
     pub choice: PaletteChoice,
     pub text: CleanText,
-    /// Other words by which it is found: its name in the configuration comes first, then synonyms.
-    also: String,
-    /// Its keys, none for a theme.
+    /// Other words that find the entry: first its name in the configuration, then synonyms.
+    search_words: String,
+    /// Its keys; empty for a theme.
     pub keys: String,
-    /// Where it belongs.
-    pub place: &'static str,
+    /// The part of the application that it belongs to.
+    pub category: &'static str,
 }
 
-/// The layer.
 #[derive(Debug)]
 pub struct CommandPalette {
-    /// What is typed.
+    /// The typed text.
     pub input: TextInput,
     entries: Vec<PaletteEntry>,
-    /// Places of the entries that fit what is typed, the best first.
+    /// Indexes of the matching entries, best match first.
     shown: Vec<usize>,
     selected: usize,
     top: usize,
@@ -57,7 +54,7 @@ impl CommandPalette {
         Self { input, entries, shown, selected: 0, top: 0, matcher: Matcher::new(Config::DEFAULT) }
     }
 
-    /// Keeps what fits the typed text, the best first; without any, all in their order.
+    /// Keeps the entries that match the typed text, best match first. If nothing is typed, lists all in their order.
     pub fn narrow(&mut self) {
         let typed = self.input.text();
         let pattern = Pattern::parse(&typed, CaseMatching::Ignore, Normalization::Smart);
@@ -65,139 +62,138 @@ impl CommandPalette {
         let mut score = |text: &str| pattern.score(Utf32Str::new(text, &mut scratch), matcher);
         let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
         let mut scored: Vec<([bool; 2], u32, bool, usize)> = Vec::new();
-        for (place, entry) in self.entries.iter().enumerate() {
-            let text = format!("{} {}", entry.text, entry.place);
-            let all = format!("{text} {}", entry.also).to_lowercase();
+        for (index, entry) in self.entries.iter().enumerate() {
+            let text = format!("{} {}", entry.text, entry.category);
+            let all = format!("{text} {}", entry.search_words).to_lowercase();
             let is_named = words.iter().all(|word| all.split_whitespace().any(|other| other == word));
             let (by_text, by_all) = (score(&text), score(&all));
-            let is_name = entry.also.split_whitespace().next() == Some(&words.join("-"));
-            // Its name comes first, then whole words; of two that fit equally well, the one whose own text fits.
+            let is_name = entry.search_words.split_whitespace().next() == Some(&words.join("-"));
+            // An exact name comes first, then whole words; of equally good matches, the one whose own text matches.
             let score = by_text.max(by_all);
-            scored.extend(score.map(|score| ([is_name, is_named], score, by_text == Some(score), place)));
+            scored.extend(score.map(|score| ([is_name, is_named], score, by_text == Some(score), index)));
         }
-        scored.sort_by_key(|(names, score, by_text, place)| (std::cmp::Reverse((*names, *score, *by_text)), *place));
-        self.shown = scored.into_iter().map(|(.., place)| place).collect();
+        scored.sort_by_key(|(names, score, by_text, index)| (std::cmp::Reverse((*names, *score, *by_text)), *index));
+        self.shown = scored.into_iter().map(|(.., index)| index).collect();
         self.selected = 0;
         self.top = 0;
     }
 
-    /// The chosen one.
     pub fn selected(&self) -> Option<&PaletteEntry> {
-        self.shown.get(self.selected).and_then(|place| self.entries.get(*place))
+        self.shown.get(self.selected).and_then(|index| self.entries.get(*index))
     }
 
-    /// The visible ones, each with whether it is chosen.
+    /// The visible entries, each with whether it is selected.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&PaletteEntry, bool)> {
-        let places = self.shown.iter().enumerate().skip(self.top).take(rows);
-        places.filter_map(|(n, place)| Some((self.entries.get(*place)?, n == self.selected)))
+        let indexes = self.shown.iter().enumerate().skip(self.top).take(rows);
+        indexes.filter_map(|(n, index)| Some((self.entries.get(*index)?, n == self.selected)))
     }
 
-    /// All entries, and those that are left.
+    /// The number of entries, and of those that match.
     pub fn counts(&self) -> (usize, usize) {
         (self.entries.len(), self.shown.len())
     }
 
-    /// Those below the visible ones.
+    /// The number of entries below the visible ones.
     pub fn hidden_below(&self, rows: usize) -> usize {
         self.shown.len().saturating_sub(self.top + rows)
     }
 
-    /// Moves the choice.
+    /// Moves the selection.
     pub fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
         self.selected = to(self.selected, self.shown.len());
-        self.keep_in_sight(rows);
+        self.keep_selected_visible(rows);
     }
 
-    /// Keeps the choice in sight.
-    pub fn keep_in_sight(&mut self, rows: usize) {
-        self.top = scroll::follow(self.top, self.selected, rows, self.shown.len());
+    /// Scrolls until the selection is visible.
+    pub fn keep_selected_visible(&mut self, rows: usize) {
+        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.shown.len());
     }
 }
 
-/// The words besides its help by which an action is found: `new-job` also as `new job`.
-fn also(action: Action) -> String {
-    format!("{} {} {}", action.word(), action.word().replace('-', " "), action.synonyms())
+/// The words besides its help text that find an action, for example `new-job` and `new job`.
+fn search_words(action: Action) -> String {
+    format!("{} {} {}", action.config_name(), action.config_name().replace('-', " "), action.synonyms())
 }
 
 impl App {
-    /// The key that opens the palette: what it lists is what holds at this moment.
+    /// Opens the palette with the commands that are possible now.
     pub(super) fn open_palette(&mut self) {
         let contexts = self.contexts();
         let typing = self.takes_text();
-        // A text that is open goes to disk before another profile takes the place of its own.
-        let may_turn = matches!(self.dialogs.last(), Some(Dialog::Editor(_) | Dialog::Batch(_)));
+        // An open text is saved before the profile is switched.
+        let may_switch_profile = matches!(self.dialogs.last(), Some(Dialog::Editor(_) | Dialog::Batch(_)));
         let mut entries: Vec<PaletteEntry> = Vec::new();
         for row in self.config.keymap.rows(contexts) {
-            // Where text is typed, plain letters of the screen below are no commands.
+            // While text is typed, plain letters of the screen below are not commands.
             let is_plain = typing
                 && row.context == Context::Everywhere
                 && !self.config.keymap.keys(row).iter().any(|c| !c.types_text());
-            let is_reached = !is_plain || (may_turn && row.action == Action::Profiles);
-            // Users look for these by name even when there are none, and are then told so.
-            let is_asked_for = matches!(row.action, Action::Drafts | Action::Profiles) && self.is_offered(row.action);
-            let is_listed = self.is_possible(row.action) || is_asked_for;
+            let is_reached = !is_plain || (may_switch_profile && row.action == Action::Profiles);
+            // Users search for these by name even if there are none; a notice then explains that.
+            let is_searched = matches!(row.action, Action::Drafts | Action::Profiles) && self.is_offered(row.action);
+            let is_listed = self.is_possible(row.action) || is_searched;
             if row.action != Action::Palette && is_reached && is_listed {
                 let keys = if is_plain { &[] } else { self.config.keymap.keys(row) };
                 let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
                 entries.push(PaletteEntry {
-                    choice: PaletteChoice::Row(row),
+                    choice: PaletteChoice::Binding(row),
                     text: CleanText::line(row.help),
-                    also: also(row.action),
+                    search_words: search_words(row.action),
                     keys: keys.join("  "),
-                    place: row.context.short_name(),
+                    category: row.context.short_name(),
                 });
             }
         }
-        entries.extend(self.own_hints().map(|own| PaletteEntry {
-            choice: PaletteChoice::Own(own.key),
-            text: own.name.clone(),
-            also: String::new(),
-            keys: own.key.to_string(),
-            place: "commands",
+        entries.extend(self.runnable_commands().map(|command| PaletteEntry {
+            choice: PaletteChoice::CustomCommand(command.key),
+            text: command.name.clone(),
+            search_words: String::new(),
+            keys: command.key.to_string(),
+            category: "commands",
         }));
         entries.extend(self.config.themes.iter().map(|name| PaletteEntry {
             choice: PaletteChoice::Theme(name.clone()),
             text: CleanText::line(&format!("theme {name}")),
-            also: "colors colours appearance dark light settings".to_owned(),
+            search_words: "colors colours appearance dark light settings".to_owned(),
             keys: String::new(),
-            place: "themes",
+            category: "themes",
         }));
-        let lately = |entry: &PaletteEntry| {
+        let recency = |entry: &PaletteEntry| {
             self.recent_choices.iter().position(|choice| *choice == entry.choice).unwrap_or(usize::MAX)
         };
-        entries.sort_by_key(lately);
+        entries.sort_by_key(recency);
         self.dialogs.push(Dialog::Palette(Box::new(CommandPalette::new(entries))));
     }
 
-    /// Enter: does what is chosen, on the layer or screen below.
-    pub(super) fn take_choice(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Runs the selected command on the dialog or screen below.
+    pub(super) fn run_palette_choice(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Dialog::Palette(palette)) = self.dialogs.last() else { return };
         let Some(choice) = palette.selected().map(|entry| entry.choice.clone()) else { return };
         self.dialogs.pop();
         self.recent_choices.retain(|before| *before != choice);
         self.recent_choices.insert(0, choice.clone());
-        self.recent_choices.truncate(REMEMBERED);
+        self.recent_choices.truncate(MAX_RECENT);
         match choice {
-            PaletteChoice::Row(row) if row.action == Action::Quit => self.quit(effects),
-            PaletteChoice::Row(row) => self.act(row.action, now, effects),
-            PaletteChoice::Own(key) => self.run_own(key, now, effects),
+            PaletteChoice::Binding(row) if row.action == Action::Quit => self.quit(effects),
+            PaletteChoice::Binding(row) => self.run_action(row.action, now, effects),
+            PaletteChoice::CustomCommand(key) => self.run_custom_command(key, now, effects),
             PaletteChoice::Theme(name) => effects.push(Effect::UseTheme { name, keep: false }),
         }
     }
 
-    /// Whether the chosen theme can be saved: not in the demo.
-    pub(super) fn can_keep_theme(&self) -> bool {
+    /// Whether the selected theme can be saved, which the demo can't.
+    pub(super) fn can_save_theme(&self) -> bool {
         let is_theme = |palette: &CommandPalette| {
             matches!(palette.selected(), Some(PaletteEntry { choice: PaletteChoice::Theme(_), .. }))
         };
         self.config.config.is_some() && matches!(self.dialogs.last(), Some(Dialog::Palette(open)) if is_theme(open))
     }
 
-    /// The key that saves the chosen theme as the usual one.
-    pub(super) fn keep_theme(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Saves the selected theme as the default.
+    pub(super) fn save_palette_theme(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let before = effects.len();
-        if self.can_keep_theme() {
-            self.take_choice(now, effects);
+        if self.can_save_theme() {
+            self.run_palette_choice(now, effects);
         }
         for effect in effects.iter_mut().skip(before) {
             if let Effect::UseTheme { keep, .. } = effect {
@@ -243,17 +239,17 @@ mod tests {
     }
 
     #[test]
-    fn an_action_is_found_by_what_it_does_and_done() {
+    fn an_action_is_found_by_its_text_and_run() {
         let mut app = opened();
         typed(&mut app, "views");
         assert!(palette(&app).counts().1 < palette(&app).counts().0);
-        assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("views"));
+        assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("show the page views"));
         enter(&mut app);
         assert_eq!((app.screen, app.dialogs.len()), (Screen::Views, 0));
     }
 
     #[test]
-    fn what_was_chosen_comes_first_the_next_time() {
+    fn the_last_choice_comes_first_the_next_time() {
         let mut app = opened();
         typed(&mut app, "theme high");
         assert_eq!(enter(&mut app), [Effect::UseTheme { name: "high-contrast".to_owned(), keep: false }]);
@@ -262,11 +258,11 @@ mod tests {
     }
 
     #[test]
-    fn it_lists_every_possible_action_of_the_moment_and_nothing_that_would_do_nothing() {
+    fn it_lists_only_actions_that_are_possible_now() {
         let app = opened();
         let entries = &palette(&app).entries;
         let has = |action| {
-            entries.iter().any(|entry| matches!(entry.choice, PaletteChoice::Row(row) if row.action == action))
+            entries.iter().any(|entry| matches!(entry.choice, PaletteChoice::Binding(row) if row.action == action))
         };
         assert!(has(Action::NewJob) && has(Action::Quit) && has(Action::Rename));
         assert!(!has(Action::OpenPr), "no pull request is there to open");
@@ -296,72 +292,75 @@ mod tests {
         ];
         for (words, action) in wanted {
             let choice = found(words);
-            assert!(matches!(&choice, Some(PaletteChoice::Row(row)) if row.action == action), "{words}: {choice:?}");
+            assert!(
+                matches!(&choice, Some(PaletteChoice::Binding(row)) if row.action == action),
+                "{words}: {choice:?}"
+            );
         }
         assert_eq!(found("theme"), Some(PaletteChoice::Theme("dark".to_owned())));
         assert_eq!(found("colors"), Some(PaletteChoice::Theme("dark".to_owned())));
     }
 
     #[test]
-    fn a_theme_is_kept_by_its_own_key_and_only_where_settings_are_saved() {
+    fn a_key_saves_the_theme_but_not_in_the_demo() {
         let mut app = opened();
         typed(&mut app, "theme high");
-        assert!(held(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "the demo");
+        assert!(press_with(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "the demo");
         app.config.config = Some(CleanText::line("/c/config.toml"));
         let kept = Effect::UseTheme { name: "high-contrast".to_owned(), keep: true };
-        assert_eq!(held(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [kept]);
+        assert_eq!(press_with(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [kept]);
         assert!(app.dialogs.is_empty());
         press(&mut app, ':');
         typed(&mut app, "quit");
-        assert!(held(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "no theme");
+        assert!(press_with(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "no theme");
         assert_eq!(app.dialogs.len(), 1);
     }
 
-    fn held(app: &mut App, code: KeyCode, with: KeyModifiers) -> Vec<Effect> {
+    fn press_with(app: &mut App, code: KeyCode, with: KeyModifiers) -> Vec<Effect> {
         app.update(Msg::Input(Event::Key(KeyEvent::new(code, with))), at(0))
     }
 
     #[test]
-    fn repainting_and_moving_in_the_typed_words_leave_the_choice_where_it_is() {
+    fn repainting_and_moving_the_cursor_keep_the_selection() {
         let mut app = opened();
         typed(&mut app, "e");
-        held(&mut app, KeyCode::Down, KeyModifiers::NONE);
+        press_with(&mut app, KeyCode::Down, KeyModifiers::NONE);
         let chosen = palette(&app).selected().cloned();
         assert_ne!(chosen.as_ref(), palette(&app).entries.get(palette(&app).shown[0]), "not the first");
-        assert_eq!(held(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
+        assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
         assert_eq!(palette(&app).selected().cloned(), chosen);
-        assert_eq!(held(&mut app, KeyCode::Char('z'), KeyModifiers::CONTROL), [Effect::Suspend]);
-        held(&mut app, KeyCode::Left, KeyModifiers::NONE);
+        assert_eq!(press_with(&mut app, KeyCode::Char('z'), KeyModifiers::CONTROL), [Effect::Suspend]);
+        press_with(&mut app, KeyCode::Left, KeyModifiers::NONE);
         assert_eq!((palette(&app).selected().cloned(), palette(&app).input.text().as_str()), (chosen.clone(), "e"));
         typed(&mut app, "n");
         assert_eq!((palette(&app).selected, palette(&app).input.text().as_str()), (0, "ne"));
     }
 
     #[test]
-    fn what_lies_below_is_counted_from_what_is_in_sight() {
+    fn entries_below_the_visible_ones_are_counted() {
         let mut app = opened();
         let all = palette(&app).counts().0;
         assert_eq!(palette(&app).hidden_below(5), all - 5);
         let Some(Dialog::Palette(palette)) = app.dialogs.last_mut() else { panic!("open") };
         palette.move_to(|_, _| 6, 5);
-        assert_eq!(palette.hidden_below(5), all - 7, "two are out of sight above");
+        assert_eq!(palette.hidden_below(5), all - 7, "two are scrolled out above");
         palette.move_to(|_, total| total - 1, 5);
         assert_eq!(palette.hidden_below(5), 0);
     }
 
     #[test]
-    fn a_question_that_is_repainted_is_not_answered() {
+    fn repainting_does_not_answer_a_question() {
         let mut app = app(vec![row(1, Status::Completed)]);
         let yes = ConfirmAction::DeleteDraft(DraftSlot::NewJob);
-        app.dialogs.push(Dialog::Question(ConfirmDialog { text: "Sure?".to_owned(), yes }));
-        assert_eq!(held(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
+        app.dialogs.push(Dialog::Confirm(ConfirmDialog { text: "Sure?".to_owned(), yes }));
+        assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
         assert_eq!(app.dialogs.len(), 1);
-        held(&mut app, KeyCode::Char('k'), KeyModifiers::CONTROL);
+        press_with(&mut app, KeyCode::Char('k'), KeyModifiers::CONTROL);
         assert!(app.dialogs.is_empty(), "anything else is no");
     }
 
     #[test]
-    fn nothing_that_fits_is_nothing_to_choose() {
+    fn without_a_match_enter_does_nothing() {
         let mut app = opened();
         typed(&mut app, "zzzzqqq");
         assert!(palette(&app).selected().is_none());

@@ -1,5 +1,5 @@
-//! A layer to choose a text from: prompts that were sent, templates, drafts. Typed words narrow it. What happens to the
-//! chosen one is decided in `write`.
+//! A list to choose a text from: earlier prompts, templates or drafts, narrowed by typing. `prompt_sources` uses the
+//! chosen text.
 
 use super::scroll;
 use super::text_input::TextInput;
@@ -7,21 +7,19 @@ use crate::model::failure::Failure;
 use crate::model::prompt::DraftSlot;
 use crate::model::text::CleanText;
 
-/// Characters of a text in which typed words are looked for.
-const SOUGHT: usize = 4000;
-/// Longest title.
-const TITLE: usize = 200;
+/// The number of characters of a text that are searched.
+const SEARCHED_CHARS: usize = 4000;
+/// The maximal length of a title.
+const MAX_TITLE_CHARS: usize = 200;
 
-/// What is chosen from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Picking {
+pub enum PickerKind {
     /// Prompts that were sent before.
     History,
     Templates,
     Drafts,
 }
 
-/// How far the reading of the entries is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PickerLoad {
     Waiting,
@@ -29,61 +27,59 @@ pub enum PickerLoad {
     Failed(CleanText),
 }
 
-/// One text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PickerEntry {
-    /// Its first line.
+    /// The first line of the text.
     pub title: CleanText,
-    /// Where it comes from, where that is worth a word.
+    /// Where the text comes from, or empty.
     pub note: CleanText,
     pub text: String,
-    /// Where it belongs, if it is a draft.
+    /// The draft's slot, if it is a draft.
     pub slot: Option<DraftSlot>,
-    sought: String,
+    searched: String,
 }
 
 impl PickerEntry {
-    /// An entry whose title is the text's first line.
+    /// Creates an entry whose title is the first line of the text.
     pub fn new(text: String, note: CleanText, slot: Option<DraftSlot>) -> Self {
-        let title = CleanText::title(&text, TITLE);
-        let head: String = text.chars().take(SOUGHT).collect();
-        let sought = format!("{note} {head}").to_lowercase();
-        Self { title, note, text, slot, sought }
+        let title = CleanText::title(&text, MAX_TITLE_CHARS);
+        let head: String = text.chars().take(SEARCHED_CHARS).collect();
+        let searched = format!("{note} {head}").to_lowercase();
+        Self { title, note, text, slot, searched }
     }
 }
 
-/// The layer.
 #[derive(Debug)]
 pub struct Picker {
-    pub picking: Picking,
-    /// What is typed to narrow it.
+    pub kind: PickerKind,
+    /// The typed filter.
     pub filter: TextInput,
-    pub reading: PickerLoad,
+    pub load: PickerLoad,
     entries: Vec<PickerEntry>,
-    /// Places of the entries that the typed words leave.
+    /// Indexes of the entries that match the typed words.
     shown: Vec<usize>,
     selected: usize,
     top: usize,
 }
 
-impl Picking {
-    /// What stands over the list while nothing is typed. A demo keeps nothing on disk.
-    pub fn invitation(self, demo: bool) -> &'static str {
+impl PickerKind {
+    /// The text above the list while nothing is typed. The demo saves nothing on disk.
+    pub fn hint(self, demo: bool) -> &'static str {
         match self {
-            Self::Drafts if demo => "Not sent yet, kept as long as the demo runs.",
-            Self::Drafts => "Not sent yet, kept on disk.",
-            Self::History | Self::Templates => "Type words to narrow it.",
+            Self::Drafts if demo => "Not sent yet, kept until the demo ends.",
+            Self::Drafts => "Not sent yet, saved on disk.",
+            Self::History | Self::Templates => "Type to search.",
         }
     }
 }
 
 impl Picker {
-    /// Waits for its entries.
-    pub fn new(picking: Picking) -> Self {
+    /// Creates a picker that waits for its entries.
+    pub fn new(picking: PickerKind) -> Self {
         Self {
-            picking,
+            kind: picking,
             filter: TextInput::line(""),
-            reading: PickerLoad::Waiting,
+            load: PickerLoad::Waiting,
             entries: Vec::new(),
             shown: Vec::new(),
             selected: 0,
@@ -91,63 +87,62 @@ impl Picker {
         }
     }
 
-    /// Whether characters typed narrow it.
+    /// Whether it can be narrowed by typing.
     pub fn takes_text(&self) -> bool {
-        self.picking != Picking::Drafts
+        self.kind != PickerKind::Drafts
     }
 
-    /// Takes its entries, or why there are none. The selection stays at its place.
-    pub fn take(&mut self, entries: Result<Vec<PickerEntry>, Failure>) {
+    /// Sets the entries, or the reason why there are none. The selection stays at its index.
+    pub fn set_entries(&mut self, entries: Result<Vec<PickerEntry>, Failure>) {
         match entries {
             Ok(entries) => {
                 self.entries = entries;
-                self.reading = PickerLoad::Done;
+                self.load = PickerLoad::Done;
             }
-            Err(failure) => self.reading = PickerLoad::Failed(failure.sentence),
+            Err(failure) => self.load = PickerLoad::Failed(failure.message),
         }
         self.narrow();
     }
 
-    /// Keeps the entries in which every typed word stands, whatever the case.
+    /// Keeps the entries that contain every typed word, ignoring case.
     pub fn narrow(&mut self) {
         let typed = self.filter.text().to_lowercase();
         let words: Vec<&str> = typed.split_whitespace().collect();
-        let fits = |entry: &PickerEntry| words.iter().all(|word| entry.sought.contains(word));
-        let places = self.entries.iter().enumerate().filter(|(_, entry)| fits(entry)).map(|(place, _)| place);
-        self.shown = places.collect();
+        let fits = |entry: &PickerEntry| words.iter().all(|word| entry.searched.contains(word));
+        let indexes = self.entries.iter().enumerate().filter(|(_, entry)| fits(entry)).map(|(index, _)| index);
+        self.shown = indexes.collect();
         self.selected = self.selected.min(self.shown.len().saturating_sub(1));
     }
 
-    /// How many there are in all, and how many the typed words leave.
+    /// The number of entries, and of those that match.
     pub fn counts(&self) -> (usize, usize) {
         (self.entries.len(), self.shown.len())
     }
 
-    /// The chosen entry.
     pub fn selected(&self) -> Option<&PickerEntry> {
-        self.shown.get(self.selected).and_then(|&place| self.entries.get(place))
+        self.shown.get(self.selected).and_then(|&index| self.entries.get(index))
     }
 
-    /// The visible entries, each with whether it is the chosen one.
+    /// The visible entries, each with whether it is selected.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&PickerEntry, bool)> {
         let window = self.shown.iter().enumerate().skip(self.top).take(rows);
-        window.filter_map(|(at, &place)| Some((self.entries.get(place)?, at == self.selected)))
+        window.filter_map(|(at, &index)| Some((self.entries.get(index)?, at == self.selected)))
     }
 
-    /// Entries below the visible ones.
+    /// The number of entries below the visible ones.
     pub fn hidden_below(&self, rows: usize) -> usize {
         self.shown.len().saturating_sub(self.top + rows)
     }
 
-    /// Moves the choice.
+    /// Moves the selection.
     pub fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
         self.selected = to(self.selected, self.shown.len());
-        self.keep_in_sight(rows);
+        self.keep_selected_visible(rows);
     }
 
-    /// Keeps the chosen entry in sight.
-    pub fn keep_in_sight(&mut self, rows: usize) {
-        self.top = scroll::follow(self.top, self.selected, rows, self.shown.len());
+    /// Scrolls until the selection is visible.
+    pub fn keep_selected_visible(&mut self, rows: usize) {
+        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.shown.len());
     }
 }
 
@@ -157,8 +152,8 @@ mod tests {
     use crate::model::failure::FailureKind;
 
     fn picker(texts: &[&str]) -> Picker {
-        let mut picker = Picker::new(Picking::History);
-        picker.take(Ok(texts
+        let mut picker = Picker::new(PickerKind::History);
+        picker.set_entries(Ok(texts
             .iter()
             .map(|text| PickerEntry::new((*text).to_owned(), CleanText::default(), None))
             .collect()));
@@ -172,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn every_typed_word_has_to_stand_somewhere_in_the_text() {
+    fn every_typed_word_must_occur_in_the_text() {
         let mut picker = picker(&["Fix links\nunder /api", "Translate /billing", "Fix the SSO page"]);
         assert_eq!(typed(&mut picker, "FIX"), ["Fix links", "Fix the SSO page"]);
         assert_eq!(typed(&mut picker, "api fix"), ["Fix links"]);
@@ -182,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_choice_stays_among_what_is_left() {
+    fn the_selection_stays_within_the_matches() {
         let mut picker = picker(&["a", "b", "ab"]);
         picker.move_to(|_, total| total - 1, 2);
         assert_eq!(picker.selected().map(|entry| entry.text.as_str()), Some("ab"));
@@ -190,7 +185,7 @@ mod tests {
         typed(&mut picker, "b");
         assert_eq!(picker.selected().map(|entry| entry.text.as_str()), Some("ab"));
         typed(&mut picker, "a");
-        picker.take(Err(Failure::new(FailureKind::Store, "No.")));
-        assert_eq!(picker.reading, PickerLoad::Failed(CleanText::line("No.")));
+        picker.set_entries(Err(Failure::new(FailureKind::Store, "No.")));
+        assert_eq!(picker.load, PickerLoad::Failed(CleanText::line("No.")));
     }
 }

@@ -1,5 +1,5 @@
-//! The profiles of the configuration, and turning to another one: its key is read and tried while the present one goes on;
-//! only then everything begins anew on the other.
+//! The list of profiles, and switching to another one: its key is read and tested while the current profile stays in
+//! use. Only then is the dashboard restarted on the new profile.
 
 use super::dialog::Dialog;
 use super::editor::DraftState;
@@ -13,88 +13,81 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 
-/// A profile as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileEntry {
     pub name: CleanText,
-    /// Whom it leads to; none without a project.
+    /// The service and project. `None` without a project.
     pub scope: Option<Scope>,
-    /// Why it can't be turned to, a sentence; none when it can.
-    pub lacks: Option<CleanText>,
+    /// Why it can't be switched to, a sentence. `None` if it can.
+    pub problem: Option<CleanText>,
 }
 
 impl ProfileEntry {
-    /// The host of its service, as a word for people.
+    /// The host of its service, for display.
     pub fn host(&self) -> CleanText {
         let url = self.scope.as_ref().map_or("", |scope| scope.base_url.as_str());
         CleanText::line(url.split_once("://").map_or(url, |(_, rest)| rest))
     }
 
-    /// Its project, as it may be shown.
+    /// Its project, for display.
     pub fn project(&self) -> CleanText {
         CleanText::line(self.scope.as_ref().map_or("", |scope| scope.project.as_str()))
     }
 }
 
-/// How far turning to another one is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SwitchStep {
     Choosing,
-    /// The key of the one at this place is read.
+    /// The key of the profile at this index is being read.
     Reading(usize),
-    /// The service is asked whether it takes the key.
+    /// The service is being asked whether it accepts the key.
     Asking(usize),
 }
 
-/// The layer.
 #[derive(Debug)]
 pub struct ProfilesDialog {
     pub step: SwitchStep,
-    /// The job to go to on the other one.
+    /// The job to select after switching.
     goal: Option<JobKey>,
-    /// Places of others that lead to the same project, to be tried should this one not be usable.
+    /// Indexes of other profiles of the same project, to try if this one can't be used.
     others: Vec<usize>,
-    /// Why the last one that was chosen was not turned to.
-    pub said: Option<CleanText>,
+    /// Why the last switch failed.
+    pub message: Option<CleanText>,
     selected: usize,
     top: usize,
 }
 
 impl ProfilesDialog {
-    /// The place of the selected one.
     pub fn selected(&self) -> usize {
         self.selected
     }
 
-    /// Whether none is being switched to.
     pub(super) fn is_choosing(&self) -> bool {
         self.step == SwitchStep::Choosing
     }
 
-    /// The first visible one.
     pub fn top(&self) -> usize {
         self.top
     }
 
-    /// Moves the choice, unless one was made.
+    /// Moves the selection, unless a switch is under way.
     pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize, total: usize) {
         if self.step == SwitchStep::Choosing {
             self.selected = to(self.selected, total);
             self.goal = None;
             self.others.clear();
-            self.said = None;
+            self.message = None;
         }
-        self.keep_in_sight(rows, total);
+        self.keep_selected_visible(rows, total);
     }
 
-    /// Keeps the choice in sight.
-    pub(super) fn keep_in_sight(&mut self, rows: usize, total: usize) {
-        self.top = scroll::follow(self.top, self.selected, rows, total);
+    /// Scrolls until the selection is visible.
+    pub(super) fn keep_selected_visible(&mut self, rows: usize, total: usize) {
+        self.top = scroll::scroll_to_show(self.top, self.selected, rows, total);
     }
 }
 
 impl App {
-    /// The key that lists the profiles.
     pub(super) fn open_profiles(&mut self, now: Time) {
         if self.config.profiles.is_empty() {
             return self.notify(Severity::Info, NOT_IN_DEMO, now);
@@ -106,133 +99,138 @@ impl App {
             step: SwitchStep::Choosing,
             goal: None,
             others: Vec::new(),
-            said: None,
-            selected: self.config.current,
+            message: None,
+            selected: self.config.current_profile,
             top: 0,
         };
         self.dialogs.push(Dialog::Profiles(open));
     }
 
-    /// Enter: the selected one is turned to. What is typed goes to disk first, where it belongs.
-    pub(super) fn take_profile(&mut self, effects: &mut Vec<Effect>) {
+    /// Switches to the selected profile. Unsaved text is saved first, under the current profile.
+    pub(super) fn switch_to_selected_profile(&mut self, effects: &mut Vec<Effect>) {
         let Some(Dialog::Profiles(open)) = self.dialogs.last_mut() else { return };
         let at = open.selected;
         if open.step != SwitchStep::Choosing {
             return;
         }
-        if at == self.config.current {
+        if at == self.config.current_profile {
             self.dialogs.pop();
             return;
         }
         let Some(profile) = self.config.profiles.get(at) else { return };
-        if let Some(lacks) = &profile.lacks {
-            open.said = Some(CleanText::line(&format!("{} can't be turned to. {lacks}", profile.name)));
+        if let Some(lacks) = &profile.problem {
+            open.message = Some(CleanText::line(&format!("Can't switch to {}. {lacks}", profile.name)));
             return;
         }
         open.step = SwitchStep::Reading(at);
-        open.said = None;
-        effects.extend(self.dialogs.iter_mut().filter_map(|overlay| overlay.write_draft(DraftState::is_unsaved)));
+        open.message = None;
+        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(DraftState::is_unsaved)));
         effects.push(Effect::ReadProfileKey(at));
     }
 
-    /// Turns to the first of the profiles at these places that can be used, to go to this job there.
-    pub(super) fn choose_profile(&mut self, mut places: Vec<usize>, goal: JobKey, effects: &mut Vec<Effect>) {
-        if places.is_empty() {
+    /// Switches to the first usable one of these profiles, and selects a job there.
+    pub(super) fn switch_to_any_profile(
+        &mut self,
+        mut candidates: Vec<usize>,
+        goal: JobKey,
+        effects: &mut Vec<Effect>,
+    ) {
+        if candidates.is_empty() {
             return;
         }
-        let (selected, others) = (places.remove(0), places);
+        let (selected, others) = (candidates.remove(0), candidates);
         let open =
-            ProfilesDialog { step: SwitchStep::Choosing, goal: Some(goal), others, said: None, selected, top: 0 };
+            ProfilesDialog { step: SwitchStep::Choosing, goal: Some(goal), others, message: None, selected, top: 0 };
         self.dialogs.push(Dialog::Profiles(open));
-        self.take_profile(effects);
+        self.switch_to_selected_profile(effects);
     }
 
-    /// The layer, if it waits for this step.
-    fn waiting_for(&mut self, step: &SwitchStep) -> Option<&mut ProfilesDialog> {
-        self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+    /// The dialog, if it waits for this step.
+    fn profiles_dialog_in(&mut self, step: &SwitchStep) -> Option<&mut ProfilesDialog> {
+        self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::Profiles(open) if open.step == *step => Some(open),
             _ => None,
         })
     }
 
-    /// Its key was read. Who closed the layer meanwhile has changed their mind.
+    /// Continues with the key that was read. Does nothing if the dialog was closed meanwhile.
     pub(super) fn profile_key_read(&mut self, at: usize, result: Result<ApiKey, Failure>, effects: &mut Vec<Effect>) {
-        let Some(open) = self.waiting_for(&SwitchStep::Reading(at)) else { return };
+        let Some(open) = self.profiles_dialog_in(&SwitchStep::Reading(at)) else { return };
         match result {
             Ok(key) => {
                 open.step = SwitchStep::Asking(at);
-                effects.push(Effect::TryProfileKey(at, key));
+                effects.push(Effect::TestProfileKey(at, key));
             }
-            // Reading a key costs nothing, so the next one of the same project is tried at once.
+            // Reading a key costs nothing, so the next profile of the same project is tried at once.
             Err(_) if !open.others.is_empty() => {
                 (open.step, open.selected) = (SwitchStep::Choosing, open.others.remove(0));
-                self.take_profile(effects);
+                self.switch_to_selected_profile(effects);
             }
-            Err(failure) => self.stay(at, &failure),
+            Err(failure) => self.stay_on_current(at, &failure),
         }
         self.dirty = true;
     }
 
-    /// The service was asked.
-    pub(super) fn key_tried(
+    /// Completes the switch after the key was tested.
+    pub(super) fn profile_key_tested(
         &mut self,
         at: usize,
         result: Result<(ApiKey, Option<Failure>), Failure>,
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(open) = self.waiting_for(&SwitchStep::Asking(at)) else { return };
+        let Some(open) = self.profiles_dialog_in(&SwitchStep::Asking(at)) else { return };
         let goal = open.goal;
         match result {
-            Ok((key, away)) => {
-                self.turn_to_profile(at, key, now, effects);
+            Ok((key, failure)) => {
+                self.switch_to_profile(at, key, now, effects);
                 self.pending_selection = goal;
-                match away {
-                    Some(failure) => self.turned_unheard(failure, now),
+                match failure {
+                    Some(failure) => self.switched_unverified(failure, now),
                     None => self.connection = Connection::Ready,
                 }
             }
-            Err(failure) => self.stay(at, &failure),
+            Err(failure) => self.stay_on_current(at, &failure),
         }
         self.dirty = true;
     }
 
-    /// The present profile goes on.
-    fn stay(&mut self, at: usize, failure: &Failure) {
+    /// Stays on the current profile and explains why.
+    fn stay_on_current(&mut self, at: usize, failure: &Failure) {
         let Some(name) = self.config.profiles.get(at).map(|profile| profile.name.clone()) else { return };
-        let (here, tries) = (self.config.profile.clone(), self.key_label(Context::Profiles, Action::Confirm));
-        let open = self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+        let (current, tries) = (self.config.profile.clone(), self.key_label(Context::Profiles, Action::Confirm));
+        let open = self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::Profiles(open) => Some(open),
             _ => None,
         });
         if let Some(open) = open {
             open.step = SwitchStep::Choosing;
-            // Each try is a request: another one is made by another press.
+            // Each attempt is a request, so the user has to start the next one.
             let next = (!open.others.is_empty()).then(|| open.others.remove(0));
             let next = next.and_then(|next| Some((next, &self.config.profiles.get(next)?.name)));
-            let further = next.map(|(_, next)| format!(" {tries} tries {next}, of the same project."));
+            let next_hint = next.map(|(_, next)| format!(" {tries} tries {next} of the same project."));
             open.selected = next.map_or(open.selected, |(next, _)| next);
-            let sentence = &failure.sentence;
-            open.said = Some(CleanText::line(&format!(
-                "Still on {here}: {name} can't be used. {sentence}{}",
-                further.unwrap_or_default()
+            let sentence = &failure.message;
+            open.message = Some(CleanText::line(&format!(
+                "Still on {current}: {name} can't be used. {sentence}{}",
+                next_hint.unwrap_or_default()
             )));
         }
     }
 
-    /// On the other profile, whose key could not be checked: stored jobs are shown, and why the check failed.
-    fn turned_unheard(&mut self, failure: Failure, now: Time) {
-        let text = format!("Now on {}, showing stored jobs. {}", self.config.profile, failure.sentence);
+    /// Shows stored jobs and the failure, because the key of the new profile could not be tested.
+    fn switched_unverified(&mut self, failure: Failure, now: Time) {
+        let text = format!("Switched to {}, showing stored jobs. {}", self.config.profile, failure.message);
         self.notify(Severity::Problem, &text, now);
         self.connection = match failure.kind {
-            FailureKind::Offline => Connection::Offline { reason: failure.sentence, next_try: None },
+            FailureKind::Offline => Connection::Offline { reason: failure.message, next_try: None },
             FailureKind::Limited(wait) => Connection::Limited(wait),
-            FailureKind::Service => Connection::Unusable { reason: failure.sentence },
+            FailureKind::Service => Connection::Unusable { reason: failure.message },
             _ => Connection::Unknown,
         };
     }
 
-    /// A profile was written: it is switched to if its key is there.
+    /// Adds a profile that was written, and switches to it if its key could be read.
     pub(super) fn profile_added(
         &mut self,
         profile: ProfileEntry,
@@ -243,53 +241,49 @@ impl App {
         let name = profile.name.clone();
         let is_verified = self.is_setup_verified();
         self.config.profiles.push(profile);
-        self.dialogs.retain(|overlay| !matches!(overlay, Dialog::Setup(_) | Dialog::Profiles(_)));
+        self.dialogs.retain(|dialog| !matches!(dialog, Dialog::Setup(_) | Dialog::Profiles(_)));
         self.dirty = true;
         let Some(key) = key else {
-            return self.notify(
-                Severity::Info,
-                &format!("Added the profile {name}. Its key could not be read yet."),
-                now,
-            );
+            return self.notify(Severity::Info, &format!("Profile {name} added. Its key could not be read yet."), now);
         };
-        effects.extend(self.dialogs.iter_mut().filter_map(|overlay| overlay.write_draft(DraftState::is_unsaved)));
-        self.turn_to_profile(self.config.profiles.len() - 1, key, now, effects);
+        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(DraftState::is_unsaved)));
+        self.switch_to_profile(self.config.profiles.len() - 1, key, now, effects);
         if is_verified {
             self.connection = Connection::Ready;
         }
     }
 
-    /// Begins anew on another profile. The effects after the first one are the new profile's.
-    fn turn_to_profile(&mut self, at: usize, key: ApiKey, now: Time, effects: &mut Vec<Effect>) {
+    /// Restarts the dashboard on another profile. The effects after `SwitchProfile` apply to the new one.
+    fn switch_to_profile(&mut self, at: usize, key: ApiKey, now: Time, effects: &mut Vec<Effect>) {
         let Some(profile) = self.config.profiles.get(at) else { return };
         let Some(scope) = profile.scope.clone() else { return };
-        let said = format!("Now on {}: {} at {}.", profile.name, profile.project(), profile.host());
+        let notice = format!("Switched to {}: {} at {}.", profile.name, profile.project(), profile.host());
         let start = AppConfig {
             profile: profile.name.clone(),
             scope,
-            current: at,
+            current_profile: at,
             size: self.size,
             notice: None,
             all_profiles: false,
             is_verified: false,
             ..self.config.clone()
         };
-        effects.extend(self.remember_layout(None));
+        effects.extend(self.save_layout(None));
         effects.push(Effect::SwitchProfile(at, key));
-        let (fresh, begin) = App::new(start, now);
-        let before = std::mem::replace(self, fresh);
-        effects.extend(begin);
+        let (new_app, first_effects) = App::new(start, now);
+        let before = std::mem::replace(self, new_app);
+        effects.extend(first_effects);
         self.recent_choices = before.recent_choices;
         self.finish_alerts = before.finish_alerts;
-        // Of another profile, but nothing else tells their ids.
+        // They belong to the other profile, but their ids are recorded nowhere else.
         self.unrecorded = before.unrecorded;
-        // As the terminal has it.
+        // It has to match the terminal's state.
         self.pointer = before.pointer;
-        effects.extend(self.recall_layout(before.panes));
+        effects.extend(self.load_layout(before.panes));
         if matches!(before.screen, Screen::Views | Screen::Log) {
             self.switch_screen(before.screen, now, effects);
         }
-        self.notify(Severity::Info, &said, now);
+        self.notify(Severity::Info, &notice, now);
     }
 }
 

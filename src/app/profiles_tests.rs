@@ -1,4 +1,4 @@
-//! Choosing a profile, and what becomes of the state.
+//! Tests of switching to another profile.
 
 use super::*;
 use crate::app::jobs::tests::{at, row};
@@ -14,11 +14,11 @@ fn scope(project: &str) -> Scope {
 }
 
 fn profile(name: &str, lacks: Option<&str>) -> ProfileEntry {
-    ProfileEntry { name: CleanText::line(name), scope: Some(scope(name)), lacks: lacks.map(CleanText::line) }
+    ProfileEntry { name: CleanText::line(name), scope: Some(scope(name)), problem: lacks.map(CleanText::line) }
 }
 
 fn app() -> App {
-    let profiles = vec![profile("a", None), profile("b", None), profile("c", Some("It has no key of its own."))];
+    let profiles = vec![profile("a", None), profile("b", None), profile("c", Some("No API key."))];
     let start = AppConfig {
         size: (120, 40),
         profile: CleanText::line("a"),
@@ -47,80 +47,83 @@ fn refused() -> Failure {
     Failure::new(FailureKind::KeyRefused, "The service does not accept the key.")
 }
 
-/// `b` is chosen.
-fn chosen() -> App {
+/// The app while it switches to `b`.
+fn switching_to_b() -> App {
     let mut app = app();
     keys(&mut app, "Pj");
     assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)]);
     app
 }
 
-fn said(app: &App) -> &str {
+fn message(app: &App) -> &str {
     match app.dialogs.last() {
-        Some(Dialog::Profiles(open)) => open.said.as_ref().expect("said").as_str(),
+        Some(Dialog::Profiles(open)) => open.message.as_ref().expect("a message").as_str(),
         other => panic!("no profiles: {other:?}"),
     }
 }
 
 #[test]
-fn a_good_key_begins_everything_anew_on_the_other_profile() {
-    let mut app = chosen();
-    assert_eq!(app.update(Msg::ProfileKey(1, Ok(key())), at(2)), [Effect::TryProfileKey(1, key())]);
-    let effects = app.update(Msg::KeyTried(1, Ok((key(), None))), at(3));
+fn a_valid_key_restarts_the_dashboard_on_the_other_profile() {
+    let mut app = switching_to_b();
+    assert_eq!(app.update(Msg::ProfileKey(1, Ok(key())), at(2)), [Effect::TestProfileKey(1, key())]);
+    let effects = app.update(Msg::ProfileKeyTested(1, Ok((key(), None))), at(3));
     assert_eq!(effects[..2], [Effect::SwitchProfile(1, key()), Effect::LoadFirstRows(app.size.1.into())]);
-    assert_eq!((app.config.profile.as_str(), app.config.scope.project.as_str(), app.config.current), ("b", "b", 1));
+    assert_eq!(
+        (app.config.profile.as_str(), app.config.scope.project.as_str(), app.config.current_profile),
+        ("b", "b", 1)
+    );
     assert!(app.jobs.is_empty() && app.store == StoreState::Reading && app.dialogs.is_empty());
-    assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("Now on b: b at api.example.com."));
-    // What it says from now on is about itself.
+    assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("Switched to b: b at api.example.com."));
+    // The list now selects the new profile.
     keys(&mut app, "Pk");
     assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(0)]);
 }
 
 #[test]
-fn a_key_that_is_refused_or_can_not_be_read_leaves_the_old_profile_as_it_is() {
-    let mut app = chosen();
+fn a_key_that_is_refused_or_unreadable_keeps_the_current_profile() {
+    let mut app = switching_to_b();
     app.update(Msg::ProfileKey(1, Err(refused())), at(2));
-    assert_eq!(said(&app), "Still on a: b can't be used. The service does not accept the key.");
+    assert_eq!(message(&app), "Still on a: b can't be used. The service does not accept the key.");
     assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)], "and can be tried again");
     app.update(Msg::ProfileKey(1, Ok(key())), at(2));
-    assert_eq!(app.update(Msg::KeyTried(1, Err(refused())), at(3)), []);
-    assert!(said(&app).starts_with("Still on a"));
+    assert_eq!(app.update(Msg::ProfileKeyTested(1, Err(refused())), at(3)), []);
+    assert!(message(&app).starts_with("Still on a"));
     assert_eq!((app.config.profile.as_str(), app.jobs.len()), ("a", 1));
 }
 
 #[test]
-fn who_closes_the_list_meanwhile_stays_where_they_are() {
-    let mut app = chosen();
+fn closing_the_list_cancels_the_switch() {
+    let mut app = switching_to_b();
     press(&mut app, KeyCode::Esc);
     assert_eq!(app.update(Msg::ProfileKey(1, Ok(key())), at(2)), []);
-    let mut app = chosen();
+    let mut app = switching_to_b();
     app.update(Msg::ProfileKey(1, Ok(key())), at(2));
     press(&mut app, KeyCode::Esc);
-    assert_eq!(app.update(Msg::KeyTried(1, Ok((key(), None))), at(3)), []);
+    assert_eq!(app.update(Msg::ProfileKeyTested(1, Ok((key(), None))), at(3)), []);
     assert_eq!(app.config.profile.as_str(), "a");
 }
 
 #[test]
-fn a_profile_that_lacks_something_says_so_and_the_present_one_closes_the_list() {
+fn an_incomplete_profile_states_its_problem_and_choosing_the_current_one_closes_the_list() {
     let mut app = app();
     keys(&mut app, "PG");
     assert_eq!(press(&mut app, KeyCode::Enter), []);
-    assert_eq!(said(&app), "c can't be turned to. It has no key of its own.");
+    assert_eq!(message(&app), "Can't switch to c. No API key.");
     keys(&mut app, "g");
     press(&mut app, KeyCode::Enter);
     assert!(app.dialogs.is_empty());
 }
 
 #[test]
-fn while_one_is_opened_nothing_else_is_chosen() {
-    let mut app = chosen();
+fn no_other_profile_can_be_selected_during_a_switch() {
+    let mut app = switching_to_b();
     keys(&mut app, "kkn");
     assert_eq!(press(&mut app, KeyCode::Enter), []);
     assert!(matches!(app.dialogs.as_slice(), [Dialog::Profiles(open)] if open.selected() == 1));
 }
 
 #[test]
-fn what_is_typed_is_saved_where_it_belongs_before_anything_turns() {
+fn typed_text_is_saved_before_the_switch() {
     let mut app = app();
     let mut effects = keys(&mut app, "b");
     effects.extend(keys(&mut app, "One prompt"));
@@ -133,7 +136,7 @@ fn what_is_typed_is_saved_where_it_belongs_before_anything_turns() {
 }
 
 #[test]
-fn without_another_profile_the_list_offers_to_add_one_and_the_demo_says_why_not() {
+fn a_profile_can_be_added_from_the_list_but_not_in_the_demo() {
     let mut app = app();
     app.config.profiles.truncate(1);
     app.config.config = Some(CleanText::line("/c/config.toml"));
@@ -150,7 +153,7 @@ fn without_another_profile_the_list_offers_to_add_one_and_the_demo_says_why_not(
 }
 
 #[test]
-fn an_answer_to_a_form_that_was_closed_belongs_to_no_later_one() {
+fn an_answer_to_a_closed_form_is_ignored_by_a_later_one() {
     let mut app = app();
     app.config.config = Some(CleanText::line("/c/config.toml"));
     let attempt = |app: &mut App| {
@@ -177,7 +180,7 @@ fn an_answer_to_a_form_that_was_closed_belongs_to_no_later_one() {
 }
 
 #[test]
-fn each_profile_goes_on_as_it_was_left_and_the_mouse_stays_as_the_terminal_has_it() {
+fn each_profile_has_its_saved_layout_and_the_mouse_setting_stays() {
     use crate::model::layout::Layout;
     let mut app = app();
     app.config.layout = Some(Layout::default());
@@ -186,41 +189,41 @@ fn each_profile_goes_on_as_it_was_left_and_the_mouse_stays_as_the_terminal_has_i
     keys(&mut app, "Pj");
     press(&mut app, KeyCode::Enter);
     app.update(Msg::ProfileKey(1, Ok(key())), at(1));
-    let effects = app.update(Msg::KeyTried(1, Ok((key(), None))), at(1));
-    let written = effects.iter().find_map(|effect| match effect {
-        Effect::RememberLayout { key, text } => Some((key.clone(), Layout::parse(text))),
+    let effects = app.update(Msg::ProfileKeyTested(1, Ok((key(), None))), at(1));
+    let saved = effects.iter().find_map(|effect| match effect {
+        Effect::SaveLayout { key, text } => Some((key.clone(), Layout::parse(text))),
         _ => None,
     });
-    let (old, layout) = written.expect("the old one is written before");
+    let (old, layout) = saved.expect("the old layout is saved first");
     assert!(layout.hidden && layout.jobs.sort.is_some());
-    assert!(!app.has_mouse() && !app.geometry().shows_both(), "as the screen was");
+    assert!(!app.has_mouse() && !app.geometry().shows_both(), "the current layout stays for now");
     let new = app.config.layout_key();
-    assert!(old != new && effects.contains(&Effect::RecallLayout(new.clone())));
+    assert!(old != new && effects.contains(&Effect::LoadLayout(new.clone())));
     app.update(Msg::Layout(old, Some(layout)), at(1));
-    assert_eq!(app.jobs.sorting().by.name(), "need", "an answer about the old one is late");
-    let left = Layout::parse("{\"jobs\":{\"sort\":{\"by\":\"status\",\"reversed\":false}}}");
-    app.update(Msg::Layout(new, Some(left)), at(1));
+    assert_eq!(app.jobs.sorting().by.name(), "need", "a late answer about the old profile is ignored");
+    let saved_layout = Layout::parse("{\"jobs\":{\"sort\":{\"by\":\"status\",\"reversed\":false}}}");
+    app.update(Msg::Layout(new, Some(saved_layout)), at(1));
     assert_eq!((app.jobs.sorting().by.name(), app.geometry().shows_both()), ("status", true));
     assert_eq!(app.connection, Connection::Ready, "the service took the key");
     for later in [Connection::Connecting, Connection::Unknown] {
-        app.update(Msg::News(crate::model::engine_event::EngineEvent::Connection(later)), at(1));
-        assert_eq!(app.connection, Connection::Ready, "and that still holds");
+        app.update(Msg::Engine(crate::model::engine_event::EngineEvent::Connection(later)), at(1));
+        assert_eq!(app.connection, Connection::Ready, "and that still counts");
     }
     app.update(Msg::Loaded(Ok(Box::default())), at(1));
     keys(&mut app, "i");
-    assert!(app.update(Msg::Terminate, at(2)).iter().any(|effect| matches!(effect, Effect::RememberLayout { .. })));
+    assert!(app.update(Msg::Terminate, at(2)).iter().any(|effect| matches!(effect, Effect::SaveLayout { .. })));
 }
 
 #[test]
-fn a_service_that_could_not_be_asked_is_said_to_be_away_from_the_start() {
-    let mut app = chosen();
+fn a_service_that_can_not_be_reached_is_shown_as_offline() {
+    let mut app = switching_to_b();
     app.update(Msg::ProfileKey(1, Ok(key())), at(2));
-    let away = Failure::new(FailureKind::Offline, "The service can't be reached: connection refused.");
-    app.update(Msg::KeyTried(1, Ok((key(), Some(away)))), at(3));
+    let unreachable = Failure::new(FailureKind::Offline, "The service can't be reached: connection refused.");
+    app.update(Msg::ProfileKeyTested(1, Ok((key(), Some(unreachable)))), at(3));
     assert!(matches!(app.connection, Connection::Offline { next_try: None, .. }));
-    let said = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
+    let message = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     assert!(
-        said.starts_with("Now on ") && said.contains("showing stored jobs. The service can't be reached"),
-        "{said}"
+        message.starts_with("Switched to ") && message.contains("showing stored jobs. The service can't be reached"),
+        "{message}"
     );
 }

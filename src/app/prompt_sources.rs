@@ -1,12 +1,11 @@
-//! Where the editor's text can come from besides the keys: prompts that were sent, templates, drafts, an editor of the
-//! user's own.
+//! Sources of the editor's text besides typing: earlier prompts, templates, drafts and an external editor.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
-use super::editor::{DraftState, Editor, joined};
+use super::editor::{DraftState, Editor, join_drafts};
 use super::keymap::{Action, Context};
-use super::picker::{Picker, PickerEntry, Picking};
+use super::picker::{Picker, PickerEntry, PickerKind};
 use super::templates::{TemplateValues, fill};
-use super::views::page_job::{about_title, draft_about_read, for_pages, named};
+use super::views::page_job::{about_title, load_other_draft, short_list, template_order};
 use super::{App, Effect, Screen, Severity, StoreState, Template, format};
 use crate::model::Time;
 use crate::model::failure::Failure;
@@ -15,11 +14,11 @@ use crate::model::row::Job;
 use crate::model::text::CleanText;
 
 impl App {
-    /// Opens the list of what can be taken into the editor.
-    pub(super) fn open_picker(&mut self, picking: Picking, effects: &mut Vec<Effect>) {
+    /// Opens the list of earlier prompts or templates.
+    pub(super) fn open_picker(&mut self, picking: PickerKind, effects: &mut Vec<Effect>) {
         let Some(Dialog::Editor(editor)) = self.dialogs.last() else { return };
-        if !editor.is_lent {
-            effects.push(if picking == Picking::History { Effect::LoadHistory } else { Effect::LoadTemplates });
+        if !editor.is_in_external_editor {
+            effects.push(if picking == PickerKind::History { Effect::LoadHistory } else { Effect::LoadTemplates });
             self.dialogs.push(Dialog::Picker(Box::new(Picker::new(picking))));
         }
     }
@@ -29,20 +28,20 @@ impl App {
             return;
         }
         if self.draft_count() == 0 {
-            self.notify(Severity::Info, "There are no drafts.", now);
+            self.notify(Severity::Info, "No drafts.", now);
             return;
         }
-        let mut picker = Picker::new(Picking::Drafts);
-        picker.take(Ok(self.draft_entries()));
+        let mut picker = Picker::new(PickerKind::Drafts);
+        picker.set_entries(Ok(self.draft_entries()));
         self.dialogs.push(Dialog::Picker(Box::new(picker)));
     }
 
-    /// How many texts are kept that were not sent.
+    /// The number of drafts.
     pub fn draft_count(&self) -> usize {
         self.drafts.values().filter(|text| !text.trim().is_empty()).count()
     }
 
-    /// The drafts: the new job's, that of one about pages, that of many at once, those of follow-ups, prompts that came back.
+    /// The drafts: of a new job, of a job about pages, of a batch, of follow-ups, and of undelivered prompts.
     fn draft_entries(&self) -> Vec<PickerEntry> {
         let order = |slot: &DraftSlot| match slot {
             DraftSlot::NewJob => (0, 0),
@@ -61,61 +60,61 @@ impl App {
     fn draft_title(&self, slot: DraftSlot) -> CleanText {
         match slot {
             DraftSlot::NewJob => CleanText::line("New job"),
-            DraftSlot::AboutPages => CleanText::line(&format!("New job about {}", named(&self.draft_pages))),
-            DraftSlot::Batch => CleanText::line("Many new jobs"),
+            DraftSlot::AboutPages => CleanText::line(&format!("New job about {}", short_list(&self.draft_pages))),
+            DraftSlot::Batch => CleanText::line("New jobs from a list"),
             DraftSlot::FollowUp(job) => match self.jobs.get(job) {
                 Some(row) => CleanText::line(&format!("Follow-up: {}", row.title)),
-                None => CleanText::line("Follow-up to a job that is not here"),
+                None => CleanText::line("Follow-up to an untracked job"),
             },
-            DraftSlot::Prompt(_) => CleanText::line("A prompt that came back"),
+            DraftSlot::Prompt(_) => CleanText::line("Undelivered prompt"),
         }
     }
 
-    fn picker(&mut self, picking: Picking) -> Option<&mut Picker> {
-        self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
-            Dialog::Picker(picker) if picker.picking == picking => Some(picker.as_mut()),
+    fn find_picker(&mut self, picking: PickerKind) -> Option<&mut Picker> {
+        self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
+            Dialog::Picker(picker) if picker.kind == picking => Some(picker.as_mut()),
             _ => None,
         })
     }
 
-    /// Takes in what another instance left for the editor that was just opened: what is typed from here on would be written
-    /// over it. Where both differ, one stands below the other, so that neither is lost.
-    pub(super) fn draft_read(&mut self, slot: DraftSlot, theirs: String, pages: &[CleanText], now: Time) {
-        let ours = self.drafts.get(&slot).map(String::as_str).unwrap_or_default();
-        let ours_is_blank = ours.trim().is_empty();
-        if theirs.trim().is_empty() || ours.contains(theirs.as_str()) {
+    /// Merges the draft that another instance saved into the editor that was just opened, because the next save would
+    /// overwrite it. If both differ, they are joined, so that neither is lost.
+    pub(super) fn draft_read(&mut self, slot: DraftSlot, other: String, pages: &[CleanText], now: Time) {
+        let own = self.drafts.get(&slot).map(String::as_str).unwrap_or_default();
+        let own_is_blank = own.trim().is_empty();
+        if other.trim().is_empty() || own.contains(other.as_str()) {
             return;
         }
-        let text = if theirs.contains(ours) { theirs } else { joined(theirs, ours) };
+        let text = if other.contains(own) { other } else { join_drafts(other, own) };
         let Some(editor) = self.editor().filter(|editor| editor.slot == slot && editor.saved == DraftState::Unchanged)
         else {
             return;
         };
-        let said = if slot == DraftSlot::AboutPages {
-            let said = draft_about_read(editor, &text, pages, !ours_is_blank);
+        let message = if slot == DraftSlot::AboutPages {
+            let message = load_other_draft(editor, &text, pages, !own_is_blank);
             self.draft_pages = editor.pages.clone();
-            // Its texts are filled for the pages that the editor was opened for.
-            self.dialogs.retain(|overlay| !matches!(overlay, Dialog::Picker(_)));
-            said
+            // Templates are filled in for the pages that the editor was opened for.
+            self.dialogs.retain(|dialog| !matches!(dialog, Dialog::Picker(_)));
+            message
         } else {
             editor.input = Editor::new(slot, editor.title.clone(), &text).input;
-            "A draft from another docdeck on this computer is here.".to_owned()
+            "Loaded a draft from another docdeck on this computer.".to_owned()
         };
         self.drafts.insert(slot, text);
-        self.notify(Severity::Info, &said, now);
+        self.notify(Severity::Info, &message, now);
     }
 
-    /// The drafts as they are now, where their list is open.
-    fn list_drafts_again(&mut self) {
+    /// Updates the list of drafts if it is open.
+    fn refresh_drafts(&mut self) {
         let entries = self.draft_entries();
         let rows = self.geometry().picker_rows();
         let is_empty = entries.is_empty();
-        if let Some(picker) = self.picker(Picking::Drafts) {
-            picker.take(Ok(entries));
-            picker.keep_in_sight(rows);
+        if let Some(picker) = self.find_picker(PickerKind::Drafts) {
+            picker.set_entries(Ok(entries));
+            picker.keep_selected_visible(rows);
         }
         if is_empty {
-            self.dialogs.retain(|overlay| !matches!(overlay, Dialog::Picker(open) if open.picking == Picking::Drafts));
+            self.dialogs.retain(|dialog| !matches!(dialog, Dialog::Picker(open) if open.kind == PickerKind::Drafts));
         }
     }
 
@@ -126,31 +125,31 @@ impl App {
             let note = if lines > 1 { format::plural(lines, "line") } else { String::new() };
             PickerEntry::new(text, CleanText::line(&note), None)
         };
-        if let Some(picker) = self.picker(Picking::History) {
-            picker.take(result.map(|prompts| prompts.into_iter().map(entry).collect()));
+        if let Some(picker) = self.find_picker(PickerKind::History) {
+            picker.set_entries(result.map(|prompts| prompts.into_iter().map(entry).collect()));
         }
     }
 
     pub(super) fn templates_read(&mut self, templates: Vec<Template>, now: Time) {
         self.dirty = true;
-        let values = self.values(now);
+        let values = self.template_values(now);
         let pages = self.dialogs.iter().find_map(Dialog::as_editor).map_or(0, |editor| editor.pages.len());
         let mut templates = templates;
         if pages > 0 {
-            templates.sort_by_key(|template| for_pages(&template.text, pages));
+            templates.sort_by_key(|template| template_order(&template.text, pages));
         }
         let entry = |template: Template| PickerEntry::new(fill(&template.text, &values), template.name, None);
-        if let Some(picker) = self.picker(Picking::Templates) {
-            picker.take(Ok(templates.into_iter().map(entry).collect()));
+        if let Some(picker) = self.find_picker(PickerKind::Templates) {
+            picker.set_entries(Ok(templates.into_iter().map(entry).collect()));
         }
     }
 
-    /// What the blanks of a template stand for here: the pages that a new job is about, the job that a follow-up is for
-    /// or that is selected.
-    fn values(&self, now: Time) -> TemplateValues {
+    /// The values of template blanks: the pages of the new job, and the job of the follow-up or the selected job.
+    fn template_values(&self, now: Time) -> TemplateValues {
         let editor = self.dialogs.iter().find_map(Dialog::as_editor);
         let pages = editor.map(|editor| editor.pages.as_slice()).unwrap_or_default();
-        let mut values = if pages.is_empty() { TemplateValues::default() } else { self.page_values(pages, now) };
+        let mut values =
+            if pages.is_empty() { TemplateValues::default() } else { self.page_template_values(pages, now) };
         let named = |row: &Job| match &row.id {
             Some(id) => format!("\"{}\" ({})", row.title, id.clean()),
             None => format!("\"{}\"", row.title),
@@ -164,12 +163,12 @@ impl App {
         values
     }
 
-    /// Enter in a list of texts.
-    pub(super) fn take_picked(&mut self, now: Time) {
+    /// Uses the selected text.
+    pub(super) fn use_picked_text(&mut self, now: Time) {
         let Some(Dialog::Picker(picker)) = self.dialogs.last() else { return };
         let Some(entry) = picker.selected() else { return };
         let (text, slot) = (entry.text.clone(), entry.slot);
-        let is_template = picker.picking == Picking::Templates;
+        let is_template = picker.kind == PickerKind::Templates;
         self.dialogs.pop();
         if let Some(slot) = slot {
             self.open_draft(slot, now);
@@ -177,7 +176,7 @@ impl App {
         }
         let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() else { return };
         match (editor.is_unchanged(), is_template) {
-            (true, true) => editor.take_template(&text),
+            (true, true) => editor.insert_template(&text),
             (true, false) => editor.change(now, |input| input.replace(&text)),
             (false, _) => editor.change(now, |input| input.paste(&text)),
         }
@@ -204,7 +203,7 @@ impl App {
                 let kind = self.detail.prompt(prompt).map_or(PromptKind::Create, |prompt| prompt.kind);
                 let reason = self.detail.prompt(prompt).and_then(|prompt| prompt.delivery.reason().cloned());
                 let text = self.drafts.get(&slot).cloned().unwrap_or_default();
-                self.edit_again(prompt, kind, reason.unwrap_or_default(), &text);
+                self.edit_as_same_prompt(prompt, kind, reason.unwrap_or_default(), &text);
             }
         }
     }
@@ -213,51 +212,51 @@ impl App {
         let Some(Dialog::Picker(picker)) = self.dialogs.last() else { return };
         let Some((entry, slot)) = picker.selected().and_then(|entry| Some((entry, entry.slot?))) else { return };
         let characters = format::plural(entry.text.chars().count(), "character");
-        let text = format!("Delete this draft ({}, {characters})? It can't be brought back.", entry.note);
-        self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::DeleteDraft(slot) }));
+        let text = format!("Delete this draft ({}, {characters})? This can't be undone.", entry.note);
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::DeleteDraft(slot) }));
     }
 
     pub(super) fn delete_draft(&mut self, slot: DraftSlot, effects: &mut Vec<Effect>) {
         self.drafts.remove(&slot);
         effects.push(Effect::DeleteDraft(slot));
-        self.list_drafts_again();
+        self.refresh_drafts();
     }
 
-    /// Hands the text to the user's own editor; what is not on disk goes there first.
-    pub(super) fn edit_outside(&mut self, effects: &mut Vec<Effect>) {
+    /// Opens the text in the external editor, after saving it.
+    pub(super) fn open_external_editor(&mut self, effects: &mut Vec<Effect>) {
         let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() else { return };
-        if editor.is_lent {
+        if editor.is_in_external_editor {
             return;
         }
         let text = editor.input.text();
         if editor.is_unsaved() {
-            editor.saved = DraftState::Writing;
+            editor.saved = DraftState::Saving;
             effects.push(Effect::save_draft(editor.slot, text.clone(), &editor.pages));
         }
-        editor.is_lent = true;
-        effects.push(Effect::EditOutside(text));
+        editor.is_in_external_editor = true;
+        effects.push(Effect::OpenExternalEditor(text));
     }
 
-    /// The user's own editor has ended.
-    pub(super) fn edited_outside(&mut self, result: Result<String, Failure>, now: Time) {
+    /// Takes the text back after the external editor has exited.
+    pub(super) fn external_editor_closed(&mut self, result: Result<String, Failure>, now: Time) {
         self.dirty = true;
         let mut editors = self.dialogs.iter_mut().rev().filter_map(Dialog::as_editor_mut);
-        let Some(editor) = editors.find(|editor| editor.is_lent) else { return };
-        editor.is_lent = false;
+        let Some(editor) = editors.find(|editor| editor.is_in_external_editor) else { return };
+        editor.is_in_external_editor = false;
         match result {
             Ok(text) => {
-                // Editors end a file with a line feed of their own.
+                // Editors end a file with a line feed.
                 let ends = editor.input.text().ends_with('\n');
                 let text = if ends { text.as_str() } else { text.trim_end_matches(['\n', '\r']) };
                 editor.change(now, |input| input.replace(text));
             }
             Err(failure) => {
-                editor.message = Some(CleanText::line(&format!("{} Your text is as it was.", failure.sentence)));
+                editor.message = Some(CleanText::line(&format!("{} Your text is unchanged.", failure.message)));
             }
         }
     }
 }
 
 #[cfg(test)]
-#[path = "write_tests.rs"]
+#[path = "prompt_sources_tests.rs"]
 mod tests;

@@ -1,5 +1,5 @@
-//! Jobs that another process let go of (`docdeck prune --jobs`) while the dashboard runs: they leave the list, and what is
-//! open about them is closed, unless something is typed in it.
+//! Jobs that `docdeck prune --jobs` removed in another process. They are removed from the list, and dialogs about them
+//! are closed unless they contain typed text.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputDialog, InputField};
 use super::{App, Effect, Pane, Severity, format};
@@ -9,57 +9,53 @@ use crate::model::row::RemainingJobs;
 use crate::model::text::CleanText;
 
 impl App {
-    /// Word of what is left came.
-    pub(super) fn pruned(&mut self, left: &RemainingJobs, now: Time, effects: &mut Vec<Effect>) {
-        if self.left_ahead(left) {
+    /// Removes the jobs that no longer exist.
+    pub(super) fn remove_pruned_jobs(&mut self, left: &RemainingJobs, now: Time, effects: &mut Vec<Effect>) {
+        if self.queue_remaining(left) {
             return;
         }
         self.prune_among_all(left);
         let had = self.jobs.selected().map(|row| row.key);
-        let went = self.jobs.retain(|key| left.has(key));
-        if went == 0 {
+        let removed = self.jobs.retain(|key| left.contains(key));
+        if removed == 0 {
             return;
         }
-        if had.is_some_and(|key| !left.has(key)) {
-            // Another job's detail in its place would be taken for its own.
+        if had.is_some_and(|key| !left.contains(key)) {
+            // The detail of another job in its place would be mistaken for it.
             self.pane = Pane::List;
         }
-        self.undo.retain_mut(|undo| undo.keep_only(left));
-        self.drafts.retain(|slot, _| !matches!(slot, DraftSlot::FollowUp(key) if !left.has(*key)));
-        self.dialogs.retain_mut(|overlay| still_holds(overlay, left));
-        effects.extend(self.recall_card());
+        self.undo.retain_mut(|undo| undo.retain_jobs(left));
+        self.drafts.retain(|slot, _| !matches!(slot, DraftSlot::FollowUp(key) if !left.contains(*key)));
+        self.dialogs.retain_mut(|dialog| stays_open(dialog, left));
+        effects.extend(self.reload_page_detail());
         self.dirty = true;
-        let (jobs, verb) = (format::plural(went, "job"), if went == 1 { "is" } else { "are" });
-        self.notify(
-            Severity::Info,
-            &format!("{jobs} {verb} no longer listed: `docdeck prune` let go of what is over."),
-            now,
-        );
+        let (jobs, verb) = (format::plural(removed, "finished job"), if removed == 1 { "was" } else { "were" });
+        self.notify(Severity::Info, &format!("{jobs} {verb} removed by `docdeck prune`."), now);
     }
 }
 
-/// Whether a layer goes on; what it says of jobs is brought up to date.
-fn still_holds(overlay: &mut Dialog, left: &RemainingJobs) -> bool {
-    match overlay {
-        Dialog::Ask(ask) => {
-            let InputDialog { wanted, .. } = ask.as_mut();
+/// Whether a dialog stays open. Drops removed jobs from it.
+fn stays_open(dialog: &mut Dialog, left: &RemainingJobs) -> bool {
+    match dialog {
+        Dialog::Input(ask) => {
+            let InputDialog { field: wanted, .. } = ask.as_mut();
             match wanted {
-                InputField::Title(key) | InputField::Note(key) => left.has(*key),
+                InputField::Title(key) | InputField::Note(key) => left.contains(*key),
                 InputField::Tags(keys) => {
-                    keys.retain(|key| left.has(*key));
+                    keys.retain(|key| left.contains(*key));
                     !keys.is_empty()
                 }
                 _ => true,
             }
         }
-        // It names the jobs that it is about: it is asked again with the right ones.
-        Dialog::Question(ConfirmDialog { yes: ConfirmAction::Bulk(_, targets), .. }) => {
-            targets.keys.iter().all(|key| left.has(*key))
+        // The question names the jobs. The user can ask again for the remaining ones.
+        Dialog::Confirm(ConfirmDialog { yes: ConfirmAction::Bulk(_, targets), .. }) => {
+            targets.keys.iter().all(|key| left.contains(*key))
         }
         Dialog::Editor(editor) => {
-            editor.targets.retain(|key| left.has(*key));
+            editor.targets.retain(|key| left.contains(*key));
             let DraftSlot::FollowUp(key) = editor.slot else { return true };
-            if left.has(key) {
+            if left.contains(key) {
                 return true;
             }
             if let Some(first) = editor.targets.first() {
@@ -67,9 +63,9 @@ fn still_holds(overlay: &mut Dialog, left: &RemainingJobs) -> bool {
                 return true;
             }
             editor.message = Some(CleanText::line(
-                "Its job was let go of by `docdeck prune`, so nothing can be sent to it. Ctrl-Y copies the text.",
+                "The job was removed by `docdeck prune`: nothing can be sent to it. Ctrl-Y copies the text.",
             ));
-            !editor.is_untyped()
+            !editor.is_unedited()
         }
         _ => true,
     }
@@ -107,14 +103,14 @@ mod tests {
         app
     }
 
-    /// Five failed jobs, the newest first in the list: 5, 4, 3, 2, 1.
+    /// Five failed jobs, listed newest first: 5, 4, 3, 2, 1.
     fn rows() -> Vec<crate::model::row::Job> {
         (1..=5).map(|key| row(key, Status::Failed)).collect()
     }
 
     fn left(keys: &[i64]) -> Msg {
         let keys = keys.iter().copied().map(JobKey).collect();
-        Msg::News(EngineEvent::Left(RemainingJobs { keys, up_to: JobKey(5) }))
+        Msg::Engine(EngineEvent::JobsRemoved(RemainingJobs { keys, up_to: JobKey(5) }))
     }
 
     fn selected(app: &App) -> Option<i64> {
@@ -122,31 +118,31 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_were_let_go_of_leave_the_list_and_the_selection_stays_in_its_place() {
+    fn pruned_jobs_leave_the_list_and_the_selection_keeps_its_position() {
         let mut app = loaded();
         press(&mut app, "jj");
         assert_eq!(selected(&app), Some(3));
         app.update(left(&[1, 2, 4, 5]), at(1001));
         assert_eq!((app.jobs.len(), selected(&app)), (4, Some(2)));
         app.update(left(&[1, 2, 5]), at(1002));
-        assert_eq!((app.jobs.len(), selected(&app)), (3, Some(2)), "another one went");
+        assert_eq!((app.jobs.len(), selected(&app)), (3, Some(2)), "another one was removed");
         app.update(left(&[]), at(1003));
         assert_eq!((app.jobs.len(), selected(&app)), (0, None));
     }
 
     #[test]
-    fn a_job_that_came_after_the_record_was_read_for_it_stays() {
+    fn a_job_added_after_the_pruning_was_read_stays() {
         let mut app = loaded();
-        app.update(Msg::News(EngineEvent::Job(Box::new(row(6, Status::Active)))), at(1000));
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(row(6, Status::Active)))), at(1000));
         app.update(left(&[]), at(1001));
         assert_eq!((app.jobs.len(), selected(&app)), (1, Some(6)));
     }
 
     #[test]
-    fn marks_go_with_their_jobs_and_a_question_about_them_is_not_answered_for_fewer() {
+    fn pruned_jobs_are_unmarked_and_a_question_about_them_closes() {
         let mut app = loaded();
         press(&mut app, "vvvd");
-        assert!(matches!(app.dialogs.last(), Some(Dialog::Question(_))));
+        assert!(matches!(app.dialogs.last(), Some(Dialog::Confirm(_))));
         app.update(left(&[1, 2, 3, 4]), at(1001));
         assert!(app.dialogs.is_empty());
         assert_eq!(app.jobs.marked_keys(), [JobKey(4), JobKey(3)]);
@@ -162,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_for_one_of_them_stays_on_the_screen_and_a_blank_editor_closes() {
+    fn an_editor_with_text_for_a_pruned_job_stays_open_and_a_blank_one_closes() {
         let mut app = loaded();
         press(&mut app, "f");
         app.update(left(&[1, 2, 3, 4]), at(1001));
@@ -175,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_taken_back_for_a_job_that_is_no_more() {
+    fn nothing_is_undone_for_a_pruned_job() {
         let mut app = loaded();
         press(&mut app, "d");
         app.update(left(&[1, 2, 3, 4]), at(1001));
@@ -183,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn word_that_comes_before_the_record_is_read_holds_for_it() {
+    fn pruning_reported_before_the_store_is_read_is_applied_afterwards() {
         let mut app = started();
         app.update(left(&[1, 2]), at(0));
         app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))), at(0));

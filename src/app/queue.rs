@@ -1,4 +1,4 @@
-//! What the user changes about prompts that wait to be sent: hold them, move them in the line, take them out.
+//! Changing queued prompts: pausing, resuming, moving and removing them.
 
 use super::bulk::{Bulk, Targets};
 use super::keymap::{Action, Context};
@@ -10,28 +10,29 @@ use crate::model::prompt::DeliveryKind;
 use crate::model::row::{Job, JobKey};
 use chrono::TimeDelta;
 
-/// Whether a job's prompt waits, held or not.
-pub(super) fn waits(row: &Job) -> bool {
+/// Whether a job has a queued prompt, paused or not.
+pub(super) fn has_queued_prompt(row: &Job) -> bool {
     matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Paused))
 }
 
 impl App {
-    /// How long the hourly limit still holds back the queued prompts of this job; none if it doesn't.
+    /// How long the hourly limit still delays the queued prompts of this job. `None` if it doesn't.
     pub fn queue_wait(&self, row: &Job, now: Time) -> Option<Wait> {
         let limited = if row.id.is_none() { RateLimited::Create } else { RateLimited::FollowUp };
         let is_queued = row.undelivered == Some(DeliveryKind::Queued);
         self.budget(limited).wait().filter(|wait| is_queued && wait.until > now)
     }
 
-    /// When a prompt is sent that waits until then: `at 17:24`, `in 42s`, or `in about a minute` if that is an estimate.
+    /// When a prompt is sent that waits until then: `at 17:24`, `in 42s`, or `in about a minute` if that is an
+    /// estimate.
     pub fn send_time(&self, wait: Wait, now: Time) -> String {
         if wait.is_estimate || wait.until - now < TimeDelta::minutes(1) {
-            return format!("in {}", wait.words(now));
+            return format!("in {}", wait.remaining_text(now));
         }
         format!("at {}", wait.until.with_timezone(&self.config.offset).format("%H:%M"))
     }
 
-    /// The same for the copy of the wait that a prompt of this job has.
+    /// Like `queue_wait`, for the time that is stored with a prompt of this job.
     pub fn prompt_wait(&self, row: Option<&Job>, until: Time, now: Time) -> Wait {
         let known = row.and_then(|row| self.queue_wait(row, now));
         Wait { until: until.min(now + LONGEST_WAIT), is_estimate: known.is_some_and(|wait| wait.is_estimate) }
@@ -39,15 +40,15 @@ impl App {
 
     pub(super) fn change_queue(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
-        let targets = self.split_targets(&keys, |row| (!waits(row)).then_some("not queued"));
+        let targets = self.split_targets(&keys, |row| (!has_queued_prompt(row)).then_some("not queued"));
         if targets.keys.is_empty() {
             let text = match self.acts_on_marks() {
-                true => "None of the marked jobs is queued.",
-                false => "Nothing of this job waits to be sent.",
+                true => "None of the marked jobs has a queued prompt.",
+                false => "This job has no queued prompt.",
             };
             return self.notify(Severity::Info, text, now);
         }
-        // Paused ones are released only if all of them are paused.
+        // Paused prompts are resumed only if all of them are paused.
         let paused =
             |key: &JobKey| self.jobs.get(*key).is_some_and(|row| row.undelivered == Some(DeliveryKind::Paused));
         let change = match action {
@@ -56,35 +57,35 @@ impl App {
             Action::QueueUp => QueueChange::Up,
             Action::QueueDown => QueueChange::Down,
             Action::QueueRemove => {
-                let text = format!("Remove {} from the queue without sending?", prompts_of(&targets));
-                return self.question(text, Bulk::RemoveFromQueue, targets);
+                let text = format!("Remove {} from the queue without sending?", prompts_text(&targets));
+                return self.confirm_bulk(text, Bulk::RemoveFromQueue, targets);
             }
             _ => return,
         };
         if self.acts_on_marks() {
-            let prompts = prompts_of(&targets);
+            let prompts = prompts_text(&targets);
             let text = match change {
                 QueueChange::Pause => format!("Pause {prompts}?"),
                 QueueChange::Release => format!("Resume {prompts}?"),
                 QueueChange::Up => format!("Move {prompts} one place forward in the queue?"),
                 QueueChange::Down => format!("Move {prompts} one place back in the queue?"),
             };
-            return self.question(text, Bulk::Queue(change), targets);
+            return self.confirm_bulk(text, Bulk::Queue(change), targets);
         }
         let text = match change {
             QueueChange::Pause => {
                 format!("Paused. Press {} to resume.", self.key_label(Context::Jobs, Action::QueuePause))
             }
-            QueueChange::Release => "Resumed. It is sent in its turn if docdeck is running.".to_owned(),
-            QueueChange::Up => "One place forward in the queue.".to_owned(),
-            QueueChange::Down => "One place back in the queue.".to_owned(),
+            QueueChange::Release => "Resumed. It is sent in queue order while docdeck runs.".to_owned(),
+            QueueChange::Up => "Moved forward in the queue.".to_owned(),
+            QueueChange::Down => "Moved back in the queue.".to_owned(),
         };
         self.notify(Severity::Info, &text, now);
         effects.push(Effect::ChangeQueue(targets.keys, change));
     }
 }
 
-fn prompts_of(targets: &Targets) -> String {
+fn prompts_text(targets: &Targets) -> String {
     match targets.keys.len() {
         1 => "the prompt of 1 job".to_owned(),
         n => format!("the prompts of {}", format::plural(n, "job")),

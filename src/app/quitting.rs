@@ -1,5 +1,5 @@
-//! Quitting. Queued prompts are sent only while docdeck is running, so the user is asked first if no other instance is there
-//! to send them.
+//! Quitting. Queued prompts are sent only while docdeck is running, so the user is asked first if no other instance can
+//! send them.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::format::{count, fit};
@@ -7,15 +7,15 @@ use super::{App, Effect};
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::Job;
 
-/// Titles that are named, and the cells that each may take.
-const NAMED: usize = 3;
-const TITLE: usize = 40;
+/// How many titles are named, and the cells that each may take.
+const MAX_NAMED: usize = 3;
+const TITLE_CELLS: usize = 40;
 
-/// Whether docdeck will send a prompt of this job by itself.
+/// Whether docdeck will send a prompt of this job without the user.
 fn is_queued(row: &Job) -> bool {
     match row.undelivered {
         Some(DeliveryKind::Queued) => true,
-        // One behind the prompt that is on its way.
+        // One is queued behind the prompt that is being sent.
         Some(DeliveryKind::Sending) => row.queue_position.is_some(),
         _ => false,
     }
@@ -28,30 +28,30 @@ impl App {
             true => self.jobs.rows().filter(|row| is_queued(row)).collect(),
             false => Vec::new(),
         };
-        if queued.is_empty() || self.asks_to_quit() {
-            self.leave(effects);
+        if queued.is_empty() || self.is_asking_to_quit() {
+            self.save_and_quit(effects);
             return;
         }
-        let text = question(&queued);
-        self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::Quit }));
+        let text = question_text(&queued);
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::Quit }));
     }
 
-    /// Whether the question is open.
-    pub(super) fn asks_to_quit(&self) -> bool {
-        matches!(self.dialogs.last(), Some(Dialog::Question(ConfirmDialog { yes: ConfirmAction::Quit, .. })))
+    pub(super) fn is_asking_to_quit(&self) -> bool {
+        matches!(self.dialogs.last(), Some(Dialog::Confirm(ConfirmDialog { yes: ConfirmAction::Quit, .. })))
     }
 }
 
-fn question(queued: &[&Job]) -> String {
-    let mut titles: Vec<String> = queued.iter().take(NAMED).map(|row| fit(row.title.as_str(), TITLE)).collect();
-    if queued.len() > NAMED {
-        titles.push(format!("and {} more", count(queued.len() - NAMED)));
+fn question_text(queued: &[&Job]) -> String {
+    let named = queued.iter().take(MAX_NAMED);
+    let mut titles: Vec<String> = named.map(|row| fit(row.title.as_str(), TITLE_CELLS)).collect();
+    if queued.len() > MAX_NAMED {
+        titles.push(format!("and {} more", count(queued.len() - MAX_NAMED)));
     }
-    let who = match queued.len() {
+    let subject = match queued.len() {
         1 => "1 job has a queued prompt, which is".to_owned(),
         n => format!("{} jobs have queued prompts, which are", count(n)),
     };
-    format!("{who} sent only while docdeck is running: {}.", titles.join(", "))
+    format!("{subject} sent only while docdeck is running: {}.", titles.join(", "))
 }
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
         Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
     }
 
-    /// A job for each state.
+    /// Jobs with these states.
     fn app(states: &[Option<DeliveryKind>]) -> App {
         let scope = Scope { base_url: "https://a.example".into(), project: "p".into(), organization: None };
         let start = AppConfig::new(scope, chrono::FixedOffset::east_opt(0).expect("UTC"));
@@ -84,7 +84,7 @@ mod tests {
         app
     }
 
-    /// Whether the key ends the program.
+    /// Presses a key. Returns whether the program exits.
     fn press(app: &mut App, code: KeyCode, modifiers: KeyModifiers) -> bool {
         app.update(Msg::Input(Event::Key(KeyEvent::new(code, modifiers))), at(1)).contains(&Effect::Quit)
     }
@@ -99,7 +99,7 @@ mod tests {
 
     fn asked(app: &App) -> &str {
         match app.dialogs.last() {
-            Some(Dialog::Question(question)) => &question.text,
+            Some(Dialog::Confirm(question)) => &question.text,
             _ => "",
         }
     }
@@ -131,17 +131,17 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_behind_the_one_on_its_way_counts() {
+    fn a_prompt_queued_behind_the_one_being_sent_counts() {
         let mut app = app(&[Some(DeliveryKind::Sending)]);
-        assert!(q(&mut app), "a prompt on its way is waited for anyhow");
+        assert!(q(&mut app), "quitting waits for a prompt that is being sent");
         let mut row = app.jobs.get(JobKey(0)).expect("the job").clone();
         (row.queue_position, row.revision) = (Some(9), 2);
-        app.update(Msg::News(EngineEvent::Job(Box::new(row))), at(1));
+        app.update(Msg::Engine(EngineEvent::Job(Box::new(row))), at(1));
         assert!(!q(&mut app));
     }
 
     #[test]
-    fn no_and_any_other_key_stay_and_the_next_q_asks_again() {
+    fn any_key_but_yes_cancels_and_the_next_q_asks_again() {
         for code in [KeyCode::Char('n'), KeyCode::Esc, KeyCode::Char('x'), KeyCode::Char('q')] {
             let mut app = app(&[QUEUED]);
             assert!(!q(&mut app));
@@ -165,11 +165,11 @@ mod tests {
         let ended = app(&[QUEUED]).update(Msg::Terminate, at(1));
         assert!(ended.contains(&Effect::Quit));
         let mut second = app(&[QUEUED]);
-        second.update(Msg::News(EngineEvent::SendsQueue(false)), at(1));
+        second.update(Msg::Engine(EngineEvent::QueueOwnership(false)), at(1));
         assert!(q(&mut second));
         let mut alone = app(&[QUEUED]);
-        alone.update(Msg::News(EngineEvent::SendsQueue(false)), at(1));
-        alone.update(Msg::News(EngineEvent::SendsQueue(true)), at(1));
+        alone.update(Msg::Engine(EngineEvent::QueueOwnership(false)), at(1));
+        alone.update(Msg::Engine(EngineEvent::QueueOwnership(true)), at(1));
         assert!(!q(&mut alone));
     }
 }

@@ -1,18 +1,17 @@
-//! Scrolling: a movement through something long, and which part of it is visible.
+//! Scrolling: moving through a list or text, and computing its visible part.
 
-/// The first visible line, so that `at` is visible among `visible` lines of `total`, moving as little as possible.
-pub(super) fn follow(top: usize, at: usize, visible: usize, total: usize) -> usize {
+/// The first visible line after scrolling as little as possible to show `at`, with `visible` lines of `total`.
+pub(super) fn scroll_to_show(top: usize, at: usize, visible: usize, total: usize) -> usize {
     let visible = visible.max(1);
     let top = if at < top { at } else { top.max((at + 1).saturating_sub(visible)) };
     top.min(total.saturating_sub(visible))
 }
 
-/// A position moved by `by`, kept within `total`.
-pub(super) fn moved(at: usize, by: isize, total: usize) -> usize {
+/// Moves a position by `by`, within `total`.
+pub(super) fn move_within(at: usize, by: isize, total: usize) -> usize {
     at.saturating_add_signed(by).min(total.saturating_sub(1))
 }
 
-/// A movement through something long.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scroll {
     By(isize),
@@ -24,16 +23,16 @@ pub(super) enum Scroll {
 impl Scroll {
     pub(super) fn apply(self, at: usize, rows: usize, total: usize) -> usize {
         match self {
-            Self::By(n) => moved(at, n, total),
-            Self::Page(n) => moved(at, n.saturating_mul(page(rows)), total),
+            Self::By(n) => move_within(at, n, total),
+            Self::Page(n) => move_within(at, n.saturating_mul(page_step(rows)), total),
             Self::Top => 0,
             Self::Bottom => total.saturating_sub(1),
         }
     }
 }
 
-/// A screenful less one line, so that the eye keeps its place.
-pub(super) fn page(rows: usize) -> isize {
+/// A page is one line less than the view, to keep a line of context.
+pub(super) fn page_step(rows: usize) -> isize {
     isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1)
 }
 
@@ -43,10 +42,10 @@ mod tests {
 
     #[test]
     fn the_window_moves_no_more_than_needed() {
-        assert_eq!(follow(0, 4, 5, 100), 0);
-        assert_eq!(follow(0, 5, 5, 100), 1);
-        assert_eq!(follow(10, 3, 5, 100), 3);
-        assert_eq!(follow(98, 99, 5, 100), 95, "no empty lines at the end");
-        assert_eq!(follow(3, 0, 5, 0), 0);
+        assert_eq!(scroll_to_show(0, 4, 5, 100), 0);
+        assert_eq!(scroll_to_show(0, 5, 5, 100), 1);
+        assert_eq!(scroll_to_show(10, 3, 5, 100), 3);
+        assert_eq!(scroll_to_show(98, 99, 5, 100), 95, "no empty lines at the end");
+        assert_eq!(scroll_to_show(3, 0, 5, 0), 0);
     }
 }

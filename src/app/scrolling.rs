@@ -1,13 +1,13 @@
-//! Moving through what is listed: the list of a screen, or the layer over it.
+//! Applies scroll keys to the list of a screen or to the dialog over it.
 
 use super::batch::BatchStep;
 use super::dialog::Dialog;
 use super::jobs::JobList;
-use super::scroll::{Scroll, page};
+use super::scroll::{Scroll, page_step};
 use super::{App, Pane, Screen};
 
 impl App {
-    /// Moves what has the keys.
+    /// Scrolls the pane or dialog that has the focus.
     pub(super) fn scroll(&mut self, by: Scroll) {
         let g = self.geometry();
         let total = match self.dialogs.last() {
@@ -19,18 +19,18 @@ impl App {
             help.scroll = by.apply(help.scroll, rows, (total + 1).saturating_sub(rows));
             return;
         }
-        // A filter lies beside its list, not over it.
+        // A filter is beside its list, not over it.
         if matches!(self.dialogs.last(), Some(Dialog::Filter(_)))
             && let Some(open) = self.all_jobs_mut()
         {
-            return move_in(&mut open.list, by, g.all_jobs_rows());
+            return scroll_list(&mut open.list, by, g.all_jobs_rows());
         }
         if !matches!(self.dialogs.last(), None | Some(Dialog::Filter(_))) {
-            self.scroll_layer(by);
+            self.scroll_dialog(by);
             return;
         }
         match (self.screen, self.pane) {
-            (Screen::Jobs, Pane::List) => move_in(&mut self.jobs, by, g.list_rows()),
+            (Screen::Jobs, Pane::List) => scroll_list(&mut self.jobs, by, g.list_rows()),
             (Screen::Jobs, Pane::Detail) => {
                 let total = self.detail.lines().len() + self.detail_head_lines() + 1;
                 let last = total.saturating_sub(g.detail_rows());
@@ -38,7 +38,7 @@ impl App {
             }
             (Screen::Views, _) => match by {
                 Scroll::By(n) => self.views.table.move_by(n),
-                Scroll::Page(n) => self.views.table.move_by(n.saturating_mul(page(g.views_rows()))),
+                Scroll::Page(n) => self.views.table.move_by(n.saturating_mul(page_step(g.views_rows()))),
                 Scroll::Top => self.views.table.move_to_end(false),
                 Scroll::Bottom => self.views.table.move_to_end(true),
             },
@@ -46,7 +46,7 @@ impl App {
                 let rows = self.log_rows();
                 let step = match by {
                     Scroll::By(n) => n,
-                    Scroll::Page(n) => n.saturating_mul(page(rows)),
+                    Scroll::Page(n) => n.saturating_mul(page_step(rows)),
                     Scroll::Top => isize::MIN / 2,
                     Scroll::Bottom => isize::MAX / 2,
                 };
@@ -59,9 +59,9 @@ impl App {
         }
     }
 
-    fn scroll_layer(&mut self, by: Scroll) {
+    fn scroll_dialog(&mut self, by: Scroll) {
         let g = self.geometry();
-        let total = self.resolve_total();
+        let total = self.undelivered_line_count();
         match self.dialogs.last_mut() {
             Some(Dialog::Palette(palette)) => {
                 let rows = g.palette_rows();
@@ -77,17 +77,18 @@ impl App {
                     preview.move_to(|at, total| by.apply(at, rows, total), rows);
                 }
             }
-            Some(Dialog::Resolve(resolve)) => {
-                resolve.scroll = by.apply(resolve.scroll, g.layer_rows(), (total + 1).saturating_sub(g.layer_rows()));
+            Some(Dialog::Undelivered(resolve)) => {
+                resolve.scroll =
+                    by.apply(resolve.scroll, g.full_dialog_rows(), (total + 1).saturating_sub(g.full_dialog_rows()));
             }
-            Some(Dialog::Card(_)) => self.scroll_card(by),
+            Some(Dialog::PageDetail(_)) => self.scroll_page_detail(by),
             Some(Dialog::Calendar(calendar)) => calendar.scroll(by),
             Some(Dialog::Export(export)) => export.scroll(by),
-            Some(Dialog::Kept(kept)) => {
-                let rows = g.kept_rows();
+            Some(Dialog::CachedRanges(kept)) => {
+                let rows = g.cached_rows();
                 kept.move_to(|at, total| by.apply(at, rows, total), rows);
             }
-            Some(Dialog::AllJobs(open)) => move_in(&mut open.list, by, g.all_jobs_rows()),
+            Some(Dialog::AllJobs(open)) => scroll_list(&mut open.list, by, g.all_jobs_rows()),
             Some(Dialog::Profiles(open)) => {
                 let total = self.config.profiles.len();
                 let rows = g.profile_rows(total, false);
@@ -104,49 +105,51 @@ impl App {
         }
     }
 
-    /// Lines of the page about an undelivered prompt, when it is on top.
-    fn resolve_total(&self) -> usize {
+    /// The number of lines of the page about an undelivered prompt, if it is on top.
+    fn undelivered_line_count(&self) -> usize {
         match self.dialogs.last() {
-            Some(Dialog::Resolve(resolve)) => self.resolve_lines(resolve, self.geometry().layer_columns()).len(),
+            Some(Dialog::Undelivered(resolve)) => {
+                self.undelivered_lines(resolve, self.geometry().full_dialog_columns()).len()
+            }
             _ => 0,
         }
     }
 
-    /// After a change of size or of what is listed.
-    pub(super) fn keep_layer_in_sight(&mut self) {
+    /// Keeps the selection of the dialog visible after its size or content changed.
+    pub(super) fn keep_dialog_selection_visible(&mut self) {
         let g = self.geometry();
-        let total = self.resolve_total();
+        let total = self.undelivered_line_count();
         if let Some(open) = self.all_jobs_mut() {
-            open.list.keep_in_sight(g.all_jobs_rows());
+            open.list.keep_selected_visible(g.all_jobs_rows());
         }
         match self.dialogs.last_mut() {
-            Some(Dialog::Palette(palette)) => palette.keep_in_sight(g.palette_rows()),
-            Some(Dialog::Picker(picker)) => picker.keep_in_sight(g.picker_rows()),
+            Some(Dialog::Palette(palette)) => palette.keep_selected_visible(g.palette_rows()),
+            Some(Dialog::Picker(picker)) => picker.keep_selected_visible(g.picker_rows()),
             Some(Dialog::Batch(batch)) => {
                 if let BatchStep::Preview(preview) = &mut batch.step {
-                    preview.keep_in_sight(g.batch_rows());
+                    preview.keep_selected_visible(g.batch_rows());
                 }
             }
-            Some(Dialog::Resolve(resolve)) => {
-                resolve.scroll = resolve.scroll.min(total.saturating_sub(g.layer_rows()));
+            Some(Dialog::Undelivered(resolve)) => {
+                resolve.scroll = resolve.scroll.min(total.saturating_sub(g.full_dialog_rows()));
             }
-            Some(Dialog::Card(_)) => self.keep_card_in_sight(),
-            Some(Dialog::Kept(kept)) => kept.keep_in_sight(g.kept_rows()),
-            Some(Dialog::Movers(open)) => open.keep_in_sight(g.movers_rows()),
+            Some(Dialog::PageDetail(_)) => self.limit_page_detail_scroll(),
+            Some(Dialog::CachedRanges(kept)) => kept.show_selection(g.cached_rows()),
+            Some(Dialog::Movers(open)) => open.keep_selected_visible(g.movers_rows()),
             Some(Dialog::Profiles(open)) => {
                 let total = self.config.profiles.len();
-                open.keep_in_sight(g.profile_rows(total, open.said.is_some()), total);
+                open.keep_selected_visible(g.profile_rows(total, open.message.is_some()), total);
             }
             _ => {}
         }
     }
 }
 
-/// Moves the selection of a list of jobs of which so many lines are seen.
-fn move_in(list: &mut JobList, by: Scroll, rows: usize) {
+/// Moves the selection of a job list with `rows` visible lines.
+fn scroll_list(list: &mut JobList, by: Scroll, rows: usize) {
     match by {
         Scroll::By(n) => list.move_by(n),
-        Scroll::Page(n) => list.move_by(n.saturating_mul(page(rows))),
+        Scroll::Page(n) => list.move_by(n.saturating_mul(page_step(rows))),
         Scroll::Top => list.move_to_end(false),
         Scroll::Bottom => list.move_to_end(true),
     }

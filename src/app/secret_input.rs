@@ -1,19 +1,19 @@
-//! A line that is typed and not shown: held where it is wiped, without a history that would keep what was taken away.
+//! A single-line input for secrets: its text is not shown, is wiped from memory, and has no history.
 
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Longest text that is taken, in bytes; a key is far shorter. The room is made once: what a text outgrew would not be
-/// wiped.
-const LONGEST: usize = 4096;
+/// The maximal length in bytes; a key is far shorter. The buffer is allocated once, because a reallocation would leave
+/// an unwiped copy behind.
+const MAX_BYTES: usize = 4096;
 
-/// What is typed, at the end of the line alone.
+/// The typed text. The cursor is always at its end.
 #[derive(PartialEq, Eq)]
 pub struct SecretInput(Zeroizing<String>);
 
 impl Default for SecretInput {
     fn default() -> Self {
-        Self(Zeroizing::new(String::with_capacity(LONGEST)))
+        Self(Zeroizing::new(String::with_capacity(MAX_BYTES)))
     }
 }
 
@@ -32,36 +32,33 @@ impl fmt::Debug for SecretInput {
 }
 
 impl SecretInput {
-    /// The secret itself.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Number of characters, each shown as a dot.
+    /// The number of characters, each shown as a dot.
     pub fn len(&self) -> usize {
         self.0.chars().count()
     }
 
-    /// Whether nothing was typed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds what is typed or pasted, as far as there is room; line breaks and other control characters are left out.
+    /// Appends typed or pasted text up to the maximal length, without line breaks and other control characters.
     pub fn push(&mut self, text: &str) {
         for c in text.chars().filter(|c| !c.is_control()) {
-            if self.0.len() + c.len_utf8() <= LONGEST {
+            if self.0.len() + c.len_utf8() <= MAX_BYTES {
                 self.0.push(c);
             }
         }
     }
 
-    /// Takes the last character away.
+    /// Deletes the last character.
     pub fn pop(&mut self) {
         self.0.pop();
     }
 
-    /// Takes all of it away.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
@@ -74,11 +71,11 @@ mod tests {
     #[test]
     fn it_never_grows_and_never_prints() {
         let mut input = SecretInput::default();
-        let room = input.0.capacity();
+        let capacity = input.0.capacity();
         input.push("mint_a\r\nb");
         assert_eq!((input.expose(), input.len()), ("mint_ab", 7));
-        input.push(&"é".repeat(LONGEST));
-        assert!(input.0.len() <= LONGEST && input.0.capacity() == room);
+        input.push(&"é".repeat(MAX_BYTES));
+        assert!(input.0.len() <= MAX_BYTES && input.0.capacity() == capacity);
         assert_eq!(format!("{input:?}"), "***");
         input.clear();
         assert!(input.is_empty());

@@ -1,7 +1,8 @@
-//! What comes before the record is read, so that it is neither lost nor done to a part of the list.
+//! Queues keys and events that arrive before the store is read, so that they are neither lost nor applied to a partial
+//! list.
 //!
-//! Keys: a user who is quicker than the disk finds them done. What only looks at the first rows, or leaves, is done at
-//! once. News: what was written after the rows were read is newer than they are.
+//! Keys that only move among the first rows, or leave the list, work at once. The others run when the store is read.
+//! Engine events are applied then too, because they are newer than the rows that are being read.
 
 use super::keymap::{Action, Chord, Context};
 use super::{App, Effect, Screen, Severity, StoreState};
@@ -9,70 +10,69 @@ use crate::model::Time;
 use crate::model::row::{Job, JobKey, RemainingJobs};
 use crossterm::event::{Event, KeyEventKind};
 
-/// Keys that are kept at most: more than anyone types before giving up.
-const MOST: usize = 16_384;
+/// The maximal number of queued keys, more than anyone types before giving up.
+const MAX_KEYS: usize = 16_384;
 
-/// What came ahead, each in its order.
 #[derive(Debug, Default)]
 pub(super) struct StartupQueue {
     typed: Vec<Event>,
     rows: Vec<Job>,
     merged: Vec<(JobKey, JobKey)>,
-    left: Option<RemainingJobs>,
+    remaining: Option<RemainingJobs>,
 }
 
 impl App {
-    /// Keeps what is typed before the record is read. Whether it was kept.
-    pub(super) fn type_ahead(&mut self, event: &Event, now: Time) -> bool {
+    /// Queues a key that is pressed before the store is read. Returns whether it was queued.
+    pub(super) fn queue_input(&mut self, event: &Event, now: Time) -> bool {
         if self.store == StoreState::Read || self.screen == Screen::Welcome {
             return false;
         }
-        let is_kept = match event {
+        let is_queued = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
                 let action = self.config.keymap.action(self.contexts(), Chord::from_event(*key));
-                let leaves = matches!(action, Some(Action::Interrupt | Action::Suspend | Action::Repaint));
-                !leaves && (!self.startup_queue.typed.is_empty() || self.needs_record(action))
+                let is_immediate = matches!(action, Some(Action::Interrupt | Action::Suspend | Action::Repaint));
+                !is_immediate && (!self.startup_queue.typed.is_empty() || self.needs_all_rows(action))
             }
-            // In their order: a key says that the terminal has the focus.
+            // They keep their order: a key implies that the terminal has the focus.
             Event::Paste(_) | Event::FocusGained | Event::FocusLost => !self.startup_queue.typed.is_empty(),
             _ => false,
         };
-        if is_kept && self.startup_queue.typed.len() < MOST {
+        if is_queued && self.startup_queue.typed.len() < MAX_KEYS {
             self.startup_queue.typed.push(event.clone());
         }
-        if is_kept && self.store != StoreState::Reading {
+        if is_queued && self.store != StoreState::Reading {
             let leave = self.config.keymap.key_label(Context::Everywhere, Action::Interrupt);
             self.notify(
                 Severity::Problem,
-                &format!("What is known here can't be read yet. What you type waits for it; {leave} leaves."),
+                &format!("The jobs can't be read yet. Your keys wait until they are; {leave} quits."),
                 now,
             );
         }
-        is_kept
+        is_queued
     }
 
-    /// Whether an action can't be done right with the first rows alone.
-    fn needs_record(&self, action: Option<Action>) -> bool {
-        let only_looks = matches!(
+    /// Whether an action needs more than the first rows.
+    fn needs_all_rows(&self, action: Option<Action>) -> bool {
+        let needs_first_rows_only = matches!(
             action,
             Some(Action::Down | Action::Up | Action::PageDown | Action::PageUp | Action::Top | Action::Quit)
                 | Some(Action::ShowJobs | Action::ShowViews | Action::ShowLog | Action::Help | Action::Palette)
                 | Some(Action::Profiles)
         );
         let on_jobs = self.screen == Screen::Jobs && self.dialogs.is_empty();
-        action == Some(Action::NewJob) || (on_jobs && !only_looks)
+        action == Some(Action::NewJob) || (on_jobs && !needs_first_rows_only)
     }
 
-    /// Keeps a row that came before the others are read; it may be newer than its row among them.
-    pub(super) fn row_ahead(&mut self, row: &Job) {
+    /// Queues a row that arrives before the store is read, because it may be newer than the stored one.
+    pub(super) fn queue_row(&mut self, row: &Job) {
         if self.store != StoreState::Read {
-            self.startup_queue.rows.retain(|kept| kept.key != row.key);
+            self.startup_queue.rows.retain(|queued| queued.key != row.key);
             self.startup_queue.rows.push(row.clone());
         }
     }
 
-    /// Keeps word of two rows that became one. Whether it was kept.
-    pub(super) fn merged_ahead(&mut self, gone: JobKey, into: JobKey) -> bool {
+    /// Queues a merge of two rows. Returns whether it was queued.
+    pub(super) fn queue_merge(&mut self, gone: JobKey, into: JobKey) -> bool {
         let reading = self.store != StoreState::Read;
         if reading {
             self.startup_queue.merged.push((gone, into));
@@ -80,35 +80,35 @@ impl App {
         reading
     }
 
-    /// Keeps word of the rows that are left. Whether it was kept.
-    pub(super) fn left_ahead(&mut self, left: &RemainingJobs) -> bool {
+    /// Queues the remaining rows after pruning. Returns whether they were queued.
+    pub(super) fn queue_remaining(&mut self, left: &RemainingJobs) -> bool {
         let reading = self.store != StoreState::Read;
         if reading {
-            self.startup_queue.left = Some(left.clone());
+            self.startup_queue.remaining = Some(left.clone());
         }
         reading
     }
 
-    /// Whether keys wait for the record.
-    pub(super) fn has_typed_ahead(&self) -> bool {
+    /// Whether keys wait for the store.
+    pub(super) fn has_queued_input(&self) -> bool {
         !self.startup_queue.typed.is_empty()
     }
 
-    /// Takes in what was told while the record was read.
-    pub(super) fn catch_up_with_news(&mut self) {
+    /// Applies the events that arrived while the store was being read.
+    pub(super) fn apply_queued_events(&mut self) {
         for row in std::mem::take(&mut self.startup_queue.rows) {
             self.jobs.upsert(row);
         }
         for (gone, into) in std::mem::take(&mut self.startup_queue.merged) {
-            self.merged(gone, into);
+            self.merge_jobs(gone, into);
         }
-        if let Some(left) = self.startup_queue.left.take() {
-            self.jobs.retain(|key| left.has(key));
+        if let Some(left) = self.startup_queue.remaining.take() {
+            self.jobs.retain(|key| left.contains(key));
         }
     }
 
-    /// Does what was typed ahead, once the record is read. Until then it waits: half a prompt is no row of commands.
-    pub(super) fn catch_up_with_keys(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Runs the queued keys once the store is read. Not before: half a prompt must not be taken for commands.
+    pub(super) fn run_queued_keys(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.store != StoreState::Read {
             return;
         }
@@ -144,20 +144,20 @@ mod tests {
         Msg::Loaded(Err(Failure::new(FailureKind::Local, "Another docdeck kept the store locked.")))
     }
 
-    fn said(app: &App) -> &str {
+    fn notice(app: &App) -> &str {
         app.notice.as_ref().map_or("", |notice| notice.text.as_str())
     }
 
     #[test]
-    fn a_prompt_typed_before_a_locked_record_is_read_is_no_row_of_commands() {
+    fn a_prompt_typed_while_the_store_is_locked_does_not_run_as_commands() {
         for before in ["", "nquit: d 2"] {
             let mut app = started();
             assert_eq!(typed(&mut app, before), []);
             app.update(locked(), at(1));
-            assert!(said(&app).contains("locked"), "{}", said(&app));
+            assert!(notice(&app).contains("locked"), "{}", notice(&app));
             let rest = "nquit: d 2".strip_prefix(before).unwrap_or_default();
             assert_eq!(typed(&mut app, rest), []);
-            assert!(rest.is_empty() || said(&app).contains("waits for it"), "{}", said(&app));
+            assert!(rest.is_empty() || notice(&app).contains("keys wait"), "{}", notice(&app));
             assert!(app.dialogs.is_empty() && app.screen == Screen::Jobs);
             app.update(Msg::Loaded(Ok(Box::new(InitialData::default()))), at(5));
             let editor = app.dialogs.last().and_then(crate::app::dialog::Dialog::as_editor).expect("an editor");
@@ -166,16 +166,16 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_can_not_be_read_is_tried_again_and_that_is_said_once() {
+    fn an_unreadable_store_is_read_again_and_reported_once() {
         let mut app = started();
         app.update(locked(), at(1));
         let again = app.next_timer(at(1)).expect("a moment");
-        assert!(app.update(Msg::Wake, at(1)).is_empty(), "not before its time");
-        assert_eq!(app.update(Msg::Wake, again), [Effect::LoadKnown]);
-        assert!(app.update(Msg::Wake, again).is_empty(), "not while that is under way");
+        assert!(app.update(Msg::Timer, at(1)).is_empty(), "not before its time");
+        assert_eq!(app.update(Msg::Timer, again), [Effect::LoadInitialData]);
+        assert!(app.update(Msg::Timer, again).is_empty(), "not while that is under way");
         app.notice = None;
         app.update(locked(), again);
-        assert_eq!(said(&app), "");
+        assert_eq!(notice(&app), "");
         app.update(Msg::Loaded(Ok(Box::new(InitialData::default()))), again);
         assert_eq!(app.next_timer(again), None);
     }

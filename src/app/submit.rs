@@ -1,8 +1,8 @@
-//! Writing and sending prompts: opening and closing the editor, saving its text as a prompt, showing what becomes of it,
-//! and deciding about prompts that were not delivered.
+//! Writing and sending prompts: opening and closing the editor, saving its text as a prompt, reporting what happens to
+//! it, and resolving prompts that were not delivered.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputCheck, InputDialog, InputField, UndeliveredDialog};
-use super::editor::{DraftState, Editor, joined};
+use super::editor::{DraftState, Editor, join_drafts};
 use super::keymap::{Action, Context};
 use super::{App, Effect, Screen, Severity, StoreState, SubmitError};
 use crate::model::Time;
@@ -17,7 +17,7 @@ impl App {
         if self.store == StoreState::Read {
             self.open_editor(DraftSlot::NewJob, CleanText::line("New job"), now);
         } else {
-            let sentence = "What is known here is not read yet, nor is the draft for a new job: try again in a moment.";
+            let sentence = "Jobs and drafts are still loading. Try again in a moment.";
             self.notify(Severity::Info, sentence, now);
         }
     }
@@ -25,11 +25,11 @@ impl App {
     pub(super) fn open_follow_up(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
         if row.undelivered == Some(DeliveryKind::Discarded) {
-            self.notify(Severity::Info, "This job was discarded, so it takes no follow-up.", now);
+            self.notify(Severity::Info, "Can't follow up: this job was discarded.", now);
         } else if row.id.is_none() {
-            self.notify(Severity::Info, "This job has no id yet: a follow-up needs an accepted job.", now);
+            self.notify(Severity::Info, "Can't follow up: this job has no id yet.", now);
         } else if row.gone {
-            self.notify(Severity::Problem, "The service no longer knows this job, so it takes no follow-up.", now);
+            self.notify(Severity::Problem, "Can't follow up: the service no longer has this job.", now);
         } else {
             let title = CleanText::line(&format!("Follow-up: {}", row.title));
             self.open_editor(DraftSlot::FollowUp(row.key), title, now);
@@ -40,7 +40,7 @@ impl App {
         let text = self.drafts.get(&slot).cloned().unwrap_or_default();
         let mut editor = Editor::new(slot, title, &text);
         if !text.trim().is_empty() {
-            self.notify(Severity::Info, "Your draft is back.", now);
+            self.notify(Severity::Info, "Draft restored.", now);
             if slot == DraftSlot::AboutPages {
                 editor.pages.clone_from(&self.draft_pages);
             }
@@ -48,19 +48,19 @@ impl App {
         self.dialogs.push(Dialog::Editor(Box::new(editor)));
     }
 
-    /// Closes the topmost overlay; an editor keeps its text as a draft.
+    /// Closes the topmost dialog. The text of an editor is saved as a draft.
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
         match self.dialogs.last() {
             Some(Dialog::Batch(_)) => return self.close_batch(now, effects),
-            // The user's own editor has the text, and brings it back.
-            Some(Dialog::Editor(editor)) if editor.is_lent => return,
+            // The external editor has the text and returns it when it exits.
+            Some(Dialog::Editor(editor)) if editor.is_in_external_editor => return,
             _ => {}
         }
-        let Some(overlay) = self.dialogs.pop() else { return };
-        let Dialog::Editor(editor) = overlay else { return };
+        let Some(dialog) = self.dialogs.pop() else { return };
+        let Dialog::Editor(editor) = dialog else { return };
         let text = editor.input.text();
         if editor.is_unchanged() {
-            // What was typed and taken away again may be on disk already.
+            // Text that was typed and deleted again may have been saved meanwhile.
             let was_saved = editor.is_unsaved() || (editor.saved != DraftState::Unchanged && !text.trim().is_empty());
             if self.drafts.remove(&editor.slot).is_some() || was_saved {
                 effects.push(Effect::DeleteDraft(editor.slot));
@@ -70,7 +70,7 @@ impl App {
         if editor.is_unsaved() {
             effects.push(Effect::save_draft(editor.slot, text.clone(), &editor.pages));
         }
-        let (slot, several) = (editor.slot, editor.targets.len() > 1);
+        let (slot, has_several_targets) = (editor.slot, editor.targets.len() > 1);
         self.drafts.insert(slot, text);
         if slot == DraftSlot::AboutPages {
             self.draft_pages = editor.pages;
@@ -78,62 +78,63 @@ impl App {
         let again = match slot {
             DraftSlot::NewJob => self.key_label(Context::Jobs, Action::NewJob),
             DraftSlot::AboutPages => self.key_label(Context::Views, Action::NewJob) + " on a page",
-            DraftSlot::FollowUp(_) if several => {
+            DraftSlot::FollowUp(_) if has_several_targets => {
                 self.key_label(Context::Jobs, Action::FollowUp) + " on the first of these jobs"
             }
             DraftSlot::FollowUp(_) => self.key_label(Context::Jobs, Action::FollowUp) + " on this job",
             DraftSlot::Prompt(_) => self.key_label(Context::Jobs, Action::Resolve) + " on its job",
             DraftSlot::Batch => self.key_label(Context::Jobs, Action::Batch),
         };
-        self.notify(Severity::Info, &format!("Draft kept; {again} opens it again."), now);
+        self.notify(Severity::Info, &format!("Draft saved; {again} opens it again."), now);
     }
 
     pub(super) fn editor(&mut self) -> Option<&mut Editor> {
-        self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+        self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::Editor(editor) => Some(editor.as_mut()),
             _ => None,
         })
     }
 
-    /// The store can't be written: nothing is sent from now on.
-    pub(super) fn say_read_only(&mut self, now: Time) {
+    /// Marks the store as read-only: nothing can be sent from now on.
+    pub(super) fn notify_read_only(&mut self, now: Time) {
         self.config.read_only = true;
-        let text = "The data folder can't be written, so nothing can be saved or sent: what is known is shown. Make the \
-                    folder writable, or choose another one with --data-dir.";
+        let text = "The data folder can't be written, so nothing can be saved or sent. Make the folder writable, or \
+                    choose another one with --data-dir.";
         self.notify(Severity::Problem, text, now);
     }
 
-    /// Saves the prompt and closes the editor: the list and notices show what becomes of it.
+    /// Saves the prompt and closes the editor. The list and notices show what happens to it.
     pub(super) fn send(&mut self, effects: &mut Vec<Effect>) {
         let read_only = self.config.read_only;
-        let (copies, next) =
+        let (copy, next) =
             (self.key_label(Context::Editor, Action::CopyMain), self.key_label(Context::Editor, Action::NextBlank));
         let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() else { return };
-        if editor.is_lent {
+        if editor.is_in_external_editor {
             return;
         }
-        if editor.is_untyped() {
-            let why = if editor.input.is_blank() { "the prompt is empty." } else { "say what the agent should do." };
+        if editor.is_unedited() {
+            let is_empty = editor.input.is_blank();
+            let why = if is_empty { "the prompt is empty." } else { "describe what the agent should do." };
             editor.message = Some(CleanText::line(&format!("Nothing to send: {why}")));
             return;
         }
         if read_only {
-            let why = "Not sent: the data folder can't be written, so nothing could be kept.";
-            editor.message = Some(CleanText::line(&format!("{why} {copies} copies the text.")));
+            let why = "Not sent: the data folder can't be written.";
+            editor.message = Some(CleanText::line(&format!("{why} {copy} copies the text.")));
             return;
         }
         if editor.input.has_blank() && !editor.is_warned {
-            // It may be meant: pages about templates have them.
-            let why = format!("A {{{{blank}}}} is left: {next} goes to it. Sent again, it goes out as it is.");
+            // The blank may be intended, for example in a page about templates.
+            let why = format!("A {{{{blank}}}} is left: {next} goes to it. Send again to keep it.");
             editor.message = Some(CleanText::line(&why));
             editor.is_warned = true;
             return;
         }
-        let Some(editor) = self.take_editor(effects) else { return };
+        let Some(editor) = self.close_sent_editor(effects) else { return };
         let text = editor.input.text();
         effects.push(match editor.slot {
             DraftSlot::FollowUp(job) => Effect::SubmitFollowUp(job, text),
-            // A batch has a dialog of its own.
+            // A batch has its own dialog.
             DraftSlot::NewJob | DraftSlot::Batch => Effect::SubmitNewJob(text),
             DraftSlot::AboutPages => Effect::SubmitJobAbout(text, editor.pages),
             DraftSlot::Prompt(prompt) => Effect::Resolve(prompt, Resolution::SendEdited(text)),
@@ -141,9 +142,9 @@ impl App {
     }
 
     /// Closes the editor whose text becomes a prompt. Until the prompt is saved, a crash leaves its draft on disk.
-    pub(super) fn take_editor(&mut self, effects: &mut Vec<Effect>) -> Option<Editor> {
-        let draft = self.dialogs.last_mut()?.write_draft(DraftState::is_unsaved);
-        let Dialog::Editor(editor) = self.dialogs.pop_if(|overlay| overlay.as_editor().is_some())? else {
+    pub(super) fn close_sent_editor(&mut self, effects: &mut Vec<Effect>) -> Option<Editor> {
+        let draft = self.dialogs.last_mut()?.save_draft_if(DraftState::is_unsaved);
+        let Dialog::Editor(editor) = self.dialogs.pop_if(|dialog| dialog.as_editor().is_some())? else {
             return None;
         };
         effects.extend(draft);
@@ -151,7 +152,7 @@ impl App {
         Some(*editor)
     }
 
-    /// The prompt is on disk, or could not be saved.
+    /// Shows the saved prompt, or the reason why it could not be saved.
     pub(super) fn submitted(
         &mut self,
         slot: DraftSlot,
@@ -163,20 +164,20 @@ impl App {
         match result {
             Ok((_, row)) => {
                 let key = row.key;
-                self.put(row);
+                self.put_job(row);
                 if matches!(slot, DraftSlot::NewJob | DraftSlot::AboutPages) {
                     self.jobs.select(key);
                 }
             }
             Err(error) => {
-                let why = format!("Not sent: {}", error.failure.sentence);
+                let why = format!("Not sent: {}", error.failure.message);
                 self.restore_draft(slot, error.text, error.pages, &why, now, effects);
             }
         }
     }
 
-    /// Makes a text that could not be saved as a prompt a draft again: in its editor, which opens unless something else
-    /// was opened meanwhile.
+    /// Makes a draft of a text that could not be saved as a prompt. The draft's editor opens, unless another dialog was
+    /// opened meanwhile.
     pub(super) fn restore_draft(
         &mut self,
         slot: DraftSlot,
@@ -186,15 +187,15 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        let is_free = matches!(self.dialogs.last(), None | Some(Dialog::Card(_)));
+        let is_free = matches!(self.dialogs.last(), None | Some(Dialog::PageDetail(_)));
         let mut pages = pages;
-        let open = self.editor().filter(|editor| editor.slot == slot && !editor.is_lent);
+        let open = self.editor().filter(|editor| editor.slot == slot && !editor.is_in_external_editor);
         if open.is_none() {
             let newer = self.drafts.remove(&slot).unwrap_or_default();
             if slot == DraftSlot::AboutPages && !newer.is_empty() {
                 pages.extend(self.draft_pages.iter().filter(|page| !pages.contains(page)).cloned().collect::<Vec<_>>());
             }
-            let text = joined(text, &newer);
+            let text = join_drafts(text, &newer);
             effects.push(Effect::save_draft(slot, text.clone(), &pages));
             self.drafts.insert(slot, text);
             if slot == DraftSlot::AboutPages {
@@ -202,45 +203,45 @@ impl App {
             }
             if !is_free {
                 let drafts = self.key_label(Context::Jobs, Action::Drafts);
-                let why = format!("{why} The text is kept as a draft: {drafts} on the jobs screen lists it.");
+                let why = format!("{why} Saved as a draft: {drafts} on the jobs screen lists it.");
                 self.notify(Severity::Problem, &why, now);
                 return;
             }
             self.open_draft(slot, now);
-            // The reason below says more than that the draft is back.
-            self.take_info();
+            // The reason below is more important than the notice about the draft.
+            self.dismiss_info();
         } else if let Some(editor) = open {
-            editor.take_back(text, pages);
+            editor.restore_text(text, pages);
         }
-        let copies = self.key_label(Context::Editor, Action::CopyMain);
+        let copy = self.key_label(Context::Editor, Action::CopyMain);
         match self.dialogs.last_mut() {
             Some(Dialog::Batch(batch)) => {
-                batch.saved.touched(now);
+                batch.saved.mark_changed(now);
                 batch.message = Some(CleanText::line(why));
             }
             _ => {
                 if let Some(editor) = self.editor().filter(|editor| editor.slot == slot) {
                     editor.touched(now);
-                    editor.message = Some(CleanText::line(&format!("{why} The text stays here; {copies} copies it.")));
+                    editor.message = Some(CleanText::line(&format!("{why} The text stays here; {copy} copies it.")));
                 }
             }
         }
     }
 
-    /// What a prompt that was just queued waits for. Nothing if the one before it is on its way: that takes a moment.
-    fn waits_behind(&self, prompt: PromptId, row: &Job) -> Option<String> {
+    /// What a newly queued prompt waits for. `None` if the earlier one is being sent, which takes only a moment.
+    fn queue_notice(&self, prompt: PromptId, row: &Job) -> Option<String> {
         if row.undelivered?.needs_user() {
-            let decides = self.key_label(Context::Jobs, Action::Resolve);
+            let resolve_key = self.key_label(Context::Jobs, Action::Resolve);
             return Some(format!(
-                "Saved. It is sent after you decide about the earlier prompt (press {decides} on its job)."
+                "Saved. It is sent after you decide about the earlier prompt (press {resolve_key} on its job)."
             ));
         }
-        // The place of the first that is queued, which is its number unless somebody moved it.
+        // The position of the first queued prompt, which is its id unless it was moved.
         let is_first = row.queue_position.is_none_or(|place| place >= prompt.0);
-        (!is_first).then(|| "Saved. It is sent after the prompt before it.".to_owned())
+        (!is_first).then(|| "Saved. It is sent after the earlier prompt.".to_owned())
     }
 
-    /// A prompt went a step further.
+    /// Reports a change of a prompt's delivery.
     pub(super) fn delivered(
         &mut self,
         prompt: PromptId,
@@ -266,67 +267,67 @@ impl App {
                 self.notify(Severity::Info, &text, now);
             }
             Delivery::Queued { until: None } => {
-                let waits = self.waits_behind(prompt, job);
+                let waits = self.queue_notice(prompt, job);
                 self.notify(Severity::Info, &waits.unwrap_or_else(|| format!("Saved, sending now: {title}")), now);
             }
             Delivery::NotSent(reason) => self.notify(Severity::Problem, &format!("Not sent: {title}. {reason}"), now),
             Delivery::Rejected(reason) => self.notify(Severity::Problem, &format!("Rejected: {title}. {reason}"), now),
             Delivery::Unconfirmed(_) => {
-                self.notify(Severity::Problem, &format!("Unconfirmed: {title}. Press ! on it to decide."), now);
+                self.notify(Severity::Problem, &format!("Unconfirmed: {title}. Press ! on it to resolve."), now);
             }
             Delivery::Queued { .. } | Delivery::Paused | Delivery::Sending | Delivery::Discarded { .. } => {}
         }
     }
 
-    /// Asks the service for the job with the typed id; the dialog stays open until it answers.
+    /// Fetches the job with the typed id. The dialog stays open until the service has answered.
     pub(super) fn check_link(&mut self, prompt: PromptId, id: JobId, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Ask(ask)) = self.dialogs.last_mut() else { return };
+        let Some(Dialog::Input(ask)) = self.dialogs.last_mut() else { return };
         if ask.check != InputCheck::Running {
             ask.check = InputCheck::Running;
             effects.push(Effect::Resolve(prompt, Resolution::Link(id)));
         }
     }
 
-    /// A decision about an undelivered prompt was carried out, or not.
+    /// Applies the result of resolving an undelivered prompt.
     pub(super) fn resolved(&mut self, prompt: PromptId, result: Result<Job, Failure>, now: Time) {
         self.dirty = true;
-        let links = |ask: &InputDialog| ask.wanted == InputField::LinkId(prompt) && ask.check == InputCheck::Running;
-        let asked = self.dialogs.iter_mut().find_map(|overlay| match overlay {
-            Dialog::Ask(ask) if links(ask) => Some(ask),
+        let links = |ask: &InputDialog| ask.field == InputField::LinkId(prompt) && ask.check == InputCheck::Running;
+        let asked = self.dialogs.iter_mut().find_map(|dialog| match dialog {
+            Dialog::Input(ask) if links(ask) => Some(ask),
             _ => None,
         });
         match (result, asked) {
             (Ok(row), asked) => {
                 if asked.is_some() {
-                    self.dialogs.retain(|overlay| match overlay {
-                        Dialog::Ask(ask) => !links(ask),
-                        Dialog::Resolve(resolve) => resolve.prompt.id != prompt,
+                    self.dialogs.retain(|dialog| match dialog {
+                        Dialog::Input(ask) => !links(ask),
+                        Dialog::Undelivered(resolve) => resolve.prompt.id != prompt,
                         _ => true,
                     });
                 }
-                self.put(row);
+                self.put_job(row);
             }
-            (Err(failure), Some(ask)) => ask.check = InputCheck::Failed(failure.sentence),
+            (Err(failure), Some(ask)) => ask.check = InputCheck::Failed(failure.message),
             (Err(failure), None) => self.notify_failure(&failure, now),
         }
     }
 
     pub(super) fn draft_saved(&mut self, slot: DraftSlot, result: Result<Time, Failure>) {
         self.dirty = true;
-        let saved = self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+        let saved = self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::Editor(editor) if editor.slot == slot => Some(&mut editor.saved),
             Dialog::Batch(batch) if slot == DraftSlot::Batch => Some(&mut batch.saved),
             _ => None,
         });
         let Some(saved) = saved else { return };
         match result {
-            Ok(at) if *saved == DraftState::Writing => *saved = DraftState::At(at),
+            Ok(at) if *saved == DraftState::Saving => *saved = DraftState::Saved(at),
             Ok(_) => {}
-            Err(failure) => *saved = DraftState::Failed(failure.sentence),
+            Err(failure) => *saved = DraftState::Failed(failure.message),
         }
     }
 
-    pub(super) fn open_resolve(&mut self, now: Time) {
+    pub(super) fn open_undelivered(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
         if !row.undelivered.is_some_and(DeliveryKind::needs_user) {
             let text = self.nothing_to_decide(row.undelivered);
@@ -334,7 +335,7 @@ impl App {
             return;
         }
         let Some(prompt) = self.detail.undelivered() else {
-            self.notify(Severity::Info, "Its thread is still being read.", now);
+            self.notify(Severity::Info, "The thread is still loading.", now);
             return;
         };
         let resolve = UndeliveredDialog {
@@ -345,47 +346,47 @@ impl App {
             sent_at: prompt.sent_at,
             scroll: 0,
         };
-        // What was said of it would cover the end of the page.
+        // An older notice would cover the end of the page.
         self.notice = None;
-        self.dialogs.push(Dialog::Resolve(Box::new(resolve)));
+        self.dialogs.push(Dialog::Undelivered(Box::new(resolve)));
     }
 
-    /// Why there is nothing to decide about the selected job's prompts, the most pressing of which is `undelivered`.
+    /// Why the selected job has no prompt to resolve. `undelivered` is the most urgent state of its prompts.
     fn nothing_to_decide(&self, undelivered: Option<DeliveryKind>) -> &'static str {
         match undelivered {
             Some(DeliveryKind::Discarded) => self.detail.discarded().unwrap_or("Discarded."),
-            Some(DeliveryKind::Queued) => "Its prompt is queued: there is nothing to decide.",
-            Some(DeliveryKind::Paused) => "Its prompt is paused: there is nothing to decide.",
-            Some(DeliveryKind::Sending) => "Its prompt is being sent: there is nothing to decide yet.",
+            Some(DeliveryKind::Queued) => "Nothing to decide: the prompt is queued.",
+            Some(DeliveryKind::Paused) => "Nothing to decide: the prompt is paused.",
+            Some(DeliveryKind::Sending) => "Nothing to decide yet: the prompt is being sent.",
             _ => match self.detail.thread().shown() {
                 Some(thread) if thread.value.prompts.iter().all(|prompt| prompt.delivery == Delivery::Accepted) => {
-                    "Every prompt of this job is delivered."
+                    "Nothing to decide: all prompts of this job were delivered."
                 }
-                _ => "There is no prompt of this job to decide about.",
+                _ => "This job has no prompt to decide about.",
             },
         }
     }
 
     pub(super) fn resolve_by(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Resolve(resolve)) = self.dialogs.last() else { return };
+        let Some(Dialog::Undelivered(resolve)) = self.dialogs.last() else { return };
         let (job, prompt) = (resolve.job, resolve.prompt.clone());
         let unconfirmed = prompt.delivery.kind() == DeliveryKind::Unconfirmed;
-        if !self.resolve_offers(action) {
+        if !self.can_resolve_by(action) {
             return;
         }
         match action {
             Action::SendAgain if unconfirmed => {
-                let text = "The service may have carried it out already; sent again, it may be carried out twice. \
-                            Send it again?";
+                let text = "The service may have received it already. Sending it again may do the work twice. \
+                            Send again?";
                 let yes = ConfirmAction::Resolve(prompt.id, Resolution::SendAgain);
-                self.dialogs.push(Dialog::Question(ConfirmDialog { text: text.to_owned(), yes }));
+                self.dialogs.push(Dialog::Confirm(ConfirmDialog { text: text.to_owned(), yes }));
             }
             Action::LinkJob => {
-                self.dialogs.push(Dialog::Ask(Box::new(InputDialog::new(InputField::LinkId(prompt.id), ""))))
+                self.dialogs.push(Dialog::Input(Box::new(InputDialog::new(InputField::LinkId(prompt.id), ""))))
             }
             Action::CheckJob => {
                 self.dialogs.pop();
-                self.notify(Severity::Info, "Asking the service about this job…", now);
+                self.notify(Severity::Info, "Checking this job…", now);
                 effects.push(Effect::Refresh(job));
             }
             Action::EditPrompt => {
@@ -411,14 +412,14 @@ impl App {
         }
     }
 
-    /// A prompt that came back is edited as itself, so that it can't go out twice under two names.
+    /// Edits an undelivered prompt as the same prompt, so that it can't be sent twice.
     fn edit_undelivered(&mut self, prompt: Prompt) {
         let text = self.drafts.get(&DraftSlot::Prompt(prompt.id)).cloned().unwrap_or(prompt.text);
         let reason = prompt.delivery.reason().cloned().unwrap_or_default();
-        self.edit_again(prompt.id, prompt.kind, reason, &text);
+        self.edit_as_same_prompt(prompt.id, prompt.kind, reason, &text);
     }
 
-    pub(super) fn edit_again(&mut self, prompt: PromptId, kind: PromptKind, reason: CleanText, text: &str) {
+    pub(super) fn edit_as_same_prompt(&mut self, prompt: PromptId, kind: PromptKind, reason: CleanText, text: &str) {
         let title = match kind {
             PromptKind::Create => "New job, not delivered",
             PromptKind::FollowUp => "Follow-up, not delivered",

@@ -1,33 +1,30 @@
-//! Templates: texts to start a prompt from, with blanks like `{{path}}` that are filled in where their value is known.
-//! Where the texts come from is the runtime's business.
+//! Prompt templates with blanks like `{{path}}`, which are filled in if their value is known. The runtime loads them.
 
 use std::ops::Range;
 
-/// Longest name of a blank, in bytes.
+/// The maximal length of a blank's name, in bytes.
 const NAME_MAX: usize = 40;
 
-/// What the blanks stand for; none where it isn't known at this moment.
+/// The values of blanks. `None` if a value is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TemplateValues {
-    /// A page's path, or those of several as in a sentence.
+    /// The path of a page, or the paths of several as in a sentence.
     pub path: Option<String>,
-    /// The pages with their views, a line each.
+    /// The pages with their views, one per line.
     pub pages: Option<String>,
-    /// Views by people, with thousands apart; of several pages together.
+    /// Views by people, with thousands separators; the sum if there are several pages.
     pub human: Option<String>,
-    /// Views by AI.
     pub ai: Option<String>,
-    /// All views.
     pub total: Option<String>,
-    /// Share of AI in them, like `32%`.
+    /// The share of AI views, like `32%`.
     pub share: Option<String>,
-    /// Change against the range that is compared with.
+    /// The change from the compared range.
     pub change: Option<String>,
-    /// First day of the range, UTC.
+    /// The first day of the range, in UTC.
     pub from: Option<String>,
-    /// Last day of the range, UTC.
+    /// The last day of the range, in UTC.
     pub to: Option<String>,
-    /// A job, by its title and id.
+    /// The title and id of a job.
     pub job: Option<String>,
 }
 
@@ -50,33 +47,33 @@ impl TemplateValues {
     }
 }
 
-/// The text with all blanks filled in whose value is known; the others stay. What a value holds is not filled again.
+/// Fills in all blanks whose value is known; the others stay. Blanks in values are not filled in.
 pub fn fill(text: &str, values: &TemplateValues) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, blank, after)) = parts(rest) {
+    while let Some((before, blank, after)) = split_at_blank(rest) {
         out.push_str(before);
-        out.push_str(values.get(name(blank)).unwrap_or(blank));
+        out.push_str(values.get(name_of(blank)).unwrap_or(blank));
         rest = after;
     }
     out.push_str(rest);
     out
 }
 
-/// Where the first blank stands, in bytes: `{{` and `}}` around a name in lower case.
+/// The byte range of the first blank: `{{` and `}}` around a lower-case name.
 pub fn blank(text: &str) -> Option<Range<usize>> {
-    let (before, blank, _) = parts(text)?;
+    let (before, blank, _) = split_at_blank(text)?;
     Some(before.len()..before.len() + blank.len())
 }
 
-/// The text before the first blank, the blank with its braces, the text after it.
-fn parts(text: &str) -> Option<(&str, &str, &str)> {
+/// Splits the text into the part before the first blank, the blank with its braces, and the part after it.
+fn split_at_blank(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {
         let open = from + text.get(from..)?.find("{{")?;
         let inside = text.get(open + 2..)?;
-        let of_name = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
-        let length = inside.bytes().take(NAME_MAX + 1).take_while(of_name).count();
+        let is_name_char = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
+        let length = inside.bytes().take(NAME_MAX + 1).take_while(is_name_char).count();
         if (1..=NAME_MAX).contains(&length) && inside.get(length..)?.starts_with("}}") {
             let end = open + length + 4;
             return Some((text.get(..open)?, text.get(open..end)?, text.get(end..)?));
@@ -85,7 +82,7 @@ fn parts(text: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-fn name(blank: &str) -> &str {
+fn name_of(blank: &str) -> &str {
     blank.trim_start_matches('{').trim_end_matches('}')
 }
 
@@ -99,13 +96,13 @@ mod tests {
     }
 
     #[test]
-    fn known_blanks_are_filled_and_the_others_stay() {
+    fn known_blanks_are_filled_in_and_the_others_stay() {
         let text = "Fix {{path}} ({{human}} people, {{ai}} AI): {{problem}} on {{path}}";
         assert_eq!(fill(text, &values()), "Fix /a (9,120 people, {{ai}} AI): {{problem}} on /a");
     }
 
     #[test]
-    fn what_only_looks_like_a_blank_is_left_alone() {
+    fn text_that_only_resembles_a_blank_is_not_changed() {
         for text in ["{{}}", "{{ path }}", "{{Path}}", "{path}", "{{path}", "{{{", "a {{ {{b c}} }}", "日{{語}}"] {
             assert_eq!(fill(text, &values()), text);
             assert_eq!(blank(text), None, "{text}");
@@ -114,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_with_a_blank_in_it_is_not_filled_again() {
+    fn a_blank_in_a_value_is_not_filled_in() {
         let values =
             TemplateValues { path: Some("{{job}}".to_owned()), job: Some("x".to_owned()), ..TemplateValues::default() };
         assert_eq!(fill("{{path}} {{job}}", &values), "{{job}} x");
@@ -122,7 +119,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn filling_with_nothing_known_changes_nothing(text in "[{}a-z日 ]{0,60}") {
+        fn without_values_the_text_is_unchanged(text in "[{}a-z日 ]{0,60}") {
             prop_assert_eq!(fill(&text, &TemplateValues::default()), text);
         }
     }

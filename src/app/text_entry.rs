@@ -1,4 +1,4 @@
-//! Typing: what keys and pastes change in the text of the topmost layer.
+//! Text entry: applies keys and pastes to the input of the topmost dialog.
 
 use super::batch::BatchStep;
 use super::dialog::{Dialog, InputCheck};
@@ -23,27 +23,27 @@ impl App {
 
     pub(super) fn paste(&mut self, text: &str, now: Time) {
         self.dirty = true;
-        let taken = self.paste_on_welcome(text) || self.change_text(now, |input| input.paste(text));
-        if !taken && self.screen != Screen::Welcome {
+        let is_pasted = self.paste_on_welcome(text) || self.change_text(now, |input| input.paste(text));
+        if !is_pasted && self.screen != Screen::Welcome {
             let new = self.key_label(Context::Jobs, Action::NewJob);
             self.notify(
                 Severity::Info,
-                &format!("Nothing takes a paste here: {new} opens the editor for a new job."),
+                &format!("Nothing to paste into here. {new} opens the editor for a new job."),
                 now,
             );
         }
     }
 
-    /// Changes the text of the topmost layer; false where it has none.
+    /// Changes the text of the topmost dialog. Returns false if it has none.
     fn change_text(&mut self, now: Time, change: impl FnOnce(&mut TextInput) -> bool) -> bool {
         match self.dialogs.last_mut() {
             Some(Dialog::Editor(editor)) => editor.change(now, change),
-            Some(Dialog::Ask(ask)) => {
+            Some(Dialog::Input(ask)) => {
                 if change(&mut ask.input) && ask.check != InputCheck::Running {
                     ask.check = InputCheck::NotStarted;
                 }
             }
-            // A key that only moves in what is typed leaves the choice where it is.
+            // A key that only moves the cursor keeps the selection.
             Some(Dialog::Palette(palette)) => {
                 if change(&mut palette.input) {
                     palette.narrow();
@@ -57,21 +57,21 @@ impl App {
             Some(Dialog::Batch(batch)) if matches!(batch.step, BatchStep::Writing) => {
                 if change(&mut batch.input) {
                     batch.message = None;
-                    batch.saved.touched(now);
+                    batch.saved.mark_changed(now);
                 }
             }
             Some(Dialog::Filter(input)) => {
                 change(input);
-                self.filter_typed();
+                self.apply_typed_filter();
             }
-            Some(Dialog::Help(help)) if help.is_typing() => help.type_with(change),
-            Some(Dialog::Calendar(open)) => open.type_with(change),
+            Some(Dialog::Help(help)) if help.is_typing() => help.edit_query(change),
+            Some(Dialog::Calendar(open)) => open.edit_input(change),
             _ => return false,
         }
         true
     }
 
-    /// Tab: the next blank of a template, or a tab where there is none.
+    /// Goes to the next blank of a template, or inserts a tab if there is none.
     pub(super) fn next_blank(&mut self, now: Time) {
         self.change_text(now, |input| input.next_blank() || input.edit(Edit::Tab));
     }

@@ -1,4 +1,4 @@
-//! Editing text: the widget's operations behind the actions of the key table, without the widget's own shortcuts.
+//! A text input: the operations of the text widget as actions of the key table, without the widget's own shortcuts.
 
 use super::keymap::Edit;
 use super::templates::blank;
@@ -6,46 +6,45 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::{Modifier, Style};
 use tui_textarea::{CursorMove, DataCursor, Scrolling, TextArea, WrapMode};
 
-/// A text area that takes its keys from the table.
 #[derive(Debug, Clone)]
 pub struct TextInput {
     area: TextArea<'static>,
     one_line: bool,
-    /// How many of the widget's changes each undo takes back, and each redo makes again.
+    /// How many of the widget's changes each undo reverts, and each redo repeats.
     undo: Vec<usize>,
     redo: Vec<usize>,
     /// The last change, if the next one may belong to the same undo.
     last: Option<(TextChange, bool)>,
 }
 
-/// What a change did. Those of one kind are undone together, word by word.
+/// The kind of a change. Changes of the same kind are undone together, word by word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextChange {
     Typed,
     DeletedBefore,
     DeletedAfter,
-    /// Always an undo of its own.
+    /// Undone separately.
     Other,
 }
 
-/// Changes that the widget keeps for undo.
-const KEPT_CHANGES: usize = 10_000;
+/// The widget's limit of undo steps.
+const MAX_UNDO_STEPS: usize = 10_000;
 
 impl TextInput {
-    /// Several lines, wrapped at words.
+    /// Creates an input of several lines, wrapped at words.
     pub fn block(text: &str) -> Self {
         let mut area = TextArea::new(split_lines(text));
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         Self::with(area, false)
     }
 
-    /// One line, scrolled sideways.
+    /// Creates an input of a single line, scrolled horizontally.
     pub fn line(text: &str) -> Self {
         let area = TextArea::new(vec![split_lines(text).join(" ")]);
         Self::with(area, true)
     }
 
-    /// One line that the next character replaces; any other key keeps it.
+    /// Creates an input of a single, selected line: the next character replaces it, any other key keeps it.
     pub fn selected_line(text: &str) -> Self {
         let mut input = Self::line(text);
         if !input.area.is_empty() {
@@ -57,84 +56,83 @@ impl TextInput {
     fn with(mut area: TextArea<'static>, one_line: bool) -> Self {
         area.set_cursor_line_style(Style::new());
         area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
-        area.set_max_histories(KEPT_CHANGES);
+        area.set_max_histories(MAX_UNDO_STEPS);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
         Self { area, one_line, undo: Vec::new(), redo: Vec::new(), last: None }
     }
 
-    /// The widget, for drawing.
     pub fn area(&self) -> &TextArea<'static> {
         &self.area
     }
 
-    /// The text, lines joined by LF.
+    /// The text, with lines joined by LF.
     pub fn text(&self) -> String {
         self.area.lines().join("\n")
     }
 
-    /// Puts the cursor on what is drawn in this cell, counted from the upper left corner of what is in sight; behind a
-    /// line's end on that, below the text on its last line.
+    /// Moves the cursor to a cell, given relative to the upper left corner of the visible part: to the end of the line
+    /// beyond a line's end, and to the last line below the text.
     pub fn point_at(&mut self, row: u16, column: u16) {
         let (top, left) = self.area.scroll_offset();
         let seen = |from: u16, cells: u16| usize::from(from).saturating_add(usize::from(cells));
         let DataCursor(row, column) = self.area.screen_to_data(seen(top, row), seen(left, column));
         if let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) {
-            self.go(CursorMove::Jump(row, column));
+            self.move_cursor(CursorMove::Jump(row, column));
         }
     }
 
-    /// Characters before the cursor in its line.
+    /// The number of characters before the cursor in its line.
     pub fn column(&self) -> usize {
         self.area.cursor().1
     }
 
-    /// Whether there is nothing but white space.
+    /// Whether there is only white space.
     pub fn is_blank(&self) -> bool {
         self.area.lines().iter().all(|line| line.trim().is_empty())
     }
 
-    /// Number of lines and of characters.
+    /// The number of lines and of characters.
     pub fn size(&self) -> (usize, usize) {
         let lines = self.area.lines();
         let breaks = lines.len().saturating_sub(1);
         (lines.len(), lines.iter().map(|line| line.chars().count()).sum::<usize>() + breaks)
     }
 
-    /// Takes a key that no binding took; whether the text changed.
+    /// Handles a key without a binding. Returns whether the text changed.
     pub fn type_key(&mut self, key: KeyEvent) -> bool {
-        let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
+        let has_modifier = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
         match key.code {
-            KeyCode::Char(c) if !held => {
+            KeyCode::Char(c) if !has_modifier => {
                 let is_word = is_word(c);
                 self.change(TextChange::Typed, is_word, |area| {
                     area.insert_char(c);
                     true
                 })
             }
-            KeyCode::Tab if !held => self.edit(Edit::Tab),
-            KeyCode::Backspace if !held => {
+            KeyCode::Tab if !has_modifier => self.edit(Edit::Tab),
+            KeyCode::Backspace if !has_modifier => {
                 let before = self.cursor_line().chars().nth(self.column().wrapping_sub(1));
                 self.change(TextChange::DeletedBefore, before.is_some_and(is_word), TextArea::delete_char)
             }
-            KeyCode::Delete if !held => {
+            KeyCode::Delete if !has_modifier => {
                 let under = self.cursor_line().chars().nth(self.column());
                 self.change(TextChange::DeletedAfter, under.is_some_and(is_word), TextArea::delete_next_char)
             }
-            KeyCode::Left if !held => self.go(CursorMove::Back),
-            KeyCode::Right if !held => self.go(CursorMove::Forward),
-            KeyCode::Up if !held => self.go(CursorMove::Up),
-            KeyCode::Down if !held => self.go(CursorMove::Down),
+            KeyCode::Left if !has_modifier => self.move_cursor(CursorMove::Back),
+            KeyCode::Right if !has_modifier => self.move_cursor(CursorMove::Forward),
+            KeyCode::Up if !has_modifier => self.move_cursor(CursorMove::Up),
+            KeyCode::Down if !has_modifier => self.move_cursor(CursorMove::Down),
             _ => false,
         }
     }
 
-    /// Carries out an edit of the table; whether the text changed.
+    /// Performs an edit of the key table. Returns whether the text changed.
     pub fn edit(&mut self, edit: Edit) -> bool {
         match edit {
             Edit::Newline | Edit::Tab if self.one_line => return false,
             Edit::Newline | Edit::Tab => {}
-            // A key that only edits keeps what is selected.
+            // An edit key keeps the selected text.
             _ => self.area.cancel_selection(),
         }
         match edit {
@@ -143,23 +141,23 @@ impl TextInput {
                 true
             }),
             Edit::Tab => self.change(TextChange::Other, false, TextArea::insert_tab),
-            Edit::Undo => self.step_back(),
-            Edit::Redo => self.step_forward(),
-            Edit::WordBack => self.go(CursorMove::WordBack),
-            Edit::WordForward => self.go(CursorMove::WordForward),
-            Edit::LineStart => self.go(CursorMove::Head),
-            Edit::LineEnd => self.go(CursorMove::End),
+            Edit::Undo => self.undo_step(),
+            Edit::Redo => self.redo_step(),
+            Edit::WordBack => self.move_cursor(CursorMove::WordBack),
+            Edit::WordForward => self.move_cursor(CursorMove::WordForward),
+            Edit::LineStart => self.move_cursor(CursorMove::Head),
+            Edit::LineEnd => self.move_cursor(CursorMove::End),
             Edit::TextStart => {
                 self.area.move_cursor(CursorMove::Top);
-                self.go(CursorMove::Head)
+                self.move_cursor(CursorMove::Head)
             }
             Edit::TextEnd => {
                 self.area.move_cursor(CursorMove::Bottom);
-                self.go(CursorMove::End)
+                self.move_cursor(CursorMove::End)
             }
             Edit::DeleteWordBack => self.change(TextChange::Other, false, TextArea::delete_word),
             Edit::DeleteWordForward => self.change(TextChange::Other, false, TextArea::delete_next_word),
-            // At the start of a line the widget would join it with the one before.
+            // At the start of a line the widget would join it with the previous one.
             Edit::DeleteToLineStart if self.column() == 0 => false,
             Edit::DeleteToLineStart => self.change(TextChange::Other, false, TextArea::delete_line_by_head),
             Edit::DeleteToLineEnd => self.change(TextChange::Other, false, TextArea::delete_line_by_end),
@@ -168,19 +166,19 @@ impl TextInput {
         }
     }
 
-    /// Whether text is selected: the next character replaces it.
+    /// Whether text is selected, which the next character replaces.
     pub fn is_selected(&self) -> bool {
         self.area.selection_range().is_some_and(|(from, to)| from != to)
     }
 
-    /// Puts a paste in; CR and CRLF become LF, other control characters but tab are left out.
+    /// Inserts pasted text. CR and CRLF become LF; other control characters except tabs are removed.
     pub fn paste(&mut self, text: &str) -> bool {
         let lines = split_lines(text);
         let text = if self.one_line { lines.join(" ").trim().to_owned() } else { lines.join("\n") };
         !text.is_empty() && self.change(TextChange::Other, false, |area| area.insert_str(text))
     }
 
-    /// Puts another text in the place of all of it; one undo brings the old one back. False when it is the same.
+    /// Replaces the whole text; a single undo reverts it. Returns false if the text is the same.
     pub fn replace(&mut self, text: &str) -> bool {
         let text = split_lines(text).join("\n");
         if text == self.text() {
@@ -190,13 +188,13 @@ impl TextInput {
         self.change(TextChange::Other, false, |area| if text.is_empty() { area.cut() } else { area.insert_str(text) })
     }
 
-    /// Whether a blank of a template is left.
+    /// Whether a template blank is left.
     pub fn has_blank(&self) -> bool {
         self.area.lines().iter().any(|line| blank(line).is_some())
     }
 
-    /// Goes to the next blank after the cursor, else the first one, and takes it out: what is typed next stands in its
-    /// place. False when there is none.
+    /// Moves to the next blank after the cursor, otherwise to the first one, and deletes it, so that typing replaces
+    /// it. Returns false if there is none.
     pub fn next_blank(&mut self) -> bool {
         let DataCursor(row, column) = self.area.cursor();
         let lines = self.area.lines();
@@ -210,28 +208,27 @@ impl TextInput {
                 let before = rest.get(..range.start)?.chars().count();
                 Some((at, from + before, range.len()))
             });
-        // The widget jumps no further than this; a blank behind it is left to the eye.
-        let place =
+        // The widget can't jump further than `u16::MAX`; a blank beyond that is not visited.
+        let target =
             found.and_then(|(at, column, length)| Some((u16::try_from(at).ok()?, u16::try_from(column).ok()?, length)));
-        let Some((at, column, length)) = place else { return false };
+        let Some((at, column, length)) = target else { return false };
         self.area.move_cursor(CursorMove::Jump(at, column));
-        // A blank is ASCII: as many characters as bytes.
+        // A blank is ASCII, so its bytes are its characters.
         self.change(TextChange::Other, false, |area| area.delete_str(length))
     }
 
-    /// The line of the cursor.
     fn cursor_line(&self) -> &str {
         self.area.lines().get(self.area.cursor().0).map_or("", String::as_str)
     }
 
-    /// Makes a change and notes how it is undone. A word and what follows it up to the next word are undone together.
+    /// Makes a change and records how to undo it. A word and what follows it up to the next word are undone together.
     fn change(&mut self, kind: TextChange, is_word: bool, make: impl FnOnce(&mut TextArea<'static>) -> bool) -> bool {
         let replaces = self.is_selected();
         let was_word = self.last.filter(|(last, _)| *last == kind && kind != TextChange::Other).map(|(_, word)| word);
         if !make(&mut self.area) {
             return false;
         }
-        // The widget deletes what is selected in a change of its own before it inserts.
+        // The widget deletes the selected text in a separate change before it inserts.
         let inserts = replaces && !self.area.is_empty();
         let steps = 1 + usize::from(inserts);
         match self.undo.last_mut() {
@@ -243,40 +240,40 @@ impl TextInput {
         true
     }
 
-    fn step_back(&mut self) -> bool {
+    fn undo_step(&mut self) -> bool {
         self.last = None;
         let Some(steps) = self.undo.pop() else { return false };
-        let taken = (0..steps).take_while(|_| self.area.undo()).count();
-        self.redo.push(taken);
-        taken > 0
+        let undone = (0..steps).take_while(|_| self.area.undo()).count();
+        self.redo.push(undone);
+        undone > 0
     }
 
-    fn step_forward(&mut self) -> bool {
+    fn redo_step(&mut self) -> bool {
         self.last = None;
         let Some(steps) = self.redo.pop() else { return false };
-        let made = (0..steps).take_while(|_| self.area.redo()).count();
-        self.undo.push(made);
-        made > 0
+        let redone = (0..steps).take_while(|_| self.area.redo()).count();
+        self.undo.push(redone);
+        redone > 0
     }
 
-    /// Moves the cursor; what is selected is not any more.
-    fn go(&mut self, to: CursorMove) -> bool {
+    /// Moves the cursor and clears the selection.
+    fn move_cursor(&mut self, to: CursorMove) -> bool {
         self.last = None;
         self.area.cancel_selection();
         self.area.move_cursor(to);
         false
     }
 
-    /// Begins to be seen from its start again: the next drawing scrolls as far as the cursor needs and no further. For an
-    /// area of another size, which may have room for what was out of sight.
+    /// Resets the scroll position; the next drawing scrolls only as far as the cursor requires. Used after a resize,
+    /// when more of the text may fit.
     pub(super) fn unscroll(&mut self) {
         let DataCursor(row, column) = self.area.cursor();
         let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) else { return };
-        // Twice: a step is half of what an offset may be.
+        // Twice, because a step is half of the maximal offset.
         for _ in 0..2 {
             self.area.scroll((-i16::MAX, -i16::MAX));
         }
-        self.go(CursorMove::Jump(row, column));
+        self.move_cursor(CursorMove::Jump(row, column));
     }
 
     fn scroll(&mut self, by: Scrolling) -> bool {
@@ -289,7 +286,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Lines of a text whatever its line ends are.
+/// Splits a text into lines at any kind of line break.
 fn split_lines(text: &str) -> Vec<String> {
     let unified = text.replace("\r\n", "\n").replace('\r', "\n");
     let keep = |c: &char| *c == '\t' || !c.is_control();
@@ -316,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mebibyte_is_pasted_whole() {
+    fn a_mebibyte_is_pasted_completely() {
         let text = "All work and no play. ".repeat(48_000);
         let mut input = TextInput::block("");
         input.paste(&text);
@@ -325,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn undo_takes_back_and_redo_brings_again() {
+    fn undo_reverts_a_change_and_redo_repeats_it() {
         let mut input = TextInput::block("a");
         input.edit(Edit::DeleteWordBack);
         assert!(input.is_blank());
@@ -343,7 +340,7 @@ mod tests {
         text.chars().for_each(|c| press(input, KeyCode::Char(c)));
     }
 
-    /// What undo shows, step by step.
+    /// The texts that repeated undo shows.
     fn undone(input: &mut TextInput) -> Vec<String> {
         std::iter::from_fn(|| input.edit(Edit::Undo).then(|| input.text())).collect()
     }
@@ -364,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paste_a_moved_cursor_and_a_new_line_each_begin_a_step() {
+    fn a_paste_a_cursor_move_and_a_line_break_each_start_an_undo_step() {
         let mut input = TextInput::block("");
         type_in(&mut input, "ab");
         input.paste("cd ef");
@@ -378,13 +375,13 @@ mod tests {
     }
 
     #[test]
-    fn the_standard_keys_delete_and_move_within_the_line() {
+    fn the_usual_keys_delete_and_move_within_the_line() {
         let mut input = TextInput::block("first\nsecond line");
         input.edit(Edit::DeleteWordBack);
         assert_eq!(input.text(), "first\nsecond ");
         input.edit(Edit::DeleteToLineStart);
         assert_eq!(input.text(), "first\n");
-        assert!(!input.edit(Edit::DeleteToLineStart), "the line before stays");
+        assert!(!input.edit(Edit::DeleteToLineStart), "the previous line is unchanged");
         press(&mut input, KeyCode::Up);
         input.edit(Edit::LineStart);
         press(&mut input, KeyCode::Right);
@@ -393,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn typing_replaces_what_is_selected_and_other_keys_keep_it() {
+    fn typing_replaces_the_selection_and_other_keys_keep_it() {
         let mut input = TextInput::selected_line("old words");
         assert!(input.is_selected());
         type_in(&mut input, "ne");
@@ -413,12 +410,12 @@ mod tests {
         assert_eq!(input.text(), "old ");
         let mut input = TextInput::selected_line("old words");
         press(&mut input, KeyCode::Backspace);
-        assert_eq!(input.text(), "", "what is selected is deleted");
+        assert_eq!(input.text(), "", "the selection is deleted");
         assert!(!TextInput::selected_line("").is_selected());
     }
 
     #[test]
-    fn one_undo_brings_back_a_text_that_was_replaced() {
+    fn a_single_undo_restores_a_replaced_text() {
         let mut input = TextInput::block("old\ntext");
         assert!(input.replace("new"));
         assert!(!input.replace("new"), "nothing to change");
@@ -432,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_are_visited_in_turn_and_typed_over() {
+    fn blanks_are_visited_in_order_and_replaced_by_typing() {
         let mut input = TextInput::block("日本 {{a}} and {{b}}\n{{c}}");
         for letter in ['x', 'y', 'z'] {
             assert!(input.next_blank());
@@ -451,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_larger_area_what_was_scrolled_away_is_seen_again_and_the_cursor_stays() {
+    fn a_larger_area_shows_scrolled_out_text_again_and_keeps_the_cursor() {
         use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
         let draw = |input: &TextInput, height| {
             let area = Rect::new(0, 0, 20, height);

@@ -1,9 +1,9 @@
-//! Threads of the jobs around the selected one, read before they are shown: many in one read, so that a step of the
-//! selection has its whole detail in its first frame and most steps ask the record for nothing.
+//! Prefetches the threads of the jobs around the selected one: many in one read, so that the first frame after a key
+//! shows the complete detail and most key presses read nothing from the store.
 //!
-//! What is kept here is never shown instead of something newer. Every change of a thread gives its job's row another
-//! revision, so a thread counts for as long as the row has the revision that it had when the thread was asked for; a
-//! thread whose change is told before its row is let go of by name.
+//! A prefetched thread is never shown instead of a newer one. Every change of a thread gives its job's row a new
+//! revision, so a thread is valid while the row has the revision that it had when the thread was requested. If a change
+//! is reported before its row, the thread is dropped by its job's key.
 
 use super::{App, Effect};
 use crate::model::Time;
@@ -12,170 +12,170 @@ use crate::model::load::Timed;
 use crate::model::prompt::{Delivery, Thread};
 use crate::model::row::JobKey;
 
-/// Jobs that are looked at in the direction of the last step, and in the other one.
+/// How many jobs are prefetched in the direction of the last step, and in the other direction.
 const AHEAD: isize = 20;
 const BEHIND: isize = 4;
-/// The next read is asked for when one of so many jobs in the direction of the step is not known.
-const NEAR: isize = 4;
-/// What is kept at most: jobs, and bytes of all their threads.
-const MOST_JOBS: usize = 64;
-const MOST_BYTES: usize = 256 * 1024;
-/// A larger thread, in bytes, is read when it is shown: it would keep the record busy for jobs that may never be shown.
-pub const MOST_OF_ONE: usize = 16 * 1024;
+/// The next read starts when one of this many jobs in the direction of the step is not cached.
+const REFILL_DISTANCE: isize = 4;
+/// The maximal size of the cache: jobs, and bytes of all their threads.
+const MAX_JOBS: usize = 64;
+const MAX_BYTES: usize = 256 * 1024;
+/// A larger thread, in bytes, is read only when it is shown: it would keep the store busy for jobs that may never be
+/// shown.
+pub const MAX_THREAD_BYTES: usize = 16 * 1024;
 
-/// A job as its row stood: its key and the row's revision.
+/// A job's key and the revision of its row.
 pub(super) type JobRevision = (JobKey, i64);
 
-/// What is known of a job around the selected one.
+/// The cached state of a job.
 #[derive(Debug)]
 struct CachedThread {
     job: JobRevision,
-    /// None where the thread is read when it is shown.
+    /// `None` if the thread is read when it is shown.
     thread: Option<Timed<Thread>>,
     bytes: usize,
 }
 
-/// The threads, the one that was kept first in front.
+/// The prefetched threads, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct ThreadPrefetch {
-    kept: Vec<CachedThread>,
+    cached: Vec<CachedThread>,
     bytes: usize,
-    /// A read is under way; at most one at a time.
-    reading: bool,
-    /// What it was asked for and still counts.
-    asked: Vec<JobRevision>,
-    /// The last read was carried out, which takes an engine that tells of every change, also by other instances.
-    is_told: bool,
+    is_reading: bool,
+    /// The jobs of the current read whose threads have not changed since.
+    requested: Vec<JobRevision>,
+    /// Whether the last read succeeded, which requires an engine that reports every change, also of other instances.
+    reports_changes: bool,
     /// The job that was selected last, and its position.
-    stood: Option<(JobKey, usize)>,
+    last_selected: Option<(JobKey, usize)>,
 }
 
 impl ThreadPrefetch {
-    fn knows(&self, job: JobRevision) -> bool {
-        self.kept.iter().any(|kept| kept.job == job)
+    fn has(&self, job: JobRevision) -> bool {
+        self.cached.iter().any(|cached| cached.job == job)
     }
 
-    /// Whether every change of a thread that is read now is told.
-    pub(super) fn is_told(&self) -> bool {
-        self.is_told
+    /// Whether every change of a thread that is read now will be reported.
+    pub(super) fn has_change_reports(&self) -> bool {
+        self.reports_changes
     }
 
-    /// Takes out the thread of a job whose row stands like this, if it is here.
+    /// Takes the thread of a job with this revision, if it is cached.
     pub(super) fn take(&mut self, job: JobRevision) -> Option<Timed<Thread>> {
-        let at = self.kept.iter().position(|kept| kept.job == job && kept.thread.is_some())?;
-        self.take_out(at).thread
+        let at = self.cached.iter().position(|cached| cached.job == job && cached.thread.is_some())?;
+        self.remove(at).thread
     }
 
-    fn take_out(&mut self, at: usize) -> CachedThread {
-        let kept = self.kept.remove(at);
-        self.bytes -= kept.bytes;
-        kept
+    fn remove(&mut self, at: usize) -> CachedThread {
+        let cached = self.cached.remove(at);
+        self.bytes -= cached.bytes;
+        cached
     }
 
-    /// Keeps a thread, asked for when the row stood like this: one that was shown, for the way back.
-    pub(super) fn keep(&mut self, job: JobRevision, thread: Timed<Thread>) {
+    /// Caches a thread that was shown, for the way back. It was requested when the row had this revision.
+    pub(super) fn cache_thread(&mut self, job: JobRevision, thread: Timed<Thread>) {
         self.put(job, Some(thread));
     }
 
     fn put(&mut self, job: JobRevision, thread: Option<Timed<Thread>>) {
-        self.forget_kept(job.0);
-        let bytes = thread.as_ref().map_or(0, |thread| size(&thread.value));
-        let thread = thread.filter(|thread| bytes <= MOST_OF_ONE && !is_timed(&thread.value));
+        self.drop_cached(job.0);
+        let bytes = thread.as_ref().map_or(0, |thread| byte_size(&thread.value));
+        let thread = thread.filter(|thread| bytes <= MAX_THREAD_BYTES && !is_timed(&thread.value));
         let bytes = if thread.is_some() { bytes } else { 0 };
         self.bytes += bytes;
-        self.kept.push(CachedThread { job, thread, bytes });
-        while self.kept.len() > MOST_JOBS || self.bytes > MOST_BYTES {
-            self.take_out(0);
+        self.cached.push(CachedThread { job, thread, bytes });
+        while self.cached.len() > MAX_JOBS || self.bytes > MAX_BYTES {
+            self.remove(0);
         }
     }
 
-    /// The thread of a job changed: what is known of it, and what is being read, is the thread before.
-    pub(super) fn forget(&mut self, job: JobKey) {
-        self.forget_kept(job);
-        self.asked.retain(|(asked, _)| *asked != job);
+    /// Drops the thread of a job that changed, and ignores the one that is being read.
+    pub(super) fn invalidate(&mut self, job: JobKey) {
+        self.drop_cached(job);
+        self.requested.retain(|(requested, _)| *requested != job);
     }
 
-    fn forget_kept(&mut self, job: JobKey) {
-        if let Some(at) = self.kept.iter().position(|kept| kept.job.0 == job) {
-            self.take_out(at);
+    fn drop_cached(&mut self, job: JobKey) {
+        if let Some(at) = self.cached.iter().position(|cached| cached.job.0 == job) {
+            self.remove(at);
         }
     }
 
-    /// Changes may have passed unheard.
-    pub(super) fn forget_all(&mut self) {
-        self.kept.clear();
-        self.asked.clear();
+    /// Drops everything, because changes may have gone unreported.
+    pub(super) fn clear(&mut self) {
+        self.cached.clear();
+        self.requested.clear();
         self.bytes = 0;
     }
 
-    /// The jobs to read now, of those around the selected one: `job` gives the one so many places on in the direction of
-    /// the step. None while a read is under way or the next ones are known.
-    fn ask(&mut self, job: &dyn Fn(isize) -> Option<JobRevision>) -> Option<Vec<JobKey>> {
-        if self.reading || (1..=NEAR).filter_map(job).all(|job| self.knows(job)) {
+    /// The jobs to read now. `job` returns the job that is this many positions further in the direction of the step.
+    /// `None` while a read is in progress or if the next jobs are cached.
+    fn next_request(&mut self, job: &dyn Fn(isize) -> Option<JobRevision>) -> Option<Vec<JobKey>> {
+        if self.is_reading || (1..=REFILL_DISTANCE).filter_map(job).all(|job| self.has(job)) {
             return None;
         }
-        self.reading = true;
-        for places in -BEHIND..=AHEAD {
-            if let Some(job) = job(places).filter(|job| places != 0 && !self.knows(*job)) {
-                self.asked.push(job);
+        self.is_reading = true;
+        for offset in -BEHIND..=AHEAD {
+            if let Some(job) = job(offset).filter(|job| offset != 0 && !self.has(*job)) {
+                self.requested.push(job);
             }
         }
-        Some(self.asked.iter().map(|(job, _)| *job).collect())
+        Some(self.requested.iter().map(|(job, _)| *job).collect())
     }
 
-    /// Takes the answer: a job that is not in it is read when it is shown. What could not be read is not asked for again
-    /// at once, and says why when it is shown.
-    pub(super) fn answer(&mut self, result: Result<Vec<(JobKey, Thread)>, Failure>, as_of: Time) {
-        self.reading = false;
-        self.is_told = result.is_ok();
-        let asked = std::mem::take(&mut self.asked);
-        if !self.is_told {
-            self.forget_all();
+    /// Takes the threads of a read. A job without a thread is read when it is shown, which also shows why it could not
+    /// be read.
+    pub(super) fn apply_result(&mut self, result: Result<Vec<(JobKey, Thread)>, Failure>, as_of: Time) {
+        self.is_reading = false;
+        self.reports_changes = result.is_ok();
+        let requested = std::mem::take(&mut self.requested);
+        if !self.reports_changes {
+            self.clear();
         }
         let mut threads = result.unwrap_or_default();
-        // The farthest first: where there is no room for all, they go.
-        for job in asked.into_iter().rev() {
+        // The farthest jobs first, because the oldest entries are dropped if the cache is full.
+        for job in requested.into_iter().rev() {
             let at = threads.iter().position(|(read, _)| *read == job.0);
             self.put(job, at.map(|at| Timed { value: threads.swap_remove(at).1, as_of }));
         }
     }
 }
 
-/// Whether a prompt waits for a moment: that is reckoned when it is read, and the clocks may move.
+/// Whether a prompt waits for a time, which is computed when the thread is read and may change with the clock.
 fn is_timed(thread: &Thread) -> bool {
     thread.prompts.iter().any(|prompt| matches!(prompt.delivery, Delivery::Queued { until: Some(_) }))
 }
 
-/// About how many bytes a thread takes.
-fn size(thread: &Thread) -> usize {
+/// The approximate size of a thread in bytes.
+fn byte_size(thread: &Thread) -> usize {
     let prompts = size_of_val(thread.prompts.as_slice()) + size_of_val(thread.events.as_slice());
     let text = |delivery: &Delivery| delivery.reason().map_or(0, |reason| reason.as_str().len());
     prompts + thread.prompts.iter().map(|prompt| prompt.text.len() + text(&prompt.delivery)).sum::<usize>()
 }
 
 impl App {
-    /// What to read now so that the next steps of the selection find their threads. Asked for after a step alone: a leap
-    /// leads anywhere.
-    pub(super) fn read_ahead(&mut self) -> Option<Effect> {
-        let (jobs, ahead) = (&self.jobs, &mut self.detail.ahead);
+    /// Prefetches threads after the selection has moved by a single step. After a longer jump the next step can't be
+    /// predicted.
+    pub(super) fn prefetch_threads(&mut self) -> Option<Effect> {
+        let (jobs, prefetch) = (&self.jobs, &mut self.detail.prefetched);
         let job = jobs.selected()?.key;
-        if ahead.stood.is_some_and(|(stood, _)| stood == job) {
+        if prefetch.last_selected.is_some_and(|(last_selected, _)| last_selected == job) {
             return None;
         }
         let at = jobs.position(job)?;
-        let (_, from) = ahead.stood.replace((job, at))?;
+        let (_, from) = prefetch.last_selected.replace((job, at))?;
         let down = at == from + 1;
         if !down && at + 1 != from {
             return None;
         }
-        let read = ahead.ask(&|places| {
-            let position = at.checked_add_signed(if down { places } else { -places })?;
-            jobs.at(position).filter(|_| position < jobs.shown()).map(|row| (row.key, row.revision))
+        let read = prefetch.next_request(&|offset| {
+            let position = at.checked_add_signed(if down { offset } else { -offset })?;
+            jobs.at(position).filter(|_| position < jobs.listed_count()).map(|row| (row.key, row.revision))
         });
-        read.map(Effect::ReadAhead)
+        read.map(Effect::PrefetchThreads)
     }
 }
 
 #[cfg(test)]
-#[path = "read_ahead_tests.rs"]
+#[path = "thread_prefetch_tests.rs"]
 mod tests;

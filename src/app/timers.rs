@@ -1,4 +1,4 @@
-//! When the screen changes by itself: the heartbeat, ages, a countdown, a notice's end, a draft to be written.
+//! When the screen changes without a message: the heartbeat, ages, countdowns, the end of a notice, a draft to save.
 
 use super::dialog::Dialog;
 use super::editor::DraftState;
@@ -10,67 +10,67 @@ use crate::model::failure::FailureKind;
 use crate::model::ledger::{RateLimited, Wait};
 use chrono::TimeDelta;
 
-/// Half a heartbeat.
-const BEAT: i64 = 500;
+/// Half a period of the heartbeat, in milliseconds.
+const HALF_BEAT: i64 = 500;
 
 impl App {
-    /// The next moment at which the screen changes without a message; none when nothing moves.
+    /// The next time at which the screen changes without a message. `None` if nothing changes.
     pub fn next_timer(&self, now: Time) -> Option<Time> {
         let notice = self.notice.as_ref().map(|notice| notice.until);
         let due = |saved: &DraftState| match saved {
             DraftState::Due(at) => Some(*at),
             _ => None,
         };
-        let draft = self.dialogs.iter().filter_map(Dialog::saved).find_map(due);
+        let draft = self.dialogs.iter().filter_map(Dialog::draft_state).find_map(due);
         [
             notice,
             draft,
-            self.record_due(),
+            self.store_retry(),
             self.layout_due(),
             self.finish_alerts.due(),
             self.tips.until(),
-            self.beat(now),
+            self.next_beat(now),
             self.header_changes(now),
             self.body_changes(now),
-            self.limit_passes(now),
+            self.limit_changes(now),
         ]
         .into_iter()
         .flatten()
         .min()
     }
 
-    /// When the record is read again.
-    fn record_due(&self) -> Option<Time> {
+    /// When reading the store is retried.
+    fn store_retry(&self) -> Option<Time> {
         match self.store {
             StoreState::Unreadable { again, .. } => again,
             _ => None,
         }
     }
 
-    /// Whether the heartbeat's glyph is the large one; still when nothing is polled.
-    pub fn is_beating(&self, now: Time) -> bool {
-        self.beat(now).is_some() && now.timestamp_millis().rem_euclid(2 * BEAT) < BEAT
+    /// Whether the heartbeat shows its large glyph. It stops when nothing is polled.
+    pub fn is_heartbeat_large(&self, now: Time) -> bool {
+        self.next_beat(now).is_some() && now.timestamp_millis().rem_euclid(2 * HALF_BEAT) < HALF_BEAT
     }
 
-    fn beat(&self, now: Time) -> Option<Time> {
-        let alive = self.connection == Connection::Ready && self.jobs.active() > 0;
-        (alive && !self.config.calm && self.size.0 > 0).then(|| {
-            let into = now.timestamp_millis().rem_euclid(BEAT);
-            now + TimeDelta::milliseconds(BEAT - into)
+    fn next_beat(&self, now: Time) -> Option<Time> {
+        let is_polling = self.connection == Connection::Ready && self.jobs.working_count() > 0;
+        (is_polling && !self.config.reduced_motion && self.size.0 > 0).then(|| {
+            let into = now.timestamp_millis().rem_euclid(HALF_BEAT);
+            now + TimeDelta::milliseconds(HALF_BEAT - into)
         })
     }
 
-    /// Seconds step by one, or by ten where that saves bytes.
+    /// Seconds advance by one, or by ten to save bytes.
     fn next_second(&self, now: Time) -> Time {
-        let step: i64 = if self.config.calm { 10_000 } else { 1000 };
+        let step: i64 = if self.config.reduced_motion { 10_000 } else { 1000 };
         now + TimeDelta::milliseconds(step - now.timestamp_millis().rem_euclid(step))
     }
 
-    /// The limit that the views screen tells of: seconds in its last minute, gone at its end.
-    fn limit_passes(&self, now: Time) -> Option<Time> {
-        let failure = self.views.trouble(now).filter(|_| self.screen == Screen::Views)?;
+    /// When the limit shown on the views screen changes: every second in its last minute, and at its end.
+    fn limit_changes(&self, now: Time) -> Option<Time> {
+        let failure = self.views.load_failure(now).filter(|_| self.screen == Screen::Views)?;
         match failure.kind {
-            FailureKind::Limited(wait) if wait.is_estimate => Some(wait.changes(now)),
+            FailureKind::Limited(wait) if wait.is_estimate => Some(wait.next_change(now)),
             FailureKind::Limited(Wait { until, .. }) => Some(if (until - now).num_seconds() < 60 {
                 self.next_second(now).min(until)
             } else {
@@ -83,19 +83,19 @@ impl App {
     fn header_changes(&self, now: Time) -> Option<Time> {
         let connection = match &self.connection {
             Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => Some(self.next_second(now)),
-            Connection::Limited(wait) if wait.until > now => Some(wait.changes(now)),
+            Connection::Limited(wait) if wait.until > now => Some(wait.next_change(now)),
             _ => None,
         };
-        // A reset that has passed wakes at once: another message may have come between it and its wake. That of a limit that
-        // is not shown counts as well, since it may be the closest one until then.
-        let shown = self.limit_shown();
+        // A reset in the past wakes at once: another message may have been handled between it and its timer. The reset
+        // of a limit that is not shown counts too, because that one may be the closest limit until then.
+        let shown = self.closest_limit();
         let changes = |limited: RateLimited| {
             let budget = self.budget(limited);
             let at = budget.resets_at?;
             Some(match budget.blocked {
                 _ if at <= now => now,
                 _ if limited != shown => at,
-                Some(wait) => wait.changes(now).min(at),
+                Some(wait) => wait.next_change(now).min(at),
                 None => format::until_changes(at, now).min(at),
             })
         };
@@ -108,7 +108,7 @@ impl App {
             Screen::Jobs => {
                 let rows = self.jobs.visible(self.geometry().list_rows());
                 let ages = rows.filter_map(|line| match line {
-                    JobLine::Job(row) => row.state_since().map(|since| format::coarse_changes(since, now)),
+                    JobLine::Job(row) => row.state_since().map(|since| format::short_age_changes_at(since, now)),
                     JobLine::Heading(..) => None,
                 });
                 let counting = self.detail_is_visible() && self.jobs.selected().is_some_and(|row| row.is_working());
@@ -116,8 +116,8 @@ impl App {
                 ages.chain(detail).min()
             }
             Screen::Views => {
-                let moments = self.views.as_of().into_iter().chain(self.kept_as_of());
-                moments.map(|as_of| format::coarse_changes(as_of, now)).min()
+                let moments = self.views.as_of().into_iter().chain(self.cached_ranges_as_of());
+                moments.map(|as_of| format::short_age_changes_at(as_of, now)).min()
             }
             Screen::Welcome | Screen::Log => None,
         }

@@ -1,4 +1,4 @@
-//! Tracking jobs made elsewhere: one id, or a pasted list of them, summed up in one notice.
+//! Tracking existing jobs by their ids. A pasted list of ids ends in a single notice.
 
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
@@ -7,10 +7,10 @@ use crate::model::job::JobId;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
 
-/// Ids that a notice names before it only counts.
-const NAMED: usize = 3;
+/// The number of ids that a notice names; more are counted.
+const MAX_NAMED: usize = 3;
 
-/// A list of ids that is being asked for.
+/// A list of ids that is being checked.
 #[derive(Debug, Default)]
 pub(super) struct Tracking {
     waiting: Vec<CleanText>,
@@ -20,7 +20,7 @@ pub(super) struct Tracking {
     reason: Option<CleanText>,
 }
 
-/// The ids in a typed or pasted text: apart by white space or commas, each once.
+/// The distinct ids in a text, separated by white space or commas.
 pub(super) fn parse_ids(typed: &str) -> Vec<JobId> {
     let mut ids: Vec<JobId> = Vec::new();
     for id in typed.split(|c: char| c.is_whitespace() || c == ',').filter_map(JobId::new) {
@@ -32,36 +32,36 @@ pub(super) fn parse_ids(typed: &str) -> Vec<JobId> {
 }
 
 impl App {
-    /// Asks the service for each id.
+    /// Requests the job of each id.
     pub(super) fn track(&mut self, ids: Vec<JobId>, now: Time, effects: &mut Vec<Effect>) {
         match ids.len() {
-            1 => self.notify(Severity::Info, "Asking the service about it…", now),
-            n => self.notify(Severity::Info, &format!("Asking the service about {n} jobs…"), now),
+            1 => self.notify(Severity::Info, "Checking this job…", now),
+            n => self.notify(Severity::Info, &format!("Checking {n} jobs…"), now),
         }
         if ids.len() > 1 || self.tracking.is_some() {
             let tracking = self.tracking.get_or_insert_default();
             tracking.waiting.extend(ids.iter().map(JobId::clean));
         }
-        // Kept as typed: the id is opaque.
+        // The ids are sent as typed, because they are opaque.
         effects.extend(ids.into_iter().map(Effect::Track));
     }
 
-    /// The service answered about an id, or didn't.
-    pub(super) fn tracked(&mut self, id: &CleanText, result: Result<Job, Failure>, now: Time) {
+    /// Takes the result of one id.
+    pub(super) fn track_result(&mut self, id: &CleanText, result: Result<Job, Failure>, now: Time) {
         let key = result.as_ref().ok().map(|row| row.key);
         let failure = match result {
             Ok(row) => {
-                self.put(row);
+                self.put_job(row);
                 None
             }
             Err(failure) => Some(failure),
         };
-        let listed = self.tracking.as_mut().and_then(|list| {
+        let list = self.tracking.as_mut().and_then(|list| {
             let at = list.waiting.iter().position(|waiting| waiting == id)?;
             list.waiting.remove(at);
             Some(list)
         });
-        let Some(list) = listed else {
+        let Some(list) = list else {
             key.into_iter().for_each(|key| self.jobs.select(key));
             match failure {
                 None => self.notify(Severity::Info, &format!("Tracking {id}."), now),
@@ -74,23 +74,23 @@ impl App {
             Some(failure) if failure.kind == FailureKind::NotFound => list.unknown.push(id.clone()),
             Some(failure) => {
                 list.failed.push(id.clone());
-                list.reason = Some(failure.sentence);
+                list.reason = Some(failure.message);
             }
         }
         if list.waiting.is_empty()
             && let Some(done) = self.tracking.take()
         {
-            let tone =
+            let severity =
                 if done.unknown.is_empty() && done.failed.is_empty() { Severity::Info } else { Severity::Problem };
-            self.notify(tone, &done.sum(), now);
+            self.notify(severity, &done.summary(), now);
         }
     }
 }
 
 impl Tracking {
-    fn sum(&self) -> String {
+    fn summary(&self) -> String {
         let mut text = format!("{} tracked", format::count(self.tracked));
-        for (what, ids) in [("not found", &self.unknown), ("not answered", &self.failed)] {
+        for (what, ids) in [("not found", &self.unknown), ("failed", &self.failed)] {
             if !ids.is_empty() {
                 text.push_str(&format!("; {what}: {}", names(ids)));
             }
@@ -103,7 +103,7 @@ impl Tracking {
 }
 
 fn names(ids: &[CleanText]) -> String {
-    let named: Vec<&str> = ids.iter().take(NAMED).map(CleanText::as_str).collect();
+    let named: Vec<&str> = ids.iter().take(MAX_NAMED).map(CleanText::as_str).collect();
     match ids.len() - named.len() {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),

@@ -1,4 +1,4 @@
-//! Messages into state: one match, each arm short or a call into the part that it concerns.
+//! Applies messages to the state: one match whose arms are short or call the responsible module.
 
 use super::dialog::Dialog;
 use super::editor::DraftState;
@@ -11,48 +11,48 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::ledger::RateLimited;
 use crate::model::prompt::DraftSlot;
-use crate::model::row::{FirstRows, Job, JobKey};
+use crate::model::row::{InitialRows, Job, JobKey};
 use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 use zeroize::Zeroizing;
 
-/// How long no key is a shortcut after a text input closed while the user may still have been typing.
-const NO_SHORTCUTS: TimeDelta = TimeDelta::milliseconds(500);
-/// How long a record that can't be read is left alone.
-const READ_AGAIN: TimeDelta = TimeDelta::seconds(2);
+/// How long shortcuts are ignored after a text input closed while the user may still have been typing.
+const SHORTCUT_LOCKOUT: TimeDelta = TimeDelta::milliseconds(500);
+/// How long an unreadable store is left alone before the next attempt.
+const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(2);
 
 impl App {
-    /// Takes one message; the effects are to be carried out in their order.
+    /// Handles a message. The effects must run in order.
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         let mut effects = Vec::new();
-        // Keys account for the inputs that they close.
+        // For keys, `key` handles closed inputs.
         let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_inputs());
         match msg {
             Msg::Input(event) => self.input(event, now, &mut effects),
-            Msg::News(news) => self.news(news, now, &mut effects),
-            Msg::FirstRows(result) => self.first_rows(result, now, &mut effects),
-            // What was known before was said as what it is.
+            Msg::Engine(event) => self.engine_event(event, now, &mut effects),
+            Msg::FirstRows(result) => self.apply_first_rows(result, now, &mut effects),
+            // The read-only notice was shown at the start.
             Msg::ReadOnly if self.config.read_only => {}
-            Msg::ReadOnly => self.say_read_only(now),
+            Msg::ReadOnly => self.notify_read_only(now),
             Msg::Loaded(result) => {
-                self.loaded(result, now);
-                self.begin_with_all_jobs(&mut effects);
+                self.apply_initial_data(result, now);
+                self.open_all_jobs_at_startup(&mut effects);
                 self.after_update(&mut effects);
-                self.catch_up_with_keys(now, &mut effects);
+                self.run_queued_keys(now, &mut effects);
             }
-            Msg::JobsChanged(rows) => rows.into_iter().for_each(|row| self.put(row)),
+            Msg::JobsChanged(rows) => rows.into_iter().for_each(|row| self.put_job(row)),
             Msg::Thread { job, result } => {
-                let next = self.detail.take(job, result, now);
+                let next = self.detail.apply_thread(job, result, now);
                 effects.extend(next.map(Effect::LoadThread));
                 self.dirty |= self.detail_is_visible();
             }
-            Msg::ReadAhead(result) => self.detail.ahead.answer(result, now),
+            Msg::ThreadsPrefetched(result) => self.detail.prefetched.apply_result(result, now),
             Msg::Submitted { slot, result } => {
                 if result.is_ok() {
-                    self.jobs.find_again();
-                    effects.extend(self.recall_card());
+                    self.jobs.mark_search_stale();
+                    effects.extend(self.reload_page_detail());
                 }
-                if !self.submitted_to_one_of_many(slot, &result, now, &mut effects) {
+                if !self.bulk_follow_up_saved(slot, &result, now, &mut effects) {
                     self.submitted(slot, result, now, &mut effects);
                 }
             }
@@ -60,74 +60,75 @@ impl App {
             Msg::Discarded { sentence, result } => self.discarded(&sentence, result, now),
             Msg::RemovedFromQueue(result) => self.removed_from_queue(result, now),
             Msg::Restored(result) => self.restored(result, now),
-            Msg::Refreshed { result, .. } => self.local_change(result, now),
-            Msg::Tracked { id, result } => self.tracked(&id, result, now),
-            Msg::Changed(Ok(rows)) => rows.into_iter().for_each(|row| self.changed_here(row)),
+            Msg::Refreshed { result, .. } => self.apply_changed_job(result, now),
+            Msg::Tracked { id, result } => self.track_result(&id, result, now),
+            Msg::Changed(Ok(rows)) => rows.into_iter().for_each(|row| self.put_changed(row)),
             Msg::Changed(Err(failure)) => self.notify_failure(&failure, now),
-            Msg::PromptsFound { text, jobs } => self.prompts_found(text, jobs, now),
+            Msg::PromptsFound { text, jobs } => self.apply_found_prompts(text, jobs, now),
             Msg::History(result) => self.history_read(result),
             Msg::Templates(templates) => self.templates_read(templates, now),
-            Msg::EditedOutside(result) => self.edited_outside(result, now),
-            Msg::PromptsRead { file, result } => self.prompts_read(&file, result),
+            Msg::EditedExternally(result) => self.external_editor_closed(result, now),
+            Msg::PromptsRead { file, result } => self.apply_prompts_file(&file, result),
             Msg::BatchAdded(result) => self.batch_added(result, now, &mut effects),
-            Msg::Views { query, result, old } => self.views_came(query, result, old, now),
-            Msg::CachedReport { range, recalled } => self.recalled(range, recalled, now, &mut effects),
+            Msg::Views { query, result, old } => self.views_answered(query, result, old, now),
+            Msg::CachedReport { range, recalled } => self.cached_report_loaded(range, recalled, now, &mut effects),
             Msg::LoadEnded { range, end } => {
                 self.load_ended(range, end, now, &mut effects);
-                self.recall_pages_again(&mut effects);
+                self.reread_pages(&mut effects);
             }
-            Msg::TotalsRecalled(result) => self.totals_recalled(result, now, &mut effects),
-            Msg::TotalsLoaded(result) => self.totals_loaded(result, now),
-            Msg::PageHistory { path, result } => self.page_history(&path, result, now),
-            Msg::About { job, result } => self.about_read(job, result, now, &mut effects),
-            Msg::Kept(result) => self.kept_listed(result, now),
+            Msg::CachedTotals(result) => self.cached_totals_loaded(result, now, &mut effects),
+            Msg::TotalsLoaded(result) => self.totals_load_ended(result, now),
+            Msg::PageHistory { path, result } => self.page_history_loaded(&path, result, now),
+            Msg::JobImpact { job, result } => self.apply_impact(job, result, now, &mut effects),
+            Msg::CachedRanges(result) => self.cached_ranges_loaded(result, now),
             Msg::FileExists(file) => self.file_exists(file, now),
             Msg::ProfileChecked { attempt, result } => effects.extend(self.profile_checked(attempt, result)),
             Msg::ProfileAdded { profile, key } => self.profile_added(profile, key, now, &mut effects),
             Msg::FilterSaved { filter, result } => self.filter_saved(filter, result, now),
             Msg::KeyRead { attempt, result } => effects.extend(self.key_read(attempt, result)),
-            Msg::ProfileTried { attempt, result } => effects.extend(self.profile_tried(attempt, result)),
+            Msg::ProfileTested { attempt, result } => effects.extend(self.profile_tried(attempt, result)),
             Msg::ConfigWritten { attempt, result } => effects.extend(self.config_written(attempt, result)),
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
             Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
             Msg::AllJobs(result) => self.all_jobs_listed(result, now),
             Msg::ProfileKey(at, result) => self.profile_key_read(at, result, &mut effects),
-            Msg::KeyTried(at, result) => self.key_tried(at, result, now, &mut effects),
+            Msg::ProfileKeyTested(at, result) => self.profile_key_tested(at, result, now, &mut effects),
             Msg::ActionFinished { what, result } => match result {
                 Ok(()) => self.notify(Severity::Info, what.as_str(), now),
                 Err(failure) => self.notify_failure(&failure, now),
             },
-            Msg::Layout(key, left) => self.layout_recalled(&key, left.as_ref(), now),
-            Msg::Wake => self.wake(now, &mut effects),
+            Msg::Layout(key, left) => self.layout_loaded(&key, left.as_ref(), now),
+            Msg::Timer => self.handle_timer(now, &mut effects),
             Msg::Resumed => {
                 self.dirty = true;
-                self.detail.ahead.forget_all();
+                self.detail.prefetched.clear();
                 effects.push(Effect::Repaint);
             }
-            Msg::Terminate => self.leave(&mut effects),
+            Msg::Terminate => self.save_and_quit(&mut effects),
         }
         if open_inputs.is_some_and(|open| self.open_inputs() < open) {
             self.input_closed_at = Some(now);
         }
         self.after_update(&mut effects);
-        self.settle_tip(now, &mut effects);
-        self.settle_layout(now);
-        self.signal(now, &mut effects);
+        self.show_tip(now, &mut effects);
+        self.schedule_layout_save(now);
+        self.show_finish_alerts(now, &mut effects);
         effects
     }
 
-    /// What holds after every message: the selection in sight, the detail of the selected job, the jobs on screen.
+    /// Restores the invariants after a message: the selection is visible, the detail shows the selected job, and the
+    /// engine has the jobs on screen.
     pub(super) fn after_update(&mut self, effects: &mut Vec<Effect>) {
         let g = self.geometry();
-        self.jobs.keep_in_sight(self.uncovered(g.list_lines()));
-        self.views.table.keep_in_sight(self.uncovered(g.views_lines()));
-        self.keep_layer_in_sight();
-        self.settle_comparison();
+        self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
+        self.views.table.show_selection(self.uncovered_rows(g.views_lines()));
+        self.keep_dialog_selection_visible();
+        self.drop_unused_comparison();
         let selected = self.jobs.selected().map(|row| (row.key, row.revision));
         effects.extend(self.detail.show(selected).map(Effect::LoadThread));
-        effects.extend(self.detail.about.show(self.jobs.selected()).map(Effect::RecallAbout));
-        effects.extend(self.read_ahead());
-        effects.extend(self.find_next());
+        effects.extend(self.detail.job_pages.show(self.jobs.selected()).map(Effect::LoadJobImpact));
+        effects.extend(self.prefetch_threads());
+        effects.extend(self.search_next_word());
         let seen: Vec<JobKey> = match self.screen {
             Screen::Jobs => self.working_on_screen(g.list_rows()),
             _ => Vec::new(),
@@ -148,24 +149,24 @@ impl App {
     }
 
     pub(super) fn input(&mut self, event: Event, now: Time, effects: &mut Vec<Effect>) {
-        if self.type_ahead(&event, now) {
+        if self.queue_input(&event, now) {
             return;
         }
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
                 self.finish_alerts.focus(true);
-                if !self.is_typed_too_late(Chord::from_event(key), now) {
+                if !self.is_late_typing(Chord::from_event(key), now) {
                     self.key(key, now, effects);
                 }
             }
             Event::FocusGained => self.finish_alerts.focus(true),
             Event::FocusLost => self.finish_alerts.focus(false),
             Event::Mouse(event) => self.mouse(event, now, effects),
-            // It may be a key.
+            // The paste may be an API key.
             Event::Paste(text) => self.paste(&Zeroizing::new(text), now),
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
-                self.dialogs.iter_mut().for_each(Dialog::unscroll);
+                self.dialogs.iter_mut().for_each(Dialog::scroll_to_start);
                 self.detail.fit(self.geometry().detail_columns());
                 self.dirty = true;
             }
@@ -176,9 +177,9 @@ impl App {
     pub(super) fn key(&mut self, key: KeyEvent, now: Time, effects: &mut Vec<Effect>) {
         let chord = Chord::from_event(key);
         if !super::geometry::is_usable(self.size) {
-            // Nothing can be seen, so nothing but leaving and a clean line is offered.
+            // Nothing is visible, so only leaving, suspending and repainting work.
             match self.config.keymap.action(&[Context::Everywhere], chord) {
-                Some(Action::Quit | Action::Interrupt) => self.leave(effects),
+                Some(Action::Quit | Action::Interrupt) => self.save_and_quit(effects),
                 Some(Action::Suspend) => effects.push(Effect::Suspend),
                 Some(Action::Repaint) => effects.push(Effect::Repaint),
                 _ => {}
@@ -188,51 +189,51 @@ impl App {
         self.dirty = true;
         self.tips.dismiss();
         let takes_text = self.takes_text();
-        // What types a character where text is typed is no command of the screens below.
+        // A character that is typed as text is not a command of the screens below.
         let contexts = self.contexts();
         let is_text = takes_text && chord.types_text();
-        let asked: &[Context] = match contexts {
+        let lookup: &[Context] = match contexts {
             [first, ..] if is_text => std::slice::from_ref(first),
             all => all,
         };
-        let (layers, open_inputs) = (self.dialogs.len(), self.open_inputs());
-        let of_the_terminal = || if is_text { None } else { self.of_the_terminal(chord) };
-        let action = self.config.keymap.action(asked, chord).or_else(of_the_terminal);
-        // Esc has to know what was said before it: it may be asked for twice.
+        let (count_before, open_inputs) = (self.dialogs.len(), self.open_inputs());
+        let global_action = || if is_text { None } else { self.global_action(chord) };
+        let action = self.config.keymap.action(lookup, chord).or_else(global_action);
+        // Esc may ask for a second press, and compares the notices before and after it.
         let closes = action == Some(Action::Close);
-        let said = if closes { self.notice.clone() } else { self.take_info() };
+        let notice = if closes { self.notice.clone() } else { self.dismiss_info() };
         match action {
-            Some(action) => self.act(action, now, effects),
+            Some(action) => self.run_action(action, now, effects),
             None if takes_text => self.type_key(key, now),
-            None if matches!(self.dialogs.last(), Some(Dialog::Question(_))) => {
+            None if matches!(self.dialogs.last(), Some(Dialog::Confirm(_))) => {
                 self.dialogs.pop();
             }
             None => {
-                self.run_own(chord, now, effects);
-                self.notice = self.notice.take().or_else(|| said.clone());
+                self.run_custom_command(chord, now, effects);
+                self.notice = self.notice.take().or_else(|| notice.clone());
             }
         }
-        if closes && self.notice == said {
-            self.take_info();
+        if closes && self.notice == notice {
+            self.dismiss_info();
         }
         let is_sent =
             matches!(action, Some(Action::Send | Action::Confirm)) && chord != Chord::from_event(KeyCode::Enter.into());
         if is_sent && self.open_inputs() < open_inputs {
             self.input_closed_at = Some(now);
         }
-        self.layer_opened(layers, effects);
+        self.read_draft_of_new_editor(count_before, effects);
     }
 
-    /// How many dialogs take text.
+    /// The number of dialogs that take text.
     fn open_inputs(&self) -> usize {
-        self.dialogs.iter().filter(|overlay| overlay.takes_text()).count()
+        self.dialogs.iter().filter(|dialog| dialog.takes_text()).count()
     }
 
-    /// Whether a key was meant for a text input that has just closed. Esc, arrows and keys held with Ctrl or Alt are not,
-    /// but for the one that sends, pressed again.
-    fn is_typed_too_late(&self, chord: Chord, now: Time) -> bool {
+    /// Whether a key was meant for a text input that has just closed. Esc, arrows and keys with Ctrl or Alt are not,
+    /// except for the key that sent the text, pressed twice.
+    fn is_late_typing(&self, chord: Chord, now: Time) -> bool {
         let since = self.input_closed_at.map(|at| now - at);
-        if self.takes_text() || !since.is_some_and(|since| (TimeDelta::zero()..NO_SHORTCUTS).contains(&since)) {
+        if self.takes_text() || !since.is_some_and(|since| (TimeDelta::zero()..SHORTCUT_LOCKOUT).contains(&since)) {
             return false;
         }
         let edits = matches!(chord.code, KeyCode::Enter | KeyCode::Backspace | KeyCode::Delete);
@@ -240,50 +241,50 @@ impl App {
         edits || chord.types_text() || is_sent()
     }
 
-    /// What a key does for the terminal whatever lies over the screen: it is no answer to a question, and no text. The
-    /// second Ctrl-C is none either.
-    fn of_the_terminal(&self, chord: Chord) -> Option<Action> {
+    /// Keys that work whatever dialog is open: they neither answer a question nor type text. The second Ctrl-C is one
+    /// of them.
+    fn global_action(&self, chord: Chord) -> Option<Action> {
         let action = self.config.keymap.action(&[Context::Everywhere], chord);
-        let is_again = action == Some(Action::Interrupt) && self.asks_to_quit();
+        let is_again = action == Some(Action::Interrupt) && self.is_asking_to_quit();
         action.filter(|action| is_again || matches!(action, Action::Repaint | Action::Suspend))
     }
 
-    /// Takes away what was said for information: whatever acts next shows its keys again. A problem stays its time, smaller
-    /// where it covers much.
-    pub(super) fn take_info(&mut self) -> Option<Notice> {
+    /// Removes an information notice, so that the footer shows its keys again. A problem stays for its time, but
+    /// shrinks if it covers much.
+    pub(super) fn dismiss_info(&mut self) -> Option<Notice> {
         if let Some(notice) = &mut self.notice {
-            notice.is_read = true;
+            notice.is_seen = true;
         }
         self.notice.take_if(|notice| notice.severity == Severity::Info)
     }
 
-    /// After what may have opened a layer: there were `layers` before it.
-    pub(super) fn layer_opened(&mut self, layers: usize, effects: &mut Vec<Effect>) {
-        if let Some(Dialog::Editor(editor)) = self.dialogs.get(layers) {
+    /// Reads the saved draft if an editor was opened. There were `count_before` dialogs before.
+    pub(super) fn read_draft_of_new_editor(&mut self, count_before: usize, effects: &mut Vec<Effect>) {
+        if let Some(Dialog::Editor(editor)) = self.dialogs.get(count_before) {
             effects.push(Effect::ReadDraft(editor.slot));
         }
     }
 
-    fn news(&mut self, news: EngineEvent, now: Time, effects: &mut Vec<Effect>) {
-        match news {
-            EngineEvent::Job(row) => self.put(*row),
+    fn engine_event(&mut self, event: EngineEvent, now: Time, effects: &mut Vec<Effect>) {
+        match event {
+            EngineEvent::Job(row) => self.put_job(*row),
             EngineEvent::Prompt { prompt, delivery, job } => {
-                effects.extend(self.detail.stale(job.key).map(Effect::LoadThread));
-                self.put((*job).clone());
+                effects.extend(self.detail.mark_stale(job.key).map(Effect::LoadThread));
+                self.put_job((*job).clone());
                 self.delivered(prompt, &delivery, &job, now, effects);
             }
-            EngineEvent::Thread(job) => effects.extend(self.detail.stale(job).map(Effect::LoadThread)),
-            EngineEvent::Merged { gone, into } if self.merged_ahead(gone, into) => {}
-            EngineEvent::Merged { gone, into } => self.merged(gone, into),
-            EngineEvent::Left(left) => self.pruned(&left, now, effects),
-            EngineEvent::OthersWrote => self.refresh_all_jobs(effects),
-            EngineEvent::SendsQueue(sends) => self.sends_queue = sends,
-            EngineEvent::Loading(progress) => self.loading(progress, now),
-            EngineEvent::Totals { range, totals } => self.totals_told(range, totals),
+            EngineEvent::Thread(job) => effects.extend(self.detail.mark_stale(job).map(Effect::LoadThread)),
+            EngineEvent::Merged { gone, into } if self.queue_merge(gone, into) => {}
+            EngineEvent::Merged { gone, into } => self.merge_jobs(gone, into),
+            EngineEvent::JobsRemoved(left) => self.remove_pruned_jobs(&left, now, effects),
+            EngineEvent::ExternalChange => self.refresh_all_jobs(effects),
+            EngineEvent::QueueOwnership(sends) => self.sends_queue = sends,
+            EngineEvent::Loading(progress) => self.load_progressed(progress, now),
+            EngineEvent::Totals { range, totals } => self.totals_received(range, totals),
             EngineEvent::Connection(connection) => {
-                // What has succeeded before this connection was made counts: a key that was checked, for one.
-                let is_beginning = matches!(connection, Connection::Unknown | Connection::Connecting);
-                if !(is_beginning && self.connection == Connection::Ready) {
+                // A previous success counts until this connection is established, for example a tested key.
+                let is_starting = matches!(connection, Connection::Unknown | Connection::Connecting);
+                if !(is_starting && self.connection == Connection::Ready) {
                     self.dirty |= self.connection != connection;
                     self.connection = connection;
                 }
@@ -295,115 +296,115 @@ impl App {
                 self.log.push(entry);
                 self.dirty |= self.screen == Screen::Log;
             }
-            EngineEvent::Trouble(failure) => self.notify_failure(&failure, now),
-            EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.recording_changed(&news, now),
+            EngineEvent::InternalFailure(failure) => self.notify_failure(&failure, now),
+            EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_) => self.recording_changed(&event, now),
             EngineEvent::Notice(text) => self.notify(Severity::Problem, text.as_str(), now),
         }
     }
 
-    /// The outcome of a prompt could not be recorded, or is on disk after all.
-    fn recording_changed(&mut self, news: &EngineEvent, now: Time) {
+    /// Reports that a prompt's outcome could not be recorded, or is recorded after all.
+    fn recording_changed(&mut self, event: &EngineEvent, now: Time) {
         self.dirty = true;
-        if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(news), news) {
+        if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(event), event) {
             self.notify(Severity::Greeting, sentence.as_str(), now);
         }
     }
 
-    pub(super) fn merged(&mut self, gone: JobKey, into: JobKey) {
-        self.detail.ahead.forget(gone);
-        self.detail.ahead.forget(into);
+    pub(super) fn merge_jobs(&mut self, gone: JobKey, into: JobKey) {
+        self.detail.prefetched.invalidate(gone);
+        self.detail.prefetched.invalidate(into);
         self.dirty |= self.jobs.merge(gone, into);
         if let Some(open) = self.all_jobs_mut() {
             open.list.merge(gone, into);
         }
         if let Some(text) = self.drafts.remove(&DraftSlot::FollowUp(gone)) {
-            // As the store does it: where both have a draft, one stands below the other.
-            let kept = self.drafts.entry(DraftSlot::FollowUp(into)).or_default();
-            *kept = if kept.is_empty() { text } else { format!("{kept}\n\n{text}") };
+            // The store does the same: if both have a draft, they are joined.
+            let draft = self.drafts.entry(DraftSlot::FollowUp(into)).or_default();
+            *draft = if draft.is_empty() { text } else { format!("{draft}\n\n{text}") };
         }
     }
 
-    pub(super) fn put(&mut self, row: Job) {
-        self.row_ahead(&row);
+    pub(super) fn put_job(&mut self, row: Job) {
+        self.queue_row(&row);
         self.put_among_all(&row);
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
-            self.finish_alerts.compare(old, &row);
+            self.finish_alerts.add_change(old, &row);
         }
-        // Off the jobs screen only the header's counts could change.
+        // Outside the jobs screen only the counts in the header could change.
         self.dirty |= self.jobs.upsert(row);
     }
 
-    /// What the first frame needs is there; all else is read now.
-    fn first_rows(&mut self, result: Result<FirstRows, Failure>, now: Time, effects: &mut Vec<Effect>) {
-        // A store that can't be read says so once, when all is read.
+    /// Shows the first rows, which are all that the first frame needs, and loads the rest.
+    fn apply_first_rows(&mut self, result: Result<InitialRows, Failure>, now: Time, effects: &mut Vec<Effect>) {
+        // An unreadable store is reported once, when loading the rest fails.
         if let (Ok(mut first), StoreState::Reading) = (result, &self.store) {
             let thread = first.rows.first().map(|row| row.key).zip(first.thread.take());
-            self.jobs.begin(first);
+            self.jobs.show_first_rows(first);
             self.dirty = true;
             self.after_update(effects);
             if let Some((job, thread)) = thread
-                && let Some(asked) = effects.iter().position(|effect| *effect == Effect::LoadThread(job))
+                && let Some(at) = effects.iter().position(|effect| *effect == Effect::LoadThread(job))
             {
-                effects.remove(asked);
-                effects.extend(self.detail.take(job, Ok(thread), now).map(Effect::LoadThread));
+                effects.remove(at);
+                effects.extend(self.detail.apply_thread(job, Ok(thread), now).map(Effect::LoadThread));
             }
         }
-        effects.push(Effect::LoadKnown);
+        effects.push(Effect::LoadInitialData);
     }
 
-    fn loaded(&mut self, result: Result<Box<super::InitialData>, Failure>, now: Time) {
+    fn apply_initial_data(&mut self, result: Result<Box<super::InitialData>, Failure>, now: Time) {
         self.dirty = true;
         match result {
-            Ok(known) => {
-                self.jobs.replace(known.jobs);
+            Ok(data) => {
+                self.jobs.replace(data.jobs);
                 if let Some(key) = self.pending_selection.take() {
                     self.jobs.select(key);
                 }
-                self.drafts.extend(known.drafts);
-                self.draft_pages = known.draft_pages;
-                self.log.prepend(known.log);
-                self.tips.begin(known.tips.as_deref());
+                self.drafts.extend(data.drafts);
+                self.draft_pages = data.draft_pages;
+                self.log.prepend(data.log);
+                self.tips.set_seen(data.tips.as_deref());
                 self.store = StoreState::Read;
-                self.catch_up_with_news();
+                self.apply_queued_events();
             }
             Err(why) => {
-                if !matches!(&self.store, StoreState::Unreadable { why: known, .. } if *known == why) {
+                if !matches!(&self.store, StoreState::Unreadable { why: reported, .. } if *reported == why) {
                     self.notify_failure(&why, now);
                 }
-                self.store = StoreState::Unreadable { why, again: Some(now + READ_AGAIN) };
+                self.store = StoreState::Unreadable { why, again: Some(now + RETRY_INTERVAL) };
             }
         }
     }
 
-    /// Reads the record again when its time has come: who had it locked may have let go.
-    fn read_again(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Reads the store again when it is time: it may no longer be locked.
+    fn retry_reading(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if let StoreState::Unreadable { again, .. } = &mut self.store
             && again.take_if(|at| *at <= now).is_some()
         {
-            effects.push(Effect::LoadKnown);
+            effects.push(Effect::LoadInitialData);
         }
     }
 
-    fn local_change(&mut self, result: Result<Job, Failure>, now: Time) {
+    fn apply_changed_job(&mut self, result: Result<Job, Failure>, now: Time) {
         match result {
-            Ok(row) => self.put(row),
+            Ok(row) => self.put_job(row),
             Err(failure) => self.notify_failure(&failure, now),
         }
     }
 
-    fn wake(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    fn handle_timer(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.notice.as_ref().is_some_and(|notice| notice.until <= now) {
             self.notice = None;
         }
         self.tips.expire(now);
-        self.read_again(now, effects);
-        // Also under another layer: what is typed is on disk a second later, whatever is looked at meanwhile.
+        self.retry_reading(now, effects);
+        // Also under another dialog: typed text is saved within a second.
         let is_due = |saved: &DraftState| matches!(saved, DraftState::Due(at) if *at <= now);
-        effects.extend(self.dialogs.iter_mut().filter_map(|overlay| overlay.write_draft(is_due)));
-        effects.extend(self.remember_layout(Some(now)));
+        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(is_due)));
+        effects.extend(self.save_layout(Some(now)));
         let freed = |limited: RateLimited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
         if RateLimited::ALL.into_iter().any(freed) {
-            // Not asked for again until the report comes.
+            // Not requested again until the report arrives.
             for budget in self.budgets.values_mut() {
                 budget.resets_at = budget.resets_at.filter(|at| *at > now);
             }
@@ -412,19 +413,19 @@ impl App {
         self.dirty = true;
     }
 
-    /// Ends the program; what is typed goes to disk first.
-    pub(super) fn leave(&mut self, effects: &mut Vec<Effect>) {
-        effects.extend(self.dialogs.iter_mut().filter_map(|overlay| overlay.write_draft(DraftState::is_unsaved)));
-        effects.extend(self.remember_layout(None));
+    /// Saves typed text and exits.
+    pub(super) fn save_and_quit(&mut self, effects: &mut Vec<Effect>) {
+        effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(DraftState::is_unsaved)));
+        effects.extend(self.save_layout(None));
         effects.push(Effect::Quit);
     }
 
-    /// Turns to a screen; layers over the old one close.
+    /// Switches to a screen and closes the dialogs over the old one.
     pub(super) fn switch_screen(&mut self, screen: Screen, now: Time, effects: &mut Vec<Effect>) {
         if self.screen == Screen::Welcome {
             return;
         }
-        // A layer may have a step to go back first, and one that is on its way to disk stays.
+        // A dialog may need a second step to close, and one that is being saved stays open.
         for _ in 0..2 * self.dialogs.len() {
             self.close(now, effects);
         }
@@ -434,7 +435,7 @@ impl App {
         self.screen = screen;
         self.pane = Pane::List;
         if screen == Screen::Views {
-            effects.extend(self.views.shown_first());
+            effects.extend(self.views.load_if_idle());
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Breaking text into lines of a width in cells, at words where possible.
+//! Wraps text to a width in cells, at words if possible.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Wraps `text` to `width` cells, at most `max` lines; the flag says whether something was left out.
+/// Wraps `text` to `width` cells and at most `max` lines. The flag is set if something was left out.
 pub fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
-        // One line more than wanted tells whether something is left out.
+        // One extra line shows whether something is left out.
         wrap_paragraph(paragraph, width.max(1), max + 1, &mut lines);
         if lines.len() > max {
             lines.truncate(max);
@@ -19,7 +19,7 @@ pub fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) {
 
 fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<String>) {
     if paragraph.len() <= width && paragraph.is_ascii() {
-        // A byte is a cell: it fits, and has not to be parted into words to know that.
+        // A byte is a cell, so the text fits and need not be split into words.
         lines.push(paragraph.trim_end().to_owned());
         return;
     }
@@ -36,7 +36,7 @@ fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<Str
                 continue;
             }
         }
-        // A word wider than the line is broken between its graphemes.
+        // A word wider than the line is broken between graphemes.
         for grapheme in word.graphemes(true) {
             if cells > 0 && cells + grapheme.width() > width {
                 lines.push(std::mem::take(&mut line));
@@ -49,16 +49,16 @@ fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<Str
     lines.push(line.trim_end().to_owned());
 }
 
-/// What is kept together: signs stay with the word that they touch, unless that would not fit a line of its own. Where wide
-/// signs stand, which are written without blanks, a line may end.
+/// Splits a paragraph into pieces that are not broken. Punctuation stays with the word that it touches, unless that
+/// would not fit a line. A line may end after any wide character, because such scripts have no spaces.
 fn words(paragraph: &str, width: usize) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
     let mut before = "";
     for (at, part) in paragraph.split_word_bound_indices() {
-        let together = !is_blank(before) && !is_blank(part) && !is_wide(before) && !is_wide(part);
+        let is_joined = !is_blank(before) && !is_blank(part) && !is_wide(before) && !is_wide(part);
         let fits = paragraph.get(start..at + part.len()).is_some_and(|word| word.width() <= width);
-        if !(together && fits) {
+        if !(is_joined && fits) {
             words.extend(paragraph.get(start..at).filter(|word| !word.is_empty()));
             start = at;
         }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_one_line_whatever_is_written() {
+    fn text_that_fits_stays_on_one_line() {
         for text in ["Fix it.", "a  b (c)/d", "  in front", "behind  ", "日本 ok."] {
             assert_eq!(wrap(text, 10, 9), (vec![text.trim_end().to_owned()], false));
         }
@@ -98,14 +98,14 @@ mod tests {
     }
 
     #[test]
-    fn signs_stay_with_their_word() {
+    fn punctuation_stays_with_its_word() {
         assert_eq!(wrap("carry it out.", 12, 9).0, ["carry it", "out."]);
         assert_eq!(wrap("see /guides (soon)", 12, 9).0, ["see /guides", "(soon)"]);
         assert_eq!(wrap("a /guides/deploy", 8, 9).0, ["a", "/guides/", "deploy"]);
     }
 
     #[test]
-    fn what_is_too_long_is_cut_and_said() {
+    fn text_that_is_too_long_is_cut_and_flagged() {
         let (lines, cut) = wrap("a b c d e f g h", 1, 3);
         assert_eq!((lines.len(), cut), (3, true));
         let (lines, cut) = wrap("1\n2\n3\n4", 10, 2);
@@ -114,7 +114,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_wider_than_asked(text in "[a-z 日é\\n]{0,200}", width in 2_usize..30, max in 1_usize..20) {
+        fn no_line_exceeds_the_width(text in "[a-z 日é\\n]{0,200}", width in 2_usize..30, max in 1_usize..20) {
             let (lines, _) = wrap(&text, width, max);
             prop_assert!(lines.len() <= max);
             prop_assert!(lines.iter().all(|line| line.width() <= width));

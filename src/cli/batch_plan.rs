@@ -1,4 +1,4 @@
-//! What is to be done with a file of prompts: which of them are new, which are known here already.
+//! Plans a batch: which prompts of the file are new, and which were sent or queued before.
 
 use super::error::CliError;
 use super::new::Options;
@@ -8,28 +8,28 @@ use crate::model::batch::parse;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::JobKey;
-use crate::store::{KnownPrompt, Store};
+use crate::store::{RecentPrompt, Store};
 use chrono::{TimeDelta, Utc};
 use std::path::Path;
 
-/// Largest file of prompts, in bytes, as in the dashboard.
+/// Largest file of prompts, in bytes; the dashboard has the same limit.
 const MAX_BYTES: u64 = 32 << 20;
-/// Prompts that went out within this time count as sent already.
-const LATELY: TimeDelta = TimeDelta::hours(24);
+/// Prompts that were sent within this time count as sent already.
+const RECENT: TimeDelta = TimeDelta::hours(24);
 
-/// What is to be done with a file.
+/// The new and the known prompts of a file.
 #[derive(Debug)]
 pub(super) struct BatchPlan {
     /// To be queued.
     pub(super) fresh: Vec<String>,
-    /// Known already: the same text waits here, or went out lately.
-    pub(super) known: Vec<KnownPrompt>,
+    /// Prompts whose text is in the queue already, or was sent recently.
+    pub(super) known: Vec<RecentPrompt>,
 }
 
-/// The prompts in a file; `-` is stdin.
+/// Reads the prompts from a file; `-` is stdin.
 ///
 /// # Errors
-/// It can't be read, or gives none.
+/// The file can't be read or contains no prompt.
 pub(super) fn read(file: &Path) -> Result<Vec<String>, CliError> {
     let (name, text) = if file.as_os_str() == "-" {
         (None, prompt_text::read(std::io::stdin().lock(), "stdin", MAX_BYTES)?)
@@ -39,18 +39,18 @@ pub(super) fn read(file: &Path) -> Result<Vec<String>, CliError> {
     parse(name, &text).map_err(|error| CliError::unusable(format!("{}: {error} Nothing was sent.", file.display())))
 }
 
-/// What of the file is new, and what is known already.
+/// Separates the prompts into new and known ones.
 ///
 /// # Errors
-/// Some is known, and nobody said what is meant with it; the record can't be read.
+/// Some prompts are known and no option says what to do with them, or the store can't be read.
 pub(super) async fn plan(
     store: &Store,
     scope: &Scope,
     prompts: Vec<String>,
     options: &Options,
 ) -> Result<BatchPlan, CliError> {
-    let known = store.known_prompts(scope, Utc::now() - LATELY).await?;
-    let known: Vec<KnownPrompt> = known.into_iter().filter(|known| prompts.contains(&known.text)).collect();
+    let known = store.recent_prompts(scope, Utc::now() - RECENT).await?;
+    let known: Vec<RecentPrompt> = known.into_iter().filter(|known| prompts.contains(&known.text)).collect();
     let is_known = |text: &String| known.iter().any(|known| known.text == *text);
     let double = prompts.iter().filter(|text| is_known(text)).count();
     if double == 0 || options.again {
@@ -63,31 +63,30 @@ pub(super) async fn plan(
     let (all, verb) = (plural(prompts.len(), "prompt"), if double == 1 { "is" } else { "are" });
     let waits = |text: &&String| known.iter().any(|known| known.text == **text && is_waiting(known));
     let waiting = prompts.iter().filter(waits).count();
-    let (queue, lately) = ("in the queue here", "went out within the last 24 hours");
-    let stand = match (waiting, double.saturating_sub(waiting)) {
-        (0, sent) => format!("{sent} {lately}"),
+    let (queue, recent) = ("in the queue", "sent in the last 24 hours");
+    let counts = match (waiting, double.saturating_sub(waiting)) {
+        (0, sent) => format!("{sent} {recent}"),
         (waiting, 0) => format!("{waiting} {queue}"),
-        (waiting, sent) => format!("{waiting} {queue}, {sent} {lately}"),
+        (waiting, sent) => format!("{waiting} {queue}, {sent} {recent}"),
     };
     Err(CliError::unusable(format!(
-        "{double} of {all} {verb} known already: {stand}. Nothing was queued. --rest goes on with what has not gone out; --again sends all of them once more."
+        "{double} of {all} {verb} not new: {counts}. Nothing was queued. Add --rest to send the unsent ones only, or \
+         --again to send all of them again."
     )))
 }
 
-/// What is said of so many prompts that all went out.
-pub(super) fn nothing_left(count: usize) -> String {
-    let them = if count == 1 { "its one prompt".to_owned() } else { format!("all {count} prompts") };
-    format!(
-        "Nothing of this file is left to send: {them} went out within the last 24 hours. --again sends them once more."
-    )
+/// The message if all `count` prompts were sent before.
+pub(super) fn all_sent_message(count: usize) -> String {
+    let them = if count == 1 { "its prompt was".to_owned() } else { format!("all {count} prompts were") };
+    format!("Nothing left to send: {them} sent in the last 24 hours. Add --again to send them again.")
 }
 
-/// Whether it waits here to go out.
-pub(super) fn is_waiting(known: &KnownPrompt) -> bool {
+/// Whether the prompt is in the queue or was not sent.
+pub(super) fn is_waiting(known: &RecentPrompt) -> bool {
     matches!(known.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
 }
 
-/// The jobs that --rest goes on with.
-pub(super) fn waiting(known: &[KnownPrompt]) -> Vec<JobKey> {
+/// The jobs whose prompts `--rest` sends.
+pub(super) fn waiting(known: &[RecentPrompt]) -> Vec<JobKey> {
     known.iter().filter(|known| is_waiting(known)).map(|known| known.job).collect()
 }

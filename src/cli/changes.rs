@@ -1,4 +1,4 @@
-//! What changed between two looks at a job's row, in plain words for a line of a log and as words for JSON.
+//! The changes changes_between two versions of a job, as text for a log line and as words for JSON.
 
 use super::job_line::{id, state};
 use crate::model::job::Status;
@@ -9,20 +9,20 @@ use crate::model::row::Job;
 /// One kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JobChange {
-    /// Not known here before.
+    /// The job was not tracked before.
     New,
     Status,
     PullRequest,
-    /// The service no longer knows it.
+    /// The service no longer has the job.
     Gone,
-    /// The service knows it again.
+    /// The service has the job again.
     Back,
-    /// A prompt of it stands elsewhere than before.
+    /// The delivery of a prompt changed.
     Delivery,
 }
 
 impl JobChange {
-    /// Its word in JSON.
+    /// The word in JSON.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -35,8 +35,8 @@ impl JobChange {
     }
 }
 
-/// What is different in the newer row; `None` for one that was not there.
-pub(super) fn between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
+/// The changes from the old to the new job; `old` is `None` if the job is new.
+pub(super) fn changes_between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
     let Some(old) = old else { return vec![JobChange::New] };
     let all = [
         (old.status != new.status, JobChange::Status),
@@ -48,21 +48,21 @@ pub(super) fn between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
     all.into_iter().filter(|(changed, _)| *changed).map(|(_, change)| change).collect()
 }
 
-/// A line for people: what happened, and to which job.
-pub(super) fn line(changes: &[JobChange], row: &Job) -> String {
+/// Describes the changes and the job in one line.
+pub(super) fn describe(changes: &[JobChange], row: &Job) -> String {
     let mut words: Vec<String> = Vec::new();
     for change in changes {
         let word = match change {
             JobChange::New => state(row).0.to_owned(),
-            JobChange::Status => row.status.as_ref().map_or("not seen yet", Status::word).to_owned(),
+            JobChange::Status => row.status.as_ref().map_or("not checked yet", Status::word).to_owned(),
             JobChange::PullRequest => match &row.pr_link {
-                Some(link) => format!("pull request {}", link::shown(link)),
+                Some(link) => format!("pull request {}", link::display_url(link)),
                 None => continue,
             },
-            JobChange::Gone => "gone, the service no longer knows it".to_owned(),
-            JobChange::Back => "back, the service knows it again".to_owned(),
+            JobChange::Gone => "gone from the service".to_owned(),
+            JobChange::Back => "back on the service".to_owned(),
             JobChange::Delivery => match row.undelivered {
-                Some(DeliveryKind::Sending) => "prompt on its way".to_owned(),
+                Some(DeliveryKind::Sending) => "sending the prompt".to_owned(),
                 Some(kind) => format!("prompt {}", kind.word()),
                 None => "prompt accepted".to_owned(),
             },
@@ -92,31 +92,34 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_new_or_changed_says_what_and_to_which_job() {
+    fn a_line_names_the_changes_and_the_job() {
         let old = row();
-        assert_eq!(between(Some(&old), &old), []);
-        assert_eq!(line(&between(None, &old), &old), "active: Fix the links (job j1)");
+        assert_eq!(changes_between(Some(&old), &old), []);
+        assert_eq!(describe(&changes_between(None, &old), &old), "active: Fix the links (job j1)");
         let mut new = old.clone();
         new.status = Some(Status::Completed);
         new.pr_link = Some(CleanText::line("https://x.example/pull/7"));
-        let changes = between(Some(&old), &new);
+        let changes = changes_between(Some(&old), &new);
         assert_eq!(changes, [JobChange::Status, JobChange::PullRequest]);
-        assert_eq!(line(&changes, &new), "completed, pull request https://x.example/pull/7: Fix the links (job j1)");
+        assert_eq!(
+            describe(&changes, &new),
+            "completed, pull request https://x.example/pull/7: Fix the links (job j1)"
+        );
         let mut gone = new.clone();
         gone.gone = true;
-        assert_eq!(between(Some(&new), &gone), [JobChange::Gone]);
-        assert_eq!(between(Some(&gone), &new), [JobChange::Back]);
+        assert_eq!(changes_between(Some(&new), &gone), [JobChange::Gone]);
+        assert_eq!(changes_between(Some(&gone), &new), [JobChange::Back]);
     }
 
     #[test]
-    fn steps_of_a_prompt_are_changes_too() {
+    fn the_delivery_of_a_prompt_is_a_change() {
         let mut old = row();
         (old.id, old.status, old.undelivered) = (None, None, Some(DeliveryKind::Queued));
         let sending = Job { undelivered: Some(DeliveryKind::Sending), ..old.clone() };
-        assert_eq!(line(&between(Some(&old), &sending), &sending), "prompt on its way: Fix the links");
+        assert_eq!(describe(&changes_between(Some(&old), &sending), &sending), "sending the prompt: Fix the links");
         let accepted = row();
-        let changes = between(Some(&sending), &accepted);
+        let changes = changes_between(Some(&sending), &accepted);
         assert_eq!(changes, [JobChange::Status, JobChange::Delivery]);
-        assert_eq!(line(&changes, &accepted), "active, prompt accepted: Fix the links (job j1)");
+        assert_eq!(describe(&changes, &accepted), "active, prompt accepted: Fix the links (job j1)");
     }
 }

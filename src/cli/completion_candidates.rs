@@ -1,11 +1,11 @@
-//! What a shell completes that is known here: ids of jobs with their titles, profiles, and words of docdeck's own. Record
-//! and configuration are only looked at: no request, nothing made, mended or moved, and no answer where anything is not as it
-//! should be.
+//! Candidates for shell completion: job ids with titles, profiles, statuses, ranges and commands. Reads the store and
+//! the configuration without changing them, sends no request, and offers nothing if anything is wrong.
 
 use super::arguments::Arguments;
 use super::job_line::state;
 use crate::config::environment::Environment;
 use crate::config::{self, Flags, SetupState, data_folder, resolve};
+use crate::model::guide::TOPICS;
 use crate::model::job_state::search_words;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
@@ -14,10 +14,10 @@ use clap::CommandFactory as _;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use std::ffi::OsString;
 
-/// Ids that are offered, the newest first.
-const MOST: usize = 200;
+/// The number of ids that are offered, newest first.
+const MAX_IDS: usize = 200;
 const SPANS: [(&str, &str); 7] = [
-    ("7d", "today and the six days before it"),
+    ("7d", "7 days up to today"),
     ("30d", "30 days up to today"),
     ("90d", "90 days up to today"),
     ("yesterday", "the last complete day"),
@@ -25,15 +25,15 @@ const SPANS: [(&str, &str); 7] = [
     ("month", "the last complete month"),
     ("quarter", "the last complete quarter"),
 ];
-/// Characters of a title beside its id.
-const TITLE: usize = 60;
+/// Longest title beside an id, in characters.
+const MAX_TITLE: usize = 60;
 
-/// Ids of the jobs known here.
+/// The ids of the tracked jobs.
 pub(super) fn job_ids() -> ArgValueCandidates {
     ArgValueCandidates::new(|| candidates(&words(std::env::args_os())).unwrap_or_default())
 }
 
-/// Names of the profiles in the configuration file.
+/// The names of the profiles in the configuration file.
 pub(super) fn profiles() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let known = profile_names(&words(std::env::args_os()), &Environment::of_process()).unwrap_or_default();
@@ -41,25 +41,30 @@ pub(super) fn profiles() -> ArgValueCandidates {
     })
 }
 
-/// The words that `jobs --status` always takes; jobs may have other statuses.
+/// The words that `jobs --status` always accepts; jobs may have other statuses.
 pub(super) fn statuses() -> ArgValueCandidates {
     ArgValueCandidates::new(|| search_words().map(|(word, help)| offered(&word, help)).collect())
 }
 
-/// The spans that `views --last` is mostly given.
+/// The common values of `views --last`.
 pub(super) fn spans() -> ArgValueCandidates {
     ArgValueCandidates::new(|| SPANS.map(|(word, help)| offered(word, help)).into())
 }
 
-/// The commands that have a page in the manual.
+/// The commands that have a manual page.
 pub(super) fn commands() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let whole = Arguments::command();
-        let known = whole
+        let root = Arguments::command();
+        let known = root
             .get_subcommands()
             .map(|command| CompletionCandidate::new(command.get_name()).help(command.get_about().cloned()));
         known.collect()
     })
+}
+
+/// The topics of the guide.
+pub(super) fn topics() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| TOPICS.iter().map(|topic| offered(topic.name, topic.about)).collect())
 }
 
 fn offered(word: &str, help: &'static str) -> CompletionCandidate {
@@ -85,9 +90,9 @@ fn candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
     };
     let folder = data_folder(&flags, &environment).ok()?;
     let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
-    let mut rows = runtime.block_on(async { Store::peek(&folder).ok()?.jobs(&scope).await.ok() })?;
+    let mut rows = runtime.block_on(async { Store::open_for_reading(&folder).ok()?.jobs(&scope).await.ok() })?;
     rows.sort_by_key(|row| std::cmp::Reverse((row.created_at, row.key)));
-    let offered = rows.iter().filter(|row| !row.dismissed).filter_map(candidate).take(MOST);
+    let offered = rows.iter().filter(|row| !row.dismissed).filter_map(candidate).take(MAX_IDS);
     Some(offered.enumerate().map(|(place, offered)| offered.display_order(Some(place))).collect())
 }
 
@@ -96,16 +101,16 @@ fn candidate(row: &Job) -> Option<CompletionCandidate> {
     if !is_plain(id) {
         return None;
     }
-    let help = format!("{}, {}", state(row).0, CleanText::title(row.title.as_str(), TITLE));
+    let help = format!("{}, {}", state(row).0, CleanText::title(row.title.as_str(), MAX_TITLE));
     Some(CompletionCandidate::new(id).help(Some(help.into())))
 }
 
-/// Whether a shell takes the id as it is: it comes from the service and is put into the line unquoted.
+/// Whether a shell reads the id literally. Ids come from the service and are inserted unquoted.
 fn is_plain(id: &str) -> bool {
     !id.starts_with(['-', '.', '~']) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._~-/@+".contains(&b))
 }
 
-/// The options on the line being typed that say whose jobs are meant.
+/// The options on the typed line that select the profile, the project and the folders.
 fn flags(words: &[String]) -> Flags {
     let value = |name: &str| {
         let after = |place: usize| words.get(place + 1).cloned();
@@ -134,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_that_would_mean_something_to_a_shell_is_not_offered() {
+    fn an_id_with_shell_syntax_is_not_offered() {
         assert!(is_plain("01J9ZK-a_b.c/d"));
         for bad in ["$(reboot)", "a b", "a;b", "-rf", "~root", "*", "a'b", "a\"b", "a`b`", "a&b", "a|b", "a\nb", "ä"] {
             assert!(!is_plain(bad), "{bad}");
@@ -142,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn options_on_the_line_say_whose_jobs_are_meant() {
+    fn the_options_on_the_line_are_read() {
         let words = ["docdeck", "--project=p", "show", "--data-dir", "/tmp/x", "--profile"].map(str::to_owned);
         let flags = flags(&words);
         assert_eq!((flags.project.as_deref(), flags.profile), (Some("p"), None));

@@ -1,7 +1,7 @@
-//! What many new jobs cost: how many can go at once, and when the others can, as far as this computer knows.
+//! The cost of a batch of new jobs: how many can start now, and when the others can, as far as this computer knows.
 
 use super::out::rfc3339;
-use crate::app::batch::price;
+use crate::app::batch::schedule_text;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::ledger::{Budget, RateLimited, WINDOW};
@@ -11,65 +11,70 @@ use crate::store::{Store, StoreError};
 use chrono::{Local, Utc};
 use serde_json::{Value, json};
 
-/// What so many new jobs cost.
 #[derive(Debug)]
 pub(super) struct Cost {
     jobs: usize,
-    /// That wait already.
-    ahead: usize,
+    /// New jobs that are in the queue already.
+    already_queued: usize,
     budget: Budget,
     now: Time,
 }
 
 impl Cost {
-    /// Of so many new ones and of those that wait in the record already, by the ledger and the queue as they stand here.
+    /// The cost of `new_jobs` new jobs and of the jobs of the batch that are already in the store (`batch_jobs`), by the
+    /// ledger and the queue of this computer.
     ///
     /// # Errors
-    /// The record can't be read.
-    pub(super) async fn of(store: &Store, scope: &Scope, fresh: usize, own: &[JobKey]) -> Result<Self, StoreError> {
+    /// The store can't be read.
+    pub(super) async fn of(
+        store: &Store,
+        scope: &Scope,
+        new_jobs: usize,
+        batch_jobs: &[JobKey],
+    ) -> Result<Self, StoreError> {
         let now = Utc::now();
         let budget = store.budget(scope, RateLimited::Create, now).await?;
         let queued = store.queued(scope).await?;
         let creates = queued.iter().filter(|waiting| waiting.kind == PromptKind::Create);
-        // None waits behind itself.
-        let ahead = creates.filter(|waiting| !own.contains(&waiting.job)).count();
-        Ok(Self { jobs: fresh + own.len(), ahead, budget, now })
+        // The batch doesn't wait for its own jobs.
+        let already_queued = creates.filter(|waiting| !batch_jobs.contains(&waiting.job)).count();
+        Ok(Self { jobs: new_jobs + batch_jobs.len(), already_queued, budget, now })
     }
 
-    /// How many can go at once, and the earliest moments for the first and the last of the others.
+    /// How many can start now, and the earliest times for the first and the last of the others.
     fn later(&self) -> (usize, Option<(Time, Time)>) {
-        let places = usize::try_from(self.budget.left()).unwrap_or(usize::MAX);
-        let at_once = self.jobs.min(places.saturating_sub(self.ahead));
-        let Some(more) = (self.jobs - at_once).checked_sub(1) else { return (at_once, None) };
-        let more = more.saturating_add(self.ahead.saturating_sub(places));
+        let slots = usize::try_from(self.budget.left()).unwrap_or(usize::MAX);
+        let now_count = self.jobs.min(slots.saturating_sub(self.already_queued));
+        let Some(more) = (self.jobs - now_count).checked_sub(1) else { return (now_count, None) };
+        let more = more.saturating_add(self.already_queued.saturating_sub(slots));
         let first = self.budget.resets_at.filter(|at| *at > self.now).unwrap_or(self.now + WINDOW);
         let hours = more / usize::try_from(self.budget.limit.max(1)).unwrap_or(usize::MAX);
-        (at_once, Some((first, first + WINDOW * i32::try_from(hours).unwrap_or(i32::MAX))))
+        (now_count, Some((first, first + WINDOW * i32::try_from(hours).unwrap_or(i32::MAX))))
     }
 
-    /// In a sentence.
+    /// The cost in a sentence.
     pub(super) fn sentence(&self) -> String {
         let offset = *Local::now().offset();
-        let mut text = price(self.jobs, self.ahead, self.budget, self.now, offset);
+        let mut text = schedule_text(self.jobs, self.already_queued, self.budget, self.now, offset);
         if let (_, Some((first, last))) = self.later()
             && last > first
         {
-            text.push_str(&format!("; the last not before {}", last.with_timezone(&Local).format("%Y-%m-%d %H:%M")));
+            text.push_str(&format!("; the last at {} or later", last.with_timezone(&Local).format("%Y-%m-%d %H:%M")));
         }
         format!("{text}. New jobs {}/{} this hour on this computer.", self.budget.used, self.budget.limit)
     }
 
-    /// For programs; `known` are prompts of the file that are not counted.
+    /// The cost as JSON; `known` is the number of prompts in the file that are not counted.
     pub(super) fn as_json(&self, known: usize) -> Value {
-        let (at_once, later) = self.later();
+        let (now_count, later) = self.later();
         json!({
             "prompts": self.jobs,
             "known": known,
-            "now": at_once,
-            "later": self.jobs - at_once,
+            "now": now_count,
+            "later": self.jobs - now_count,
             "laterFrom": later.map(|(first, _)| rfc3339(first)),
             "lastNotBefore": later.map(|(_, last)| rfc3339(last)),
-            "ahead": self.ahead,
+            "ahead": self.already_queued,
             "usedHere": self.budget.used,
             "limit": self.budget.limit,
         })
@@ -85,15 +90,15 @@ mod tests {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
         let resets_at = (used > 0).then(|| now + TimeDelta::minutes(frees_in));
         let budget = Budget { used, resets_at, ..Budget::unused(RateLimited::Create) };
-        let (at_once, later) = Cost { jobs, ahead, budget, now }.later();
-        (at_once, later.map(|(first, last)| ((first - now).num_minutes(), (last - now).num_minutes())))
+        let (now_count, later) = Cost { jobs, already_queued: ahead, budget, now }.later();
+        (now_count, later.map(|(first, last)| ((first - now).num_minutes(), (last - now).num_minutes())))
     }
 
     #[test]
-    fn what_has_no_place_now_goes_when_the_first_is_free_and_a_hundred_an_hour() {
+    fn jobs_over_the_limit_start_when_a_slot_is_free_at_most_a_hundred_an_hour() {
         assert_eq!(cost(100, 0, 0, 0), (100, None));
         assert_eq!(cost(140, 0, 37, 22), (63, Some((22, 22))));
-        assert_eq!(cost(140, 60, 37, 22), (3, Some((22, 82))), "those ahead take their places");
+        assert_eq!(cost(140, 60, 37, 22), (3, Some((22, 82))), "jobs ahead in the queue use slots");
         assert_eq!(cost(10, 0, 100, 5), (0, Some((5, 5))));
         assert_eq!(cost(301, 0, 0, 0), (100, Some((60, 180))), "101 more wait two hours for the last");
         assert_eq!(cost(300, 0, 0, 0), (100, Some((60, 120))));

@@ -1,7 +1,7 @@
-//! `docdeck`: joins configuration, store, client and log, and opens the dashboard on them. Whatever can go wrong before
-//! the terminal is taken over is said on stderr.
+//! `docdeck` without a command: reads the configuration, opens store, client and log, and runs the dashboard. Errors
+//! before the dashboard opens are printed on stderr.
 
-use super::data_folder::{barred, open_to_others, repaired, unusable};
+use super::data_folder::{permission_warning, repair_message, store_failure, unavailable_reason};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::{customization, welcome};
@@ -9,7 +9,7 @@ use crate::api::Client;
 use crate::app::AppConfig;
 use crate::app::profiles::ProfileEntry;
 use crate::config::environment::Environment;
-use crate::config::profiles::KnownProfile;
+use crate::config::profiles::ConfiguredProfile;
 use crate::config::{Flags, Settings, SetupState, themes};
 use crate::engine::PollOptions;
 use crate::model::endpoint::ApiKey;
@@ -34,7 +34,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
     open(settings, environment, None).await
 }
 
-/// The dashboard after the welcome page: with the key that was read there, and something to say first.
+/// What the setup page passes to the dashboard: the key, and a first message.
 pub(super) struct AfterSetup {
     pub(super) key: ApiKey,
     pub(super) greeting: CleanText,
@@ -48,28 +48,28 @@ pub(super) async fn open(
     environment: Environment,
     after: Option<AfterSetup>,
 ) -> Result<Code, CliError> {
-    // One of the user's own may be wrong, which is said before anything is opened.
-    let colours = settings.look.theme.read_unless_usual()?;
-    let keymap = customization::keymap(&settings.own, &settings.config)?;
-    let commands = customization::commands(&settings.own, &keymap, &settings.config)?;
-    let kind = terminal(&environment)?.with_titles(settings.own.notify.title);
-    // Before the terminal is taken over: a key command may ask for a password in it.
+    // Reports mistakes in the configuration before anything is opened.
+    let colours = settings.display.theme.read_unless_default()?;
+    let keymap = customization::keymap(&settings.customization, &settings.config)?;
+    let commands = customization::commands(&settings.customization, &keymap, &settings.config)?;
+    let kind = terminal(&environment)?.with_titles(settings.customization.notify.title);
+    // Before the dashboard opens, because a key command may ask for a password in the terminal.
     let (key, greeting, is_verified) = match after {
         Some(after) => (after.key, Some(after.greeting), after.is_verified),
         None => (settings.key.read().await?, None, false),
     };
     let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
-        .map_err(|failure| CliError::unusable(failure.sentence))?;
-    // The store is opened on its own thread, and all else made ready meanwhile.
-    let no_store = |error| unusable(&settings.data_folder, &error);
-    let (store, opening) = Store::begin(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
+        .map_err(|failure| CliError::unusable(failure.message))?;
+    // The store opens on a separate thread while the rest is prepared.
+    let no_store = |error| store_failure(&settings.data_folder, &error);
+    let (store, opening) = Store::open_in_background(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
     let start = AppConfig { keymap, commands, greeting, is_verified, ..start(&settings) };
-    let begun = Preload::begin(&store, &start).map_err(no_terminal)?;
+    let preload = Preload::start(&store, &start).map_err(terminal_error)?;
     let connection = Some(EngineConfig {
         client,
         poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
         lock_folder: Some(settings.data_folder.clone()),
-        on_change: settings.own.on_change.clone(),
+        on_change: settings.customization.on_change.clone(),
     });
     let folders = Folders {
         data: Some(settings.data_folder.clone()),
@@ -77,78 +77,79 @@ pub(super) async fn open(
         themes: Some(settings.config.with_file_name("themes")),
     };
     let themes = themes::names(folders.themes.as_deref());
-    let (notify, clipboard) = (settings.own.notify.how, settings.own.clipboard.clone());
+    let (notify, clipboard) = (settings.customization.notify.how, settings.customization.clipboard.clone());
     let first_run = FirstRun { config: settings.config.clone(), source: None };
     let profiles = ProfileSwitcher {
-        known: settings.profiles.clone(),
+        profiles: settings.profiles.clone(),
         poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
         lock_folder: Some(settings.data_folder.clone()),
-        on_change: settings.own.on_change.clone(),
+        on_change: settings.customization.on_change.clone(),
     };
-    // What is wrong with it is said in the shell.
-    let opened = opening.opened().await.map_err(no_store)?;
+    // An error of the store is printed in the shell.
+    let opened = opening.wait().await.map_err(no_store)?;
     let start =
         AppConfig { themes, notice: notice(&opened, &settings.data_folder), read_only: opened.read_only, ..start };
     let parts = DashboardConfig {
-        start,
-        look: settings.look,
+        app: start,
+        display: settings.display,
         colours,
         notify,
         clipboard,
         store,
-        begun: Some(begun),
-        connection,
+        preload: Some(preload),
+        engine: connection,
         environment,
-        kind,
+        caps: kind,
         folders,
         profiles,
         first_run,
     };
-    let ended = runtime::run(parts).await.map_err(no_terminal)?;
+    let ended = runtime::run(parts).await.map_err(terminal_error)?;
     Ok(if ended.is_unrecorded { Code::Unconfirmed } else { ended.exit.into() })
 }
 
-/// What the opening found that has to be said.
+/// The first notice: a repair, a read-only store or open permissions.
 fn notice(opened: &Opened, folder: &Path) -> Option<CleanText> {
-    let repaired = repaired(opened).map(|sentence| CleanText::line(&sentence));
-    let open = || open_to_others(folder).map(|sentence| CleanText::line(&sentence));
-    repaired.or_else(|| opened.read_only.then(|| barred(folder)).flatten()).or_else(open)
+    let repaired = repair_message(opened).map(|sentence| CleanText::line(&sentence));
+    let permissions = || permission_warning(folder).map(|sentence| CleanText::line(&sentence));
+    repaired.or_else(|| opened.read_only.then(|| unavailable_reason(folder)).flatten()).or_else(permissions)
 }
 
 fn start(settings: &Settings) -> AppConfig {
     AppConfig {
         profile: settings.profile.clone(),
         profiles: settings.profiles.iter().map(profile).collect(),
-        current: settings.current,
-        default: settings.default,
-        calm: settings.look.calm,
-        mouse: settings.look.mouse,
-        all_profiles: settings.look.all_profiles,
-        filters: customization::filters(&settings.own),
+        current_profile: settings.current,
+        default_profile: settings.default,
+        reduced_motion: settings.display.calm,
+        mouse: settings.display.mouse,
+        all_profiles: settings.display.all_profiles,
+        filters: customization::filters(&settings.customization),
         config: Some(CleanText::line(&settings.config.display().to_string())),
-        long_copies: !settings.own.clipboard.is_empty(),
+        long_copies: !settings.customization.clipboard.is_empty(),
         ..AppConfig::new(settings.scope.clone(), local_offset())
     }
 }
 
-fn profile(known: &KnownProfile) -> ProfileEntry {
-    ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), lacks: known.lacks() }
+fn profile(known: &ConfiguredProfile) -> ProfileEntry {
+    ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), problem: known.problem() }
 }
 
-/// The terminal that stdin and stdout are, or why the dashboard can't run in it.
+/// The capabilities of the terminal.
+///
+/// # Errors
+/// Stdin or stdout is not a terminal, or the dashboard can't run in it.
 pub(super) fn terminal(environment: &Environment) -> Result<TerminalCaps, CliError> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err(CliError::unusable("The dashboard needs a terminal, and stdin or stdout is none."));
+        return Err(CliError::unusable("The dashboard needs an interactive terminal; stdin or stdout is redirected."));
     }
     TerminalCaps::of(environment).map_err(CliError::unusable)
 }
 
-/// The offset of local time, for times of day.
 pub(super) fn local_offset() -> FixedOffset {
     *chrono::Local::now().offset()
 }
 
-/// The system refused what the dashboard needs of the terminal.
-pub(super) fn no_terminal(error: std::io::Error) -> CliError {
+pub(super) fn terminal_error(error: std::io::Error) -> CliError {
     CliError::unusable(format!("The terminal can't be used: {error}."))
 }

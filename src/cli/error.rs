@@ -1,5 +1,4 @@
-//! Why a command did not do what it was asked: a sentence for people, an exit code for scripts, and what is known all
-//! the same.
+//! The error of a command: a message for people, an exit code for scripts, and partial results for JSON.
 
 use super::exit_code::Code;
 use super::out::Out;
@@ -11,36 +10,34 @@ use crate::store::StoreError;
 use serde_json::{Map, Value, json};
 use std::fmt;
 
-/// A command's end in something else than its result.
 #[derive(Debug)]
 pub(super) struct CliError {
     pub(super) code: Code,
     pub(super) sentence: String,
-    /// What `--json` tells beside the sentence: fields of the command's own shape.
+    /// Fields of the command's JSON that are known despite the error.
     known: Map<String, Value>,
 }
 
 impl CliError {
-    /// With this code and this sentence.
     pub(super) fn new(code: Code, sentence: impl fmt::Display) -> Self {
         Self { code, sentence: redacted(&sentence.to_string()).into_owned(), known: Map::new() }
     }
 
-    /// Usage, configuration, store or terminal.
+    /// An error of usage, configuration, store or terminal.
     pub(super) fn unusable(why: impl fmt::Display) -> Self {
         Self::new(Code::Unusable, why)
     }
 
-    /// With what is known: an object whose fields stand beside `error` in JSON.
-    pub(super) fn with(mut self, known: Value) -> Self {
+    /// Adds the fields of an object to the JSON of the error.
+    pub(super) fn with_fields(mut self, known: Value) -> Self {
         if let Value::Object(fields) = known {
             self.known = fields;
         }
         self
     }
 
-    /// Says it on stderr and, for a command that answers in JSON, as an object on stdout: what is known, the sentence as
-    /// `error`, the exit code as `exitCode`.
+    /// Prints the message on stderr and, if the command answers in JSON, an object on stdout: the known fields, the
+    /// message as `error` and the exit code as `exitCode`.
     pub(super) fn report(self, out: &mut Out, as_json: bool) -> Code {
         let Self { code, sentence, mut known } = self;
         let sentence = out.without_key(&sentence).into_owned();
@@ -62,7 +59,7 @@ impl From<ConfigError> for CliError {
 
 impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
-        Self::new(failure.kind.into(), failure.sentence)
+        Self::new(failure.kind.into(), failure.message)
     }
 }
 

@@ -1,35 +1,34 @@
-//! Exit codes: the whole list of design.md's command line, and which failure ends with which.
+//! All exit codes, and the code of each kind of failure.
 
 use crate::model::failure::FailureKind;
 use crate::runtime::Exit;
 use std::process::ExitCode;
 
-/// What the program ends with; scripts rely on the numbers. A panic is 101.
+/// The exit codes. Scripts rely on the numbers. A panic exits with 101.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Code {
-    /// Archived counts as done.
+    /// Success; an archived job counts as done.
     Done = 0,
-    /// A job failed, or something that was looked at is not as it should be.
+    /// A job failed, or `docdeck doctor` found a problem.
     Failed = 1,
-    /// Usage, configuration, store unusable or too new, not a terminal.
+    /// Wrong usage or configuration, a store that can't be used or is too new, or no terminal.
     Unusable = 2,
-    /// 401, 403.
+    /// The service answered 401 or 403.
     KeyRefused = 3,
-    /// Service or network, any other 4xx, no such job, 5xx on a GET.
+    /// The service or the network failed, the job was not found, any other 4xx, or 5xx on a GET.
     Service = 4,
-    /// The ledger is full, or a 429.
+    /// The ledger is full, or the service answered 429.
     Limited = 5,
-    /// A POST without a readable answer, or one whose answer could not be handed on: not to be sent again unseen.
+    /// A POST had no readable answer, or its answer could not be written. It must not be repeated without a check.
     Unconfirmed = 6,
     /// Timed out while waiting.
     TimedOut = 124,
-    /// Ctrl-C, or another signal that asks to end while something is waited for.
+    /// Ctrl-C, or another signal that ends a wait.
     Interrupted = 130,
 }
 
 impl Code {
-    /// The number.
     pub(super) fn number(self) -> u8 {
         self as u8
     }
@@ -55,8 +54,8 @@ impl From<FailureKind> for Code {
 impl From<Exit> for Code {
     fn from(exit: Exit) -> Self {
         match exit {
-            // What is begun in its place ends by itself.
-            Exit::Quit | Exit::Ended | Exit::Begin(_) => Self::Done,
+            // The program that replaces it sets its own exit code.
+            Exit::Quit | Exit::Terminated | Exit::Relaunch(_) => Self::Done,
             Exit::Interrupted => Self::Interrupted,
         }
     }

@@ -1,7 +1,7 @@
-//! `docdeck export`: all that is known here as JSON Lines, to keep or to take elsewhere. Needs neither key nor network, and
-//! reads no configuration file.
+//! `docdeck export`: writes all local jobs and drafts as JSON Lines. Needs neither key nor network, and reads no
+//! configuration file.
 
-use super::data_folder::{is_there, open_sound, unusable};
+use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
@@ -16,33 +16,33 @@ use std::io::{self, ErrorKind, Read, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What stands in the file.
+/// The format of the file, for the help.
 pub(super) const LINES: &str = "\
-A line is a JSON object; kind says which. docdeck: the header with version (1), program, exportedAt. job: baseUrl, project and \
-the job as `docdeck jobs --help` tells, with named (whether title is your own), note, startedAt, finishedAt, changedAt, \
-checkedAt, lookedAt, handledAt, followedUpAt, gone, goneAt, dismissed, prompts ({kind, text, delivery, reason, writtenAt, \
-sentAt, stateAt, discardedFrom, draft}; a discarded prompt has the delivery dismissed), events ({at, kind, from, to}) and draft ({text, savedAt}, of a follow-up). draft: baseUrl, project, of (new job, job about pages, many jobs), \
-text, savedAt, pages. end: how many jobs and drafts came before it. Times are RFC 3339 in UTC.
+Each line is a JSON object with a kind. docdeck: the header with version (1), program, exportedAt. job: baseUrl, \
+project and the JOB of `docdeck jobs --help`, with named (whether you set the title), note, startedAt, finishedAt, \
+changedAt, checkedAt, lookedAt, handledAt, followedUpAt, gone, goneAt, dismissed, prompts ({kind, text, delivery, \
+reason, writtenAt, sentAt, stateAt, discardedFrom, draft}; a discarded prompt has the delivery dismissed), events \
+({at, kind, from, to}) and draft ({text, savedAt}, of a follow-up). draft: baseUrl, project, of (new job, job about \
+pages, many jobs), text, savedAt, pages. end: the number of jobs and drafts before it. Times are RFC 3339 in UTC.
 
-Exit code: 0 written, 2 usage, file or store.";
+Exit code: 0 written, 2 usage, file or database error.";
 
-/// Where to write.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// File to write, readable by you alone; - or nothing writes to the standard output
+    /// write to this file, which only you can read [default: - for the standard output]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Write over FILE if it is there
+    /// overwrite FILE if it exists
     #[arg(long, requires = "file")]
     force: bool,
-    /// Not an option: what it would ask for is there without it.
+    /// Not an option; only here for a better error message.
     #[arg(long = "json", hide = true, action = ArgAction::SetTrue, value_parser = UnknownArgumentValueParser::suggest(
-        "what export writes is JSON already, an object a line"
+        "export always writes JSON, one object per line"
     ))]
     _json: String,
 }
 
-/// Exports, and says on stderr what went out.
+/// Runs `docdeck export`. Prints a summary on stderr.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
@@ -50,17 +50,17 @@ pub(super) async fn run(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let folder = data_folder(flags, environment)?;
-    if !is_there(&folder)? {
-        let why = format!("There is no store in {}: nothing is known here that could be exported.", folder.display());
+    if !store_exists(&folder)? {
+        let why = format!("Nothing to export: {} contains no database.", folder.display());
         return Err(CliError::unusable(why));
     }
     let file = options.file.as_deref().filter(|file| *file != Path::new("-"));
     if let Some(file) = file {
-        // Before the work; the file itself is made in one step that fails where one is in the way.
-        check_place(file, options.force)?;
+        // Fails early; creating the file later fails as well if one exists by then.
+        check_destination(file, options.force)?;
     }
     let (spool, exported) = read_out(&folder, flags, out).await?;
-    let said = said(exported, file);
+    let summary = summary(exported, file);
     let mut lines: Box<dyn Read> = match spool {
         Spool::File(mut spool) => {
             spool.rewind().map_err(CliError::unusable)?;
@@ -71,25 +71,25 @@ pub(super) async fn run(
     match file {
         Some(file) => write_file(&mut lines, file, options.force).map_err(|error| not_written(file, &error))?,
         None => match io::copy(&mut lines, &mut io::stdout().lock()) {
-            // Whoever read has had enough.
+            // The reader closed the pipe.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Code::Done),
-            Err(error) => return Err(CliError::unusable(format!("The export can't be written: {error}."))),
+            Err(error) => return Err(CliError::unusable(format!("Can't write the export: {error}."))),
             Ok(_) => {}
         },
     }
-    out.note(&said);
+    out.note(&summary);
     Ok(Code::Done)
 }
 
-/// Where the lines are until they are written out: whoever reads them slowly keeps nobody from the store.
+/// Buffers the lines until they are written out, so that a slow reader doesn't block the store.
 enum Spool {
-    /// A file without a name.
+    /// An unnamed temporary file.
     File(File),
-    /// No disk has space for one.
+    /// In memory, if no disk has space for the file.
     Memory(Buffer),
 }
 
-/// Bytes that the store's thread writes.
+/// A buffer that the store's thread writes to.
 #[derive(Debug, Clone, Default)]
 struct Buffer(Arc<Mutex<Vec<u8>>>);
 
@@ -110,51 +110,52 @@ impl io::Write for Buffer {
     }
 }
 
-/// Reads all lines out of the store.
+/// Reads all lines from the store.
 async fn read_out(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(Spool, Exported), CliError> {
     let (now, program) = (Utc::now(), env!("CARGO_PKG_VERSION"));
-    let store = open_sound(folder, false, out).await?;
+    let store = open_undamaged(folder, false, out).await?;
     if let Ok(spool) = spool(folder) {
         let lines = spool.try_clone().map_err(CliError::unusable)?;
-        match store.export(lines, only(flags), program, now).await {
-            Err(StoreError::Full | StoreError::Refused) => {}
+        match store.export(lines, export_filter(flags), program, now).await {
+            Err(StoreError::Full | StoreError::WriteRefused) => {}
             exported => {
                 store.close().await;
-                return Ok((Spool::File(spool), exported.map_err(|error| unusable(folder, &error))?));
+                return Ok((Spool::File(spool), exported.map_err(|error| store_failure(folder, &error))?));
             }
         }
     }
     let buffer = Buffer::default();
-    let exported = store.export(buffer.clone(), only(flags), program, now).await;
+    let exported = store.export(buffer.clone(), export_filter(flags), program, now).await;
     store.close().await;
-    Ok((Spool::Memory(buffer), exported.map_err(|error| unusable(folder, &error))?))
+    Ok((Spool::Memory(buffer), exported.map_err(|error| store_failure(folder, &error))?))
 }
 
-/// A file that nobody else can open, gone with its last handle: beside the store, or where temporary files lie.
+/// An unnamed temporary file that only this process can open: beside the store, or in the system's temporary folder.
 pub(super) fn spool(folder: &Path) -> io::Result<File> {
     tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())
 }
 
-/// The project and service that the global options name.
-pub(super) fn only(flags: &Flags) -> ExportFilter {
+/// The project and service that the global options select.
+pub(super) fn export_filter(flags: &Flags) -> ExportFilter {
     let base_url = flags.base_url.as_ref().map(|url| url.trim_end_matches('/').to_owned());
     ExportFilter { project: flags.project.clone(), base_url }
 }
 
-fn check_place(file: &Path, force: bool) -> Result<(), CliError> {
+fn check_destination(file: &Path, force: bool) -> Result<(), CliError> {
     match std::fs::symlink_metadata(file) {
         Ok(_) if !force => Err(not_written(file, &ErrorKind::AlreadyExists.into())),
-        // A link is followed: what it leads to must be a file.
-        Ok(_) if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) => {
-            Err(CliError::unusable(format!("{} is no file, so nothing was exported to it.", file.display())))
-        }
+        // Follows a link, whose target must be a file.
+        Ok(_) if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) => Err(CliError::unusable(format!(
+            "{} is not a file, so nothing was exported. Choose another name.",
+            file.display()
+        ))),
         _ => Ok(()),
     }
 }
 
 fn write_file(spool: &mut dyn Read, file: &Path, force: bool) -> io::Result<()> {
     if force {
-        // Whole beside the old one, then in its place.
+        // Writes a temporary file beside the old one, then replaces the old one.
         let target = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
         let folder = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut new = tempfile::NamedTempFile::new_in(folder)?;
@@ -172,7 +173,7 @@ fn write_file(spool: &mut dyn Read, file: &Path, force: bool) -> io::Result<()> 
     written
 }
 
-/// A file of the user alone that is not there yet.
+/// Creates a new file that only the user can read.
 fn create(file: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -188,16 +189,18 @@ fn not_written(file: &Path, error: &io::Error) -> CliError {
     let file = file.display();
     CliError::unusable(match error.kind() {
         ErrorKind::AlreadyExists => {
-            format!("{file} is there already, so nothing was exported: choose another name, or say --force.")
+            format!(
+                "{file} already exists, so nothing was exported: choose another name, or overwrite it with --force."
+            )
         }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             format!("The disk of {file} is full, so nothing was exported: free some space, or write to another disk.")
         }
-        _ => format!("The export can't be written to {file}: {error}."),
+        _ => format!("Can't write the export to {file}: {error}."),
     })
 }
 
-fn said(exported: Exported, file: Option<&Path>) -> String {
+fn summary(exported: Exported, file: Option<&Path>) -> String {
     let totals = exported.totals;
     // Drafts of follow-ups are part of their jobs.
     let what = match totals.drafts {
@@ -206,22 +209,22 @@ fn said(exported: Exported, file: Option<&Path>) -> String {
         drafts => format!("{} and {drafts} drafts of new jobs", count(totals.jobs, "job")),
     };
     let place = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
-    let mut said = format!("Exported {what}{place}.");
+    let mut summary = format!("Exported {what}{place}.");
     if exported.in_flight > 0 {
-        let (prompts, them) = if exported.in_flight == 1 {
-            ("1 prompt waits here to be sent, or is".to_owned(), "It stays")
+        let (prompts, them, they) = if exported.in_flight == 1 {
+            ("1 prompt is".to_owned(), "it", "it is")
         } else {
-            (format!("{} prompts wait here to be sent, or are", exported.in_flight), "They stay")
+            (format!("{} prompts are", exported.in_flight), "them", "they are")
         };
-        said.push_str(&format!(
-            "\n{prompts} on the way. {them} with this computer: elsewhere an import makes unconfirmed what only this one \
-             may send. To take the queue along, pause it first (p in the dashboard)."
+        summary.push_str(&format!(
+            "\n{prompts} queued or being sent. Only this computer may send {them}; on another computer {they} imported \
+             as unconfirmed. To move the queue, pause it first (p in the dashboard)."
         ));
     }
-    said
+    summary
 }
 
-/// `1 job`, `3 jobs`; of several words the first one gets the s.
+/// `1 job`, `3 jobs`. If `one` has several words, the first one gets the s.
 pub(super) fn count(n: u64, one: &str) -> String {
     match one.split_once(' ') {
         _ if n == 1 => format!("1 {one}"),

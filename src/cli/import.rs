@@ -1,13 +1,13 @@
-//! `docdeck import`: takes in what `docdeck export` wrote, here or elsewhere. Needs neither key nor network, and reads no
-//! configuration file.
+//! `docdeck import`: imports a file of `docdeck export`. Needs neither key nor network, and reads no configuration
+//! file.
 
-use super::data_folder::{is_there, open_store, unusable};
+use super::data_folder::{open_store, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::export::{count, only, spool};
+use super::export::{count, export_filter, spool};
 use super::out::Out;
 use crate::config::environment::Environment;
-use crate::config::file::plain;
+use crate::config::file::system_message;
 use crate::config::{Flags, data_folder};
 use crate::store::{ImportError, Imported, Store, check_import};
 use chrono::Utc;
@@ -22,32 +22,31 @@ use std::time::Duration;
 
 /// How often the progress of an import is shown.
 const TICK: Duration = Duration::from_millis(200);
-/// Bytes of a file that is checked at once.
+/// Files up to this size, in bytes, are checked so fast that no progress is shown.
 const SHORT: u64 = 4 << 20;
 
-/// What `--json` gives.
+/// The JSON and the exit codes, for the help.
 pub(super) const JSON: &str = "\
-With --json: {\"dryRun\", \"jobs\": {\"added\", \"changed\", \"unchanged\"}, \"prompts\": {\"added\", \"unconfirmed\"}, \
-\"drafts\": {\"added\", \"leftOut\"}, \"titlesAndNotesLeftOut\", \"hasEnd\"}. hasEnd is false for a file \
-that was cut off.
+With --json: {\"dryRun\", \"jobs\": {\"added\", \"changed\", \"unchanged\"}, \"prompts\": {\"added\", \
+\"unconfirmed\"}, \"drafts\": {\"added\", \"leftOut\"}, \"titlesAndNotesLeftOut\", \"hasEnd\"}. hasEnd is false if the \
+file was cut off.
 
-Exit code: 0 taken in, 2 usage, file or store.";
+Exit code: 0 imported, 2 usage, file or database error.";
 
-/// What to take in.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// File that an export wrote; - reads the standard input
+    /// import this file of `docdeck export`; - reads the standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Only say what would be taken in
+    /// only print what would be imported
     #[arg(long)]
     dry_run: bool,
-    /// Answer as JSON
+    /// print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// Imports, or says what that would do.
+/// Runs `docdeck import`.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
@@ -56,14 +55,14 @@ pub(super) async fn run(
 ) -> Result<Code, CliError> {
     out.allow_live_lines(environment);
     let folder = data_folder(flags, environment)?;
-    let lines = looked_over(&folder, &options.file, out)?;
+    let lines = check_lines(&folder, &options.file, out)?;
     let store = open(&folder, options.dry_run, out)?;
     let imported = import(&store, lines, flags, options, out).await;
     store.close().await;
-    let imported = imported.map_err(|error| refused(&folder, &options.file, &error))?;
+    let imported = imported.map_err(|error| import_error(&folder, &options.file, &error))?;
     if !imported.has_end {
         out.note(&format!(
-            "docdeck: {} has no end line, as an export has: something may have been cut off at its end.",
+            "docdeck: {} has no end line: it may have been cut off. Check whether the export was complete.",
             name(&options.file)
         ));
     }
@@ -75,7 +74,7 @@ pub(super) async fn run(
     Ok(Code::Done)
 }
 
-/// Imports the lines, and shows how far it is.
+/// Imports the lines and shows the progress.
 async fn import(
     store: &Store,
     lines: File,
@@ -85,8 +84,8 @@ async fn import(
 ) -> Result<Imported, ImportError> {
     let total = lines.metadata().map_or(0, |found| found.len());
     let read = Arc::new(AtomicU64::new(0));
-    let counted = BufReader::new(Counted { from: lines, read: Arc::clone(&read) });
-    let import = store.import(counted, only(flags), options.dry_run, Utc::now());
+    let counted = BufReader::new(CountingReader { from: lines, read: Arc::clone(&read) });
+    let import = store.import(counted, export_filter(flags), options.dry_run, Utc::now());
     tokio::pin!(import);
     loop {
         tokio::select! {
@@ -103,9 +102,9 @@ async fn import(
     }
 }
 
-/// The lines in a file that can be read again, all looked over: nobody is kept from the store while they come in.
-fn looked_over(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliError> {
-    let fails = |error: ImportError| refused(folder, file, &error);
+/// Checks all lines, and returns a file to read them from. The store is not locked while the lines come in.
+fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliError> {
+    let fails = |error: ImportError| import_error(folder, file, &error);
     let from: Box<dyn Read> = if file == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
@@ -125,14 +124,14 @@ fn looked_over(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliErr
     Ok(lines)
 }
 
-/// Checks all lines; `total` is how many bytes there are, 0 if that is unknown.
+/// Checks all lines; `total` is the number of bytes, 0 if unknown.
 fn check(from: impl Read, copy: Option<&mut File>, total: u64, out: &mut Out) -> Result<(), ImportError> {
     let checked = check_import(BufReader::new(Checked { from, copy, read: 0, total, out }), Utc::now()).map(|_| ());
     out.clear_live();
     checked
 }
 
-/// How much of `total` is done, in percent; none if the total is unknown.
+/// The percentage of `total` that is done. Returns `None` if the total is unknown.
 fn percent(done: u64, total: u64) -> Option<u64> {
     done.saturating_mul(100).checked_div(total)
 }
@@ -141,7 +140,7 @@ fn progress(what: &str, percent: Option<u64>) -> String {
     percent.map_or_else(|| format!("{what}…"), |percent| format!("{what}: {percent} %"))
 }
 
-/// Reads, writes what it read into a copy, and shows how far it is.
+/// A reader that copies what it reads and shows the progress.
 struct Checked<'a, R> {
     from: R,
     copy: Option<&'a mut File>,
@@ -157,7 +156,6 @@ impl<R: Read> Read for Checked<'_, R> {
             copy.write_all(buffer.get(..read).unwrap_or_default())?;
         }
         self.read = self.read.saturating_add(u64::try_from(read).unwrap_or(0));
-        // A short file is checked before anybody could read how far that is.
         if self.read > SHORT {
             self.out.live(&progress("Checking the file", percent(self.read, self.total)));
         }
@@ -165,13 +163,13 @@ impl<R: Read> Read for Checked<'_, R> {
     }
 }
 
-/// Reads, and counts the bytes for whoever shows them.
-struct Counted {
+/// A reader that counts its bytes.
+struct CountingReader {
     from: File,
     read: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(buffer)?;
         self.read.fetch_add(u64::try_from(read).unwrap_or(0), Ordering::Relaxed);
@@ -180,18 +178,18 @@ impl Read for Counted {
 }
 
 fn open(folder: &Path, dry_run: bool, out: &mut Out) -> Result<Store, CliError> {
-    if !is_there(folder)? && dry_run {
+    if !store_exists(folder)? && dry_run {
         return Store::in_memory().map_err(CliError::unusable);
     }
     open_store(folder, !dry_run, out)
 }
 
-fn refused(folder: &Path, file: &Path, error: &ImportError) -> CliError {
+fn import_error(folder: &Path, file: &Path, error: &ImportError) -> CliError {
     let file = name(file);
     CliError::unusable(match error {
-        ImportError::Store(error) => return unusable(folder, error),
+        ImportError::Store(error) => return store_failure(folder, error),
         ImportError::Unreadable(error) => {
-            let why = plain(error);
+            let why = system_message(error);
             format!("{file} can't be read ({why}): check its name and its permissions. Nothing was imported.")
         }
         wrong => format!("{file}: {}. Nothing was imported.", wrong.to_string().trim_end_matches('.')),
@@ -210,8 +208,8 @@ fn as_json(imported: &Imported, dry_run: bool) -> Value {
         prompts_added,
         in_flight,
         drafts_added,
-        drafts_left_out,
-        words_left_out,
+        drafts_skipped: drafts_left_out,
+        labels_skipped: words_left_out,
         has_end,
     } = imported;
     json!({
@@ -229,28 +227,28 @@ fn as_text(imported: &Imported, dry_run: bool) -> Vec<String> {
     let parts = [(imported.prompts_added, "prompt"), (imported.drafts_added, "draft")];
     let parts: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(*n, what)).collect();
     let mut lines = vec![format!(
-        "{added} {}{}; {changed} {}; {} known already.",
+        "{added} {}{}; {changed} {}; {} unchanged.",
         count(imported.jobs_added, "job"),
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) },
         imported.jobs_changed,
         imported.jobs_unchanged,
     )];
     if imported.in_flight > 0 {
-        let verb = if imported.in_flight == 1 { "was" } else { "were" };
+        let verb = if imported.in_flight == 1 { "is" } else { "are" };
         lines.push(format!(
-            "{} {verb} not through where the file was written: unconfirmed here, since that computer may send what it has. \
-             docdeck never sends them from here by itself.",
+            "{} {verb} unconfirmed, because the computer that wrote the file may still send what it has queued. \
+             docdeck never sends them from here automatically.",
             count(imported.in_flight, "prompt")
         ));
     }
-    if imported.drafts_left_out > 0 {
-        let verb = if imported.drafts_left_out == 1 { "was" } else { "were" };
-        let what = count(imported.drafts_left_out, "draft");
-        lines.push(format!("{what} {verb} left out: another text is in its place here. The file still has it."));
+    if imported.drafts_skipped > 0 {
+        let verb = if imported.drafts_skipped == 1 { "was" } else { "were" };
+        let what = count(imported.drafts_skipped, "draft");
+        lines.push(format!("{what} {verb} left out, because there is another draft here. The file still has it."));
     }
-    if imported.words_left_out > 0 {
-        let what = count(imported.words_left_out, "job");
-        lines.push(format!("Of {what} a title or a note was left out: there is another one here."));
+    if imported.labels_skipped > 0 {
+        let what = count(imported.labels_skipped, "job");
+        lines.push(format!("A title or a note of {what} was left out, because there is another one here."));
     }
     lines
 }

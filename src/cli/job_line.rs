@@ -1,49 +1,49 @@
-//! A job as commands write it: its state in a word, and a table of many.
+//! How commands print jobs: the state in a word, and a table of jobs.
 
 use super::out::{Out, rfc3339};
-use super::table::{Set, TextCell, TextColumn, TextTable};
+use super::table::{ColumnKind, TextCell, TextColumn, TextTable};
 use crate::model::Time;
 use crate::model::colors::ColorRole;
-use crate::model::job_state::{JobState, NEEDS_YOU, pull_request, word};
+use crate::model::job_state::{JobState, NEEDS_YOU, pull_request, state_word};
 use crate::model::row::{Job, JobGroup};
 
-/// The word for a job's state, and the color role that it is written in.
+/// The word for a job's state, and its colour role.
 pub(super) fn state(row: &Job) -> (&str, ColorRole) {
-    let meaning = match JobState::of(row) {
+    let role = match JobState::of(row) {
         JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => ColorRole::Warning,
         JobState::Completed => ColorRole::Good,
         JobState::Failed => ColorRole::Bad,
         JobState::Active | JobState::Other => ColorRole::Working,
         _ => ColorRole::Muted,
     };
-    (word(row), meaning)
+    (state_word(row), role)
 }
 
-/// A job's id to be read; nothing for one that the service has not accepted.
+/// A job's id for people; empty if the service has not accepted the job.
 pub(super) fn id(row: &Job) -> String {
     row.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default()
 }
 
-/// Writes rows as a table. Piped: id, state, link of the pull request, when that state began (empty if unknown), title.
+/// Writes jobs as a table. Piped: id, state, pull request URL, start of the state (empty if unknown), title.
 pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: Time, out: &mut Out) {
-    let column = |heading, set| TextColumn { heading, set };
+    let column = |heading, kind| TextColumn { heading, kind };
     let mut table = TextTable::new(&[
-        column("", Set::Seen),
-        column("ID", Set::Id),
-        column("STATE", Set::Left),
-        column("PR", Set::Left),
-        column("AGE", Set::Right),
-        column("TITLE", Set::Flexible),
+        column("", ColumnKind::TerminalOnly),
+        column("ID", ColumnKind::Id),
+        column("STATE", ColumnKind::Left),
+        column("PR", ColumnKind::Left),
+        column("AGE", ColumnKind::Right),
+        column("TITLE", ColumnKind::Flexible),
     ]);
     for row in rows {
-        let (word, meaning) = state(row);
+        let (word, role) = state(row);
         let mark = if row.group() == JobGroup::NeedsYou { NEEDS_YOU } else { "" };
         let since = row.state_since();
         let link = row.pr_address().unwrap_or_default();
-        table.row(vec![
+        table.add_row(vec![
             TextCell::new(ColorRole::Warning, mark),
             TextCell::new(ColorRole::Muted, id(row)),
-            TextCell::new(meaning, word),
+            TextCell::new(role, word),
             TextCell::new(ColorRole::Text, pull_request(row).into_owned()).piped(link.as_str()),
             TextCell::new(ColorRole::Muted, since.map(|at| out.when(at, now)).unwrap_or_default())
                 .piped(since.map(rfc3339).unwrap_or_default()),

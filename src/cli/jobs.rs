@@ -1,4 +1,4 @@
-//! `docdeck jobs`: the jobs known here. Reads the record alone: no key, no request.
+//! `docdeck jobs`: lists the tracked jobs from the store. Needs no key and sends no request.
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -8,7 +8,7 @@ use super::session::StoreSession;
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use crate::model::job_state::{search_words, squeezed, words};
+use crate::model::job_state::{normalized, search_words, state_words};
 use crate::model::json;
 use crate::model::prompt::{PromptKind, Thread};
 use crate::model::row::{Job, JobGroup};
@@ -18,43 +18,41 @@ use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// What `--json` gives.
+/// The output and the exit codes, for the help.
 pub(super) const JSON: &str = "\
 With --json: {\"jobs\": [JOB, …]}. A JOB is the service's object (id, status, source {repository, ref}, model, prLink, \
-createdAt, archivedAt) plus title, prompt, tags, pages, delivery. What is not known is null. delivery is accepted, or \
+createdAt, archivedAt) plus title, prompt, tags, pages, delivery. Unknown values are null. delivery is accepted, or \
 the state of a prompt that was not delivered: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
 
-Any command with --json that fails writes an object with error (the sentence on stderr) and exitCode.
+If a command with --json fails, it writes an object with error (the message on stderr) and exitCode.
 
-Piped, one line per job, separated by tabs: id, state, link of the pull request, when that state began (empty if \
-unknown), title.
+Piped, one line per job, separated by tabs: id, state, pull request URL, start of the state (empty if unknown), title.
 
-Exit code: 0 listed, even if no job matches; 2 unknown status, usage, configuration or store.";
+Exit code: 0 listed, even if no job matches; 2 unknown status, usage, configuration or database error.";
 
-/// Which of them.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Only jobs with this status (active, completed, archived, failed or another one of the service), delivery
+    /// list only jobs with this status (active, completed, archived, failed or another one of the service), delivery
     /// (unconfirmed, queued, …) or group (needs-you, working, done, dismissed)
     #[arg(long, value_name = "S", add = super::completion_candidates::statuses())]
     status: Option<String>,
-    /// Answer as JSON
+    /// print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// Lists them.
+/// Runs `docdeck jobs`.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    StoreSession::with(flags, environment, out, async |record, out| list(record, options, out).await).await
+    StoreSession::with(flags, environment, out, async |session, out| list(session, options, out).await).await
 }
 
-async fn list(record: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
-    let all = record.store.jobs(&record.scope).await?;
+async fn list(session: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
+    let all = session.store.jobs(&session.scope).await?;
     let known = all.len();
     if let Some(wanted) = &options.status {
         check_status(wanted, &all)?;
@@ -65,7 +63,7 @@ async fn list(record: &StoreSession, options: &Options, out: &mut Out) -> Result
     };
     rows.sort_by_key(|row| (row.group(), Reverse(row.age_from()), Reverse(row.key)));
     if options.json {
-        let jobs = as_json(&record.store, &rows).await?;
+        let jobs = as_json(&session.store, &rows).await?;
         out.json(&serde_json::json!({ "jobs": jobs }));
     } else {
         write_table(&rows, chrono::Utc::now(), out);
@@ -80,29 +78,29 @@ async fn list(record: &StoreSession, options: &Options, out: &mut Out) -> Result
     Ok(Code::Done)
 }
 
-/// Whether a word is one of docdeck's own, or describes one of these jobs.
+/// Checks that a word is built in or describes one of these jobs.
 ///
 /// # Errors
-/// It is neither: probably a typing mistake, which must not look like an empty list.
+/// It is neither, so it is probably a typing mistake, which must not look like an empty list.
 fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), CliError> {
-    let own: Vec<String> = search_words().map(|(word, _)| word).collect();
-    if own.iter().any(|word| same(word, wanted)) || jobs.iter().any(|job| is(job, wanted)) {
+    let built_in: Vec<String> = search_words().map(|(word, _)| word).collect();
+    if built_in.iter().any(|word| same(word, wanted)) || jobs.iter().any(|job| is(job, wanted)) {
         return Ok(());
     }
-    let others = jobs.iter().flat_map(words).filter(|word| !own.iter().any(|known| same(known, word)));
+    let others = jobs.iter().flat_map(state_words).filter(|word| !built_in.iter().any(|known| same(known, word)));
     let others: BTreeSet<String> = others.map(|word| clean(word).to_string()).collect();
-    let valid: Vec<String> = own.into_iter().chain(others).collect();
-    Err(CliError::unusable(format!("unknown status “{}”; valid: {}", clean(wanted), valid.join(", "))))
+    let valid: Vec<String> = built_in.into_iter().chain(others).collect();
+    Err(CliError::unusable(format!("Unknown status “{}”; valid: {}.", clean(wanted), valid.join(", "))))
 }
 
 /// Whether a word describes the job: its status, its delivery or its group.
 fn is(job: &Job, wanted: &str) -> bool {
-    words(job).any(|word| same(word, wanted))
+    state_words(job).any(|word| same(word, wanted))
 }
 
-/// Whether two words differ in nothing but case and what separates their parts.
+/// Whether two words are equal apart from case and separators.
 fn same(one: &str, other: &str) -> bool {
-    squeezed(one) == squeezed(other)
+    normalized(one) == normalized(other)
 }
 
 /// Jobs as JSON, each with the prompt that created it.
@@ -130,7 +128,7 @@ mod tests {
     use crate::model::text::CleanText;
 
     #[test]
-    fn a_status_a_delivery_and_a_group_are_words_to_list_by() {
+    fn jobs_are_listed_by_status_delivery_and_group() {
         let mut row = Job::new(JobKey(1), CleanText::line("Job"), Time::default());
         row.id = JobId::new("j1");
         row.status = Some(Status::Failed);

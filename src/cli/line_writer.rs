@@ -1,5 +1,5 @@
-//! Lines on stdout from a thread of their own: a reader that is slow, or that stopped reading, must not keep the engine
-//! from its duties for all of this computer.
+//! Writes lines to stdout on a separate thread, so that a slow or stopped reader doesn't block the engine, which may
+//! poll and send for all docdeck processes on this computer.
 
 use super::error::CliError;
 use super::out::Out;
@@ -9,18 +9,18 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long the last lines are waited for.
-const LAST_LINES: Duration = Duration::from_secs(1);
+/// How long to wait for the last lines.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How the writing ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum WriterEnd {
-    /// All is written, or nobody reads any more.
+    /// Everything is written, or the reader closed the pipe.
     Done,
     Failed(String),
 }
 
-/// The way to the thread.
+/// Sends lines to the thread.
 #[derive(Debug)]
 pub(super) struct LineWriterHandle {
     sender: mpsc::Sender<String>,
@@ -31,7 +31,7 @@ impl LineWriterHandle {
     /// Starts the thread.
     ///
     /// # Errors
-    /// The system gives none.
+    /// The system can't start a thread.
     pub(super) fn start() -> Result<Self, CliError> {
         let (sender, inbox) = mpsc::channel::<String>();
         let (ended, end) = watch::channel(None);
@@ -41,26 +41,26 @@ impl LineWriterHandle {
                 let end = write_all(&inbox);
                 ended.send_replace(Some(end));
             })
-            .map_err(|error| CliError::unusable(format!("The system gives no thread to write with: {error}.")))?;
+            .map_err(|error| CliError::unusable(format!("Can't start a thread to write the output: {error}.")))?;
         Ok(Self { sender, end })
     }
 
-    /// Hands a line over; it is written and flushed in its turn.
+    /// Queues a line, to be written and flushed.
     pub(super) fn write(&self, line: String, out: &Out) {
-        // A thread that has ended says so by itself.
-        let _ = self.sender.send(out.as_written(&line));
+        // Sending fails after the thread has ended, which `ended` reports.
+        let _ = self.sender.send(out.encoded_line(&line));
     }
 
-    /// Returns once nothing can be written any more.
-    pub(super) async fn ended(&mut self) {
+    /// Returns when the thread has ended and nothing more can be written.
+    pub(super) async fn wait_for_end(&mut self) {
         let _ = self.end.wait_for(Option::is_some).await;
     }
 
-    /// Waits a moment for the last lines; why they could not be written, if so.
+    /// Waits for the last lines for up to [`FINISH_TIMEOUT`]. Returns the error if they could not be written.
     pub(super) async fn finish(self) -> Option<String> {
         let Self { sender, mut end } = self;
         drop(sender);
-        let ended = tokio::time::timeout(LAST_LINES, end.wait_for(Option::is_some)).await;
+        let ended = tokio::time::timeout(FINISH_TIMEOUT, end.wait_for(Option::is_some)).await;
         match ended.ok()?.ok()?.clone() {
             Some(WriterEnd::Failed(why)) => Some(why),
             Some(WriterEnd::Done) | None => None,
@@ -74,7 +74,7 @@ fn write_all(inbox: &mpsc::Receiver<String>) -> WriterEnd {
         match writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return WriterEnd::Done,
-            Err(error) => return WriterEnd::Failed(format!("The answer can't be written: {error}.")),
+            Err(error) => return WriterEnd::Failed(format!("Can't write the output: {error}.")),
         }
     }
     WriterEnd::Done

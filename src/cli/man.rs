@@ -1,4 +1,4 @@
-//! `docdeck man`: the manual as roff, made from the same words as the help.
+//! `docdeck man`: prints the manual as roff, generated from the help texts.
 
 use super::arguments::Arguments;
 use super::error::CliError;
@@ -10,80 +10,83 @@ use clap_mangen::roff::{Roff, bold, roman};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How to read and to keep it.
+/// How to read and install the manual.
 pub(super) const USE: &str = "\
 To read:     docdeck man | man -l -
 To install:  docdeck man --dir ~/.local/share/man/man1";
 
-/// What the exit codes mean (design.md: the command line).
-const EXIT_CODES: [(&str, &str); 10] = [
+/// The exit codes and their meanings.
+pub(super) const EXIT_CODES: [(&str, &str); 10] = [
     ("0", "Done. An archived job counts as done."),
-    ("1", "A job failed, or something that was looked at is not as it should be."),
-    ("2", "Usage or configuration; the store can't be used or is too new; not a terminal."),
-    ("3", "The key was refused (401, 403)."),
-    ("4", "The service or the network, any other 4xx, no such job, 5xx on a request that only reads."),
-    ("5", "Rate limited: the hour's requests are used up here, or the service said so."),
-    ("6", "Unconfirmed: a prompt went out and no readable answer came. It is kept, and never sent again by itself."),
-    ("101", "A fault in docdeck."),
-    ("124", "The time was up while waiting."),
-    ("130", "Ctrl-C."),
+    ("1", "A job failed, or doctor found a problem."),
+    ("2", "Usage or configuration error; the database can't be used or is too new; no terminal."),
+    ("3", "Key refused (401, 403)."),
+    ("4", "Service or network error, job not found, any other 4xx, or 5xx on a request that only reads."),
+    ("5", "Hourly limit reached, by docdeck's count or by the service's answer."),
+    ("6", "Unconfirmed: a prompt was sent and no readable answer came. It is saved, and not sent again automatically."),
+    ("101", "docdeck crashed."),
+    ("124", "Timed out while waiting."),
+    ("130", "Interrupted (Ctrl-C)."),
 ];
 
-const VARIABLES: [(&str, &str); 8] = [
-    ("DOCDECK_API_KEY", "The key. There is no option for it: arguments can be seen by others."),
-    ("DOCDECK_BASE_URL", "The service."),
-    ("DOCDECK_PROJECT_ID", "The project."),
+/// The environment variables.
+pub(super) const VARIABLES: [(&str, &str); 8] = [
+    ("DOCDECK_API_KEY", "The API key. There is no option for it, because other users can see arguments."),
+    ("DOCDECK_BASE_URL", "The base URL of the service."),
+    ("DOCDECK_PROJECT_ID", "The project id."),
     ("DOCDECK_PROFILE", "The profile of the configuration file."),
     ("DOCDECK_CONFIG", "The configuration file."),
-    ("DOCDECK_DATA_DIR", "The folder of the store and the log."),
-    ("DOCDECK_REDUCED_MOTION", "Nothing on the screen moves by itself."),
-    ("NO_COLOR", "No colours."),
+    ("DOCDECK_DATA_DIR", "The folder of the database and the log."),
+    ("DOCDECK_REDUCED_MOTION", "Turns animations off."),
+    ("NO_COLOR", "Turns colours off."),
 ];
 
-/// Which pages.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Page of this command; of docdeck itself when left out
+    /// print the page of this command [default: the page of docdeck itself]
     #[arg(value_name = "COMMAND", conflicts_with = "dir", add = super::completion_candidates::commands())]
     command: Option<String>,
-    /// Write all pages into this folder, one file each, over those that are there
+    /// write all pages into this folder, one file each, and overwrite existing ones
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     dir: Option<PathBuf>,
 }
 
-/// Prints a page, or writes them all.
+/// Runs `docdeck man`.
 pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
-    let mut whole = Arguments::command().version(env!("CARGO_PKG_VERSION"));
-    whole.build();
+    let mut root = Arguments::command().version(env!("CARGO_PKG_VERSION"));
+    root.build();
     if let Some(folder) = &options.dir {
-        write_all(&whole, folder)?;
+        write_all(&root, folder)?;
         return Ok(Code::Done);
     }
     let wanted = match &options.command {
-        None => &whole,
-        Some(name) => pages(&whole).find(|page| page.get_name() == name).ok_or_else(|| {
-            CliError::unusable(format!("There is no command {}: `docdeck --help` lists them.", super::out::clean(name)))
+        None => &root,
+        Some(name) => pages(&root).find(|page| page.get_name() == name).ok_or_else(|| {
+            CliError::unusable(format!(
+                "Unknown command {}. List the commands with `docdeck --help`.",
+                super::out::clean(name)
+            ))
         })?,
     };
-    let page = page(wanted).map_err(|error| CliError::unusable(format!("The page could not be made: {error}.")))?;
+    let page = page(wanted).map_err(|error| CliError::unusable(format!("Can't generate the page: {error}.")))?;
     out.write(&String::from_utf8_lossy(&page));
     Ok(Code::Done)
 }
 
-/// The commands that have a page of their own.
-fn pages(whole: &Command) -> impl Iterator<Item = &Command> {
-    whole.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
+/// The commands that have a manual page.
+fn pages(root: &Command) -> impl Iterator<Item = &Command> {
+    root.get_subcommands().filter(|command| !command.is_hide_set())
 }
 
-fn write_all(whole: &Command, folder: &Path) -> Result<(), CliError> {
+fn write_all(root: &Command, folder: &Path) -> Result<(), CliError> {
     let write = || -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
-        for command in std::iter::once(whole).chain(pages(whole)) {
+        for command in std::iter::once(root).chain(pages(root)) {
             std::fs::write(folder.join(Man::new(command.clone()).get_filename()), page(command)?)?;
         }
         Ok(())
     };
-    let why = |error| CliError::unusable(format!("The pages can't be written to {}: {error}.", folder.display()));
+    let why = |error| CliError::unusable(format!("Can't write the pages to {}: {error}.", folder.display()));
     write().map_err(why)
 }
 
@@ -100,7 +103,7 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     }
     let mut notes = Vec::new();
     man.render_extra_section(&mut notes)?;
-    // What such a section is called in manuals.
+    // The usual name of such a section in manuals.
     page.extend(String::from_utf8_lossy(&notes).replacen(".SH EXTRA", ".SH NOTES", 1).into_bytes());
     if command.has_subcommands() {
         table("EXIT STATUS", &EXIT_CODES).to_writer(&mut page)?;

@@ -1,5 +1,5 @@
-//! The command line: arguments in, exit code out. One file per command; what they do lies in the rooms below, and what
-//! they share in [`desk`] (settings, record, engine), `out` and `table` (what is written) and `code` (how it ends).
+//! The command line. Each command has a file; they share [`session`] (settings, store and engine), `out` and `table`
+//! (output) and `exit_code`.
 
 mod arguments;
 mod batch;
@@ -17,6 +17,7 @@ mod error;
 mod exit_code;
 mod export;
 mod follow;
+mod help;
 mod import;
 mod init;
 mod job_line;
@@ -52,9 +53,9 @@ use exit_code::Code;
 use out::Out;
 use std::process::ExitCode;
 
-/// Reads the arguments, does what they say, gives the exit code.
+/// Reads the arguments, runs the command, and returns the exit code.
 pub fn main() -> ExitCode {
-    // Before the environment is read, which may hold the key.
+    // Before the environment is read, because it may contain the key.
     runtime::core_dump::forbid();
     if completions::answer() {
         return ExitCode::SUCCESS;
@@ -67,11 +68,11 @@ pub fn main() -> ExitCode {
     let flags = Flags::from(arguments.options);
     let mut out = Out::of_process();
     let as_json = arguments.command.as_ref().is_some_and(Command::answers_in_json);
-    let result = carry_out(arguments.command, &flags, environment, &mut out);
-    let code = result.unwrap_or_else(|refusal| refusal.report(&mut out, as_json));
+    let result = dispatch(arguments.command, &flags, environment, &mut out);
+    let code = result.unwrap_or_else(|error| error.report(&mut out, as_json));
     out.clear_live();
     match out.failed().map(str::to_owned) {
-        // What was to be done is done, but nobody can know what came of it.
+        // The command succeeded, but its result could not be written.
         Some(why) => {
             out.note(&format!("docdeck: {why}"));
             if code == Code::Done { Code::Unusable.into() } else { code.into() }
@@ -80,20 +81,20 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn carry_out(
+fn dispatch(
     command: Option<Command>,
     flags: &Flags,
     environment: Environment,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    // Before anything that takes time: it is asked for with every prompt of a shell.
+    // First, because shells run it at every prompt, and starting the runtime takes time.
     if let Some(Command::Status(options)) = &command {
         return status::run(flags, &environment, options, out);
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| CliError::unusable(format!("The system gives no event loop: {error}.")))?;
+        .map_err(|error| CliError::unusable(format!("Can't start the async runtime: {error}.")))?;
     let result = runtime.block_on(async {
         match command {
             None => dashboard::run(flags, environment).await,
@@ -115,9 +116,10 @@ fn carry_out(
             Some(Command::Prune(options)) => prune::run(flags, &environment, &options, out).await,
             Some(Command::Completions(options)) => completions::run(&options, out),
             Some(Command::Man(options)) => man::run(&options, out),
+            Some(Command::Help(options)) => help::run(&options, flags, &environment, out),
         }
     });
-    // A name that is still being looked up on another thread is not waited for.
+    // Doesn't wait for a DNS lookup that may still run on another thread.
     runtime.shutdown_background();
     result
 }

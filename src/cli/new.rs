@@ -1,4 +1,4 @@
-//! `docdeck new`: a prompt becomes a job, or a file of prompts many.
+//! `docdeck new`: creates a job from a prompt, or many jobs from a file of prompts.
 
 use super::batch;
 use super::error::CliError;
@@ -7,7 +7,7 @@ use super::out::Out;
 use super::prompt_text::PromptSource;
 use super::sending::{SendOptions, SentPrompt};
 use super::session::Session;
-use super::wait::Patience;
+use super::wait::WaitTimeout;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
@@ -15,55 +15,56 @@ use crate::model::prompt::PromptKind;
 use clap::Args;
 use std::path::PathBuf;
 
-/// What `--json` gives, and the exit codes.
+/// The output and the exit codes, for the help.
 pub(super) const JSON: &str = "\
-The prompt is on disk before it is sent, and sent once. Piped, stdout is the job's id; progress is on stderr.
+The prompt is saved before it is sent, and sent only once. Piped, stdout is the job's id; progress is on stderr.
 
-A batch is queued on disk as a whole, then sent at the pace that the limit allows; the command stays until all are sent, \
-or with --wait until all jobs are finished. Broken off, what has not gone out is paused in the queue, and --rest goes on \
-with it. Prompts that are the same as some that wait here, or went out within 24 hours, are not sent again without being \
-asked for. Piped, the ids come on stdout as they are accepted.
+A batch is saved completely, then sent as fast as the limit allows. The command runs until all prompts are sent, or \
+with --wait until all jobs are finished. If it is interrupted, the unsent prompts are paused in the queue; --rest \
+sends them. Prompts that are in the queue already, or were sent in the last 24 hours, are sent again only with \
+--again. Piped, the ids are printed on stdout as the jobs are accepted.
 
-With --json: a JOB as `docdeck jobs --help` tells, for a batch {\"jobs\": [JOB, …]}, for --dry-run {\"prompts\", \"known\", \
-\"now\", \"later\", \"laterFrom\", \"lastNotBefore\", \"ahead\", \"usedHere\", \"limit\"}. If the service answers two new jobs with the same \
-id, they are one job: stderr tells so, and sharesIdWith lists the other prompts. When the exit code is neither 0 nor 1, error and exitCode in it.
+With --json: the JOB of `docdeck jobs --help`, for a batch {\"jobs\": [JOB, …]}, for --dry-run {\"prompts\", \
+\"known\", \"now\", \"later\", \"laterFrom\", \"lastNotBefore\", \"ahead\", \"usedHere\", \"limit\"}. If the service \
+returns the same id for two new jobs, they are one job: a note is printed on stderr, and sharesIdWith lists the other \
+prompts. If the exit code is neither 0 nor 1, the object has error and exitCode.
 
-Exit code: 0 accepted, with --wait done; 1 with --wait: the job failed; 2 usage, configuration or store; 3 key refused; 4 \
-not sent or refused; 5 the limit is used up: the prompt is kept, paused; 6 unconfirmed: the answer was lost, so nobody \
-knows whether there is a job, or the job was accepted and could not be recorded, or its id could not be written to stdout \
-(a full disk: stderr has the id), and the command must not simply be run again; 124 the time was up; 130 Ctrl-C.";
+Exit code: 0 accepted, with --wait done; 1 with --wait, the job failed; 2 usage, configuration or database error; 3 \
+key refused; 4 not sent or rejected; 5 hourly limit reached, the prompt is saved and paused; 6 unconfirmed, don't just \
+run the command again: the answer was lost and the job may exist, or the job was accepted but could not be recorded, \
+or its id could not be written to stdout (disk full; the id is on stderr); 124 timeout; 130 Ctrl-C.";
 
-/// The prompt, and what to wait for.
 #[derive(Debug, Args)]
 pub(super) struct Options {
     #[command(flatten)]
     source: PromptSource,
-    /// Many jobs from a file: prompts apart by blank lines, CSV with a column `prompt`, or JSON Lines; `-` is stdin
+    /// create many jobs from a file: prompts separated by blank lines, CSV with a column `prompt`, or JSON Lines; `-`
+    /// is stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "file"])]
     batch: Option<PathBuf>,
-    /// Only say what the batch costs
+    /// only print what the batch costs
     #[arg(long, requires = "batch", conflicts_with_all = ["prompt", "file"])]
     pub(super) dry_run: bool,
-    /// Queue the batch and leave sending to a dashboard, which has to be running; needs no key
+    /// queue the batch for a running dashboard to send; needs no key
     #[arg(long, requires = "batch", conflicts_with_all = ["prompt", "file", "dry_run", "wait", "timeout"])]
     pub(super) queue: bool,
-    /// Of a batch that was begun before: only what has not gone out
+    /// send only the prompts that an earlier run did not send
     #[arg(long, requires = "batch", conflicts_with_all = ["prompt", "file"])]
     pub(super) rest: bool,
-    /// The batch once more, though its prompts went out or wait already
+    /// send all prompts, even those that were sent or queued before
     #[arg(long, requires = "batch", conflicts_with_all = ["prompt", "file", "rest"])]
     pub(super) again: bool,
-    /// Wait until the job is finished, and for a place when the limit is used up
+    /// wait until the job is finished, and for the hourly limit if it is reached
     #[arg(long)]
     pub(super) wait: bool,
     #[command(flatten)]
-    pub(super) patience: Patience,
-    /// Answer as JSON
+    pub(super) wait_timeout: WaitTimeout,
+    /// print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// Makes the job.
+/// Runs `docdeck new`.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
@@ -74,14 +75,15 @@ pub(super) async fn run(
         return batch::run(flags, environment, file, options, out).await;
     }
     let text = options.source.read()?;
-    let wish = SendOptions { wait: options.wait, timer: options.patience.start(), json: options.json };
-    let duties = if options.wait { LeaseRoles::Poll } else { LeaseRoles::None };
-    Session::with(flags, environment, duties, out, async |desk, out| send(desk, &text, wish, out).await).await
+    let send_options = SendOptions { wait: options.wait, timer: options.wait_timeout.start(), json: options.json };
+    let roles = if options.wait { LeaseRoles::Poll } else { LeaseRoles::None };
+    Session::with(flags, environment, roles, out, async |session, out| send(session, &text, send_options, out).await)
+        .await
 }
 
-async fn send(desk: &mut Session, text: &str, wish: SendOptions, out: &mut Out) -> Result<Code, CliError> {
-    let engine = desk.engine.clone();
-    // A signal at this moment is told afterwards: the prompt is on disk or it is not.
-    let (prompt, row) = desk.undisturbed(engine.submit_new_job(text)).await?;
-    SentPrompt::new(prompt, PromptKind::Create, row).see_off(desk, wish, out).await
+async fn send(session: &mut Session, text: &str, send_options: SendOptions, out: &mut Out) -> Result<Code, CliError> {
+    let engine = session.engine.clone();
+    // A signal is handled afterwards, so that the prompt is never half saved.
+    let (prompt, row) = session.run_uninterrupted(engine.submit_new_job(text)).await?;
+    SentPrompt::new(prompt, PromptKind::Create, row).finish(session, send_options, out).await
 }

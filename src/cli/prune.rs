@@ -1,8 +1,8 @@
-//! `docdeck prune`: cuts the page views that are kept on this computer, and gives the room back. Needs neither key nor
-//! network, and reads no configuration file.
+//! `docdeck prune`: removes cached page views and frees their disk space. Needs neither key nor network, and reads no
+//! configuration file.
 
 use super::arguments::number;
-use super::data_folder::{is_there, open_sound, unusable};
+use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
@@ -15,38 +15,38 @@ use chrono::{TimeDelta, Utc};
 use clap::Args;
 use std::path::Path;
 
-/// How old page views are that go when nothing else is said, in days.
-const DAYS: u32 = 400;
+/// The default age of the page views to remove, in days.
+const DEFAULT_DAYS: u32 = 400;
 
-/// What `--json` gives.
+/// The JSON and the exit codes, for the help.
 pub(super) const JSON: &str = "\
-With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"bytesBefore\", \"bytesAfter\", \"stillLarge\"}; with \
---jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", …} with the same three at the end. spared are jobs as old that stay.
+With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"bytesBefore\", \"bytesAfter\", \
+\"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", …} with the same three at the end. spared \
+counts the old jobs that were not removed.
 
-Exit code: 0 done, 2 usage or store.";
+Exit code: 0 done, 2 usage or database error.";
 
-/// What to cut.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Remove what was loaded more than this many days ago, or with --jobs jobs to which nothing happened for so many
-    /// days [default: 400 for page views, without --keep and --all; none for jobs]
+    /// remove page views loaded more than this many days ago, or with --jobs, jobs that have not changed for that long
+    /// [default: 400 for page views, without --keep and --all; none for jobs]
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true,
           value_parser = number(0..=u32::MAX, "a whole number of days, like 400"))]
     pub(super) older_than: Option<u32>,
-    /// Remove all ranges but these many of each project, those that were loaded last
+    /// remove all page views except the N ranges of each project that were loaded last
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = number(0..=u32::MAX, "a whole number of ranges, like 20"))]
     keep: Option<u32>,
-    /// Remove all page views
+    /// remove all page views
     #[arg(long, conflicts_with_all = ["older_than", "keep"])]
     all: bool,
-    /// Remove jobs that are over instead of page views
+    /// remove finished jobs instead of page views
     #[arg(long, requires = "older_than", conflicts_with_all = ["keep", "all"])]
     jobs: bool,
-    /// Only say what would be removed
+    /// only print what would be removed
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Answer as JSON
+    /// print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -54,7 +54,7 @@ pub(super) struct Options {
 impl Options {
     fn rules(&self, flags: &Flags, now: Time) -> Prune {
         let days = match (self.older_than, self.keep, self.all) {
-            (None, None, false) => Some(DAYS),
+            (None, None, false) => Some(DEFAULT_DAYS),
             (older_than, ..) => older_than,
         };
         Prune {
@@ -67,12 +67,12 @@ impl Options {
     }
 }
 
-/// So many days before now.
+/// The time `days` before `now`.
 pub(super) fn days_before(days: u32, now: Time) -> Time {
     now.checked_sub_signed(TimeDelta::days(i64::from(days))).unwrap_or(Time::MIN_UTC)
 }
 
-/// Prunes, or says what it would do.
+/// Runs `docdeck prune`.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
@@ -83,13 +83,13 @@ pub(super) async fn run(
     if options.jobs {
         return prune_jobs::run(&folder, flags, options, out).await;
     }
-    let answer = if is_there(&folder)? {
+    let answer = if store_exists(&folder)? {
         let pruned = prune(&folder, flags, options, out).await?;
         if options.json { as_json(&pruned, options.dry_run) } else { as_text(&pruned, options.dry_run) }
     } else if options.json {
         as_json(&Pruned::default(), options.dry_run)
     } else {
-        format!("There is no store in {}: nothing to remove.", folder.display())
+        format!("Nothing to remove: {} contains no database.", folder.display())
     };
     out.line(&answer);
     Ok(Code::Done)
@@ -97,11 +97,11 @@ pub(super) async fn run(
 
 async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Pruned, CliError> {
     let now = Utc::now();
-    let store = open_sound(folder, !options.dry_run, out).await?;
+    let store = open_undamaged(folder, !options.dry_run, out).await?;
     let rules = options.rules(flags, now);
-    let pruned = if options.dry_run { store.would_prune(rules).await } else { store.prune_views(rules).await };
+    let pruned = if options.dry_run { store.plan_prune(rules).await } else { store.prune_views(rules).await };
     store.close().await;
-    pruned.map_err(|error| unusable(folder, &error))
+    pruned.map_err(|error| store_failure(folder, &error))
 }
 
 fn as_json(pruned: &Pruned, dry_run: bool) -> String {
@@ -139,26 +139,26 @@ fn as_text(pruned: &Pruned, dry_run: bool) -> String {
             lines.push(format!("Removed page views of {ranges}: {}.", what.join(", ")));
         }
     }
-    lines.extend(room(bytes_before, bytes_after, still_large));
+    lines.extend(size_lines(bytes_before, bytes_after, still_large));
     lines.join("\n")
 }
 
-/// What the store takes, and took where that is something else.
-pub(super) fn room(before: u64, after: u64, still_large: bool) -> Vec<String> {
-    let takes = if before == after {
-        format!("The store takes {}.", size(after))
+/// Lines about the size of the database, before and after.
+pub(super) fn size_lines(before: u64, after: u64, still_large: bool) -> Vec<String> {
+    let sizes = if before == after {
+        format!("The database uses {}.", size(after))
     } else {
-        format!("The store took {} and takes {} now.", size(before), size(after))
+        format!("The database used {} and now uses {}.", size(before), size(after))
     };
     let still = still_large.then(|| {
-        "The room could not be given back to the disk (another docdeck reads the store, or the disk is full): \
-         docdeck uses it again, and the next prune tries once more."
+        "The disk space could not be freed, because another docdeck uses the database or the disk is full. docdeck \
+         reuses it, and the next prune tries again."
             .to_owned()
     });
-    std::iter::once(takes).chain(still).collect()
+    std::iter::once(sizes).chain(still).collect()
 }
 
-/// Bytes for people: 24.1 MB.
+/// A size for people, like 24.1 MB.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn unless_something_is_said_what_is_older_than_400_days_goes() {
+    fn page_views_older_than_400_days_are_removed_by_default() {
         assert_eq!(rules(&[]), Prune { before: before("2025-10-16T12:00:00Z"), ..Prune::default() });
         assert_eq!(rules(&["--dry-run", "--json"]), rules(&[]));
         assert_eq!(rules(&["--keep", "3"]), Prune { keep: Some(3), ..Prune::default() });
@@ -199,20 +199,20 @@ mod tests {
     }
 
     #[test]
-    fn a_project_and_a_service_can_be_named() {
+    fn a_project_and_a_service_can_be_selected() {
         let named = rules(&["--all", "--project", "docs", "--base-url", "https://x.example/"]);
         assert_eq!(named.project.as_deref(), Some("docs"));
         assert_eq!(named.base_url.as_deref(), Some("https://x.example"));
     }
 
     #[test]
-    fn all_can_not_be_weakened() {
+    fn all_conflicts_with_other_rules_and_a_negative_age_is_refused() {
         assert!(Arguments::try_parse_from(["docdeck", "prune", "--all", "--keep", "3"]).is_err());
         assert!(Arguments::try_parse_from(["docdeck", "prune", "--older-than", "-1"]).is_err());
     }
 
     #[test]
-    fn what_went_is_said_in_sentences() {
+    fn the_summary_lists_what_was_removed() {
         let pruned = Pruned {
             ranges: 12,
             reports: 1,
@@ -225,14 +225,14 @@ mod tests {
         assert_eq!(
             as_text(&pruned, false),
             "Removed page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
-             The store took 24.1 MB and takes 3.2 MB now."
+             The database used 24.1 MB and now uses 3.2 MB."
         );
         assert_eq!(
             as_text(&Pruned { bytes_after: 24_160_000, ..pruned }, true),
             "Would remove page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
-             The store takes 24.1 MB."
+             The database uses 24.1 MB."
         );
         let nothing = Pruned { bytes_before: 900, bytes_after: 900, still_large: true, ..Pruned::default() };
-        assert!(as_text(&nothing, false).starts_with("No page views to remove.\nThe store takes 900 B.\nThe room"));
+        assert!(as_text(&nothing, false).starts_with("No page views to remove.\nThe database uses 900 B.\nThe disk"));
     }
 }

@@ -1,42 +1,42 @@
-//! `docdeck prune --jobs`: lets go of jobs that are over. Needs neither key nor network, and reads no configuration file.
+//! `docdeck prune --jobs`: removes finished jobs. Needs neither key nor network, and reads no configuration file.
 
-use super::data_folder::{is_there, open_sound, unusable};
+use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::export::{count, only};
+use super::export::{count, export_filter};
 use super::out::Out;
-use super::prune::{Options, days_before, room};
+use super::prune::{Options, days_before, size_lines};
 use crate::config::Flags;
 use crate::store::{PruneJobs, PrunedJobs};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Removes them, or says what it would do.
+/// Runs `docdeck prune --jobs`.
 pub(super) async fn run(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Code, CliError> {
-    let there = is_there(folder)?;
-    let pruned = if there { prune(folder, flags, options, out).await? } else { PrunedJobs::default() };
+    let exists = store_exists(folder)?;
+    let pruned = if exists { prune(folder, flags, options, out).await? } else { PrunedJobs::default() };
     if options.json {
         out.json(&as_json(&pruned, options.dry_run));
-    } else if there {
+    } else if exists {
         out.lines(&as_text(&pruned, options.dry_run));
     } else {
-        out.line(&format!("There is no store in {}: nothing to remove.", folder.display()));
+        out.line(&format!("Nothing to remove: {} contains no database.", folder.display()));
     }
     Ok(Code::Done)
 }
 
 async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<PrunedJobs, CliError> {
     let now = chrono::Utc::now();
-    let days = options.older_than.ok_or_else(|| CliError::unusable("Say how old: --jobs needs --older-than DAYS."))?;
-    let what = PruneJobs { before: days_before(days, now), only: only(flags) };
-    let store = open_sound(folder, !options.dry_run, out).await?;
-    let pruned = if options.dry_run { store.would_prune_jobs(what).await } else { store.prune_jobs(what).await };
+    let days = options.older_than.ok_or_else(|| CliError::unusable("--jobs needs --older-than DAYS."))?;
+    let what = PruneJobs { before: days_before(days, now), only: export_filter(flags) };
+    let store = open_undamaged(folder, !options.dry_run, out).await?;
+    let pruned = if options.dry_run { store.plan_prune_jobs(what).await } else { store.prune_jobs(what).await };
     store.close().await;
-    pruned.map_err(|error| unusable(folder, &error))
+    pruned.map_err(|error| store_failure(folder, &error))
 }
 
 fn as_json(pruned: &PrunedJobs, dry_run: bool) -> Value {
-    let PrunedJobs { jobs, prompts, spared, bytes_before, bytes_after, still_large } = pruned;
+    let PrunedJobs { jobs, prompts, skipped: spared, bytes_before, bytes_after, still_large } = pruned;
     json!({
         "dryRun": dry_run,
         "jobs": jobs,
@@ -55,13 +55,13 @@ fn as_text(pruned: &PrunedJobs, dry_run: bool) -> Vec<String> {
         (_, true) => format!("Would remove {what}."),
         (_, false) => format!("Removed {what}."),
     }];
-    if pruned.spared > 0 {
-        let (are, stay) = if pruned.spared == 1 { ("is", "stays") } else { ("are", "stay") };
+    if pruned.skipped > 0 {
+        let (jobs, are) = if pruned.skipped == 1 { ("job", "is") } else { ("jobs", "are") };
         lines.push(format!(
-            "{} more {are} as old and {stay}: at work, unsent, not looked at, in need of you, or with a draft.",
-            pruned.spared
+            "{} old {jobs} {are} kept: working, unsent, unopened, in need of you, or with a draft.",
+            pruned.skipped
         ));
     }
-    lines.extend(room(pruned.bytes_before, pruned.bytes_after, pruned.still_large));
+    lines.extend(size_lines(pruned.bytes_before, pruned.bytes_after, pruned.still_large));
     lines
 }

@@ -1,21 +1,21 @@
-//! Which job an id on the command line means: the service's id, or the beginning of one that no other job known here has.
+//! Finds the tracked job for an id on the command line: an exact id, or a unique prefix of one.
 
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::clean;
 use crate::model::row::Job;
 
-/// Ids that a sentence names before it only counts.
-const NAMED: usize = 5;
+/// The number of ids that an error lists.
+const MAX_LISTED: usize = 5;
 
-/// The job that is meant.
+/// Finds the job.
 ///
 /// # Errors
-/// None known here has such an id (4), or more than one does (2).
+/// No tracked job matches (exit code 4), or several do (2).
 pub(super) fn find<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, CliError> {
     let wanted = wanted.trim();
     if wanted.is_empty() {
-        return Err(CliError::unusable("The id is blank: give the id of a job, as `docdeck jobs` lists it."));
+        return Err(CliError::unusable("The id is blank. Give the id of a job, as listed by `docdeck jobs`."));
     }
     let id = |row: &&Job, fits: fn(&str, &str) -> bool| row.id.as_ref().is_some_and(|id| fits(id.as_str(), wanted));
     if let Some(row) = rows.iter().find(|row| id(row, |id, wanted| id == wanted)) {
@@ -34,20 +34,20 @@ fn unknown(wanted: &str) -> CliError {
     CliError::new(
         Code::Service,
         format!(
-            "No job {wanted} is known on this computer. `docdeck jobs` lists those that are; `docdeck track {wanted}` \
-             asks the service for one that was made elsewhere."
+            "Job {wanted} is not tracked. List the tracked jobs with `docdeck jobs`, or add a job that was created \
+             elsewhere with `docdeck track {wanted}`."
         ),
     )
 }
 
 fn ambiguous(wanted: &str, found: &[&Job]) -> CliError {
-    let ids = found.iter().take(NAMED).filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string());
+    let ids = found.iter().take(MAX_LISTED).filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string());
     let mut listed = ids.collect::<Vec<_>>().join(", ");
-    if found.len() > NAMED {
-        listed.push_str(&format!(" and {} more", found.len() - NAMED));
+    if found.len() > MAX_LISTED {
+        listed.push_str(&format!(" and {} more", found.len() - MAX_LISTED));
     }
     CliError::unusable(format!(
-        "{} jobs known here have an id that begins with {}: {listed}. Give more of it.",
+        "{} jobs have an id that begins with {}: {listed}. Give more of the id.",
         found.len(),
         clean(wanted)
     ))
@@ -71,26 +71,26 @@ mod tests {
 
     fn found(ids: &[&str], wanted: &str) -> Result<JobKey, (Code, String)> {
         let rows = rows(ids);
-        find(&rows, wanted).map(|row| row.key).map_err(|refusal| (refusal.code, refusal.sentence))
+        find(&rows, wanted).map(|row| row.key).map_err(|error| (error.code, error.sentence))
     }
 
     #[test]
-    fn an_id_or_its_unique_beginning_means_a_job() {
+    fn an_id_or_its_unique_prefix_finds_a_job() {
         let ids = ["ab", "abc", "", "xyz"];
-        assert_eq!(found(&ids, "ab"), Ok(JobKey(1)), "the whole id goes before a beginning");
+        assert_eq!(found(&ids, "ab"), Ok(JobKey(1)), "an exact id wins over a prefix");
         assert_eq!(found(&ids, "abc"), Ok(JobKey(2)));
         assert_eq!(found(&ids, " x "), Ok(JobKey(4)));
     }
 
     #[test]
-    fn a_beginning_of_several_ids_lists_them() {
+    fn an_ambiguous_prefix_lists_the_ids() {
         let (code, sentence) = found(&["ab1", "ab2", "ab3", "ab4", "ab5", "ab6"], "ab").expect_err("ambiguous");
         assert_eq!(code, Code::Unusable);
         assert!(sentence.contains("6 jobs") && sentence.contains("ab1, ab2, ab3, ab4, ab5 and 1 more"), "{sentence}");
     }
 
     #[test]
-    fn an_unknown_id_names_the_command_that_asks_for_it() {
+    fn the_error_for_an_unknown_id_names_docdeck_track() {
         let (code, sentence) = found(&["ab"], "no\x1b[2Jpe").expect_err("unknown");
         assert_eq!(code, Code::Service);
         assert!(sentence.contains("`docdeck track nope`"), "{sentence}");

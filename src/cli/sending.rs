@@ -1,5 +1,5 @@
-//! One prompt on its way: from the record to the service's answer, and where it stands when the answer does not come. A
-//! prompt that can't go out now is paused, so that it never goes out later behind the back of whoever ran the command.
+//! Waits for one saved prompt to be sent and answered, and reports the result. A prompt that can't be sent now is
+//! paused, so that it is never sent later without the user.
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -7,8 +7,8 @@ use super::job_line::{id, write_table};
 use super::jobs::created_by;
 use super::out::Out;
 use super::session::{STILL_RECORDING, Session, WaitEnd};
-use super::wait::again;
-use super::waiting::{JobWait, Timer, connection_words, tell, when};
+use super::wait::wait_command;
+use super::waiting::{JobWait, Timer, connection_problem, log_progress, when};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -27,182 +27,188 @@ use tokio::time::Instant;
 
 /// How often the live line is drawn.
 const TICK: Duration = Duration::from_secs(1);
-/// How long an answer that is under way is waited for after a signal.
-const LAST_ANSWER: Duration = Duration::from_secs(5);
-/// How long a prompt that is behind another one is given when nobody said how long to wait.
-const IN_LINE: Duration = Duration::from_secs(15);
-/// The same once the record could not be written: longer than the engine takes to try that again.
-const WRITTEN_AGAIN: Duration = Duration::from_secs(6);
+/// How long to wait for the answer of a prompt that is being sent, after a signal.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long to wait for a prompt behind another one, if no option sets a time.
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long to wait after the store could not be written: longer than the engine takes to retry.
+const STORE_RETRY_TIMEOUT: Duration = Duration::from_secs(6);
 
-/// A prompt that was handed over.
+/// A prompt that was submitted to the engine.
 #[derive(Debug)]
 pub(super) struct SentPrompt {
     pub(super) prompt: PromptId,
     pub(super) kind: PromptKind,
     pub(super) row: Job,
     delivery: Delivery,
-    /// Whether the wait for the limit is docdeck's guess.
+    /// Whether docdeck estimated when the limit resets.
     is_estimate: bool,
-    /// What the record can't do, so that it does not go out.
-    unwritten: Option<CleanText>,
-    /// Earlier prompts of the job that were discarded for this one, as they were.
+    /// The store error that prevents sending.
+    store_error: Option<CleanText>,
+    /// Earlier prompts of the job that were discarded for this one, with their last state.
     discarded: Vec<Prompt>,
 }
 
-/// What the caller wants to wait for.
+/// How long to wait, and how to answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SendOptions {
-    /// Until the job is finished, and for the limit when it is used up.
+    /// Wait until the job is finished, and for the limit if it is reached.
     pub(super) wait: bool,
     pub(super) timer: Timer,
     pub(super) json: bool,
 }
 
-/// Why nothing more is heard of a prompt.
+/// Why the wait for a prompt's outcome ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
-    /// It is through, or it came back.
-    Settled,
-    /// The limit is used up, and it is not to be waited for.
+    /// The prompt has an outcome.
+    Finished,
+    /// The limit is reached, and the options don't ask to wait for it.
     Limited,
-    Late,
+    TimedOut,
     Interrupted,
 }
 
 impl SentPrompt {
-    /// On disk, and nothing heard of it yet.
     pub(super) fn new(prompt: PromptId, kind: PromptKind, row: Job) -> Self {
         let delivery = Delivery::Queued { until: None };
-        Self { prompt, kind, row, delivery, is_estimate: false, unwritten: None, discarded: Vec::new() }
+        Self { prompt, kind, row, delivery, is_estimate: false, store_error: None, discarded: Vec::new() }
     }
 
-    /// In place of these earlier prompts of its job.
-    pub(super) fn in_place_of(self, discarded: Vec<Prompt>) -> Self {
+    /// Adds the earlier prompts that this one replaces.
+    pub(super) fn replacing(self, discarded: Vec<Prompt>) -> Self {
         Self { discarded, ..self }
     }
 
-    /// Follows it to its end, and its job to its end where that is wished; writes the result.
+    /// Waits for the outcome of the prompt, and for the end of the job if the options ask for it. Writes the result.
     ///
     /// # Errors
-    /// It did not get through or nobody knows, the wait ended early, or the record can't be read.
-    pub(super) async fn see_off(
+    /// The prompt was not accepted or is unconfirmed, the wait ended early, or the store can't be read.
+    pub(super) async fn finish(
         mut self,
-        desk: &mut Session,
-        wish: SendOptions,
+        session: &mut Session,
+        options: SendOptions,
         out: &mut Out,
     ) -> Result<Code, CliError> {
         let mut before = None;
-        let stood = loop {
-            let stop = self.follow(desk, wish, before, out).await;
+        let result = loop {
+            let stop = self.wait_for_outcome(session, options, before, out).await;
             if !matches!(self.delivery, Delivery::Queued { .. }) {
-                break self.end(desk, stop, wish, out);
+                break self.check_outcome(session, stop, options, out);
             }
-            if let Some(refusal) = self.pause(desk, stop, wish.timer).await {
-                break Err(refusal);
+            if let Some(error) = self.pause(session, stop, options.timer).await {
+                break Err(error);
             }
-            // It went on in the same moment, here or in another docdeck.
-            self.look(desk).await?;
+            // Meanwhile this or another docdeck started to send the prompt.
+            self.reload(session).await?;
             before = Some(stop);
         };
-        if let Err(refusal) = stood {
-            return Err(if wish.json { refusal.with(self.as_json(desk).await?) } else { refusal });
+        if let Err(error) = result {
+            return Err(if options.json { error.with_fields(self.as_json(session).await?) } else { error });
         }
-        if !wish.wait {
-            self.write(desk, wish.json, out).await?;
+        if !options.wait {
+            self.write(session, options.json, out).await?;
             return Ok(Code::Done);
         }
-        let mut waiting = JobWait::new(vec![self.row.clone()], wish.timer);
-        let end = waiting.wait(desk, out).await?;
+        let mut waiting = JobWait::new(vec![self.row.clone()], options.timer);
+        let end = waiting.wait(session, out).await?;
         let code = waiting.code();
-        let refusal = waiting.refusal(end, &again(&waiting.rows));
+        let error = waiting.error(end, &wait_command(&waiting.rows));
         self.row = waiting.rows.into_iter().next().unwrap_or(self.row);
-        match refusal {
-            Some(refusal) if wish.json => Err(refusal.with(self.as_json(desk).await?)),
-            refusal => {
-                self.write(desk, wish.json, out).await?;
-                refusal.map_or(Ok(code), Err)
+        match error {
+            Some(error) if options.json => Err(error.with_fields(self.as_json(session).await?)),
+            error => {
+                self.write(session, options.json, out).await?;
+                error.map_or(Ok(code), Err)
             }
         }
     }
 
-    /// Hears how it goes; `before` is why that was to end already.
-    async fn follow(&mut self, desk: &mut Session, wish: SendOptions, before: Option<Stop>, out: &mut Out) -> Stop {
+    /// Waits for the outcome; `before` is why an earlier wait ended.
+    async fn wait_for_outcome(
+        &mut self,
+        session: &mut Session,
+        options: SendOptions,
+        before: Option<Stop>,
+        out: &mut Out,
+    ) -> Stop {
         let soon = |pause| Some(Instant::now() + pause);
         let mut end = match before {
-            Some(Stop::Interrupted) => soon(LAST_ANSWER),
+            Some(Stop::Interrupted) => soon(ANSWER_TIMEOUT),
             Some(_) => None,
-            None if wish.wait => wish.timer.end(),
-            None => soon(IN_LINE).min(wish.timer.end().or(soon(IN_LINE))),
+            None if options.wait => options.timer.end(),
+            None => soon(QUEUE_TIMEOUT).min(options.timer.end().or(soon(QUEUE_TIMEOUT))),
         };
-        let mut stop = before.unwrap_or(Stop::Late);
+        let mut stop = before.unwrap_or(Stop::TimedOut);
         if !matches!(self.delivery, Delivery::Queued { .. } | Delivery::Sending) {
             return stop;
         }
         loop {
-            let words = if desk.unrecorded.get(self.prompt).is_some() {
+            let words = if session.unrecorded.get(self.prompt).is_some() {
                 "trying to record it".to_owned()
             } else {
-                self.words()
+                self.progress()
             };
-            out.live(&format!("{words} · {}", wish.timer.waited()));
+            out.live(&format!("{words} · {}", options.timer.waited()));
             let tick = Instant::now() + TICK;
-            match desk.next(Some(end.map_or(tick, |end| end.min(tick)))).await {
-                // Once more while its answer is waited for: it is left as it is.
+            match session.next(Some(end.map_or(tick, |end| end.min(tick)))).await {
+                // The second Ctrl-C ends the wait for the answer.
                 WaitEnd::Interrupted if stop == Stop::Interrupted => return stop,
-                // Only Ctrl-C comes with a user who reads that a second one ends it.
-                WaitEnd::Interrupted if desk.unrecorded.get(self.prompt).is_some() && !desk.is_ctrl_c() => {
+                // Only Ctrl-C comes from a user who has read that a second one ends the wait.
+                WaitEnd::Interrupted if session.unrecorded.get(self.prompt).is_some() && !session.is_ctrl_c() => {
                     return Stop::Interrupted;
                 }
-                WaitEnd::Interrupted if desk.unrecorded.get(self.prompt).is_some() => {
+                WaitEnd::Interrupted if session.unrecorded.get(self.prompt).is_some() => {
                     stop = Stop::Interrupted;
                     out.note(STILL_RECORDING);
                 }
                 WaitEnd::Interrupted => {
                     stop = Stop::Interrupted;
-                    if !self.is_on_its_way() {
+                    if !self.is_being_sent() {
                         return stop;
                     }
                     out.note(
-                        "The prompt is on its way; its answer is waited for a moment. Ctrl-C leaves it unconfirmed.",
+                        "The prompt is being sent; waiting a few seconds for the answer. Ctrl-C leaves it unconfirmed.",
                     );
-                    end = soon(LAST_ANSWER);
+                    end = soon(ANSWER_TIMEOUT);
                 }
-                // An answer that is under way has its own limit of time, and is not given up for this one.
-                WaitEnd::Late if end.is_some_and(|end| end <= Instant::now()) => {
-                    let is_answered = desk.unrecorded.get(self.prompt).is_some();
-                    if stop == Stop::Interrupted || is_answered || !self.is_on_its_way() {
+                // A request that is being sent has a separate timeout, so the wait for its answer goes on.
+                WaitEnd::TimedOut if end.is_some_and(|end| end <= Instant::now()) => {
+                    let is_answered = session.unrecorded.get(self.prompt).is_some();
+                    if stop == Stop::Interrupted || is_answered || !self.is_being_sent() {
                         return stop;
                     }
                     end = None;
                 }
-                WaitEnd::Late => {}
-                WaitEnd::News(news) => {
-                    // The answer is there; how long it may take to record it is the user's to say.
-                    if matches!(&*news, EngineEvent::Unrecorded(_)) && stop != Stop::Interrupted {
-                        end = wish.timer.end();
+                WaitEnd::TimedOut => {}
+                WaitEnd::Event(event) => {
+                    // The answer came; only the user's timeout limits how long to try to record it.
+                    if matches!(&*event, EngineEvent::Unrecorded(_)) && stop != Stop::Interrupted {
+                        end = options.timer.end();
                     }
-                    if let Some(heard) = self.hear(*news, wish.wait, out) {
-                        return if stop == Stop::Interrupted { stop } else { heard };
+                    if let Some(end) = self.handle_event(*event, options.wait, out) {
+                        return if stop == Stop::Interrupted { stop } else { end };
                     }
-                    if self.unwritten.is_some() && !wish.wait && end > soon(WRITTEN_AGAIN) {
-                        end = soon(WRITTEN_AGAIN);
+                    if self.store_error.is_some() && !options.wait && end > soon(STORE_RETRY_TIMEOUT) {
+                        end = soon(STORE_RETRY_TIMEOUT);
                     }
                 }
             }
         }
     }
 
-    fn hear(&mut self, news: EngineEvent, is_patient: bool, out: &mut Out) -> Option<Stop> {
-        match news {
+    /// Returns why the wait ends, or `None` if it goes on.
+    fn handle_event(&mut self, event: EngineEvent, wait_for_limit: bool, out: &mut Out) -> Option<Stop> {
+        match event {
             EngineEvent::Prompt { prompt, delivery, job } if prompt == self.prompt => {
                 self.row = *job;
                 if self.delivery == delivery {
                     return None;
                 }
                 self.delivery = delivery;
-                self.unwritten = None;
+                self.store_error = None;
             }
-            EngineEvent::Budget(limited, budget) if limited == self.limited() => {
+            EngineEvent::Budget(limited, budget) if limited == self.rate_limit() => {
                 self.is_estimate = budget.wait().is_some_and(|wait| wait.is_estimate);
                 return None;
             }
@@ -211,24 +217,24 @@ impl SentPrompt {
                 return None;
             }
             EngineEvent::Connection(connection @ Connection::Offline { .. }) => {
-                if let Some(words) = connection_words(&connection) {
-                    tell(words.as_str(), out);
+                if let Some(words) = connection_problem(&connection) {
+                    log_progress(words.as_str(), out);
                 }
                 return None;
             }
-            EngineEvent::Trouble(failure) => {
-                tell(failure.sentence.as_str(), out);
+            EngineEvent::InternalFailure(failure) => {
+                log_progress(failure.message.as_str(), out);
                 if failure.kind == FailureKind::Store && matches!(self.delivery, Delivery::Queued { .. }) {
-                    self.unwritten = Some(failure.sentence);
+                    self.store_error = Some(failure.message);
                 }
                 return None;
             }
             EngineEvent::Unrecorded(unrecorded) if unrecorded.prompt == self.prompt => {
                 out.note(unrecorded.sentence().as_str());
-                return (!unrecorded.is_retried).then_some(Stop::Settled);
+                return (!unrecorded.is_retried).then_some(Stop::Finished);
             }
             EngineEvent::Recorded(prompt) if prompt == self.prompt => {
-                tell("recorded now", out);
+                log_progress("recorded now", out);
                 return None;
             }
             EngineEvent::Notice(text) => {
@@ -239,30 +245,37 @@ impl SentPrompt {
         }
         match &self.delivery {
             Delivery::Queued { until: None } | Delivery::Sending => None,
-            Delivery::Queued { until: Some(until) } if is_patient => {
-                tell(&format!("hourly limit reached; sending {}", self.when(*until)), out);
+            Delivery::Queued { until: Some(until) } if wait_for_limit => {
+                log_progress(&format!("hourly limit reached; sending {}", self.when(*until)), out);
                 None
             }
             Delivery::Queued { .. } => Some(Stop::Limited),
-            _ => Some(Stop::Settled),
+            _ => Some(Stop::Finished),
         }
     }
 
-    /// Whether it was accepted; else why not, and where it stands from now on.
-    fn end(&self, desk: &Session, stop: Stop, wish: SendOptions, out: &mut Out) -> Result<(), CliError> {
-        if let Some(unrecorded) = desk.unrecorded.get(self.prompt) {
-            return Err(given_up(unrecorded, desk));
+    /// Returns the error if the prompt was not accepted: why, and what to do.
+    fn check_outcome(
+        &self,
+        session: &Session,
+        stop: Stop,
+        options: SendOptions,
+        out: &mut Out,
+    ) -> Result<(), CliError> {
+        if let Some(unrecorded) = session.unrecorded.get(self.prompt) {
+            return Err(unrecorded_error(unrecorded, session));
         }
-        let what = self.what();
+        let what = self.noun();
         let reason = self.delivery.reason().cloned().unwrap_or_default();
-        let refusal = match (&self.delivery, stop) {
+        let error = match (&self.delivery, stop) {
             (Delivery::Accepted, Stop::Interrupted) => {
-                let accepted = format!("Interrupted. The {what} was accepted, and job {} goes on.", id(&self.row));
+                let accepted =
+                    format!("Interrupted. The {what} was accepted, and job {} keeps running.", id(&self.row));
                 return Err(CliError::new(Code::Interrupted, accepted));
             }
             (Delivery::Accepted, _) => {
-                if wish.wait || out.is_terminal() {
-                    tell(&format!("accepted: {} (job {})", self.row.title, id(&self.row)), out);
+                if options.wait || out.is_terminal() {
+                    log_progress(&format!("accepted: {} (job {})", self.row.title, id(&self.row)), out);
                 }
                 return Ok(());
             }
@@ -272,112 +285,110 @@ impl SentPrompt {
             }
             (Delivery::NotSent(_), _) => CliError::new(
                 Code::Service,
-                format!("{reason} The {what} is kept as not sent: `!` on it in the dashboard sends it again."),
+                format!("{reason} The {what} is saved as not sent: press `!` on it in the dashboard to send it again."),
             ),
             (Delivery::Rejected(_), _) => {
-                let code = if desk.is_key_refused() { Code::KeyRefused } else { Code::Service };
-                let kept =
-                    format!("The {what} is kept as rejected: `!` on it in the dashboard edits it or discards it.");
-                CliError::new(code, format!("{reason} {kept}"))
+                let code = if session.is_key_refused() { Code::KeyRefused } else { Code::Service };
+                let hint =
+                    format!("The {what} is saved as rejected: press `!` on it in the dashboard to edit or discard it.");
+                CliError::new(code, format!("{reason} {hint}"))
             }
             (Delivery::Paused | Delivery::Discarded { .. } | Delivery::Queued { .. }, _) => {
-                CliError::new(Code::Limited, format!("The {what} was {} elsewhere before it went out.", self.words()))
+                let state = self.progress();
+                CliError::new(Code::Limited, format!("The {what} was {state} by another docdeck before it was sent."))
             }
         };
-        Err(refusal)
+        Err(error)
     }
 
-    /// Where it stands by the record.
-    async fn look(&mut self, desk: &Session) -> Result<(), StoreError> {
-        let thread = desk.store.thread(self.row.key).await?;
+    /// Reads the state of the prompt and its job from the store.
+    async fn reload(&mut self, session: &Session) -> Result<(), StoreError> {
+        let thread = session.store.thread(self.row.key).await?;
         if let Some(own) = thread.prompts.into_iter().find(|prompt| prompt.id == self.prompt) {
             self.delivery = match own.delivery {
                 Delivery::Queued { until } => {
-                    Delivery::Queued { until: until.map(|until| desk.engine.local_of(until)) }
+                    Delivery::Queued { until: until.map(|until| session.engine.to_local_time(until)) }
                 }
                 other => other,
             };
         }
-        if let Some(row) = desk.store.job(self.row.key).await? {
+        if let Some(row) = session.store.job(self.row.key).await? {
             self.row = row;
         }
         Ok(())
     }
 
-    /// It stays where it is until somebody says so: on disk, in the queue, paused. None when it is not queued any more.
-    async fn pause(&mut self, desk: &mut Session, stop: Stop, timer: Timer) -> Option<CliError> {
-        let engine = desk.engine.clone();
-        let paused = desk.undisturbed(engine.pause(self.prompt)).await;
+    /// Pauses the prompt in the queue and returns the error for the user. Returns `None` if it is no longer queued.
+    async fn pause(&mut self, session: &mut Session, stop: Stop, timer: Timer) -> Option<CliError> {
+        let engine = session.engine.clone();
+        let paused = session.run_uninterrupted(engine.pause(self.prompt)).await;
         let (what, limit) = (
-            self.what(),
+            self.noun(),
             match &self.delivery {
                 Delivery::Queued { until: Some(until) } => {
                     format!("Hourly limit reached; the next request is free {}.", self.when(*until))
                 }
-                _ if self.unwritten.is_some() => {
+                _ if self.store_error.is_some() => {
                     format!(
-                        "The {what} can't go out: before that it has to be written down as being sent.",
-                        what = self.what()
+                        "The {} could not be sent, because the send could not be recorded on disk first.",
+                        self.noun()
                     )
                 }
-                _ => format!("The {} was still waiting for its turn.", self.what()),
+                _ => format!("The {} was still waiting to be sent.", self.noun()),
             },
         );
         let (code, begin) = match stop {
             Stop::Interrupted => (Code::Interrupted, "Interrupted. "),
-            Stop::Late if timer.is_over() => (Code::TimedOut, "Timed out. "),
-            Stop::Late if self.unwritten.is_some() => (Code::Unusable, ""),
-            Stop::Late | Stop::Limited | Stop::Settled => (Code::Limited, ""),
+            Stop::TimedOut if timer.is_over() => (Code::TimedOut, "Timed out. "),
+            Stop::TimedOut if self.store_error.is_some() => (Code::Unusable, ""),
+            Stop::TimedOut | Stop::Limited | Stop::Finished => (Code::Limited, ""),
         };
         let kept = match paused {
             Ok(Some(row)) => {
                 self.row = row;
                 format!(
-                    "Nothing was sent. The {what} is kept in the queue, paused: `p` on it in the dashboard resumes it, `x` \
-                     removes it."
+                    "Nothing was sent. The {what} is paused in the queue: in the dashboard, press `p` on it to resume \
+                     it or `x` to remove it."
                 )
             }
             Ok(None) => return None,
             Err(failure) => {
-                format!(
-                    "The {what} is still queued and is sent in its turn if a dashboard is running. {}",
-                    failure.sentence
-                )
+                format!("The {what} is still queued; a running dashboard will send it. {}", failure.message)
             }
         };
-        let hint = if stop == Stop::Limited { " With --wait docdeck waits for the limit." } else { "" };
+        let hint = if stop == Stop::Limited { " Add --wait to wait for the limit." } else { "" };
         Some(CliError::new(code, format!("{begin}{limit} {kept}{hint}")))
     }
 
-    /// What to do, after the sentence that says why nobody knows.
+    /// What to do about an unconfirmed prompt, to follow the reason.
     fn unconfirmed(&self) -> &'static str {
         match self.kind {
             PromptKind::Create => {
-                "A script must not either. Once you have looked, `!` on the prompt in docdeck links the job by its id, sends \
-                 it again, or discards it."
+                "Scripts must not send it again either. Check the service's dashboard, then press `!` on the prompt in \
+                 docdeck to link the job by its id, send it again or discard it."
             }
             PromptKind::FollowUp => {
-                "A script must not either. `!` on it in docdeck looks at the job, sends it again, or discards it; follow-ups \
-                 behind it wait for that."
+                "Scripts must not send it again either. Press `!` on it in docdeck to check the job, send it again or \
+                 discard it; later follow-ups wait for that."
             }
         }
     }
 
-    /// The same where no answer says why.
+    /// The message for a prompt that was being sent when the command was interrupted.
     fn interrupted(&self) -> String {
-        let (made, look) = match self.kind {
+        let (risk, check) = match self.kind {
             PromptKind::Create => ("the job may have been started", "look for it on the service's dashboard"),
-            PromptKind::FollowUp => ("the follow-up may have arrived", "look at the job"),
+            PromptKind::FollowUp => ("the follow-up may have arrived", "check the job"),
         };
-        let what = self.what();
+        let what = self.noun();
         format!(
-            "Interrupted before the answer came: the {what} is unconfirmed. As {made} all the same, docdeck does not send it \
-             again by itself: {look}. {}",
+            "Interrupted before the answer came: the {what} is unconfirmed. Because {risk}, docdeck does not send it \
+             again automatically: {check}. {}",
             self.unconfirmed()
         )
     }
 
-    fn limited(&self) -> RateLimited {
+    fn rate_limit(&self) -> RateLimited {
         match self.kind {
             PromptKind::Create => RateLimited::Create,
             PromptKind::FollowUp => RateLimited::FollowUp,
@@ -388,16 +399,16 @@ impl SentPrompt {
         when(Wait { until, is_estimate: self.is_estimate })
     }
 
-    fn what(&self) -> &'static str {
+    fn noun(&self) -> &'static str {
         match self.kind {
             PromptKind::Create => "prompt",
             PromptKind::FollowUp => "follow-up",
         }
     }
 
-    fn words(&self) -> String {
+    fn progress(&self) -> String {
         match &self.delivery {
-            Delivery::Queued { until: None } => "waiting for its turn".to_owned(),
+            Delivery::Queued { until: None } => "waiting to be sent".to_owned(),
             Delivery::Queued { until: Some(until) } => {
                 format!("hourly limit reached, sending {}", self.when(*until))
             }
@@ -405,24 +416,24 @@ impl SentPrompt {
         }
     }
 
-    /// Whether the service gave the job that this other prompt had created the same id as the one of this prompt.
+    /// Whether the service returned the same job id for this prompt and for another one.
     fn shares_its_id_with(&self, other: &Prompt) -> bool {
         let is_accepted = self.delivery == Delivery::Accepted && other.delivery == Delivery::Accepted;
         let both_create = self.kind == PromptKind::Create && other.kind == PromptKind::Create;
         is_accepted && both_create && other.id != self.prompt
     }
 
-    fn is_on_its_way(&self) -> bool {
+    fn is_being_sent(&self) -> bool {
         self.delivery == Delivery::Sending
     }
 
-    /// The result: a row on a terminal, the bare id when piped.
+    /// Writes the result: a table row on a terminal, the bare id in a pipe.
     ///
     /// # Errors
-    /// The record can't be read; or nobody got the result, and must hear all the same that it was accepted.
-    async fn write(&self, desk: &Session, in_json: bool, out: &mut Out) -> Result<(), CliError> {
+    /// The store can't be read, or the result can't be written; the error then states that the prompt was accepted.
+    async fn write(&self, session: &Session, in_json: bool, out: &mut Out) -> Result<(), CliError> {
         if in_json {
-            out.json(&self.as_json(desk).await?);
+            out.json(&self.as_json(session).await?);
         } else if out.is_terminal() {
             write_table([&self.row], Utc::now(), out);
         } else {
@@ -432,8 +443,8 @@ impl SentPrompt {
             Some(_) => Err(CliError::new(
                 Code::Unconfirmed,
                 format!(
-                    "The {} was accepted: {} (job {}). It must not be sent again; only the answer could not be written.",
-                    self.what(),
+                    "The {} was accepted: {} (job {}), but the result could not be written. Don't send it again.",
+                    self.noun(),
                     self.row.title,
                     id(&self.row)
                 ),
@@ -442,14 +453,14 @@ impl SentPrompt {
         }
     }
 
-    /// The job; for a follow-up with the follow-up itself.
-    async fn as_json(&self, desk: &Session) -> Result<Value, StoreError> {
-        let thread = desk.store.thread(self.row.key).await?;
-        let row = desk.store.job(self.row.key).await?;
+    /// The job as JSON; includes the follow-up if the prompt is one.
+    async fn as_json(&self, session: &Session) -> Result<Value, StoreError> {
+        let thread = session.store.thread(self.row.key).await?;
+        let row = session.store.job(self.row.key).await?;
         let mut job = json::job(row.as_ref().unwrap_or(&self.row), created_by(&thread));
         let own = thread.prompts.iter().find(|prompt| prompt.id == self.prompt);
         let Value::Object(fields) = &mut job else { return Ok(job) };
-        if let Some(unrecorded) = desk.unrecorded.get(self.prompt) {
+        if let Some(unrecorded) = session.unrecorded.get(self.prompt) {
             fields.insert("id".to_owned(), unrecorded.id.as_ref().map(|id| id.as_str()).into());
             fields.insert("delivery".to_owned(), unrecorded.outcome.kind().word().into());
             fields.insert("recorded".to_owned(), false.into());
@@ -473,10 +484,10 @@ impl SentPrompt {
     }
 }
 
-/// Why the command ends although the outcome of its prompt is not on disk, and what the next docdeck will make of it.
-fn given_up(unrecorded: &Unrecorded, desk: &Session) -> CliError {
+/// The error if the command ends before the outcome is recorded: the outcome, and what the dashboard will show.
+fn unrecorded_error(unrecorded: &Unrecorded, session: &Session) -> CliError {
     let code = match &unrecorded.outcome {
-        Delivery::Rejected(_) if desk.is_key_refused() => Code::KeyRefused,
+        Delivery::Rejected(_) if session.is_key_refused() => Code::KeyRefused,
         Delivery::Rejected(_) | Delivery::NotSent(_) => Code::Service,
         Delivery::Queued { .. } => Code::Limited,
         _ => Code::Unconfirmed,
@@ -485,7 +496,7 @@ fn given_up(unrecorded: &Unrecorded, desk: &Session) -> CliError {
     let next = match (&unrecorded.outcome, unrecorded.kind) {
         (Delivery::Accepted, PromptKind::Create) => format!("press `!` on it and link it to {id}"),
         (Delivery::Accepted, PromptKind::FollowUp) => "press `!` on it and discard it, since it has arrived".to_owned(),
-        (Delivery::Unconfirmed(_), _) => "press `!` on it to decide".to_owned(),
+        (Delivery::Unconfirmed(_), _) => "press `!` on it to resolve it".to_owned(),
         _ => "press `!` on it to send it again".to_owned(),
     };
     let sentence = unrecorded.sentence();

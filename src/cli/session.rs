@@ -1,7 +1,7 @@
-//! What commands work with: the record alone, or the record with an engine on it. Opened from the settings, closed in
-//! order: prompts under way are waited for, then engine, store and log end.
+//! What commands work with: the store alone, or the store with an engine. Closing a session waits for prompts that are
+//! being sent, then stops engine, store and log.
 
-use super::data_folder::{can_be_known, is_there, open_store, opened};
+use super::data_folder::{check_service_and_folder, open_store, open_with_report, store_exists};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
@@ -22,19 +22,19 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// Facts of the engine that wait before it has to.
-const NEWS_WAITING: usize = 256;
-/// How long an answer to a prompt under way is waited for at the end.
-const LAST_ANSWER: Duration = Duration::from_secs(15);
-/// The same after somebody asked to end.
-const LAST_ANSWER_IN_HASTE: Duration = Duration::from_secs(5);
-/// After the first Ctrl-C while an outcome can't be recorded.
+/// The number of events that the engine can send before it blocks.
+const EVENT_CAPACITY: usize = 256;
+/// How long to wait at the end for the answer of a prompt that is being sent.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+/// The same after Ctrl-C or another signal.
+const ANSWER_TIMEOUT_AFTER_SIGNAL: Duration = Duration::from_secs(5);
+/// Printed after the first Ctrl-C if an outcome can't be recorded.
 pub(super) const STILL_RECORDING: &str = "Still trying to record it. Press Ctrl-C again to stop.";
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// How long engine and store are waited for; what they leave is found at the next start.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// How long to wait until engine and store have closed. The next start recovers what they leave behind.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What is known on this computer of one service and project, without a way to the service.
+/// The store and one service and project, without a connection to the service.
 #[derive(Debug)]
 pub(super) struct StoreSession {
     pub(super) store: Store,
@@ -42,18 +42,18 @@ pub(super) struct StoreSession {
 }
 
 impl StoreSession {
-    /// Opens it; needs a project and no key. Where there is no store yet none is made, and nothing is known.
+    /// Opens the store. Needs a project but no key. If there is no store yet, opens an empty one in memory.
     ///
     /// # Errors
-    /// The configuration, or a store that can't be used.
+    /// The configuration is wrong, or the store can't be used.
     pub(super) fn open(flags: &Flags, environment: &Environment, out: &mut Out) -> Result<Self, CliError> {
         Self::open_for(flags, environment, false, out)
     }
 
-    /// As [`Record::open`]; to be written to, a store is made where there is none.
+    /// As [`StoreSession::open`], but with `writing` creates a missing store.
     ///
     /// # Errors
-    /// The configuration, or a store that can't be used.
+    /// The configuration is wrong, or the store can't be used.
     pub(super) fn open_for(
         flags: &Flags,
         environment: &Environment,
@@ -61,16 +61,16 @@ impl StoreSession {
         out: &mut Out,
     ) -> Result<Self, CliError> {
         let (scope, look) = match resolve(flags, environment)? {
-            SetupState::Ready(settings) => (settings.scope, settings.look),
+            SetupState::Ready(settings) => (settings.scope, settings.display),
             SetupState::Missing(missing) => match missing.scope.clone() {
-                Some(scope) => (scope, missing.look),
-                None => return Err(CliError::unusable(missing.how_to_read())),
+                Some(scope) => (scope, missing.display),
+                None => return Err(CliError::unusable(missing.project_instructions())),
             },
         };
-        out.dress(&look, environment, flags);
+        out.configure(&look, environment, flags);
         let folder = data_folder(flags, environment)?;
-        can_be_known(&scope, &folder)?;
-        let store = if writing || Store::is_there(&folder) {
+        check_service_and_folder(&scope, &folder)?;
+        let store = if writing || Store::exists(&folder) {
             open_store(&folder, writing, out)?
         } else {
             Store::in_memory().map_err(CliError::unusable)?
@@ -78,265 +78,264 @@ impl StoreSession {
         Ok(Self { store, scope })
     }
 
-    /// Opens it as [`Record::open`] does, does something with it, and closes it.
+    /// Opens a session as [`StoreSession::open`], runs `work`, and closes it.
     ///
     /// # Errors
-    /// Those of opening and of the work.
+    /// The session can't be opened, or `work` fails.
     pub(super) async fn with<T>(
         flags: &Flags,
         environment: &Environment,
         out: &mut Out,
         work: impl AsyncFnOnce(&Self, &mut Out) -> Result<T, CliError>,
     ) -> Result<T, CliError> {
-        let record = Self::open(flags, environment, out)?;
-        let done = work(&record, out).await;
-        record.close().await;
+        let session = Self::open(flags, environment, out)?;
+        let done = work(&session, out).await;
+        session.close().await;
         done
     }
 
-    /// Closes the file.
     pub(super) async fn close(self) {
         self.store.close().await;
     }
 }
 
-/// The record with an engine on it, and what happens around.
+/// A store with an engine, its events, and the signals of this process.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) engine: Engine,
     pub(super) store: Store,
     pub(super) scope: Scope,
-    news: mpsc::Receiver<EngineEvent>,
-    /// Taken in while something else was waited for.
-    waiting: VecDeque<EngineEvent>,
+    events: mpsc::Receiver<EngineEvent>,
+    /// Events that came while something else was awaited.
+    buffered: VecDeque<EngineEvent>,
     signals: SignalStream,
     log: Option<LogGuard>,
-    /// The service did not accept the key for the last prompt.
+    /// Whether the service refused the key for the last prompt.
     key_refused: bool,
-    /// Somebody asked to end.
-    hasty: bool,
-    /// The last signal that asked to end was Ctrl-C.
+    /// Whether a signal asked to end.
+    end_requested: bool,
+    /// Whether the last such signal was Ctrl-C.
     is_ctrl_c: bool,
-    /// Outcomes of prompts that are not on disk.
+    /// Outcomes of prompts that are not recorded yet.
     pub(super) unrecorded: UnrecordedPrompts,
 }
 
 /// What ended a wait.
 #[derive(Debug)]
 pub(super) enum WaitEnd {
-    News(Box<EngineEvent>),
+    Event(Box<EngineEvent>),
     /// Ctrl-C, or another signal that asks to end.
     Interrupted,
-    /// The moment that was waited for has come.
-    Late,
+    /// The time is up.
+    TimedOut,
 }
 
-/// Ctrl-C, or another signal that asks to end, came first.
+/// The error if Ctrl-C or another signal ends a wait.
 #[derive(Debug)]
 pub(super) struct Interrupted;
 
 impl Session {
-    /// Opens settings, key, store, log and engine. The engine takes the duties that are free.
+    /// Opens settings, key, store, log and engine. The engine acquires the lease roles that are free.
     ///
     /// # Errors
-    /// The configuration, the key, or a store that can't be used or written: nothing that is learned or sent could be
-    /// kept.
+    /// The configuration or the key is wrong, or the store can't be written, so that nothing could be saved.
     pub(super) async fn open(
         flags: &Flags,
         environment: &Environment,
-        duties: LeaseRoles,
+        roles: LeaseRoles,
         out: &mut Out,
     ) -> Result<Self, CliError> {
         let settings = match resolve(flags, environment)? {
             SetupState::Ready(settings) => *settings,
-            SetupState::Missing(missing) => return Err(CliError::unusable(missing.how_to())),
+            SetupState::Missing(missing) => return Err(CliError::unusable(missing.setup_instructions())),
         };
-        out.dress(&settings.look, environment, flags);
-        // A key command may ask for a password: before signals are taken over, Ctrl-C ends it with all the rest.
+        out.configure(&settings.display, environment, flags);
+        // A key command may ask for a password. Until signal handlers are installed, Ctrl-C ends it and docdeck.
         let key = settings.key.read().await?;
         out.protect(&key);
         let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
-            .map_err(|failure| CliError::unusable(failure.sentence))?;
-        is_there(&settings.data_folder)?;
-        let (store, opened) = opened(&settings.data_folder, out)?;
+            .map_err(|failure| CliError::unusable(failure.message))?;
+        store_exists(&settings.data_folder)?;
+        let (store, opened) = open_with_report(&settings.data_folder, out)?;
         if opened.read_only {
             let folder = settings.data_folder.display();
             return Err(CliError::unusable(format!(
-                "The data folder {folder} can't be written, so nothing could be kept and no request was made: make it \
-                 writable, or choose another one with --data-dir."
+                "The data folder {folder} can't be written, so no request was sent: make it writable, or choose \
+                 another one with --data-dir."
             )));
         }
-        // A folder without room for a log has room for nothing else either, which the store says.
+        // Without a log the command still works; if the disk is full, the store reports it.
         let log = LogGuard::open(&settings.data_folder).ok();
-        crash::install_plain(log.as_ref().map(|log| log.path().to_path_buf()));
-        let signals = SignalStream::listen()
-            .map_err(|error| CliError::unusable(format!("No signal can be waited for: {error}.")))?;
-        let (sender, news) = mpsc::channel(NEWS_WAITING);
+        crash::install_without_terminal(log.as_ref().map(|log| log.path().to_path_buf()));
+        let signals =
+            SignalStream::listen().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
+        let (sender, events) = mpsc::channel(EVENT_CAPACITY);
         let setup = EngineSetup {
             client,
             store: store.clone(),
             scope: settings.scope.clone(),
             poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
-            duties,
+            roles,
             lock_folder: Some(settings.data_folder),
-            on_change: (!settings.own.on_change.is_empty()).then_some(settings.own.on_change),
-            news: sender,
+            on_change: (!settings.customization.on_change.is_empty()).then_some(settings.customization.on_change),
+            events: sender,
         };
         let engine = Engine::start(setup).await?;
-        let waiting = VecDeque::new();
+        let buffered = VecDeque::new();
         let scope = settings.scope;
         let unrecorded = UnrecordedPrompts::default();
         Ok(Self {
             engine,
             store,
             scope,
-            news,
-            waiting,
+            events,
+            buffered,
             signals,
             log,
             key_refused: false,
-            hasty: false,
+            end_requested: false,
             is_ctrl_c: false,
             unrecorded,
         })
     }
 
-    /// Opens it as [`Desk::open`] does, does something with it, and closes it.
+    /// Opens a session as [`Session::open`], runs `work`, and closes it.
     ///
     /// # Errors
-    /// Those of opening and of the work.
+    /// The session can't be opened, or `work` fails.
     pub(super) async fn with(
         flags: &Flags,
         environment: &Environment,
-        duties: LeaseRoles,
+        roles: LeaseRoles,
         out: &mut Out,
         work: impl AsyncFnOnce(&mut Self, &mut Out) -> Result<Code, CliError>,
     ) -> Result<Code, CliError> {
-        let mut desk = Self::open(flags, environment, duties, out).await?;
-        let done = work(&mut desk, out).await;
-        desk.close(out).await;
+        let mut session = Self::open(flags, environment, roles, out).await?;
+        let done = work(&mut session, out).await;
+        session.close(out).await;
         done
     }
 
-    /// The next fact, in order; or what came first. `until` is the moment up to which it is waited for.
+    /// Returns the next event, or earlier if a signal asks to end or the time `until` has come.
     pub(super) async fn next(&mut self, until: Option<Instant>) -> WaitEnd {
         loop {
-            if let Some(news) = self.waiting.pop_front() {
-                return WaitEnd::News(Box::new(news));
+            if let Some(event) = self.buffered.pop_front() {
+                return WaitEnd::Event(Box::new(event));
             }
             tokio::select! {
                 biased;
-                signal = self.signals.next() => if self.obey(signal) { return WaitEnd::Interrupted },
-                Some(news) = self.news.recv() => self.take(news),
-                () = sleep_until(until), if until.is_some() => return WaitEnd::Late,
+                signal = self.signals.next() => if self.handle_signal(signal) { return WaitEnd::Interrupted },
+                Some(event) = self.events.recv() => self.receive(event),
+                () = sleep_until(until), if until.is_some() => return WaitEnd::TimedOut,
             }
         }
     }
 
-    /// Carries out `work` of the engine. What it tells meanwhile is kept for [`Desk::next`]: an engine whose news nobody
-    /// takes stands still.
+    /// Runs `work` of the engine and buffers its events for [`Session::next`], because the engine blocks if they are
+    /// not received.
     ///
     /// # Errors
-    /// A signal came first. What was handed to the store is on disk all the same.
+    /// A signal came first. What the store has received is still saved.
     pub(super) async fn drive<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Interrupted> {
         tokio::pin!(work);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return Ok(done),
-                signal = self.signals.next() => if self.obey(signal) { return Err(Interrupted) },
-                Some(news) = self.news.recv() => self.take(news),
+                signal = self.signals.next() => if self.handle_signal(signal) { return Err(Interrupted) },
+                Some(event) = self.events.recv() => self.receive(event),
             }
         }
     }
 
-    /// As [`Desk::drive`], for work on the disk that is never left half done: a signal is told by the next wait.
-    pub(super) async fn undisturbed<T>(&mut self, work: impl Future<Output = T>) -> T {
+    /// As [`Session::drive`], for disk work that must not be interrupted. The next wait reports a signal.
+    pub(super) async fn run_uninterrupted<T>(&mut self, work: impl Future<Output = T>) -> T {
         tokio::pin!(work);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                Some(news) = self.news.recv() => self.take(news),
+                Some(event) = self.events.recv() => self.receive(event),
             }
         }
     }
 
-    /// Whether the last prompt that the service refused was refused for its key (401, 403).
+    /// Whether the service refused the last prompt because of the key (401, 403).
     pub(super) fn is_key_refused(&self) -> bool {
         self.key_refused
     }
 
-    /// Whether the last signal that asked to end was Ctrl-C, and not one that a program sends.
+    /// Whether the last signal that asked to end was Ctrl-C, not one that another program sends.
     pub(super) fn is_ctrl_c(&self) -> bool {
         self.is_ctrl_c
     }
 
-    /// Waits for a prompt that is on its way, stops the engine, closes store and log.
+    /// Waits for a prompt that is being sent, then stops the engine and closes store and log.
     pub(super) async fn close(mut self, out: &mut Out) {
-        // Whoever waited for an outcome to be recorded has given up.
+        // If an outcome could not be recorded, the command has given up on it.
         if self.unrecorded.is_empty() {
             self.await_answers(out).await;
         }
-        self.await_program().await;
-        // Nobody listens any more: the engine must not wait for room.
-        self.news.close();
-        let _ = tokio::time::timeout(LAST_WORDS, self.engine.stop()).await;
-        let _ = tokio::time::timeout(LAST_WORDS, self.store.close()).await;
+        self.await_hook().await;
+        // Nobody receives events any more, so the engine must not block on a full channel.
+        self.events.close();
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.engine.stop()).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, self.store.close()).await;
         drop(self.log);
     }
 
-    /// The answer of a prompt that is on its way would else be unknown for good. A signal ends the wait.
+    /// Waits for the answer of a prompt that is being sent, because it would be unconfirmed otherwise. A signal ends
+    /// the wait.
     pub(super) async fn await_answers(&mut self, out: &mut Out) {
         if !self.engine.has_sending() {
             return;
         }
         out.note(if self.unrecorded.is_empty() {
-            "A prompt is on its way; waiting for the service's answer. Ctrl-C leaves it unconfirmed."
+            "A prompt is being sent; waiting for the answer. Ctrl-C leaves it unconfirmed."
         } else {
             STILL_RECORDING
         });
-        let end = Instant::now() + if self.hasty { LAST_ANSWER_IN_HASTE } else { LAST_ANSWER };
+        let end = Instant::now() + if self.end_requested { ANSWER_TIMEOUT_AFTER_SIGNAL } else { ANSWER_TIMEOUT };
         while self.engine.has_sending() && Instant::now() < end {
             tokio::select! {
-                signal = self.signals.next() => if self.obey(signal) { return },
-                Some(news) = self.news.recv() => self.take(news),
-                () = tokio::time::sleep(LOOK_AGAIN) => {}
+                signal = self.signals.next() => if self.handle_signal(signal) { return },
+                Some(event) = self.events.recv() => self.receive(event),
+                () = tokio::time::sleep(CHECK_INTERVAL) => {}
             }
         }
     }
 
-    /// The user's program for changes is run to its end; it has its own limit of time. A signal ends the wait.
-    async fn await_program(&mut self) {
-        while self.engine.is_telling() {
+    /// Waits for a running `on_change` program, which has a separate timeout. A signal ends the wait.
+    async fn await_hook(&mut self) {
+        while self.engine.has_running_hooks() {
             tokio::select! {
-                signal = self.signals.next() => if self.obey(signal) { return },
-                Some(news) = self.news.recv() => self.take(news),
-                () = tokio::time::sleep(LOOK_AGAIN) => {}
+                signal = self.signals.next() => if self.handle_signal(signal) { return },
+                Some(event) = self.events.recv() => self.receive(event),
+                () = tokio::time::sleep(CHECK_INTERVAL) => {}
             }
         }
     }
 
-    /// Takes a fact in: requests and changes go into the log file, as those of the dashboard do.
-    fn take(&mut self, news: EngineEvent) {
-        if let EngineEvent::Logged(entry) = &news {
+    /// Buffers an event. Writes requests and changes to the log file, as the dashboard does.
+    fn receive(&mut self, event: EngineEvent) {
+        if let EngineEvent::Logged(entry) = &event {
             if let Some(log) = &self.log {
                 log.record(entry);
             }
-            if let LogKind::Request { operation: Operation::Create | Operation::FollowUp, status, .. } = entry.what {
+            if let LogKind::Request { operation: Operation::Create | Operation::FollowUp, status, .. } = entry.kind {
                 self.key_refused = matches!(status, Some(401 | 403));
             }
         }
-        self.unrecorded.apply(&news);
-        self.waiting.push_back(news);
+        self.unrecorded.apply(&event);
+        self.buffered.push_back(event);
     }
 
-    /// Whether a signal asks to end. One that asks to stop for a while is obeyed here: others on this computer poll and
-    /// send meanwhile.
-    fn obey(&mut self, signal: Signal) -> bool {
+    /// Returns whether a signal asks to end. Suspends the process on a stop signal; meanwhile another docdeck on this
+    /// computer polls and sends.
+    fn handle_signal(&mut self, signal: Signal) -> bool {
         match signal {
             Signal::Interrupt | Signal::Quit | Signal::Terminate | Signal::Hangup => {
-                self.hasty = true;
+                self.end_requested = true;
                 self.is_ctrl_c = signal == Signal::Interrupt;
                 true
             }

@@ -1,4 +1,4 @@
-//! `docdeck show`: a job with its thread, as it is known here. Reads the record alone: no key, no request.
+//! `docdeck show`: prints a tracked job and its thread from the store. Needs no key and sends no request.
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -21,39 +21,38 @@ use crate::model::text::CleanText;
 use clap::Args;
 use serde_json::{Value, json};
 
-/// What `--json` gives.
+/// The JSON and the exit codes, for the help.
 pub(super) const JSON: &str = "\
-With --json: a JOB as `docdeck jobs --help` tells, plus thread, oldest first. An entry has type and at; a \
+With --json: the JOB of `docdeck jobs --help`, plus thread, oldest first. An entry has type and at; a \
 prompt also kind (create, follow-up), text, delivery, reason, writtenAt, sentAt; a status from and to; a pullRequest \
-prLink; gone and back (the service no longer knows the job, or knows it again) nothing more.
+prLink. gone and back mean that the service no longer has the job, or has it again.
 
-Exit code: 0 shown, 2 usage, configuration or store, 4 no such job is known here.";
+Exit code: 0 shown, 2 usage, configuration or database error, 4 the job is not tracked.";
 
-/// Which job.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// The service's id, or the beginning of one that no other job has
+    /// id of a tracked job, or a unique prefix of it
     #[arg(value_name = "ID", add = super::completion_candidates::job_ids())]
     id: String,
-    /// Answer as JSON
+    /// print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// Shows it.
+/// Runs `docdeck show`.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    StoreSession::with(flags, environment, out, async |record, out| show(record, options, out).await).await
+    StoreSession::with(flags, environment, out, async |session, out| show(session, options, out).await).await
 }
 
-async fn show(record: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
-    let rows = record.store.jobs(&record.scope).await?;
+async fn show(session: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
+    let rows = session.store.jobs(&session.scope).await?;
     let row = resolve_id::find(&rows, &options.id)?;
-    let thread = record.store.thread(row.key).await?;
+    let thread = session.store.thread(row.key).await?;
     if options.json {
         let mut job = json::job(row, created_by(&thread));
         if let Value::Object(fields) = &mut job {
@@ -70,10 +69,10 @@ async fn show(record: &StoreSession, options: &Options, out: &mut Out) -> Result
     Ok(Code::Done)
 }
 
-/// The job itself: title, state, and what is known of it, a line each.
+/// The lines about the job itself: title, state, and one line for each known field.
 fn head(row: &Job, now: Time, out: &Out) -> Vec<String> {
-    let (word, meaning) = state(row);
-    let mut state = out.paint(meaning, word);
+    let (word, role) = state(row);
+    let mut state = out.paint(role, word);
     if let Some(since) = row.state_since() {
         state.push_str(&format!(" {}", out.when_in_words(since, now)));
     }
@@ -111,7 +110,7 @@ fn head(row: &Job, now: Time, out: &Out) -> Vec<String> {
     lines
 }
 
-/// Prompts and what was seen, oldest first.
+/// The lines for prompts and events, oldest first.
 fn thread_lines(thread: &Thread, now: Time, out: &Out) -> Vec<String> {
     let mut entries: Vec<(Time, Vec<String>)> = Vec::new();
     for prompt in &thread.prompts {
@@ -146,9 +145,9 @@ fn prompt_lines(prompt: &Prompt, when: &str, out: &Out) -> Vec<String> {
 fn event_line(event: &JobEvent, when: &str, out: &Out) -> String {
     let what = match &event.kind {
         EventKind::Status { to, .. } => to.to_string(),
-        EventKind::PullRequest(link) => format!("pull request {}", link::shown(link)),
-        EventKind::Gone => "gone: the service no longer knows it".to_owned(),
-        EventKind::Back => "back: the service knows it again".to_owned(),
+        EventKind::PullRequest(link) => format!("pull request {}", link::display_url(link)),
+        EventKind::Gone => "gone from the service".to_owned(),
+        EventKind::Back => "back on the service".to_owned(),
     };
     format!("{}  {what}", out.paint(ColorRole::Muted, &format!("{when:>4}")))
 }

@@ -1,4 +1,4 @@
-//! `docdeck sim`: the simulated service alone. Prints the lines that point docdeck at it, then serves until it is ended.
+//! `docdeck sim`: runs the simulated service alone. Prints shell lines that select it, then serves until a signal.
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -6,15 +6,15 @@ use crate::runtime::signals::{EndSignals, Signal};
 use crate::sim::{Sim, SimOptions};
 use std::io::{self, Write};
 
-/// Serves until Ctrl-C, or another signal that asks to end.
+/// Runs `docdeck sim` until Ctrl-C or another signal that asks to end.
 pub(super) async fn run(options: SimOptions) -> Result<Code, CliError> {
     let port = options.port;
     let sim = Sim::start(options)
         .await
         .map_err(|error| CliError::unusable(format!("The simulated service can't listen on port {port}: {error}.")))?;
-    // Listened for before the lines are out: whoever reads them may end it at once.
-    let ended = ended().map_err(|error| CliError::unusable(format!("No signal can be waited for: {error}.")))?;
-    // Nobody may be reading any more; the service is of use all the same.
+    // Before the lines are printed, because a script that reads them may send a signal at once.
+    let ended = end_signal().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
+    // The service is useful even if stdout is closed.
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{}", sim.shell_lines().trim_end()).and_then(|()| out.flush());
     drop(out);
@@ -23,8 +23,8 @@ pub(super) async fn run(options: SimOptions) -> Result<Code, CliError> {
     Ok(code)
 }
 
-/// How it is ended, by a signal that is listened for from now on.
-fn ended() -> io::Result<impl Future<Output = Code>> {
+/// Installs the signal handler. The returned future waits for a signal and returns the exit code.
+fn end_signal() -> io::Result<impl Future<Output = Code>> {
     let mut signals = EndSignals::listen()?;
     Ok(async move {
         match signals.next().await {

@@ -1,11 +1,11 @@
-//! `docdeck status`: one line from the record for a status line or a shell's prompt. No request, no key, no event loop;
-//! the file is opened for reading only.
+//! `docdeck status`: prints a one-line summary for a status line or a shell prompt. Needs no request, no key and no
+//! async runtime; opens the database read-only.
 
-use super::data_folder::{can_be_known, unusable};
+use super::data_folder::{check_service_and_folder, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::{Out, rfc3339};
-use crate::app::format::coarse;
+use crate::app::format::short_age;
 use crate::config::environment::Environment;
 use crate::config::{Flags, SetupState, data_folder, resolve};
 use crate::model::Time;
@@ -14,32 +14,31 @@ use chrono::TimeDelta;
 use clap::Args;
 use serde_json::{Value, json};
 
-/// What is said, and how.
+/// The output and the exit codes, for the help.
 pub(super) const JSON: &str = "\
-Prints `2 need you · 3 working`, and how many are queued or paused if any are. If the working ones were not checked for ten \
-minutes (no dashboard runs, or it can't reach the service), the age of that check follows. Dismissed jobs count as \
-working while the agent works on them. Without a project it \
-says `not set up`, where nothing is known yet `no jobs known here`; both end with 0, so that a prompt stays quiet.
+Prints `2 need you · 3 working`, plus the number of queued and paused jobs if there are any. If the working jobs have \
+not been checked for ten minutes (no dashboard is running, or the service can't be reached), adds the age of the last \
+check. Dismissed jobs count as working while the agent works on them. Prints `not set up` without a project, and `no \
+jobs` if none is tracked; both exit with 0, so that a shell prompt stays quiet.
 
-With --json: {\"needYou\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null where it is not set up. active is the number \
-of working jobs, asOf the oldest last check of one, null if there is none.
+With --json: {\"needYou\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null if not set up. active is \
+the number of working jobs, known that of all tracked jobs, asOf the oldest last check of a working job or null.
 
-Exit code: 0 said, 2 usage, configuration or store.
+Exit code: 0 printed, 2 usage, configuration or database error.
 
 In tmux: set -g status-right '#(docdeck status)'";
 
-/// Checks of working jobs that are older than this are shown with their age.
+/// If the oldest check of a working job is older than this, its age is shown.
 const FRESH: TimeDelta = TimeDelta::minutes(10);
 
-/// How to say it.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Answer as JSON
+    /// print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// Says it.
+/// Runs `docdeck status`.
 pub(super) fn run(
     flags: &Flags,
     environment: &Environment,
@@ -47,15 +46,15 @@ pub(super) fn run(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let (scope, look) = match resolve(flags, environment)? {
-        SetupState::Ready(settings) => (Some(settings.scope), settings.look),
-        SetupState::Missing(missing) => (missing.scope.clone(), missing.look),
+        SetupState::Ready(settings) => (Some(settings.scope), settings.display),
+        SetupState::Missing(missing) => (missing.scope.clone(), missing.display),
     };
-    out.dress(&look, environment, flags);
-    let glance = match &scope {
+    out.configure(&look, environment, flags);
+    let summary = match &scope {
         Some(scope) => {
             let folder = data_folder(flags, environment)?;
-            can_be_known(scope, &folder)?;
-            Store::glance(&folder, scope).map_err(|error| unusable(&folder, &error))?.unwrap_or_default()
+            check_service_and_folder(scope, &folder)?;
+            Store::status_summary(&folder, scope).map_err(|error| store_failure(&folder, &error))?.unwrap_or_default()
         }
         None => {
             if options.json {
@@ -67,17 +66,17 @@ pub(super) fn run(
         }
     };
     if options.json {
-        out.json(&as_json(Some(glance)));
+        out.json(&as_json(Some(summary)));
     } else {
-        out.line(&sentence(glance, chrono::Utc::now()));
+        out.line(&sentence(summary, chrono::Utc::now()));
     }
     Ok(Code::Done)
 }
 
-fn sentence(glance: StatusSummary, now: Time) -> String {
-    let StatusSummary { known, needs_you, active, queued, paused, as_of } = glance;
+fn sentence(summary: StatusSummary, now: Time) -> String {
+    let StatusSummary { tracked: known, needs_you, active, queued, paused, as_of } = summary;
     if known == 0 {
-        return "no jobs known here".to_owned();
+        return "no jobs".to_owned();
     }
     let verb = if needs_you == 1 { "needs" } else { "need" };
     let mut line = format!("{needs_you} {verb} you · {active} working");
@@ -88,20 +87,20 @@ fn sentence(glance: StatusSummary, now: Time) -> String {
         line.push_str(&format!(" · {paused} paused"));
     }
     if let Some(age) = as_of.map(|at| now - at).filter(|age| *age >= FRESH) {
-        line.push_str(&format!(" · seen {} ago", coarse(age)));
+        line.push_str(&format!(" · checked {} ago", short_age(age)));
     }
     line
 }
 
-fn as_json(glance: Option<StatusSummary>) -> Value {
-    let field = |of: fn(&StatusSummary) -> usize| glance.as_ref().map(of);
+fn as_json(summary: Option<StatusSummary>) -> Value {
+    let field = |of: fn(&StatusSummary) -> usize| summary.as_ref().map(of);
     json!({
-        "needYou": field(|glance| glance.needs_you),
-        "active": field(|glance| glance.active),
-        "queued": field(|glance| glance.queued),
-        "paused": field(|glance| glance.paused),
-        "known": field(|glance| glance.known),
-        "asOf": glance.and_then(|glance| glance.as_of).map(rfc3339),
+        "needYou": field(|summary| summary.needs_you),
+        "active": field(|summary| summary.active),
+        "queued": field(|summary| summary.queued),
+        "paused": field(|summary| summary.paused),
+        "known": field(|summary| summary.tracked),
+        "asOf": summary.and_then(|summary| summary.as_of).map(rfc3339),
     })
 }
 
@@ -110,20 +109,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_counts_and_tells_the_age_of_what_is_old() {
+    fn the_line_has_the_counts_and_the_age_of_an_old_check() {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
-        let glance = StatusSummary {
-            known: 5,
+        let summary = StatusSummary {
+            tracked: 5,
             needs_you: 2,
             active: 3,
             as_of: Some(now - TimeDelta::minutes(9)),
             ..StatusSummary::default()
         };
-        assert_eq!(sentence(glance, now), "2 need you · 3 working");
+        assert_eq!(sentence(summary, now), "2 need you · 3 working");
         let old =
-            StatusSummary { needs_you: 1, queued: 4, paused: 1, as_of: Some(now - TimeDelta::hours(2)), ..glance };
-        assert_eq!(sentence(old, now), "1 needs you · 3 working · 4 queued · 1 paused · seen 2h ago");
-        assert_eq!(sentence(StatusSummary { known: 1, ..StatusSummary::default() }, now), "0 need you · 0 working");
-        assert_eq!(sentence(StatusSummary::default(), now), "no jobs known here");
+            StatusSummary { needs_you: 1, queued: 4, paused: 1, as_of: Some(now - TimeDelta::hours(2)), ..summary };
+        assert_eq!(sentence(old, now), "1 needs you · 3 working · 4 queued · 1 paused · checked 2h ago");
+        assert_eq!(sentence(StatusSummary { tracked: 1, ..StatusSummary::default() }, now), "0 need you · 0 working");
+        assert_eq!(sentence(StatusSummary::default(), now), "no jobs");
     }
 }

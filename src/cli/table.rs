@@ -1,59 +1,57 @@
-//! Tables on stdout: aligned by display width on a terminal and never wider than it; when piped one line a row, nothing
-//! cut, columns apart by tabs, without a heading.
+//! Tables on stdout: on a terminal, aligned by display width and cut to the terminal's width; in a pipe, one line per
+//! row, uncut, separated by tabs, without headings.
 
 use super::out::{Out, cut};
 use crate::model::colors::ColorRole;
 use crate::model::export::guarded;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Between two columns.
+/// The space between two columns.
 const GAP: &str = "  ";
-/// Columns that give way keep so many cells, as long as there are any.
-const LEAST: usize = 12;
-const LEAST_ID: usize = 9;
+/// The smallest width, in cells, to which a column is cut.
+const MIN_WIDTH: usize = 12;
+const MIN_ID_WIDTH: usize = 9;
 
-/// A column and how it is set.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TextColumn {
     pub(super) heading: &'static str,
-    pub(super) set: Set,
+    pub(super) kind: ColumnKind,
 }
 
-/// How a column is set.
+/// How a column is aligned and cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Set {
+pub(super) enum ColumnKind {
     Left,
     Right,
-    /// To the left; the one that is cut when the terminal is too narrow.
+    /// Left-aligned; the first column that is cut on a narrow terminal.
     Flexible,
-    /// To the left; cut when that is not enough, since its beginning says as much.
+    /// Left-aligned; cut next, because a prefix of an id still identifies the job.
     Id,
-    /// Only on a terminal.
-    Seen,
+    /// Left-aligned; only on a terminal.
+    TerminalOnly,
 }
 
-/// A cell: what people see, and what is piped where that is something else.
+/// A cell; `piped` replaces the text in a pipe.
 #[derive(Debug, Clone)]
 pub(super) struct TextCell {
     text: String,
     piped: Option<String>,
-    meaning: ColorRole,
+    role: ColorRole,
 }
 
 impl TextCell {
-    /// The same text on a terminal and when piped.
-    pub(super) fn new(meaning: ColorRole, text: impl Into<String>) -> Self {
-        Self { text: text.into(), piped: None, meaning }
+    /// The same text on a terminal and in a pipe.
+    pub(super) fn new(role: ColorRole, text: impl Into<String>) -> Self {
+        Self { text: text.into(), piped: None, role }
     }
 
-    /// Another text when piped: all of it, for a program.
+    /// Sets the complete text for programs, which is written in a pipe.
     pub(super) fn piped(mut self, text: impl Into<String>) -> Self {
         self.piped = Some(text.into());
         self
     }
 }
 
-/// Rows under headings.
 #[derive(Debug)]
 pub(super) struct TextTable {
     columns: Vec<TextColumn>,
@@ -61,17 +59,16 @@ pub(super) struct TextTable {
 }
 
 impl TextTable {
-    /// Without rows.
     pub(super) fn new(columns: &[TextColumn]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    /// Adds a row; its cells are those of the columns, in order.
-    pub(super) fn row(&mut self, cells: Vec<TextCell>) {
+    /// Adds a row; the cells are in the order of the columns.
+    pub(super) fn add_row(&mut self, cells: Vec<TextCell>) {
         self.rows.push(cells);
     }
 
-    /// Writes it. A table without rows writes nothing.
+    /// Writes the table; nothing if it has no rows.
     pub(super) fn write(&self, out: &mut Out) {
         let lines = match out.width() {
             _ if self.rows.is_empty() => return,
@@ -82,12 +79,12 @@ impl TextTable {
     }
 
     fn joined(&self, out: &Out, row: &[TextCell]) -> String {
-        let cells = row.iter().zip(&self.columns).filter(|(_, column)| column.set != Set::Seen);
+        let cells = row.iter().zip(&self.columns).filter(|(_, column)| column.kind != ColumnKind::TerminalOnly);
         let cells = cells.map(|(cell, column)| {
             let text = cell.piped.as_ref().unwrap_or(&cell.text).replace(['\t', '\r', '\n'], " ");
-            // Text from outside; all else are words, numbers and links that scripts read as they are.
-            let text = if column.set == Set::Flexible { guarded(&text) } else { text };
-            out.paint(cell.meaning, &text)
+            // Text from outside may look like a formula; scripts read all other cells unchanged.
+            let text = if column.kind == ColumnKind::Flexible { guarded(&text) } else { text };
+            out.paint(cell.role, &text)
         });
         cells.collect::<Vec<_>>().join("\t")
     }
@@ -97,10 +94,10 @@ impl TextTable {
         let headings: Vec<TextCell> =
             self.columns.iter().map(|column| TextCell::new(ColorRole::Muted, column.heading)).collect();
         let rows = std::iter::once(&headings).chain(&self.rows);
-        rows.map(|row| self.set(out, row, &widths, width)).collect()
+        rows.map(|row| self.aligned_row(out, row, &widths, width)).collect()
     }
 
-    /// The widest cell of each column; what is too much for the terminal goes from the flexible one.
+    /// The width of each column: its widest cell, reduced for the columns that can be cut.
     fn widths(&self, width: usize) -> Vec<usize> {
         let widest = |at: usize, heading: &str| {
             let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width());
@@ -110,9 +107,9 @@ impl TextTable {
             self.columns.iter().enumerate().map(|(at, column)| widest(at, column.heading)).collect();
         let seen = widths.iter().filter(|cells| **cells > 0).count();
         let gaps = GAP.len() * seen.saturating_sub(1);
-        for (set, least) in [(Set::Flexible, LEAST), (Set::Id, LEAST_ID)] {
+        for (kind, least) in [(ColumnKind::Flexible, MIN_WIDTH), (ColumnKind::Id, MIN_ID_WIDTH)] {
             let over = (widths.iter().sum::<usize>() + gaps).saturating_sub(width);
-            let place = self.columns.iter().position(|column| column.set == set);
+            let place = self.columns.iter().position(|column| column.kind == kind);
             if let Some(cells) = place.and_then(|at| widths.get_mut(at)) {
                 *cells = cells.saturating_sub(over).max(least.min(*cells));
             }
@@ -120,7 +117,7 @@ impl TextTable {
         widths
     }
 
-    fn set(&self, out: &Out, row: &[TextCell], widths: &[usize], width: usize) -> String {
+    fn aligned_row(&self, out: &Out, row: &[TextCell], widths: &[usize], width: usize) -> String {
         let mut line = String::new();
         let mut used = 0;
         let last = self.columns.len().saturating_sub(1);
@@ -129,20 +126,20 @@ impl TextTable {
                 continue;
             }
             let gap = if used == 0 { "" } else { GAP };
-            let room = (*cells).min(width.saturating_sub(used + gap.len()));
-            if room == 0 {
+            let available = (*cells).min(width.saturating_sub(used + gap.len()));
+            if available == 0 {
                 break;
             }
-            let text = cut(&cell.text, room);
-            let blank = " ".repeat(room.saturating_sub(text.width()));
-            let painted = out.paint(cell.meaning, &text);
+            let text = cut(&cell.text, available);
+            let blank = " ".repeat(available.saturating_sub(text.width()));
+            let painted = out.paint(cell.role, &text);
             line.push_str(gap);
-            match column.set {
-                Set::Right => line.extend([blank.as_str(), painted.as_str()]),
+            match column.kind {
+                ColumnKind::Right => line.extend([blank.as_str(), painted.as_str()]),
                 _ if at == last => line.push_str(&painted),
                 _ => line.extend([painted.as_str(), blank.as_str()]),
             }
-            used += gap.len() + room;
+            used += gap.len() + available;
         }
         line.truncate(line.trim_end().len());
         line
@@ -154,11 +151,14 @@ mod tests {
     use super::*;
 
     fn table() -> TextTable {
-        let column = |heading, set| TextColumn { heading, set };
-        let mut table =
-            TextTable::new(&[column("ID", Set::Id), column("TITLE", Set::Flexible), column("AGE", Set::Right)]);
+        let column = |heading, kind| TextColumn { heading, kind };
+        let mut table = TextTable::new(&[
+            column("ID", ColumnKind::Id),
+            column("TITLE", ColumnKind::Flexible),
+            column("AGE", ColumnKind::Right),
+        ]);
         for (id, title, age) in [("j1", "Fix the broken links in /api", "14m"), ("j-22", "世界 guide", "5h")] {
-            table.row(vec![
+            table.add_row(vec![
                 TextCell::new(ColorRole::Text, id),
                 TextCell::new(ColorRole::Text, title),
                 TextCell::new(ColorRole::Muted, age).piped("2026-11-20T12:00:00Z"),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_stand_below_their_headings_whatever_their_width_in_cells() {
+    fn columns_are_aligned_by_display_width() {
         let lines = table().aligned(&Out::of_process(), 80);
         assert_eq!(
             lines,
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_cuts_the_flexible_column_first_and_no_line_is_wider() {
+    fn a_narrow_terminal_cuts_the_flexible_column_first() {
         let lines = table().aligned(&Out::of_process(), 24);
         assert_eq!(lines[1], "j1    Fix the brok…  14m");
         for width in 1..40 {
@@ -190,18 +190,21 @@ mod tests {
     }
 
     #[test]
-    fn a_column_without_heading_and_cells_takes_no_room() {
-        let column = |heading, set| TextColumn { heading, set };
-        let mut table =
-            TextTable::new(&[column("", Set::Seen), column("ID", Set::Left), column("TITLE", Set::Flexible)]);
-        table.row(["", "j1", "Fix"].map(|text| TextCell::new(ColorRole::Text, text)).to_vec());
+    fn a_column_without_heading_and_cells_takes_no_space() {
+        let column = |heading, kind| TextColumn { heading, kind };
+        let mut table = TextTable::new(&[
+            column("", ColumnKind::TerminalOnly),
+            column("ID", ColumnKind::Left),
+            column("TITLE", ColumnKind::Flexible),
+        ]);
+        table.add_row(["", "j1", "Fix"].map(|text| TextCell::new(ColorRole::Text, text)).to_vec());
         assert_eq!(table.aligned(&Out::of_process(), 80), ["ID  TITLE", "j1  Fix"]);
-        table.row(["●", "j2", "Do"].map(|text| TextCell::new(ColorRole::Text, text)).to_vec());
+        table.add_row(["●", "j2", "Do"].map(|text| TextCell::new(ColorRole::Text, text)).to_vec());
         assert_eq!(table.aligned(&Out::of_process(), 80), ["   ID  TITLE", "   j1  Fix", "●  j2  Do"]);
     }
 
     #[test]
-    fn piped_nothing_is_cut_and_tabs_part_the_columns() {
+    fn in_a_pipe_nothing_is_cut_and_tabs_separate_the_columns() {
         let table = table();
         let lines: Vec<String> = table.rows.iter().map(|row| table.joined(&Out::of_process(), row)).collect();
         assert_eq!(lines[0], "j1\tFix the broken links in /api\t2026-11-20T12:00:00Z");

@@ -1,4 +1,4 @@
-//! `docdeck track`: takes jobs in that were made elsewhere, one request each.
+//! `docdeck track`: adds jobs that were created elsewhere, with one request each.
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -16,35 +16,34 @@ use crate::model::row::Job;
 use clap::Args;
 use serde_json::{Value, json};
 
-/// What `--json` gives.
+/// The JSON and the exit codes, for the help.
 pub(super) const JSON: &str = "\
-With --json: {\"jobs\": [JOB, …], \"failures\": [{\"id\", \"error\", \"exitCode\"}, …]}, a JOB as \
-`docdeck jobs --help` tells.
+With --json: {\"jobs\": [JOB, …], \"failures\": [{\"id\", \"error\", \"exitCode\"}, …]}, with the JOB \
+of `docdeck jobs --help`.
 
-Exit code: 0 all are followed, else that of the first failure: 2 usage, configuration or store, 3 the key was refused, 4 no \
-such job, service or network, 130 Ctrl-C.";
+Exit code: 0 all are tracked, otherwise that of the first failure: 2 usage, configuration or database error, 3 key \
+refused, 4 job not found, service or network error, 5 limit reached, 130 Ctrl-C.";
 
-/// Which jobs.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// The service's ids
+    /// ids of the jobs on the service
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
-    /// Answer as JSON
+    /// print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// What came of it.
+/// The results of the requests.
 #[derive(Debug, Default)]
 struct Tracked {
     rows: Vec<Job>,
     failures: Vec<(JobId, Failure)>,
-    /// Not asked for: the key is refused, or the service rests.
+    /// Jobs without a request, because the key was refused or a limit was reached.
     left: usize,
 }
 
-/// Asks for each id, in order.
+/// Runs `docdeck track`.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
@@ -53,35 +52,35 @@ pub(super) async fn run(
 ) -> Result<Code, CliError> {
     let mut ids: Vec<JobId> = Vec::new();
     for id in options.ids.iter().map(|id| JobId::new(id.trim())) {
-        let id = id.ok_or_else(|| CliError::unusable("An id is blank: give the ids of jobs, apart by spaces."))?;
+        let id = id.ok_or_else(|| CliError::unusable("An id is blank. Give the ids of jobs, separated by spaces."))?;
         if !ids.contains(&id) {
             ids.push(id);
         }
     }
-    let mut desk = Session::open(flags, environment, LeaseRoles::None, out).await?;
-    let asked = ask(&mut desk, ids, out).await;
-    let answered = match asked {
-        Ok(tracked) => answer(&desk, tracked, options.json, out).await,
+    let mut session = Session::open(flags, environment, LeaseRoles::None, out).await?;
+    let result = track(&mut session, ids, out).await;
+    let code = match result {
+        Ok(tracked) => answer(&session, tracked, options.json, out).await,
         Err(Interrupted) => Err(CliError::new(
             Code::Interrupted,
-            "Interrupted. Jobs that the service had answered about are known now; `docdeck jobs` lists them.",
+            "Interrupted. The jobs that were found so far are tracked; list them with `docdeck jobs`.",
         )),
     };
-    desk.close(out).await;
-    answered
+    session.close(out).await;
+    code
 }
 
-async fn ask(desk: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<Tracked, Interrupted> {
+async fn track(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<Tracked, Interrupted> {
     let mut tracked = Tracked::default();
     let count = ids.len();
     for (n, id) in ids.into_iter().enumerate() {
-        out.live(&format!("asking about job {} of {count}", n + 1));
-        let engine = desk.engine.clone();
-        match desk.drive(engine.track(&id)).await? {
+        out.live(&format!("loading job {} of {count}", n + 1));
+        let engine = session.engine.clone();
+        match session.drive(engine.track(&id)).await? {
             Ok(row) => tracked.rows.push(row),
             Err(failure) => {
-                out.note(&format!("docdeck: {}: {}", id.clean(), failure.sentence));
-                // What the service says of one it would say of all.
+                out.note(&format!("docdeck: {}: {}", id.clean(), failure.message));
+                // The other requests would fail the same way.
                 let is_for_all = matches!(failure.kind, FailureKind::KeyRefused | FailureKind::Limited(_));
                 tracked.failures.push((id, failure));
                 if is_for_all {
@@ -94,21 +93,21 @@ async fn ask(desk: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<Track
     Ok(tracked)
 }
 
-async fn answer(desk: &Session, tracked: Tracked, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
+async fn answer(session: &Session, tracked: Tracked, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
     let Tracked { rows, failures, left } = tracked;
     if in_json {
         let failures: Vec<Value> = failures.iter().map(|(id, failure)| failure_json(id, failure)).collect();
-        out.json(&json!({ "jobs": as_json(&desk.store, &rows).await?, "failures": failures }));
+        out.json(&json!({ "jobs": as_json(&session.store, &rows).await?, "failures": failures }));
     } else {
         write_table(&rows, chrono::Utc::now(), out);
     }
     if left > 0 {
-        out.note(&format!("{} more not asked for.", plural(left, "job")));
+        out.note(&format!("{} not loaded after that error.", plural(left, "job")));
     }
     Ok(failures.first().map_or(Code::Done, |(_, failure)| failure.kind.into()))
 }
 
 fn failure_json(id: &JobId, failure: &Failure) -> Value {
     let code = Code::from(failure.kind).number();
-    json!({ "id": id.as_str(), "error": failure.sentence.as_str(), "exitCode": code })
+    json!({ "id": id.as_str(), "error": failure.message.as_str(), "exitCode": code })
 }

@@ -1,4 +1,4 @@
-//! Arguments that clap can't make anything of: said as every other refusal is, with clap's own hints and usage below.
+//! Prints clap's errors about arguments in the style of all other errors, followed by clap's hints and usage.
 
 use super::arguments::Arguments;
 use super::exit_code::Code;
@@ -8,16 +8,16 @@ use crate::model::text::CleanText;
 use clap::Parser as _;
 use std::process::ExitCode;
 
-/// Says what is wrong with the arguments, as JSON as well where that was asked for; or prints help or the version.
+/// Prints the error in the arguments, also as JSON if an argument is `--json`; or prints the help or the version.
 pub(super) fn report(error: clap::Error) -> ExitCode {
     let error = as_text(error);
     if !error.use_stderr() {
-        // Nobody may be reading it.
+        // A closed stdout is not an error.
         let _ = error.print();
         return Code::Done.into();
     }
     let mut out = Out::of_process();
-    let text = as_refusal(&redacted_setting(&error.to_string()));
+    let text = as_sentence(&redacted_setting(&error.to_string()));
     out.note(&format!("docdeck: {text}"));
     if std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json") {
         let what = text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -26,17 +26,17 @@ pub(super) fn report(error: clap::Error) -> ExitCode {
     Code::Unusable.into()
 }
 
-/// The same mistake, or the help that was asked for, with what was typed as text: an argument may come out of a file or
+/// The same error or help, with control characters removed from the quoted arguments, which may come from a file or
 /// another program.
 fn as_text(error: clap::Error) -> clap::Error {
     let clean = std::env::args_os().map(|typed| CleanText::line(&on_one_line(&typed.to_string_lossy())).to_string());
-    // What is clean may be no mistake any more. The text has its usage already.
+    // The cleaned arguments may be valid; then the original message, which includes the usage, is cleaned.
     let plain = || clap::Error::raw(error.kind(), CleanText::block(&error.render().to_string()).as_str());
     Arguments::try_parse_from(clean).err().unwrap_or_else(plain)
 }
 
-/// What clap says with its first line as a sentence, like all refusals; what it hints at stays as it is.
-fn as_refusal(text: &str) -> String {
+/// Turns the first line of clap's message into a sentence; the hints stay as they are.
+fn as_sentence(text: &str) -> String {
     let text = text.trim_start_matches("error: ").trim_end();
     let (first, rest) = text.find('\n').map_or((text, ""), |end| text.split_at(end));
     let mut letters = first.chars();
@@ -54,13 +54,13 @@ mod tests {
     #[test]
     fn the_first_line_becomes_a_sentence_and_the_hints_stay() {
         assert_eq!(
-            as_refusal("error: unexpected argument '-x' found\n\nUsage: docdeck jobs\n"),
+            as_sentence("error: unexpected argument '-x' found\n\nUsage: docdeck jobs\n"),
             "Unexpected argument '-x' found.\n\nUsage: docdeck jobs"
         );
         assert_eq!(
-            as_refusal("error: the following required arguments were not provided:\n  <ID>...\n"),
+            as_sentence("error: the following required arguments were not provided:\n  <ID>...\n"),
             "The following required arguments were not provided:\n  <ID>..."
         );
-        assert_eq!(as_refusal("error: error: it is so."), "It is so.");
+        assert_eq!(as_sentence("error: error: it is so."), "It is so.");
     }
 }

@@ -1,4 +1,4 @@
-//! `docdeck wait`: until every one of some jobs is finished.
+//! `docdeck wait`: waits until all given jobs are finished.
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -16,60 +16,58 @@ use clap::Args;
 use serde_json::json;
 use std::time::Duration;
 
-/// What `--json` gives.
+/// The JSON and the exit codes, for the help.
 pub(super) const JSON: &str = "\
-With --json: {\"jobs\": [JOB, …]}, a JOB as `docdeck jobs --help` tells; when the wait ends before the jobs do, \
-error and exitCode beside it.
+With --json: {\"jobs\": [JOB, …]}, with the JOB of `docdeck jobs --help`; plus error and exitCode if the wait ends \
+before the jobs do.
 
-Exit code: 0 all are done (archived counts as done), 1 one failed, 2 usage, configuration or store, 3 the key was refused, \
-4 the service no longer knows one, or it is not known here, 124 the time was up, 130 Ctrl-C; in the last two the jobs go \
-on.";
+Exit code: 0 all are done (archived counts as done), 1 a job failed, 2 usage, configuration or database error, 3 key \
+refused, 4 a job is gone from the service or not tracked, 124 timeout, 130 Ctrl-C; after the last two the jobs keep \
+running.";
 
-/// Which jobs, and how long.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Ids of jobs known here, or the beginnings of them
+    /// ids of tracked jobs, or unique prefixes of them
     #[arg(value_name = "ID", required = true, add = super::completion_candidates::job_ids())]
     ids: Vec<String>,
     #[command(flatten)]
-    pub(super) patience: Patience,
-    /// Answer as JSON
+    pub(super) wait_timeout: WaitTimeout,
+    /// print JSON
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// How long to wait.
 #[derive(Debug, Args)]
-pub(super) struct Patience {
-    /// Give up waiting after this many seconds; the job goes on
+pub(super) struct WaitTimeout {
+    /// stop waiting after this many seconds; the job keeps running
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = super::arguments::parse_seconds)]
     timeout: Option<u32>,
 }
 
-impl Patience {
-    /// Begins to count.
+impl WaitTimeout {
+    /// Starts the timer.
     pub(super) fn start(&self) -> Timer {
         Timer::start(self.timeout.map(|seconds| Duration::from_secs(seconds.into())))
     }
 }
 
-/// Waits for them.
+/// Runs `docdeck wait`.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    let timer = options.patience.start();
-    // Before the key is asked for: an id that is not known needs none.
+    let timer = options.wait_timeout.start();
+    // Before the key is read, because an unknown id needs none.
     let rows =
-        StoreSession::with(flags, environment, out, async |record, _| wanted(record, &options.ids).await).await?;
-    let work = async |desk: &mut Session, out: &mut Out| wait(desk, rows, timer, options.json, out).await;
+        StoreSession::with(flags, environment, out, async |session, _| find_jobs(session, &options.ids).await).await?;
+    let work = async |session: &mut Session, out: &mut Out| wait(session, rows, timer, options.json, out).await;
     Session::with(flags, environment, LeaseRoles::Poll, out, work).await
 }
 
-async fn wanted(record: &StoreSession, ids: &[String]) -> Result<Vec<Job>, CliError> {
-    let known = record.store.jobs(&record.scope).await?;
+async fn find_jobs(session: &StoreSession, ids: &[String]) -> Result<Vec<Job>, CliError> {
+    let known = session.store.jobs(&session.scope).await?;
     let mut rows: Vec<Job> = Vec::new();
     for id in ids {
         let row = resolve_id::find(&known, id)?;
@@ -81,32 +79,32 @@ async fn wanted(record: &StoreSession, ids: &[String]) -> Result<Vec<Job>, CliEr
 }
 
 async fn wait(
-    desk: &mut Session,
+    session: &mut Session,
     rows: Vec<Job>,
     timer: Timer,
     in_json: bool,
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let mut waiting = JobWait::new(rows, timer);
-    let end = waiting.wait(desk, out).await?;
-    let again = again(&waiting.rows);
-    let refusal = waiting.refusal(end, &again);
-    let known = if in_json { Some(json!({ "jobs": as_json(&desk.store, &waiting.rows).await? })) } else { None };
-    match (refusal, known) {
-        (Some(refusal), Some(known)) => return Err(refusal.with(known)),
+    let end = waiting.wait(session, out).await?;
+    let again = wait_command(&waiting.rows);
+    let error = waiting.error(end, &again);
+    let known = if in_json { Some(json!({ "jobs": as_json(&session.store, &waiting.rows).await? })) } else { None };
+    match (error, known) {
+        (Some(error), Some(known)) => return Err(error.with_fields(known)),
         (None, Some(known)) => out.json(&known),
-        (refusal, None) => {
+        (error, None) => {
             write_table(&waiting.rows, chrono::Utc::now(), out);
-            if let Some(refusal) = refusal {
-                return Err(refusal);
+            if let Some(error) = error {
+                return Err(error);
             }
         }
     }
     Ok(waiting.code())
 }
 
-/// The command that waits for these again.
-pub(super) fn again(rows: &[Job]) -> String {
+/// The command that waits for these jobs again.
+pub(super) fn wait_command(rows: &[Job]) -> String {
     let ids: Vec<String> = rows.iter().filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string()).collect();
     format!("docdeck wait {}", ids.join(" "))
 }

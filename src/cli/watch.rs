@@ -1,14 +1,14 @@
-//! `docdeck watch`: a line per change, as it happens: for logs, for screen readers, and as JSON for programs. Plain words,
-//! no cursor movement.
+//! `docdeck watch`: prints a line for each change as it happens, without cursor movement, for logs and screen readers,
+//! or as JSON for programs.
 
-use super::changes::{between, line};
+use super::changes::{changes_between, describe};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::jobs::created_by;
 use super::line_writer::LineWriterHandle;
 use super::out::Out;
 use super::session::{Session, WaitEnd};
-use super::waiting::{connection_words, moment, tell};
+use super::waiting::{connection_problem, log_progress, log_time};
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
@@ -24,39 +24,38 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What `--json` gives.
+/// The output and the exit codes, for the help.
 pub(super) const JSON: &str = "\
-Runs until Ctrl-C, a refused key, or until nobody reads it any more. Looks at the jobs itself, or hears of \
-them from the dashboard that looks.
+Runs until Ctrl-C, until the key is refused, or until the reader closes the pipe. Checks the jobs itself, or uses the \
+checks of a running dashboard.
 
-With --json one object a line, flushed: a JOB as `docdeck jobs --help` tells, plus at and changes, a list of new, status, \
-pullRequest, gone, back, delivery. Only changes are written; `docdeck jobs --json` says how things stand. When it ends by a failure, the last line has error and \
-exitCode.
+With --json, one object per line, flushed: the JOB of `docdeck jobs --help`, plus at and changes, a list of new, \
+status, pullRequest, gone, back, delivery. Only changes are written; `docdeck jobs --json` prints the current state. \
+If watch fails, the last line has error and exitCode.
 
-Exit code: 0 nobody reads it any more, 2 usage, configuration or store, 3 the key was refused, 130 Ctrl-C.";
+Exit code: 0 the reader closed the pipe, 2 usage, configuration or database error, 3 key refused, 130 Ctrl-C.";
 
-/// How to tell it.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// One JSON object a line
+    /// print one JSON object per line
     #[arg(long)]
     pub(super) json: bool,
 }
 
-/// Watches until it is ended.
+/// Runs `docdeck watch`.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    let mut desk = Session::open(flags, environment, LeaseRoles::Poll, out).await?;
-    let result = watch(&mut desk, options.json, out).await;
-    desk.close(out).await;
+    let mut session = Session::open(flags, environment, LeaseRoles::Poll, out).await?;
+    let result = watch(&mut session, options.json, out).await;
+    session.close(out).await;
     result
 }
 
-/// What is known of the jobs.
+/// The jobs as last seen, and where to write their changes.
 struct Watch<'a> {
     rows: BTreeMap<JobKey, Job>,
     lines: LineWriterHandle,
@@ -65,18 +64,18 @@ struct Watch<'a> {
     trouble: Option<CleanText>,
 }
 
-async fn watch(desk: &mut Session, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
-    let rows = desk.store.jobs(&desk.scope).await?;
-    let known = beginning(&rows);
+async fn watch(session: &mut Session, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
+    let rows = session.store.jobs(&session.scope).await?;
+    let known = first_line(&rows);
     let rows = rows.into_iter().map(|row| (row.key, row)).collect();
     let lines = LineWriterHandle::start()?;
     if in_json {
-        tell(&known, out);
+        log_progress(&known, out);
     } else {
-        lines.write(format!("{} {known}", moment(out.is_terminal())), out);
+        lines.write(format!("{} {known}", log_time(out.is_terminal())), out);
     }
     let mut watch = Watch { rows, lines, in_json, out, trouble: None };
-    let end = watch.run(desk).await;
+    let end = watch.run(session).await;
     let Watch { lines, out, .. } = watch;
     if let Some(why) = lines.finish().await {
         out.fail(why);
@@ -84,29 +83,29 @@ async fn watch(desk: &mut Session, in_json: bool, out: &mut Out) -> Result<Code,
     end
 }
 
-/// What is known in the beginning.
-fn beginning(rows: &[Job]) -> String {
+/// The first line: how many jobs are watched, and how many are working or need the user.
+fn first_line(rows: &[Job]) -> String {
     let working = rows.iter().filter(|row| row.counts_as_working()).count();
     let needs = rows.iter().filter(|row| row.group() == JobGroup::NeedsYou).count();
     let verb = if needs == 1 { "needs" } else { "need" };
-    format!("watching {} known here: {working} working, {needs} {verb} you", plural(rows.len(), "job"))
+    format!("watching {}: {working} working, {needs} {verb} you", plural(rows.len(), "job"))
 }
 
 impl Watch<'_> {
-    async fn run(&mut self, desk: &mut Session) -> Result<Code, CliError> {
+    async fn run(&mut self, session: &mut Session) -> Result<Code, CliError> {
         loop {
-            let happening = tokio::select! {
-                happening = desk.next(None) => happening,
-                () = self.lines.ended() => return Ok(Code::Done),
+            let wait_end = tokio::select! {
+                wait_end = session.next(None) => wait_end,
+                () = self.lines.wait_for_end() => return Ok(Code::Done),
             };
-            match happening {
+            match wait_end {
                 WaitEnd::Interrupted => {
-                    self.out.note("Interrupted. The jobs go on; nothing was changed.");
+                    self.out.note("Interrupted. The jobs keep running.");
                     return Ok(Code::Interrupted);
                 }
-                WaitEnd::Late => {}
-                WaitEnd::News(news) => {
-                    if let Some(reason) = self.hear(*news, desk).await? {
+                WaitEnd::TimedOut => {}
+                WaitEnd::Event(event) => {
+                    if let Some(reason) = self.handle_event(*event, session).await? {
                         return Err(CliError::new(Code::KeyRefused, reason));
                     }
                 }
@@ -114,33 +113,33 @@ impl Watch<'_> {
         }
     }
 
-    /// The reason, when the key was refused.
-    async fn hear(&mut self, news: EngineEvent, desk: &Session) -> Result<Option<CleanText>, StoreError> {
-        match news {
-            EngineEvent::Job(row) => self.put(*row, desk).await?,
-            EngineEvent::Prompt { job, .. } => self.put(*job, desk).await?,
+    /// Returns the reason if the key was refused.
+    async fn handle_event(&mut self, event: EngineEvent, session: &Session) -> Result<Option<CleanText>, StoreError> {
+        match event {
+            EngineEvent::Job(row) => self.update(*row, session).await?,
+            EngineEvent::Prompt { job, .. } => self.update(*job, session).await?,
             EngineEvent::Merged { gone, .. } => {
                 self.rows.remove(&gone);
             }
-            EngineEvent::Left(left) => self.rows.retain(|key, _| left.has(*key)),
+            EngineEvent::JobsRemoved(left) => self.rows.retain(|key, _| left.contains(*key)),
             EngineEvent::Connection(Connection::Refused { reason }) => return Ok(Some(reason)),
-            EngineEvent::Connection(connection) => self.connect(&connection),
-            EngineEvent::Trouble(failure) => tell(failure.sentence.as_str(), self.out),
-            EngineEvent::Notice(text) => tell(text.as_str(), self.out),
+            EngineEvent::Connection(connection) => self.note_connection(&connection),
+            EngineEvent::InternalFailure(failure) => log_progress(failure.message.as_str(), self.out),
+            EngineEvent::Notice(text) => log_progress(text.as_str(), self.out),
             _ => {}
         }
         Ok(None)
     }
 
-    async fn put(&mut self, new: Job, desk: &Session) -> Result<(), StoreError> {
+    async fn update(&mut self, new: Job, session: &Session) -> Result<(), StoreError> {
         let old = self.rows.get(&new.key);
         if old.is_some_and(|old| old.revision >= new.revision) {
             return Ok(());
         }
-        let changes = between(old, &new);
+        let changes = changes_between(old, &new);
         if !changes.is_empty() {
             if self.in_json {
-                let thread = desk.store.thread(new.key).await?;
+                let thread = session.store.thread(new.key).await?;
                 let mut job = json::job(&new, created_by(&thread));
                 if let Value::Object(fields) = &mut job {
                     fields.insert("at".to_owned(), json!(json::time(chrono::Utc::now())));
@@ -149,7 +148,7 @@ impl Watch<'_> {
                 }
                 self.lines.write(escaped_json(&job.to_string()).into_owned(), self.out);
             } else {
-                let text = format!("{} {}", moment(self.out.is_terminal()), line(&changes, &new));
+                let text = format!("{} {}", log_time(self.out.is_terminal()), describe(&changes, &new));
                 self.lines.write(text, self.out);
             }
         }
@@ -157,10 +156,10 @@ impl Watch<'_> {
         Ok(())
     }
 
-    fn connect(&mut self, connection: &Connection) {
-        let words = connection_words(connection);
+    fn note_connection(&mut self, connection: &Connection) {
+        let words = connection_problem(connection);
         if self.trouble != words {
-            tell(words.as_ref().map_or("the service answers again", CleanText::as_str), self.out);
+            log_progress(words.as_ref().map_or("connected again", CleanText::as_str), self.out);
             self.trouble = words;
         }
     }

@@ -1,15 +1,15 @@
-//! `docdeck` where something is not configured yet: the page that asks for it, the demo from there and back, and the
-//! dashboard of what was written, all in the same terminal.
+//! The setup page, which `docdeck` opens if something is not configured yet. From there the user can open the demo and
+//! return, or save the settings and open the dashboard.
 
-use super::dashboard::{AfterSetup, local_offset, no_terminal, open, terminal};
+use super::dashboard::{AfterSetup, local_offset, open, terminal, terminal_error};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::{customization, demo};
 use crate::app::AppConfig;
-use crate::app::welcome::{Begin, Ready, Welcome};
-use crate::config::customization::How;
+use crate::app::welcome::{ProfileToStart, RelaunchTarget, Welcome};
+use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
-use crate::config::{Flags, Missing, SetupState, resolve, themes};
+use crate::config::{Flags, MissingSettings, SetupState, resolve, themes};
 use crate::model::endpoint::Scope;
 use crate::model::setup::DEFAULT_BASE_URL;
 use crate::model::text::CleanText;
@@ -19,22 +19,23 @@ use crate::runtime::{self, DashboardConfig, Exit, Folders};
 use crate::sim::SimOptions;
 use crate::store::Store;
 
-/// Runs the page, and what it leads to. It needs neither service nor disk until it is told to.
-pub(super) async fn run(flags: &Flags, missing: Missing, environment: Environment) -> Result<Code, CliError> {
-    // Without one the sentences on how to set it up are the better answer.
-    terminal(&environment).map_err(|_| CliError::unusable(missing.how_to()))?;
-    let mut page = Box::new(Welcome::new(&missing.known, CleanText::line(&missing.config.display().to_string())));
+/// Runs the setup page, and the demo or the dashboard after it. Uses neither network nor disk until the user asks for
+/// it.
+pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: Environment) -> Result<Code, CliError> {
+    // Without a terminal, explains how to configure docdeck instead.
+    terminal(&environment).map_err(|_| CliError::unusable(missing.setup_instructions()))?;
+    let mut page = Box::new(Welcome::new(&missing.existing, CleanText::line(&missing.config.display().to_string())));
     loop {
-        let ended = runtime::run(parts(&missing, page, environment.clone())?).await.map_err(no_terminal)?;
+        let ended = runtime::run(parts(&missing, page, environment.clone())?).await.map_err(terminal_error)?;
         page = match (ended.exit, ended.welcome) {
-            (Exit::Begin(Begin::Demo), Some(page)) => {
-                // Its own end comes back here; all other ends are meant for docdeck.
+            (Exit::Relaunch(RelaunchTarget::Demo), Some(page)) => {
+                // Quitting the demo returns to the setup page; any other exit ends docdeck.
                 match demo::run(flags, environment.clone(), SimOptions::default()).await? {
                     Exit::Quit => page,
                     other => return Ok(other.into()),
                 }
             }
-            (Exit::Begin(Begin::Dashboard), Some(page)) => {
+            (Exit::Relaunch(RelaunchTarget::Dashboard), Some(page)) => {
                 return match page.ready() {
                     Some(ready) => dashboard(flags, ready, environment).await,
                     None => Ok(Code::Done),
@@ -45,40 +46,40 @@ pub(super) async fn run(flags: &Flags, missing: Missing, environment: Environmen
     }
 }
 
-fn parts(missing: &Missing, page: Box<Welcome>, environment: Environment) -> Result<DashboardConfig, CliError> {
-    let (look, colours) = (missing.look.clone(), missing.look.theme.read_unless_usual()?);
-    let keymap = customization::keymap(&missing.own, &missing.config)?;
-    let kind = terminal(&environment)?.with_titles(missing.own.notify.title);
+fn parts(missing: &MissingSettings, page: Box<Welcome>, environment: Environment) -> Result<DashboardConfig, CliError> {
+    let (look, colours) = (missing.display.clone(), missing.display.theme.read_unless_default()?);
+    let keymap = customization::keymap(&missing.customization, &missing.config)?;
+    let kind = terminal(&environment)?.with_titles(missing.customization.notify.title);
     let folder = missing.config.with_file_name("themes");
     let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
     let start = AppConfig {
-        calm: missing.look.calm,
-        mouse: missing.look.mouse,
+        reduced_motion: missing.display.calm,
+        mouse: missing.display.mouse,
         themes: themes::names(Some(&folder)),
         keymap,
         welcome: Some(page),
         ..AppConfig::new(scope, local_offset())
     };
     Ok(DashboardConfig {
-        start,
-        look,
+        app: start,
+        display: look,
         colours,
-        notify: How::Off,
+        notify: NotifyMethod::Off,
         clipboard: Vec::new(),
         store: Store::in_memory().map_err(CliError::unusable)?,
-        begun: None,
-        connection: None,
+        preload: None,
+        engine: None,
         environment,
-        kind,
+        caps: kind,
         folders: Folders { themes: Some(folder), ..Folders::default() },
         profiles: ProfileSwitcher::default(),
         first_run: FirstRun { config: missing.config.clone(), source: missing.source.clone() },
     })
 }
 
-/// The dashboard of what was written. What was tried beats the environment, as an option does.
-async fn dashboard(flags: &Flags, ready: Ready, environment: Environment) -> Result<Code, CliError> {
-    let Ready { profile, key, greeting, is_verified } = ready;
+/// Opens the dashboard with the saved profile. The values that were checked override the environment, as options do.
+async fn dashboard(flags: &Flags, ready: ProfileToStart, environment: Environment) -> Result<Code, CliError> {
+    let ProfileToStart { profile, key, greeting, is_verified } = ready;
     let scope = profile.scope();
     let flags = Flags {
         profile: Some(profile.name),
@@ -90,6 +91,6 @@ async fn dashboard(flags: &Flags, ready: Ready, environment: Environment) -> Res
         SetupState::Ready(settings) => {
             open(*settings, environment, Some(AfterSetup { key, greeting, is_verified })).await
         }
-        SetupState::Missing(missing) => Err(CliError::unusable(missing.how_to())),
+        SetupState::Missing(missing) => Err(CliError::unusable(missing.setup_instructions())),
     }
 }

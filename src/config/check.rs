@@ -1,17 +1,17 @@
-//! What docdeck would refuse when it reads a new profile back, found by the code that reads it, before anything is written.
+//! Validates a new profile before it is written, with the code that reads it at the next start.
 
-use super::key::{self, beside};
+use super::key::{self, resolve_path};
 use super::{ConfigError, write};
 use crate::api::{ExtraRoots, Route};
 use crate::model::endpoint::Scope;
 use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, SetupField, SetupProblem, looks_like_key};
 use std::path::Path;
 
-/// Checks all of a new profile that the file at `config` is to hold. Reads that file, the key file and the certificates;
-/// runs nothing and asks nobody.
+/// Validates a new profile for the file at `config`. Reads that file, the key file and the certificates; runs no
+/// program and sends no request.
 ///
 /// # Errors
-/// The first field that would be refused, with the reason.
+/// Returns the first invalid field with the reason.
 pub fn profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> {
     let at = |field: SetupField| move |sentence: String| SetupProblem::new(Some(field), &sentence);
     project(&profile.project).map_err(at(SetupField::Project))?;
@@ -19,7 +19,7 @@ pub fn profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> 
     match &profile.key {
         KeySourceInput::File(file) => key_file(config, file).map_err(at(SetupField::Key))?,
         KeySourceInput::Command(words) => command(words).map_err(at(SetupField::Key))?,
-        KeySourceInput::Elsewhere | KeySourceInput::Typed(_) => {}
+        KeySourceInput::SetElsewhere | KeySourceInput::Typed(_) => {}
     }
     no_key(profile.organization.as_deref().unwrap_or_default()).map_err(at(SetupField::Organization))?;
     no_key(&profile.name).map_err(at(SetupField::Name))?;
@@ -29,23 +29,19 @@ pub fn profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> 
     write::needed(config, &profile.name).map(drop).map_err(|error| SetupProblem::new(None, &error.to_string()))
 }
 
-/// Checks a base URL.
-///
 /// # Errors
-/// A sentence: it is no address, or would send the key unencrypted to another computer.
+/// A sentence: it is not a valid URL, or would send the key unencrypted to another computer.
 pub fn base_url(url: &str) -> Result<(), String> {
-    accepted(url, "x")
+    check_scope(url, "x")
 }
 
-/// Checks a project id.
-///
 /// # Errors
-/// A sentence: it can't stand in an address, or is an API key.
+/// A sentence: it is not valid in a URL, or is an API key.
 pub fn project(project: &str) -> Result<(), String> {
     if looks_like_key(project) {
-        return Err("This looks like an API key, not like a project id.".to_owned());
+        return Err("This looks like an API key, not a project id.".to_owned());
     }
-    accepted(DEFAULT_BASE_URL, project)
+    check_scope(DEFAULT_BASE_URL, project)
 }
 
 /// Checks a text that is shown on the screen, like the profile's name.
@@ -56,43 +52,43 @@ pub fn no_key(text: &str) -> Result<(), String> {
     if looks_like_key(text) { Err("This looks like an API key.".to_owned()) } else { Ok(()) }
 }
 
-fn accepted(base_url: &str, project: &str) -> Result<(), String> {
+fn check_scope(base_url: &str, project: &str) -> Result<(), String> {
     let base_url = base_url.trim().trim_end_matches('/').to_owned();
-    Route::to(&Scope { base_url, project: project.to_owned(), organization: None }).map(drop)
+    Route::for_scope(&Scope { base_url, project: project.to_owned(), organization: None }).map(drop)
 }
 
-/// Checks the command that prints the key, without running it.
+/// Validates the command that prints the key, without running it.
 ///
 /// # Errors
-/// A sentence: it names no program, or is an API key.
+/// A sentence: it contains no program, or is an API key.
 pub fn command(words: &[String]) -> Result<(), String> {
     match words.first() {
         Some(program) if !program.trim().is_empty() && !looks_like_key(program) => Ok(()),
         Some(program) if looks_like_key(program) => Err(KEY_NOT_ITS_SOURCE.to_owned()),
-        _ => Err("Name the command that prints the key, like: pass show docdeck".to_owned()),
+        _ => Err("Enter the command that prints the key, for example: pass show docdeck".to_owned()),
     }
 }
 
 const KEY_NOT_ITS_SOURCE: &str = "This looks like the key itself. To store it in config.toml, choose “typed here”.";
 
-/// Checks a file that is to hold the key; relative paths start at the folder of the file at `config`.
+/// Validates a file with the key; relative paths start at the folder of the file at `config`.
 ///
 /// # Errors
-/// A sentence: it can't be read, others can read it, or it holds no key.
+/// A sentence: it can't be read, others can read it, or it contains no key.
 pub fn key_file(config: &Path, file: &Path) -> Result<(), String> {
-    let path = beside(config, file);
+    let path = resolve_path(config, file);
     if looks_like_key(&file.to_string_lossy()) && !path.exists() {
         return Err(KEY_NOT_ITS_SOURCE.to_owned());
     }
     key::read_file(&path).map(drop).map_err(|error| error.to_string())
 }
 
-/// Checks a file of certificates; relative paths start at the folder of the file at `config`.
+/// Validates a certificate file; relative paths start at the folder of the file at `config`.
 ///
 /// # Errors
-/// A sentence: it can't be read, or holds no certificates.
+/// A sentence: it can't be read, or contains no certificates.
 pub fn certificates(config: &Path, file: &Path) -> Result<(), String> {
-    ExtraRoots::read(&beside(config, file)).map(drop).map_err(|error| ConfigError::from(error).to_string())
+    ExtraRoots::read(&resolve_path(config, file)).map(drop).map_err(|error| ConfigError::from(error).to_string())
 }
 
 #[cfg(test)]
@@ -118,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_next_start_would_refuse_is_refused_with_its_field() {
+    fn every_invalid_field_is_rejected_before_it_is_written() {
         let folder = tempfile::tempdir().expect("a folder");
         let config = folder.path().join("config.toml");
         let field = |profile: &NewProfile| super::profile(&config, profile).err().and_then(|problem| problem.field);
@@ -128,7 +124,7 @@ mod tests {
             assert_eq!(field(&new(wrong, typed())), Some(SetupField::BaseUrl), "{wrong}");
         }
         let file = folder.path().join("key");
-        assert_eq!(field(&new(url, KeySourceInput::File("key".into()))), Some(SetupField::Key), "it is not there");
+        assert_eq!(field(&new(url, KeySourceInput::File("key".into()))), Some(SetupField::Key), "it doesn't exist");
         std::fs::write(&file, "mint_k\n").expect("written");
         for (mode, accepted) in [(0o644, false), (0o600, true)] {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("mode");
@@ -141,7 +137,7 @@ mod tests {
         let ca = NewProfile { ca_file: Some("key".into()), ..new(url, typed()) };
         assert_eq!(field(&ca), Some(SetupField::CaFile));
         std::fs::write(&config, "nonsense\n").expect("written");
-        let problem = super::profile(&config, &new(url, typed())).expect_err("the file is wrong");
+        let problem = super::profile(&config, &new(url, typed())).expect_err("the file is invalid");
         assert!(problem.field.is_none() && problem.sentence.as_str().contains("config.toml:1"), "{problem:?}");
     }
 

@@ -1,17 +1,17 @@
-//! What the environment says: docdeck's own variables, and what tells where the program runs.
+//! The environment variables that docdeck uses: its own settings and the properties of the terminal.
 //!
-//! Read once at the start and passed on as a value, so that every rule over it can be tested without touching the
-//! process. What beats what is decided in [`super::resolve`].
+//! They are read once at the start and passed on as a value, so that all rules can be tested without changing the
+//! process. Precedence is decided in [`super::resolve`].
 
 use crate::model::colors::Background;
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// The environment, as far as docdeck looks at it. An empty variable counts as unset.
+/// The environment variables that docdeck uses. An empty variable counts as unset.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
-    /// `DOCDECK_API_KEY`. `Some(None)` when it holds what can't be a key.
+    /// `DOCDECK_API_KEY`. `Some(None)` if it contains an invalid key.
     pub api_key: Option<Option<ApiKey>>,
     /// `DOCDECK_BASE_URL`.
     pub base_url: Option<String>,
@@ -27,26 +27,27 @@ pub struct Environment {
     pub reduced_motion: Option<bool>,
     /// `NO_COLOR`, set to anything.
     pub no_color: bool,
-    /// The locale has no UTF-8, so a terminal may show no more than ASCII: `LC_ALL`, else `LC_CTYPE`, else `LANG`.
+    /// The locale is not UTF-8, so the terminal may show only ASCII: `LC_ALL`, otherwise `LC_CTYPE`, otherwise `LANG`.
     pub ascii_locale: bool,
-    /// Reached over SSH: `SSH_CONNECTION` or `SSH_TTY`.
+    /// The session runs over SSH: `SSH_CONNECTION` or `SSH_TTY`.
     pub ssh: bool,
-    /// There is a display to open a browser on: `DISPLAY` or `WAYLAND_DISPLAY`.
+    /// There is a display for a browser: `DISPLAY` or `WAYLAND_DISPLAY`.
     pub display: bool,
     /// `BROWSER`.
     pub browser: Option<String>,
-    /// `VISUAL`, else `EDITOR`.
+    /// `VISUAL`, otherwise `EDITOR`.
     pub editor: Option<String>,
+    pub pager: Option<String>,
     /// `TERM`.
     pub term: Option<String>,
-    /// The program that shows the text, where it says so: `TERM_PROGRAM`, with `TERM_PROGRAM_VERSION`.
+    /// The terminal program, if it identifies itself: `TERM_PROGRAM`, with `TERM_PROGRAM_VERSION`.
     pub term_program: Option<String>,
-    /// The terminal's name promises 256 colours or more: `TERM`, `COLORTERM`.
+    /// The terminal supports 256 colours or more, according to `TERM` or `COLORTERM`.
     pub many_colors: bool,
-    /// More than 256: `COLORTERM` says so.
+    /// The terminal supports 24-bit colours, according to `COLORTERM`.
     pub true_color: bool,
-    /// What the terminal's ground is, where `COLORFGBG` says so.
-    pub ground: Background,
+    /// The terminal's background according to `COLORFGBG`.
+    pub background: Background,
     /// Inside tmux: `TMUX`.
     pub tmux: bool,
     /// Inside GNU screen: `STY`.
@@ -54,16 +55,15 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment of this process.
     pub fn of_process() -> Self {
         Self::from_lookup(|name| std::env::var_os(name)?.into_string().ok())
     }
 
-    /// The environment that `lookup` gives.
+    /// Reads the variables through `lookup`.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let is_set = |name: &str| get(name).is_some();
-        // Inherited into GNU screen from the terminal around it, and not true there.
+        // GNU screen inherits the variable from the outer terminal but doesn't support its colours.
         let color_term = get("COLORTERM").filter(|_| !is_set("STY") || is_set("TMUX"));
         Self {
             api_key: get(KEY_VARIABLE).map(Zeroizing::new).map(|raw| ApiKey::new(&raw)),
@@ -76,15 +76,16 @@ impl Environment {
             no_color: is_set("NO_COLOR"),
             ascii_locale: is_ascii(
                 ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(get).as_deref(),
-                cfg!(windows) || get("TERM_PROGRAM").is_some_and(|name| UTF_8_UNTOLD.contains(&name.as_str())),
+                cfg!(windows) || get("TERM_PROGRAM").is_some_and(|name| UTF_8_WITHOUT_LOCALE.contains(&name.as_str())),
             ),
             ssh: is_set("SSH_CONNECTION") || is_set("SSH_TTY"),
             display: is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
             browser: get("BROWSER"),
             editor: get("VISUAL").or_else(|| get("EDITOR")),
+            pager: get("PAGER"),
             many_colors: color_term.is_some() || get("TERM").is_some_and(|term| has_many_colors(&term)),
             true_color: color_term.is_some_and(|value| value == "truecolor" || value == "24bit"),
-            ground: get("COLORFGBG").map(|value| ground(&value)).unwrap_or_default(),
+            background: get("COLORFGBG").map(|value| parse_colorfgbg(&value)).unwrap_or_default(),
             term: get("TERM"),
             term_program: get("TERM_PROGRAM").map(|name| match get("TERM_PROGRAM_VERSION") {
                 Some(version) => format!("{name} {version}"),
@@ -96,14 +97,14 @@ impl Environment {
     }
 }
 
-/// Programs that show UTF-8 and are often without a locale: a shell started at the login of a Mac has none.
-const UTF_8_UNTOLD: [&str; 2] = ["Apple_Terminal", "iTerm.app"];
+/// Programs that support UTF-8 although the locale is often unset: a login shell on macOS has none.
+const UTF_8_WITHOUT_LOCALE: [&str; 2] = ["Apple_Terminal", "iTerm.app"];
 
-/// Whether this locale has no UTF-8. Without one it is that of C, unless what shows the text is known to do better.
-fn is_ascii(locale: Option<&str>, untold: bool) -> bool {
+/// Whether the locale is not UTF-8. An unset locale is `C`, unless the terminal program is known to support UTF-8.
+fn is_ascii(locale: Option<&str>, supports_utf8: bool) -> bool {
     match locale {
-        None => !untold,
-        // Windows has code pages of its own, whatever a ported shell says.
+        None => !supports_utf8,
+        // Windows uses code pages, whatever locale a ported shell sets.
         Some(_) if cfg!(windows) => false,
         Some(locale) => {
             let locale = locale.to_ascii_lowercase();
@@ -112,8 +113,8 @@ fn is_ascii(locale: Option<&str>, untold: bool) -> bool {
     }
 }
 
-/// `FG;BG`, or with a word between them, in numbers of the sixteen colours.
-fn ground(value: &str) -> Background {
+/// Parses `FG;BG`, possibly with a word in between, as numbers of the 16 ANSI colours.
+fn parse_colorfgbg(value: &str) -> Background {
     match value.rsplit(';').next().and_then(|last| last.trim().parse().ok()) {
         Some(0_u8..=6 | 8) => Background::Dark,
         Some(7 | 9..=15) => Background::Light,
@@ -125,7 +126,7 @@ fn is_no(value: &str) -> bool {
     matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off")
 }
 
-/// Names that end in the number of colours, and terminals that never had fewer.
+/// Names that end in the number of colours, and terminals that always had at least 256.
 fn has_many_colors(term: &str) -> bool {
     let known = ["alacritty", "foot", "kitty", "xterm-kitty", "xterm-ghostty", "wezterm", "contour", "vte"];
     ["256color", "direct", "truecolor"].iter().any(|end| term.ends_with(end)) || known.contains(&term)
@@ -150,14 +151,14 @@ mod tests {
     }
 
     #[test]
-    fn reduced_motion_can_be_switched_off_by_a_plain_no() {
+    fn reduced_motion_can_be_turned_off_with_no() {
         assert_eq!(from(&[("DOCDECK_REDUCED_MOTION", "1")]).reduced_motion, Some(true));
         assert_eq!(from(&[("DOCDECK_REDUCED_MOTION", "0")]).reduced_motion, Some(false));
         assert_eq!(from(&[]).reduced_motion, None);
     }
 
     #[test]
-    fn what_the_terminal_around_gnu_screen_can_show_is_not_believed_inside_it() {
+    fn colours_of_the_outer_terminal_are_ignored_inside_gnu_screen() {
         let around = [("COLORTERM", "truecolor"), ("TERM", "screen")];
         assert!(from(&around).true_color);
         let inside = from(&[around[0], around[1], ("STY", "1.tty")]);
@@ -168,7 +169,7 @@ mod tests {
 
     #[cfg(not(windows))]
     #[test]
-    fn the_locale_tells_whether_there_is_more_than_ascii() {
+    fn the_locale_decides_whether_only_ascii_is_used() {
         for utf8 in ["C.UTF-8", "en_US.UTF-8", "de_DE.utf8", "UTF-8", "ja_JP.UTF-8@mod"] {
             assert!(!from(&[("LANG", utf8)]).ascii_locale, "{utf8}");
         }
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_that_is_known_needs_no_locale() {
+    fn a_known_terminal_needs_no_locale() {
         for program in ["Apple_Terminal", "iTerm.app"] {
             assert!(!from(&[("TERM_PROGRAM", program)]).ascii_locale);
         }

@@ -1,12 +1,12 @@
-//! `config.toml`: its fields, reading it, and saying where it is wrong. Unknown fields are an error, so that a typing
-//! mistake is never a setting silently left out. What its values mean together with flags and environment is not here.
+//! Reads `config.toml` and locates mistakes in it. Unknown fields are errors, so that a typo is never silently ignored.
+//! How its values combine with options and environment is decided in [`super::resolve`].
 
 use super::customization::{self, CommandConfig, Customization, FilterConfig, Notify};
 use super::keys::{self, KeyOverride, KeyTables};
-use super::places::{KeyPositions, LineColumn};
+use super::positions::{KeyPositions, LineColumn};
 use super::{ConfigError, PER_MINUTE, PER_MINUTE_MAX};
 use crate::model::colors::Background;
-use crate::model::redaction::redacted_words;
+use crate::model::redaction::redacted_text;
 use crate::model::text::CleanText;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -16,13 +16,11 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use zeroize::Zeroizing;
 
-/// The whole file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigFile {
-    /// The profile to use unless a flag or the environment names one.
+    /// The profile to use if no option or variable selects one.
     pub default_profile: Option<String>,
-    /// All profiles by name.
     #[serde(default)]
     pub profiles: BTreeMap<String, ProfileConfig>,
     #[serde(default)]
@@ -38,35 +36,35 @@ pub struct ConfigFile {
     #[serde(default)]
     commands: Vec<CommandConfig>,
     on_change: Option<Spanned<Vec<String>>>,
-    /// Of each command's key.
+    /// The position of each command's key.
     #[serde(skip)]
-    key_places: Vec<LineColumn>,
+    command_key_positions: Vec<LineColumn>,
     #[serde(skip)]
-    own_keys: Vec<KeyOverride>,
+    key_overrides: Vec<KeyOverride>,
     #[serde(skip)]
-    pub(super) default_place: LineColumn,
+    pub(super) default_profile_position: LineColumn,
 }
 
 impl ConfigFile {
-    /// What a text says; `path` is where it comes from, for the sentence.
+    /// Parses a configuration; `path` is used in errors.
     ///
     /// # Errors
-    /// It is no TOML, or says what docdeck doesn't know, with line and column.
+    /// Fails if the text is not TOML or contains unknown fields or invalid values; the error has line and column.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         parse(text).map_err(|mistake| mistake.of(path))
     }
 
-    /// GETs a minute for polling.
+    /// GET requests per minute for polling.
     pub fn poll_rate(&self) -> u32 {
         self.poll.per_minute.unwrap_or(PER_MINUTE)
     }
 
-    /// What the user adds of their own.
-    pub fn own(&self) -> Customization {
+    /// The user's customization.
+    pub fn customization(&self) -> Customization {
         Customization {
             filters: self.filters.clone(),
-            commands: self.commands.iter().cloned().zip(self.key_places.iter().copied()).collect(),
-            keys: self.own_keys.clone(),
+            commands: self.commands.iter().cloned().zip(self.command_key_positions.iter().copied()).collect(),
+            keys: self.key_overrides.clone(),
             notify: self.notify,
             on_change: words(self.on_change.as_ref()),
             clipboard: words(self.ui.clipboard.as_ref()),
@@ -78,32 +76,32 @@ fn words(program: Option<&Spanned<Vec<String>>>) -> Vec<String> {
     program.map(|words| words.get_ref().clone()).unwrap_or_default()
 }
 
-/// `[profiles.NAME]`: whom to talk to, and where the key comes from (one source of the three).
+/// `[profiles.NAME]`: the service and the source of the key (exactly one of the three).
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileConfig {
     pub base_url: Option<String>,
     pub project_id: Option<String>,
     pub organization: Option<String>,
-    /// A file of certificates (PEM) that are trusted beside those of the system.
+    /// A PEM file of certificates that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// A program and its arguments; run without a shell, its first line of output is the key.
+    /// A program and its arguments, run without a shell; the first line of its output is the key.
     pub api_key_command: Option<Vec<String>>,
-    /// A file that holds nothing but the key.
+    /// A file that contains only the key.
     pub api_key_file: Option<PathBuf>,
-    /// The key itself; accepted only while nobody else can read the file.
+    /// The key itself; accepted only if no other user can read the file.
     pub api_key: Option<InlineKey>,
     #[serde(skip)]
-    pub(super) base_url_place: LineColumn,
-    /// Of these three, in the order of [`KEY_SOURCES`].
+    pub(super) base_url_position: LineColumn,
+    /// The positions of these three, in the order of [`KEY_SOURCES`].
     #[serde(skip)]
-    pub(super) key_places: [LineColumn; 3],
+    pub(super) key_positions: [LineColumn; 3],
 }
 
-/// What names a source of the key.
+/// The fields that set a source of the key.
 pub(super) const KEY_SOURCES: [&str; 3] = ["api_key_command", "api_key_file", "api_key"];
 
-/// A key written into the file. Wiped when dropped; prints as `***`.
+/// A key in the file. Wiped on drop; its debug output is `***`.
 #[derive(Deserialize)]
 #[serde(from = "String")]
 pub struct InlineKey(Zeroizing<String>);
@@ -115,7 +113,6 @@ impl From<String> for InlineKey {
 }
 
 impl InlineKey {
-    /// What stands in the file.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -131,7 +128,7 @@ impl fmt::Debug for InlineKey {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Poll {
-    /// GETs a minute for all jobs together, 1 to 600.
+    /// GET requests per minute for all jobs together, 1 to 600.
     pub per_minute: Option<u32>,
 }
 
@@ -140,67 +137,68 @@ pub struct Poll {
 #[serde(deny_unknown_fields)]
 pub struct Ui {
     pub color: Option<super::ColorChoice>,
-    /// Only ASCII characters for lines, bars and signs; as the locale says, unless set here.
+    /// Only ASCII characters for lines, bars and symbols; the locale decides by default.
     pub ascii: Option<bool>,
-    /// Make links that the terminal can open; yes, unless said otherwise.
+    /// Emit hyperlinks for the terminal; on by default.
     pub links: Option<bool>,
-    /// A shipped theme, or a file in the folder `themes` beside this one.
+    /// A built-in theme, or a file in the folder `themes` next to this file.
     pub theme: Option<String>,
     #[serde(skip)]
-    pub(super) theme_place: LineColumn,
-    /// What the terminal's ground is, where it does not tell.
-    pub ground: Option<GroundChoice>,
-    /// Whether the mouse comes to docdeck at the start; else the terminal selects text with it.
+    pub(super) theme_position: LineColumn,
+    /// The terminal's background, for terminals that don't report it.
+    pub ground: Option<BackgroundChoice>,
+    /// Whether mouse support is on at the start. If it is off, the terminal selects text with the mouse.
     pub mouse: Option<bool>,
-    /// The jobs of all profiles are listed at the start.
+    /// List jobs of all profiles at the start.
     pub all_profiles: Option<bool>,
-    /// No heartbeat in the header.
+    /// No heartbeat animation in the header.
     pub reduced_motion: Option<bool>,
-    /// A program and its arguments that takes a copied text from its stdin; run without a shell.
+    /// A program and its arguments that copies its stdin to the clipboard; run without a shell.
     pub(super) clipboard: Option<Spanned<Vec<String>>>,
 }
 
-/// `ground` of `[ui]`.
+/// The values of `ground` in `[ui]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum GroundChoice {
+pub enum BackgroundChoice {
     Dark,
     Light,
 }
 
-impl From<GroundChoice> for Background {
-    fn from(choice: GroundChoice) -> Self {
+impl From<BackgroundChoice> for Background {
+    fn from(choice: BackgroundChoice) -> Self {
         match choice {
-            GroundChoice::Dark => Self::Dark,
-            GroundChoice::Light => Self::Light,
+            BackgroundChoice::Dark => Self::Dark,
+            BackgroundChoice::Light => Self::Light,
         }
     }
 }
 
-/// A file as read: what it says, and whether it may hold a key.
+/// A loaded file, and whether it may contain a key.
 #[derive(Debug)]
 pub struct LoadedFile {
     pub file: ConfigFile,
-    /// Somebody else on this computer can read it.
+    /// Another user of this computer can read the file.
     pub readable_by_others: bool,
 }
 
-/// Largest file that is read: a configuration is a page, not a database.
+/// The largest file that is read.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Reads the file at `path`. None when there is none.
+/// Reads the file at `path`. Returns `None` if it doesn't exist.
 ///
 /// # Errors
-/// A file that can't be read, is no TOML, or says what docdeck doesn't know (with line and column).
+/// Fails if the file can't be read, is not TOML, or contains unknown fields (with line and column).
 pub fn read(path: &Path) -> Result<Option<LoadedFile>, ConfigError> {
-    let unreadable = |error: &std::io::Error| ConfigError::Unreadable { path: path.into(), why: plain(error) };
+    let unreadable = |error: &std::io::Error| ConfigError::Unreadable { path: path.into(), why: system_message(error) };
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(&error)),
     };
     let readable_by_others = others_can_read(&file).map_err(|error| unreadable(&error))?;
-    // Large enough for all of it: it may hold a key, and bytes that grow leave copies behind that nobody wipes.
+    // Reserve enough space, because the file may contain a key: a buffer that grows leaves copies in memory that are
+    // never wiped.
     let size = file.metadata().map_or(0, |known| known.len()).min(MAX_BYTES);
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1));
     file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
@@ -208,16 +206,16 @@ pub fn read(path: &Path) -> Result<Option<LoadedFile>, ConfigError> {
     Ok(Some(LoadedFile { file: ConfigFile::parse(path, text)?, readable_by_others }))
 }
 
-/// The file's text, or where it is none.
+/// The file's text, or the position of invalid UTF-8.
 fn as_text(bytes: &[u8]) -> Result<&str, Mistake> {
     std::str::from_utf8(bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).and_then(|bytes| std::str::from_utf8(bytes).ok());
         let before = before.unwrap_or_default();
-        Mistake::at(before, before.len(), "what stands here is no text in UTF-8; save the file in that encoding")
+        Mistake::at(before, before.len(), "this is not valid UTF-8; save the file in that encoding")
     })
 }
 
-/// What is wrong with the text of a file, and where (both counted from 1).
+/// A mistake in a file, with line and column starting at 1.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mistake {
     pub(super) line: usize,
@@ -226,20 +224,20 @@ pub(super) struct Mistake {
 }
 
 impl Mistake {
-    /// At this byte of the text.
+    /// A mistake at this byte of the text.
     pub(super) fn at(text: &str, byte: usize, what: &str) -> Self {
-        let (line, column) = place(text, byte);
-        Self { line, column, what: CleanText::line(&redacted_words(what)) }
+        let (line, column) = line_and_column(text, byte);
+        Self { line, column, what: CleanText::line(&redacted_text(what)) }
     }
 
-    /// In the file that lies there.
+    /// Converts it to an error about the file at `path`.
     pub(super) fn of(self, path: &Path) -> ConfigError {
         ConfigError::invalid(path, (self.line, self.column), self.what.as_str())
     }
 }
 
-/// Line and column of a byte, both from 1.
-pub(super) fn place(text: &str, byte: usize) -> LineColumn {
+/// Line and column of a byte, starting at 1.
+pub(super) fn line_and_column(text: &str, byte: usize) -> LineColumn {
     let before = text.get(..byte).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
     (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
@@ -248,39 +246,40 @@ pub(super) fn place(text: &str, byte: usize) -> LineColumn {
 pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     let mut file: ConfigFile = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        Mistake::at(text, at, &in_words(error.message()))
+        Mistake::at(text, at, &user_message(error.message()))
     })?;
     let programs = [("on_change", file.on_change.as_ref()), ("clipboard", file.ui.clipboard.as_ref())];
     customization::check(&file.filters, &file.commands, programs)
         .map_err(|wrong| customization::mistake(text, wrong))?;
-    file.key_places = file.commands.iter().map(|command| place(text, command.key.span().start)).collect();
-    file.own_keys = keys::of(&file.keys, |byte| place(text, byte));
-    let places = KeyPositions::of(text);
+    file.command_key_positions =
+        file.commands.iter().map(|command| line_and_column(text, command.key.span().start)).collect();
+    file.key_overrides = keys::key_overrides(&file.keys, |byte| line_and_column(text, byte));
+    let positions = KeyPositions::of(text);
     if let Some(wrong) = file.poll.per_minute.filter(|rate| !(1..=PER_MINUTE_MAX).contains(rate)) {
-        let (line, column) = places.at(&["poll"], "per_minute");
-        let what = format!("per_minute is {wrong}, and has to be from 1 to {PER_MINUTE_MAX}");
+        let (line, column) = positions.at(&["poll"], "per_minute");
+        let what = format!("per_minute is {wrong}, but must be between 1 and {PER_MINUTE_MAX}");
         return Err(Mistake { line, column, what: CleanText::line(&what) });
     }
-    file.default_place = places.at(&[], "default_profile");
-    file.ui.theme_place = places.at(&["ui"], "theme");
+    file.default_profile_position = positions.at(&[], "default_profile");
+    file.ui.theme_position = positions.at(&["ui"], "theme");
     for (name, profile) in &mut file.profiles {
-        profile.base_url_place = places.at(&["profiles", name], "base_url");
-        profile.key_places = KEY_SOURCES.map(|source| places.at(&["profiles", name], source));
+        profile.base_url_position = positions.at(&["profiles", name], "base_url");
+        profile.key_positions = KEY_SOURCES.map(|source| positions.at(&["profiles", name], source));
     }
     Ok(file)
 }
 
-/// The reader's message in words for users, without the texts that it quotes: a key in the wrong place must not reach the
-/// screen.
-fn in_words(message: &str) -> String {
+/// Rewrites the parser's message for users without the text that it quotes, because a key in the wrong field must not
+/// be shown.
+fn user_message(message: &str) -> String {
     let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
-    // The value is quoted and may hold anything; what was expected comes after its last quote.
+    // The quoted value may contain anything; the expected type follows the last separator.
     if let Some((found, expected)) = wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) {
-        return format!("{} stands where there should be {}", kind(found), wanted(expected));
+        return format!("expected {}, found {}", expected_type(expected), found_type(found));
     }
-    // A table as well can be read from a list of all its values.
+    // Serde can also deserialize a table from an array of all its values, so it reports the array's length.
     if message.starts_with("invalid length ") && message.contains(", expected struct ") {
-        return "an array stands where there should be a table".to_owned();
+        return "expected a table, found an array".to_owned();
     }
     match message.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, expected ")) {
         Some((value, expected)) => format!("unknown value `{value}`, expected {expected}"),
@@ -288,10 +287,10 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// A value by its kind.
-fn kind(found: &str) -> &str {
+/// The type of a found value.
+fn found_type(found: &str) -> &str {
     match found.split(' ').next() {
-        Some("string") => "a text",
+        Some("string") => "a string",
         Some("integer" | "floating") => "a number",
         Some("boolean") => "true or false",
         Some("sequence") => "an array",
@@ -300,9 +299,9 @@ fn kind(found: &str) -> &str {
     }
 }
 
-fn wanted(expected: &str) -> &str {
+fn expected_type(expected: &str) -> &str {
     match expected {
-        "a string" => "a text in quotes",
+        "a string" => "a string in quotes",
         "path string" => "a path in quotes",
         "a boolean" => "true or false",
         "a sequence" => "an array",
@@ -314,19 +313,19 @@ fn wanted(expected: &str) -> &str {
     }
 }
 
-/// Whether a name stands in a file without quotes.
+/// Whether a name needs no quotes in TOML.
 pub(super) fn is_bare(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// The system's words for an error, without its number.
-pub fn plain(error: &std::io::Error) -> CleanText {
+/// The system's error message without its number.
+pub fn system_message(error: &std::io::Error) -> CleanText {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     CleanText::line(&text.to_lowercase())
 }
 
-/// Whether the group or everybody can read the file. Always no where there are no such permissions.
+/// Whether the group or all users can read the file. False on systems without such permissions.
 pub(super) fn others_can_read(file: &std::fs::File) -> std::io::Result<bool> {
     #[cfg(unix)]
     {
@@ -364,13 +363,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_toml_is_pointed_at() {
+    fn a_syntax_error_is_reported_with_its_position() {
         let mistake = parse("default_profile = \"a\"\nnonsense\n").expect_err("no toml");
         assert_eq!(mistake.line, 2);
     }
 
     #[test]
-    fn a_key_in_the_wrong_place_is_not_repeated_in_the_error() {
+    fn a_key_in_the_wrong_field_is_not_shown_in_the_error() {
         let texts = [
             "[profiles.a]\napi_key_command = \"mint_\\\", expected secret\"\n",
             "poll = \"mint_secret\"\n",

@@ -1,8 +1,8 @@
-//! Running `api_key_command`: without a shell, in a process group of its own that has the terminal meanwhile (a password
-//! manager may ask for a password there), ended as a whole when it takes too long.
+//! Runs `api_key_command` without a shell, in its own process group, which gets the terminal for password prompts and
+//! is killed as a whole after a timeout.
 
 use super::ConfigError;
-use super::file::plain;
+use super::file::system_message;
 use super::key::MAX_BYTES;
 use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
 use crate::model::redaction::{redacted_path, redacted_setting};
@@ -14,17 +14,17 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use zeroize::Zeroizing;
 
-/// How long a key command may take.
+/// The timeout of a key command.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
-/// What is shown of a failing command's words, in characters.
+/// Maximum characters of a failing command's stderr to show.
 const SHOWN: usize = 300;
-/// Shortest line of output that is struck out of what is shown: shorter ones are no keys, but words.
+/// Shorter lines of output are not removed from the shown text: they are words, not keys.
 const SHORTEST_KEY: usize = 8;
 
-/// The key that the program prints: the first line of its output that is not blank.
+/// Runs the program; the first line of its output that isn't blank is the key.
 ///
 /// # Errors
-/// It can't be started, fails (with what it said on its stderr), takes longer than `limit`, or prints no key.
+/// Fails if the program can't be started, fails (with its stderr), runs longer than `limit`, or prints no key.
 pub(super) async fn run(words: &[String], limit: Duration) -> Result<ApiKey, ConfigError> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
     let failed = |why: &str| ConfigError::KeyCommand { program: shown_program(program), why: CleanText::line(why) };
@@ -32,23 +32,24 @@ pub(super) async fn run(words: &[String], limit: Duration) -> Result<ApiKey, Con
     command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
-    if can_stand_alone() {
+    if can_have_own_group() {
         command.process_group(0);
     }
-    let mut child = command.spawn().map_err(|error| failed(&format!("could not be started: {}", plain(&error))))?;
+    let mut child =
+        command.spawn().map_err(|error| failed(&format!("could not be started: {}", system_message(&error))))?;
     let mut group = ProcessGroup::of(&child);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (mut output, mut complaint) = (buffer(), buffer());
     let all = async { tokio::join!(child.wait(), head(stdout, &mut output), head(stderr, &mut complaint)).0 };
     let ended = tokio::time::timeout(limit, all).await;
-    let said = said(&complaint, &output);
+    let message = stderr_text(&complaint, &output);
     let Ok(status) = ended else {
-        return Err(failed(&format!("gave no answer within {} s and was ended; it {said}", limit.as_secs())));
+        return Err(failed(&format!("did not finish within {} s and was stopped; it {message}", limit.as_secs())));
     };
-    group.has_ended();
-    let status = status.map_err(|error| failed(plain(&error).as_str()))?;
+    group.mark_ended();
+    let status = status.map_err(|error| failed(system_message(&error).as_str()))?;
     if !status.success() {
-        return Err(failed(&format!("ended with {} and {said}", ending(status))));
+        return Err(failed(&format!("failed with {} and {message}", ending(status))));
     }
     let text = Zeroizing::new(String::from_utf8_lossy(&output).into_owned());
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -56,7 +57,7 @@ pub(super) async fn run(words: &[String], limit: Duration) -> Result<ApiKey, Con
         .ok_or_else(|| ConfigError::NoKey { source_name: format!("the output of {}", shown_program(program)) })
 }
 
-/// The program as it may be shown: it may be the key itself, in the wrong field.
+/// The program for display. It is redacted because it may be a key in the wrong field.
 fn shown_program(program: &str) -> CleanText {
     CleanText::line(&redacted_path(Path::new(program)).display().to_string())
 }
@@ -65,23 +66,23 @@ fn ending(status: ExitStatus) -> String {
     status.code().map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"))
 }
 
-/// What the program said on its stderr, without what may be the key.
-fn said(complaint: &[u8], output: &[u8]) -> String {
+/// What the program printed to stderr, without anything that may be the key.
+fn stderr_text(complaint: &[u8], output: &[u8]) -> String {
     let mut text = Zeroizing::new(String::from_utf8_lossy(complaint).into_owned());
     let output = Zeroizing::new(String::from_utf8_lossy(output).into_owned());
     for line in output.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_KEY) {
         text = Zeroizing::new(text.replace(line, "***"));
     }
-    let said = CleanText::title(&redacted_setting(&text), SHOWN);
-    if said.is_empty() { "said nothing".to_owned() } else { format!("said: {said}") }
+    let message = CleanText::title(&redacted_setting(&text), SHOWN);
+    if message.is_empty() { "printed no error".to_owned() } else { format!("printed: {message}") }
 }
 
-/// Large enough for all that is kept: a buffer that grows leaves copies behind that nobody wipes.
+/// A buffer with enough space: one that grows leaves copies in memory that are never wiped.
 fn buffer() -> Zeroizing<Vec<u8>> {
     Zeroizing::new(Vec::with_capacity(MAX_BYTES))
 }
 
-/// Reads to the end and keeps the head: a program that prints without end is not to fill the memory.
+/// Reads to the end but stores only the start, so that endless output doesn't fill the memory.
 async fn head(stream: Option<impl AsyncRead + Unpin>, kept: &mut Zeroizing<Vec<u8>>) {
     let Some(mut stream) = stream else { return };
     let mut part = Zeroizing::new(vec![0; 4096]);
@@ -91,32 +92,32 @@ async fn head(stream: Option<impl AsyncRead + Unpin>, kept: &mut Zeroizing<Vec<u
     }
 }
 
-/// Whether the command can have a process group of its own: where there is no terminal, or one that could be taken back. In
-/// a container ours may have no number (it is led from outside): then the command stays among us and is ended alone.
+/// Whether the command can get its own process group: if there is no terminal, or it can be taken back. In a container
+/// our group may have no number (it was created outside); the command then stays in our group and is killed alone.
 #[cfg(unix)]
-fn can_stand_alone() -> bool {
+fn can_have_own_group() -> bool {
     nix::unistd::getpgrp().as_raw() > 0 || std::fs::File::open("/dev/tty").is_err()
 }
 
-/// The command's process group: it has the terminal while it lives, and is ended with this value.
+/// The command's process group. It has the terminal while the command runs, and is killed on drop.
 #[cfg(unix)]
 #[derive(Debug)]
 struct ProcessGroup {
     id: Option<rustix::process::Pid>,
-    /// Gives the terminal back when dropped; after the group was ended.
-    _terminal: Option<LentTerminal>,
+    /// Takes the terminal back on drop, after the group was killed.
+    _terminal: Option<ForegroundTerminal>,
 }
 
 #[cfg(unix)]
 impl ProcessGroup {
     fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
-        let id = id.filter(|_| can_stand_alone());
-        Self { id, _terminal: id.and_then(LentTerminal::to) }
+        let id = id.filter(|_| can_have_own_group());
+        Self { id, _terminal: id.and_then(ForegroundTerminal::give_to) }
     }
 
-    /// Nothing is left to be ended.
-    fn has_ended(&mut self) {
+    /// Marks the command as ended, so that nothing is killed.
+    fn mark_ended(&mut self) {
         self.id = None;
     }
 }
@@ -125,24 +126,24 @@ impl ProcessGroup {
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            // All of it may have ended by itself just now.
+            // The group may just have ended by itself.
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
     }
 }
 
-/// The terminal in the hands of another process group. In the background it could not ask for a password.
+/// The terminal while it belongs to another process group: a background process can't ask for a password.
 #[cfg(unix)]
 #[derive(Debug)]
-struct LentTerminal {
+struct ForegroundTerminal {
     terminal: std::fs::File,
     ours: rustix::process::Pid,
 }
 
 #[cfg(unix)]
-impl LentTerminal {
-    /// None where there is no terminal, or it is not ours to lend.
-    fn to(group: rustix::process::Pid) -> Option<Self> {
+impl ForegroundTerminal {
+    /// `None` if there is no terminal, or it belongs to another process group.
+    fn give_to(group: rustix::process::Pid) -> Option<Self> {
         use rustix::termios::{tcgetpgrp, tcsetpgrp};
         let terminal = std::fs::File::open("/dev/tty").ok()?;
         let ours = rustix::process::Pid::from_raw(nix::unistd::getpgrp().as_raw())?;
@@ -151,21 +152,21 @@ impl LentTerminal {
         }
         tcsetpgrp(&terminal, group).ok()?;
         let lent = Self { terminal, ours };
-        // It may have asked before the terminal was its own, and been stopped for it.
+        // The command may have been stopped because it asked before it had the terminal.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::CONT);
         Some(lent)
     }
 }
 
 #[cfg(unix)]
-impl Drop for LentTerminal {
+impl Drop for ForegroundTerminal {
     fn drop(&mut self) {
         use nix::sys::signal::{SigSet, SigmaskHow, Signal};
-        // Who is in the background is stopped for taking the terminal, unless it has closed its ears to that.
-        let mut deaf = SigSet::empty();
-        deaf.add(Signal::SIGTTOU);
-        let before = deaf.thread_swap_mask(SigmaskHow::SIG_BLOCK);
-        // A terminal that is gone needs no owner.
+        // Taking the terminal back from the background raises SIGTTOU, which would stop us unless it is blocked.
+        let mut blocked = SigSet::empty();
+        blocked.add(Signal::SIGTTOU);
+        let before = blocked.thread_swap_mask(SigmaskHow::SIG_BLOCK);
+        // If the terminal is gone, there is nothing to take back.
         let _ = rustix::termios::tcsetpgrp(&self.terminal, self.ours);
         if let Ok(before) = before {
             let _ = before.thread_set_mask();
@@ -173,7 +174,7 @@ impl Drop for LentTerminal {
     }
 }
 
-/// Elsewhere the program alone is ended, by its handle.
+/// On other systems only the program itself is killed, by its handle.
 #[cfg(not(unix))]
 #[derive(Debug)]
 struct Group;
@@ -212,36 +213,39 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_failing_command_says_is_shown_clean_and_its_output_is_not() {
+    async fn a_failing_commands_stderr_is_shown_cleaned_and_its_output_is_not() {
         let error = run_sh("echo mint_half; printf 'no \\033[2Jaccess' >&2; exit 3").await.expect_err("it failed");
-        let said = error.to_string();
-        assert!(said.contains("code 3") && said.contains("no access"), "{said}");
-        assert!(!said.contains("mint_half") && !said.contains('\x1b'), "{said}");
+        let message = error.to_string();
+        assert!(message.contains("code 3") && message.contains("no access"), "{message}");
+        assert!(!message.contains("mint_half") && !message.contains('\x1b'), "{message}");
     }
 
     #[tokio::test]
-    async fn a_key_that_a_failing_command_repeats_is_struck_out() {
+    async fn a_key_that_a_failing_command_repeats_is_removed() {
         for key in ["mint_5ecret", "another-5ecret"] {
             let error = run_sh(&format!("echo {key}; echo \"can't store {key}: denied\" >&2; exit 1")).await;
-            let said = error.expect_err("it failed").to_string();
-            assert!(said.contains("can't store ***") && said.contains("denied") && !said.contains("5ecret"), "{said}");
+            let message = error.expect_err("it failed").to_string();
+            assert!(
+                message.contains("can't store ***") && message.contains("denied") && !message.contains("5ecret"),
+                "{message}"
+            );
         }
     }
 
     #[tokio::test]
-    async fn a_command_that_hangs_is_given_up_with_what_it_said() {
+    async fn a_command_that_hangs_is_stopped_and_its_stderr_is_shown() {
         let hangs = run(&words(&["sh", "-c", "echo locked >&2; sleep 600"]), Duration::from_millis(300)).await;
-        let said = hangs.expect_err("it hangs").to_string();
-        assert!(said.contains("gave no answer within 0 s") && said.contains("said: locked"), "{said}");
+        let message = hangs.expect_err("it hangs").to_string();
+        assert!(message.contains("did not finish within 0 s") && message.contains("printed: locked"), "{message}");
     }
 
     #[tokio::test]
-    async fn a_command_that_hangs_is_ended_with_all_that_it_started() {
+    async fn a_command_that_hangs_is_killed_with_its_child_processes() {
         let folder = tempfile::tempdir().expect("a folder");
         let fifo = folder.path().join("held");
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, kind, mode, 0).expect("a fifo");
-        // Its reader comes to the end once nobody holds it open any more: also where the ended are never buried.
+        // Reading the FIFO ends when no process has it open any more, even if killed processes are never reaped.
         let (let_go, ended) = std::sync::mpsc::channel();
         let held = fifo.clone();
         std::thread::spawn(move || let_go.send(std::fs::read(held)));
@@ -249,11 +253,11 @@ mod tests {
         let hangs = run(&words(&["sh", "-c", &script]), Duration::from_secs(2)).await;
         assert!(matches!(hangs, Err(ConfigError::KeyCommand { .. })), "{hangs:?}");
         let ended = ended.recv_timeout(Duration::from_secs(20));
-        assert!(ended.is_ok(), "what the command started goes on");
+        assert!(ended.is_ok(), "a child process is still running");
     }
 
     #[tokio::test]
-    async fn a_command_that_does_not_exist_is_said_by_name() {
+    async fn a_missing_command_is_an_error_with_its_name() {
         let error = run(&words(&["docdeck-no-such-program"]), LIMIT).await.expect_err("not there");
         assert!(error.to_string().contains("docdeck-no-such-program"), "{error}");
     }

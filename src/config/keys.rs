@@ -1,11 +1,11 @@
-//! `[keys]`: keys of one's own for rows of the table of bindings, by the names of their context and action. Which names
-//! there are, and what is taken, is known to the key table; here stand the words and their places.
+//! `[keys]`: custom keys for actions, by the names of their context and action. This module reads names and positions;
+//! `cli::customization` checks them against the keymap.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
-/// `[keys.CONTEXT]` with `ACTION = "key"`, or several keys, or none.
+/// `[keys.CONTEXT]` with `ACTION = "key"`, a list of keys, or an empty list.
 pub(super) type KeyTables = BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<OneOrMany>>>;
 
 #[derive(Debug, Deserialize)]
@@ -15,21 +15,21 @@ pub(super) enum OneOrMany {
     Many(Vec<String>),
 }
 
-/// A row with keys of the user's own.
+/// An action with custom keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyOverride {
     pub context: String,
     pub action: String,
-    /// As written; none takes the keys of the table away.
+    /// As written; empty to unbind the action.
     pub keys: Vec<String>,
-    /// Line and column of the context's name, of the action's, and of the keys.
-    pub places: [(usize, usize); 3],
+    /// Line and column of the context's name, the action's name, and the keys.
+    pub positions: [(usize, usize); 3],
 }
 
-/// In the order in which they stand in the file.
-pub(super) fn of(keys: &KeyTables, place: impl Fn(usize) -> (usize, usize)) -> Vec<KeyOverride> {
+/// In the order of the file.
+pub(super) fn key_overrides(keys: &KeyTables, position: impl Fn(usize) -> (usize, usize)) -> Vec<KeyOverride> {
     let rows = keys.iter().flat_map(|(context, rows)| rows.iter().map(move |(action, keys)| (context, action, keys)));
-    let mut own: Vec<KeyOverride> = rows
+    let mut overrides: Vec<KeyOverride> = rows
         .map(|(context, action, keys)| KeyOverride {
             context: context.get_ref().clone(),
             action: action.get_ref().clone(),
@@ -37,11 +37,11 @@ pub(super) fn of(keys: &KeyTables, place: impl Fn(usize) -> (usize, usize)) -> V
                 OneOrMany::One(key) => vec![key.clone()],
                 OneOrMany::Many(keys) => keys.clone(),
             },
-            places: [context.span(), action.span(), keys.span()].map(|span| place(span.start)),
+            positions: [context.span(), action.span(), keys.span()].map(|span| position(span.start)),
         })
         .collect();
-    own.sort_by_key(|keys| keys.places[1]);
-    own
+    overrides.sort_by_key(|keys| keys.positions[1]);
+    overrides
 }
 
 #[cfg(test)]
@@ -49,17 +49,17 @@ mod tests {
     use crate::config::file;
 
     #[test]
-    fn keys_are_read_in_the_order_of_the_file_with_their_places() {
+    fn keys_are_read_in_file_order_with_their_positions() {
         let text = "[keys.views]\nfold = []\n[keys.jobs]\nnew-job = \"N\"\nfollow-up = [\"f\", \"F5\"]\n";
-        let own = file::parse(text).expect("a good file").own();
+        let own = file::parse(text).expect("a good file").customization();
         let read: Vec<(&str, &str, usize)> =
             own.keys.iter().map(|keys| (keys.context.as_str(), keys.action.as_str(), keys.keys.len())).collect();
         assert_eq!(read, [("views", "fold", 0), ("jobs", "new-job", 1), ("jobs", "follow-up", 2)]);
-        assert_eq!(own.keys[1].places, [(3, 7), (4, 1), (4, 11)]);
+        assert_eq!(own.keys[1].positions, [(3, 7), (4, 1), (4, 11)]);
     }
 
     #[test]
-    fn what_is_no_key_is_a_mistake() {
+    fn a_value_that_is_not_a_key_is_an_error() {
         assert!(file::parse("[keys]\njobs = 1\n").is_err());
         assert!(file::parse("[keys.jobs]\nnew-job = 1\n").is_err());
     }

@@ -1,6 +1,8 @@
-//! From flags, environment and `config.toml` to one set of settings: a flag beats the environment, which beats the file.
+//! Merges options, environment and `config.toml` into one set of settings: an option overrides the environment, which overrides
+//! the file.
 //!
-//! The key is found here but handed on only as [`KeySource`]; reading it may run a program, so the caller says when.
+//! The API key is passed on only as a [`KeySource`]: reading it may run a program, so the caller decides when to do
+//! that.
 
 pub mod check;
 pub mod customization;
@@ -9,30 +11,30 @@ pub mod file;
 pub mod key;
 mod key_command;
 pub mod keys;
-mod places;
+mod positions;
 pub mod profiles;
 pub mod sources;
 pub mod themes;
 pub mod write;
 
 use crate::api::{ClientOptions, ExtraRoots, RootsError};
-use crate::model::colors::{Background, ThemeColours};
+use crate::model::colors::{Background, ThemePalettes};
 use crate::model::endpoint::Scope;
-use crate::model::redaction::redacted_words;
-use crate::model::setup::{AlreadySet, KnownKey};
+use crate::model::redaction::redacted_text;
+use crate::model::setup::{AlreadySet, KeyPresence};
 use crate::model::text::CleanText;
 use customization::Customization;
 use environment::Environment;
 use file::{ConfigFile, LoadedFile, ProfileConfig};
 use key::KeySource;
-use places::LineColumn;
-use profiles::KnownProfile;
+use positions::LineColumn;
+use profiles::ConfiguredProfile;
 use serde::Deserialize;
 use sources::{SettingSource, Sourced};
 use std::path::{Path, PathBuf};
 use themes::ThemeError;
 
-/// GETs a minute for polling, unless `[poll]` says otherwise, and the most that it may say.
+/// The default of `[poll] per_minute`, in GET requests for polling, and its maximum.
 const PER_MINUTE: u32 = 60;
 const PER_MINUTE_MAX: u32 = 600;
 
@@ -46,7 +48,7 @@ pub enum ColorChoice {
     Never,
 }
 
-/// The options that every command takes.
+/// The options of all commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
     pub profile: Option<String>,
@@ -58,32 +60,32 @@ pub struct Flags {
     pub ascii: bool,
 }
 
-/// How things look, whatever is shown.
+/// Display settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplaySettings {
     pub color: ColorChoice,
     pub theme: ChosenTheme,
-    /// The terminal's ground as the file says it; the terminal is then not asked.
-    pub ground: Option<Background>,
-    /// Only ASCII characters for lines, bars and signs.
+    /// The terminal's background from the file. If set, the terminal is not asked.
+    pub background: Option<Background>,
+    /// Use only ASCII characters for lines, bars and symbols.
     pub ascii: bool,
-    /// Make links that the terminal can open, where it knows them.
+    /// Emit hyperlinks if the terminal supports them.
     pub links: bool,
-    /// No heartbeat: asked for, or over SSH.
+    /// No heartbeat animation, by request or over SSH.
     pub calm: bool,
-    /// Whether the terminal reports the mouse at the start.
+    /// Whether mouse support is on at the start.
     pub mouse: bool,
-    /// Whether the jobs of all profiles are listed at the start.
+    /// Whether jobs of all profiles are listed at the start.
     pub all_profiles: bool,
 }
 
 impl DisplaySettings {
-    /// Where no configuration says anything, and nothing can be read.
-    pub fn plain() -> Self {
+    /// The defaults, for when no configuration is available.
+    pub fn defaults() -> Self {
         Self {
             color: ColorChoice::Never,
             theme: ChosenTheme::default(),
-            ground: None,
+            background: None,
             ascii: true,
             links: false,
             calm: true,
@@ -93,100 +95,97 @@ impl DisplaySettings {
     }
 }
 
-/// The theme that the file names. It is read by who paints with it: most of what is written has no colours at all, and what
-/// takes longer can be begun before.
+/// The theme named in the file. It is read only when something is drawn with it, because most outputs have no colours.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChosenTheme {
-    /// None for the usual one.
+    /// `None` for the default theme.
     name: Option<String>,
-    place: LineColumn,
+    position: LineColumn,
     config: PathBuf,
 }
 
 impl ChosenTheme {
-    /// As [`Self::read`], but none for the theme that is used where none is named: that can't be wrong, and need not be read
-    /// before its colours are.
+    /// Like [`Self::read`], but returns `None` for the default theme, which is always valid and need not be read early.
     ///
     /// # Errors
-    /// As those of [`Self::read`].
-    pub fn read_unless_usual(&self) -> Result<Option<ThemeColours>, ConfigError> {
+    /// See [`Self::read`].
+    pub fn read_unless_default(&self) -> Result<Option<ThemePalettes>, ConfigError> {
         let is_usual = self.name.as_deref().is_none_or(|name| name == themes::AUTO);
         (!is_usual).then(|| self.read()).transpose()
     }
 
-    /// Its colours. Themes of the user's own lie beside the configuration file.
+    /// Reads the theme's colours. Custom themes are next to the configuration file.
     ///
     /// # Errors
-    /// There is no such theme, or its file is wrong.
-    pub fn read(&self) -> Result<ThemeColours, ConfigError> {
-        let Some(name) = &self.name else { return Ok(themes::usual()) };
-        themes::named(name, Some(&self.config.with_file_name("themes")))
-            .map_err(|error| of_theme(error, self.place, &self.config))
+    /// Fails if the theme doesn't exist or its file is invalid.
+    pub fn read(&self) -> Result<ThemePalettes, ConfigError> {
+        let Some(name) = &self.name else { return Ok(themes::default_theme()) };
+        themes::load_theme(name, Some(&self.config.with_file_name("themes")))
+            .map_err(|error| of_theme(error, self.position, &self.config))
     }
 }
 
-/// All that a run needs to know.
+/// All settings of a run.
 #[derive(Debug)]
 pub struct Settings {
     pub scope: Scope,
     pub key: KeySource,
     pub profile: CleanText,
-    /// Where store and log lie.
+    /// The folder of the store and the log.
     pub data_folder: PathBuf,
-    /// Where templates of the user's own lie: beside the configuration file.
+    /// The folder of custom templates, next to the configuration file.
     pub templates: PathBuf,
-    /// A file of certificates that are trusted beside those of the system.
+    /// A certificate file that is trusted in addition to the system's certificates.
     pub ca_file: Option<PathBuf>,
-    /// All profiles by name, and the place of this one among them.
-    pub profiles: Vec<KnownProfile>,
+    /// All profiles by name, and the index of the current one.
+    pub profiles: Vec<ConfiguredProfile>,
     pub current: usize,
-    /// The place of `default_profile` among them.
+    /// The index of `default_profile`.
     pub default: Option<usize>,
-    /// GETs a minute for polling.
+    /// GET requests per minute for polling.
     pub per_minute: u32,
-    pub look: DisplaySettings,
-    pub own: Customization,
-    /// The file that it comes from, for what is found wrong later.
+    pub display: DisplaySettings,
+    pub customization: Customization,
+    /// The configuration file, for errors that are found later.
     pub config: PathBuf,
 }
 
 impl Settings {
-    /// How the client talks to the service. Reads the file of certificates, where one is named.
+    /// The settings of the HTTP client. Reads the certificate file, if there is one.
     ///
     /// # Errors
-    /// It can't be read, or is none.
+    /// Fails if the file can't be read or contains no certificates.
     pub fn client_options(&self) -> Result<ClientOptions, ConfigError> {
         let roots = self.ca_file.as_deref().map(ExtraRoots::read).transpose()?;
         Ok(ClientOptions { roots, ..ClientOptions::default() })
     }
 }
 
-/// Whether there is enough to begin with.
+/// Whether docdeck is configured.
 #[derive(Debug)]
 pub enum SetupState {
     Ready(Box<Settings>),
-    Missing(Box<Missing>),
+    Missing(Box<MissingSettings>),
 }
 
-/// What has to be set before docdeck can talk to a service.
+/// The settings that are missing before docdeck can use a service.
 #[derive(Debug, Clone)]
-pub struct Missing {
+pub struct MissingSettings {
     pub key: bool,
     pub project: bool,
-    /// Whom the record would be about, where the project is set: what is known here can be read without a key.
+    /// The scope of the local store, if the project is set: it can be read without a key.
     pub scope: Option<Scope>,
-    /// What is set already.
-    pub known: AlreadySet,
-    /// The source of the key that is set already.
+    /// The settings that exist.
+    pub existing: AlreadySet,
+    /// The configured source of the key.
     pub source: Option<KeySource>,
-    /// Where the configuration file lies or would lie.
+    /// The path of the configuration file, which may not exist.
     pub config: PathBuf,
-    pub look: DisplaySettings,
-    pub own: Customization,
+    pub display: DisplaySettings,
+    pub customization: Customization,
 }
 
-impl Missing {
-    /// What is missing, as a sentence.
+impl MissingSettings {
     fn what(&self) -> &'static str {
         match (self.key, self.project) {
             (true, true) => "The API key and the project id are not set yet.",
@@ -195,8 +194,8 @@ impl Missing {
         }
     }
 
-    /// How to set docdeck up, for where there is no terminal to show a page on.
-    pub fn how_to(&self) -> String {
+    /// Setup instructions, for when there is no terminal for the setup screen.
+    pub fn setup_instructions(&self) -> String {
         let mut lines = vec![
             self.what().to_owned(),
             "In the shell (both are on the API keys page of the service's dashboard):".into(),
@@ -207,9 +206,9 @@ impl Missing {
         if self.project {
             lines.push("  export DOCDECK_PROJECT_ID=…".into());
         }
-        let name = &self.known.profile;
+        let name = &self.existing.profile;
         let name = if file::is_bare(name) { name.clone() } else { format!("{name:?}") };
-        lines.push(format!("or for good, in {}:", self.config.display()));
+        lines.push(format!("or permanently, in {}:", self.config.display()));
         lines.push(format!("  [profiles.{name}]"));
         if self.project {
             lines.push("  project_id = \"…\"".into());
@@ -218,45 +217,43 @@ impl Missing {
             lines.push("  api_key_command = [\"pass\", \"show\", \"docdeck\"]".into());
         }
         lines.push(
-            "`docdeck init` asks for them and writes that file; `docdeck demo`, in a terminal, needs nothing.".into(),
+            "`docdeck init` asks for them and writes this file. To try it without a key, run `docdeck demo`.".into(),
         );
         lines.join("\n")
     }
 
-    /// The same for who only reads what is known here.
-    pub fn how_to_read(&self) -> String {
-        Self { key: false, ..self.clone() }.how_to()
+    /// The same for commands that only read the store and need no key.
+    pub fn project_instructions(&self) -> String {
+        Self { key: false, ..self.clone() }.setup_instructions()
     }
 }
 
-/// What is wrong with the configuration, each as a sentence for the user.
+/// Errors in the configuration, as sentences for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    #[error("{}:{line}:{column}: {what}. Mend the line, or try another file with --config.", path.display())]
+    #[error("{}:{line}:{column}: {what}. Fix the line, or choose another file with --config.", path.display())]
     Invalid { path: PathBuf, line: usize, column: usize, what: CleanText },
-    #[error("{} can't be read: {why}. Make it a file that you can read, or name another one with --config.", path.display())]
+    #[error("{} can't be read: {why}. Make the file readable, or choose another one with --config.", path.display())]
     Unreadable { path: PathBuf, why: CleanText },
-    #[error("The API key can't be read from {}: {why}. Write the key there for yourself alone (chmod 600), or name another file as api_key_file.", path.display())]
+    #[error("The API key can't be read from {}: {why}. Write the key to this file and make it private (chmod 600), or set another api_key_file.", path.display())]
     KeyFile { path: PathBuf, why: CleanText },
-    #[error("There is no configuration file {}, which --config or DOCDECK_CONFIG names; docdeck init, with the same, makes one.", path.display())]
-    NotThere { path: PathBuf },
+    #[error("Configuration file {0} not found. Create it with `docdeck init --config {0}`.", path.display())]
+    NotFound { path: PathBuf },
     #[error(
-        "There is no profile {name} in {}. Known there: {known}. Name one of these with --profile, or add it: docdeck \
-         init, with the same.", path.display()
+        "There is no profile {name} in {} (profiles: {known}). Choose one with --profile, or create it with \
+         `docdeck init --profile {name}`.", path.display()
     )]
     NoProfile { name: CleanText, path: PathBuf, known: CleanText },
     #[error(
-        "There are several profiles in {}: {known}. Choose one with --profile, or name one as default_profile.",
+        "There are several profiles in {}: {known}. Choose one with --profile, or set default_profile.",
         path.display()
     )]
     WhichProfile { path: PathBuf, known: CleanText },
-    #[error("Others on this computer can read {0}, which holds the API key, so it is not used. Make it yours alone: chmod 600 {0}", path.display())]
-    KeyForAll { path: PathBuf },
-    #[error("The API key command {program} {why}. Try it in a shell; docdeck runs it without one.")]
+    #[error("Other users can read {0}, which contains the API key, so it is not used. Make it private: chmod 600 {0}", path.display())]
+    KeyReadableByOthers { path: PathBuf },
+    #[error("The API key command {program} {why}. Try it in a terminal; docdeck runs it without a shell.")]
     KeyCommand { program: CleanText, why: CleanText },
-    #[error(
-        "There is no usable API key in {source_name}: it has to be one line with nothing but the key, without blanks in it."
-    )]
+    #[error("There is no usable API key in {source_name}. It must be a single line with only the key, without spaces.")]
     NoKey { source_name: String },
     #[error(
         "The project id ({from}) looks like an API key, so it is not used. Correct it, and set the key as DOCDECK_API_KEY or with `docdeck init`."
@@ -266,48 +263,49 @@ pub enum ConfigError {
     Theme(#[from] ThemeError),
     #[error(transparent)]
     Roots(#[from] RootsError),
-    #[error("There is no home folder to keep files in. Name one with --data-dir, and the configuration with --config.")]
+    #[error("No home folder found. Set the data folder with --data-dir and the configuration file with --config.")]
     NoHome,
 }
 
 impl ConfigError {
-    /// A mistake in the file at this path; no piece of a key that stands in the wrong place gets into the sentence.
+    /// An error in the file at this path. The sentence never contains a piece of a key in the wrong field.
     pub fn invalid(path: &Path, (line, column): (usize, usize), what: &str) -> Self {
-        Self::Invalid { path: path.into(), line, column, what: CleanText::line(&redacted_words(what)) }
+        Self::Invalid { path: path.into(), line, column, what: CleanText::line(&redacted_text(what)) }
     }
 }
 
-/// Joins flags, environment and file. Reads the file, nothing else; runs nothing.
+/// Merges options, environment and file. Only reads the file; runs no program.
 ///
 /// # Errors
-/// A file that is wrong or not where it was said to be, an unknown profile, a key that others can read.
+/// Fails if the file is invalid or missing although it was named, the profile is unknown, or others can read a file
+/// with a key.
 pub fn resolve(flags: &Flags, environment: &Environment) -> Result<SetupState, ConfigError> {
     let path = sources::config_path(flags, environment)?;
     let found = found(&path)?;
     join(flags, environment, &path.value, &found)
 }
 
-/// What the file says; one that was not named need not be there.
+/// Loads the file, which must exist only if it was named.
 fn found(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> {
     match (file::read(&path.value)?, path.from) {
         (Some(found), _) => Ok(found),
         (None, SettingSource::Default) => Ok(LoadedFile { file: ConfigFile::default(), readable_by_others: false }),
-        (None, _) => Err(ConfigError::NotThere { path: path.value.clone() }),
+        (None, _) => Err(ConfigError::NotFound { path: path.value.clone() }),
     }
 }
 
-/// Where the configuration file lies or would lie.
+/// The path of the configuration file, which may not exist.
 ///
 /// # Errors
-/// None is named, and there is no home.
+/// Fails if no path is set and there is no home folder.
 pub fn path(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
     sources::config_path(flags, environment).map(|path| path.value)
 }
 
-/// The name of the profile that is used.
+/// The name of the current profile.
 ///
 /// # Errors
-/// A file that is wrong, or has no such profile.
+/// Fails if the file is invalid or doesn't contain the profile.
 pub fn profile_of(flags: &Flags, environment: &Environment) -> Result<String, ConfigError> {
     let path = path(flags, environment)?;
     let file = file::read(&path)?.map(|found| found.file).unwrap_or_default();
@@ -315,7 +313,7 @@ pub fn profile_of(flags: &Flags, environment: &Environment) -> Result<String, Co
 }
 
 fn join(flags: &Flags, environment: &Environment, path: &Path, found: &LoadedFile) -> Result<SetupState, ConfigError> {
-    let look = look(flags, environment, &found.file.ui, path);
+    let look = display_settings(flags, environment, &found.file.ui, path);
     let per_minute = found.file.poll_rate();
     let nothing = ProfileConfig::default();
     let (name, profile) = sources::profile(flags, environment, path, &found.file)?;
@@ -332,30 +330,30 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &LoadedFil
         (Some(key), Some(scope)) => (key, scope),
         (key, scope) => {
             let known_key = match (&key, &environment.api_key) {
-                (None, _) => KnownKey::No,
-                (Some(_), Some(_)) => KnownKey::Environment,
-                (Some(_), None) => KnownKey::File,
+                (None, _) => KeyPresence::No,
+                (Some(_), Some(_)) => KeyPresence::Environment,
+                (Some(_), None) => KeyPresence::File,
             };
-            return Ok(SetupState::Missing(Box::new(Missing {
+            return Ok(SetupState::Missing(Box::new(MissingSettings {
                 key: key.is_none(),
                 project: scope.is_none(),
                 scope,
-                known: sources::already_set(flags, environment, &name, profile, known_key),
+                existing: sources::already_set(flags, environment, &name, profile, known_key),
                 source: key,
                 config: path.into(),
-                look,
-                own: found.file.own(),
+                display: look,
+                customization: found.file.customization(),
             })));
         }
     };
-    let ca_file = profile.ca_file.as_deref().map(|file| key::beside(path, file));
-    let chosen = KnownProfile {
+    let ca_file = profile.ca_file.as_deref().map(|file| key::resolve_path(path, file));
+    let chosen = ConfiguredProfile {
         name: CleanText::line(&name),
         scope: Some(scope.clone()),
         key: Ok(Some(key.clone())),
         ca_file: ca_file.clone(),
     };
-    let (profiles, current) = profiles::known(&chosen, &name, environment, path, found);
+    let (profiles, current) = profiles::all_profiles(&chosen, &name, environment, path, found);
     Ok(SetupState::Ready(Box::new(Settings {
         scope,
         key,
@@ -370,37 +368,36 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &LoadedFil
         profiles,
         current,
         per_minute,
-        look,
-        own: found.file.own(),
+        display: look,
+        customization: found.file.customization(),
         config: path.into(),
     })))
 }
 
-/// What a run without a service of its own (the demo) takes from a file, and where that lies: only from one that was
-/// named.
+/// The file and its path for a run without a service (the demo): only a file that was named is used.
 ///
 /// # Errors
-/// A file that is wrong or not where it was said to be.
+/// Fails if the file is invalid or missing.
 pub fn named_file(flags: &Flags, environment: &Environment) -> Result<(ConfigFile, PathBuf), ConfigError> {
     let Some(path) = flags.config.clone().or_else(|| environment.config.clone()) else {
         return Ok((ConfigFile::default(), PathBuf::new()));
     };
     match file::read(&path)? {
         Some(found) => Ok((found.file, path)),
-        None => Err(ConfigError::NotThere { path }),
+        None => Err(ConfigError::NotFound { path }),
     }
 }
 
-/// How things look; themes of the user's own lie beside the file at `path`.
-pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> DisplaySettings {
+/// The display settings; custom themes are next to the file at `path`.
+pub fn display_settings(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> DisplaySettings {
     let from_environment = environment.no_color.then_some(ColorChoice::Never);
-    // `--color auto` asks for what the terminal and the environment say, NO_COLOR among it.
+    // `--color auto` means the default of the terminal and the environment, including NO_COLOR.
     let flag = flags.color.filter(|flag| *flag != ColorChoice::Auto || from_environment.is_none());
     let choice = flag.or(from_environment).or(ui.color).unwrap_or_default();
     DisplaySettings {
         color: choice,
-        theme: ChosenTheme { name: ui.theme.clone(), place: ui.theme_place, config: path.into() },
-        ground: ui.ground.map(Background::from),
+        theme: ChosenTheme { name: ui.theme.clone(), position: ui.theme_position, config: path.into() },
+        background: ui.ground.map(Background::from),
         ascii: flags.ascii || ui.ascii.unwrap_or(environment.ascii_locale),
         links: ui.links.unwrap_or(true),
         calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
@@ -409,21 +406,21 @@ pub fn look(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path
     }
 }
 
-/// A name that no theme has is wrong where the name stands, all else in the theme's own file.
+/// An unknown theme name is reported at the line that sets it; any other error is in the theme's file.
 fn of_theme(error: ThemeError, (line, column): LineColumn, path: &Path) -> ConfigError {
     match error {
         ThemeError::Unknown { name, known } => {
-            let what = format!("there is no theme {name}; there are {known}");
+            let what = format!("there is no theme {name}; valid: {known}");
             ConfigError::invalid(path, (line, column), &what)
         }
         other => other.into(),
     }
 }
 
-/// Where store and log lie.
+/// The folder of the store and the log.
 ///
 /// # Errors
-/// None is named, and there is no home.
+/// Fails if no folder is set and there is no home folder.
 pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
     sources::data_folder(flags, environment).map(|folder| folder.value)
 }

@@ -1,5 +1,5 @@
-//! The profiles of the configuration, each with what it takes to turn to it. Options and variables are about the profile
-//! that was chosen at the start; the others are as they stand in the file.
+//! All configured profiles, with what is needed to switch to them. Options and variables apply only to the profile that
+//! was selected at the start; the others are as in the file.
 
 use super::environment::Environment;
 use super::file::{ConfigFile, LoadedFile, ProfileConfig};
@@ -10,49 +10,49 @@ use crate::model::endpoint::Scope;
 use crate::model::text::CleanText;
 use std::path::{Path, PathBuf};
 
-/// A profile that can be turned to, or can't.
+/// A configured profile, possibly incomplete.
 #[derive(Debug, Clone)]
-pub struct KnownProfile {
+pub struct ConfiguredProfile {
     pub name: CleanText,
-    /// Whom to talk to; none without a project.
+    /// The service and project; `None` without a project.
     pub scope: Option<Scope>,
-    /// Where its key comes from; `Ok(None)` when nothing names one.
+    /// The source of its key; `Ok(None)` if none is set.
     pub key: Result<Option<KeySource>, ConfigError>,
-    /// A file of certificates that are trusted beside those of the system.
+    /// A certificate file that is trusted in addition to the system's certificates.
     pub ca_file: Option<PathBuf>,
 }
 
-impl KnownProfile {
-    /// Why it can't be turned to; none when it can.
-    pub fn lacks(&self) -> Option<CleanText> {
+impl ConfiguredProfile {
+    /// Why docdeck can't switch to this profile; `None` if it can.
+    pub fn problem(&self) -> Option<CleanText> {
         match (&self.scope, &self.key) {
-            (None, _) => Some(CleanText::line("It has no project_id.")),
-            (_, Ok(None)) => Some(CleanText::line(
-                "It has no key of its own: api_key_command, api_key_file or api_key in config.toml.",
-            )),
+            (None, _) => Some(CleanText::line("No project_id is set.")),
+            (_, Ok(None)) => {
+                Some(CleanText::line("No API key: set api_key_command, api_key_file or api_key in config.toml."))
+            }
             (_, Err(error)) => Some(CleanText::line(&error.to_string())),
             (Some(_), Ok(Some(_))) => None,
         }
     }
 
-    /// How the client talks to the service. Reads the file of certificates, where one is named.
+    /// The settings of the HTTP client. Reads the certificate file, if there is one.
     ///
     /// # Errors
-    /// It can't be read, or is none.
+    /// Fails if the file can't be read or contains no certificates.
     pub fn client_options(&self) -> Result<ClientOptions, ConfigError> {
         let roots = self.ca_file.as_deref().map(ExtraRoots::read).transpose()?;
         Ok(ClientOptions { roots, ..ClientOptions::default() })
     }
 }
 
-/// The profiles by name, and the place of the one that was chosen. One that stands in no file comes first.
-pub(super) fn known(
-    chosen: &KnownProfile,
+/// All profiles by name, and the index of the selected one. A profile that is not in the file comes first.
+pub(super) fn all_profiles(
+    chosen: &ConfiguredProfile,
     raw_name: &str,
     environment: &Environment,
     path: &Path,
     found: &LoadedFile,
-) -> (Vec<KnownProfile>, usize) {
+) -> (Vec<ConfiguredProfile>, usize) {
     let file: &ConfigFile = &found.file;
     let mut all = Vec::new();
     let mut at = 0;
@@ -71,22 +71,22 @@ pub(super) fn known(
 }
 
 fn other(
-    chosen: &KnownProfile,
+    chosen: &ConfiguredProfile,
     name: &str,
     profile: &ProfileConfig,
     environment: &Environment,
     path: &Path,
     readable_by_others: bool,
-) -> KnownProfile {
+) -> ConfiguredProfile {
     let scope = sources::scope(&Flags::default(), &Environment::default(), profile);
-    let own = KeySource::of_profile(name, profile, path, readable_by_others);
+    let own = KeySource::from_profile(name, profile, path, readable_by_others);
     let service = |scope: &Option<Scope>| scope.as_ref().map(|scope| scope.base_url.clone());
-    // A key goes to the service that it was given for, and to no other.
+    // A key is only ever sent to the service that it was set for.
     let is_same_service = service(&scope).is_some() && service(&scope) == service(&chosen.scope);
     let key = match (own, &environment.api_key) {
         (Ok(None), Some(Some(key))) if is_same_service => Ok(Some(KeySource::Given(key.clone()))),
         (own, _) => own,
     };
-    let ca_file = profile.ca_file.as_deref().map(|file| key::beside(path, file));
-    KnownProfile { name: CleanText::line(name), scope, key, ca_file }
+    let ca_file = profile.ca_file.as_deref().map(|file| key::resolve_path(path, file));
+    ConfiguredProfile { name: CleanText::line(name), scope, key, ca_file }
 }

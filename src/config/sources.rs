@@ -1,5 +1,5 @@
-//! Which of flag, environment, file and default a value comes from. [`super::resolve`] takes the values; what tells people
-//! of their configuration takes the sources as well, by the same rules.
+//! Where each setting comes from: option, environment, file or default. [`super::resolve`] uses the values; `docdeck
+//! doctor` shows the sources too.
 
 use super::environment::Environment;
 use super::file::{ConfigFile, ProfileConfig};
@@ -7,22 +7,22 @@ use super::{ConfigError, Flags};
 use crate::api::Route;
 use crate::model::endpoint::Scope;
 use crate::model::redaction::redacted;
-use crate::model::setup::{AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KnownKey};
+use crate::model::setup::{AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyPresence};
 use crate::model::text::CleanText;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Where a value comes from; what stands first outranks the others.
+/// The source of a value, highest precedence first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingSource {
-    /// An option of the command line, as it is written.
+    /// A command-line option, as written.
     Flag(&'static str),
     /// An environment variable.
     Variable(&'static str),
     /// The configuration file.
     File,
-    /// Nothing says otherwise.
+    /// The built-in default.
     Default,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for SettingSource {
     }
 }
 
-/// A value and where it comes from.
+/// A value and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sourced<T> {
     pub value: T,
@@ -49,13 +49,13 @@ impl<T> Sourced<T> {
     }
 }
 
-/// The first text of these that is not blank, trimmed.
+/// The first text that is not blank, trimmed.
 fn first(candidates: [(Option<&String>, SettingSource); 3]) -> Option<Sourced<String>> {
     let mut texts = candidates.into_iter().filter_map(|(text, from)| Some((text?.trim(), from)));
     texts.find(|(text, _)| !text.is_empty()).map(|(text, from)| Sourced::new(text.to_owned(), from))
 }
 
-/// The base address, without a trailing slash.
+/// The base URL, without a trailing slash.
 pub fn base_url(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Sourced<String> {
     let named = first([
         (flags.base_url.as_ref(), SettingSource::Flag("--base-url")),
@@ -66,19 +66,21 @@ pub fn base_url(flags: &Flags, environment: &Environment, profile: &ProfileConfi
     Sourced::new(found.value.trim_end_matches('/').to_owned(), found.from)
 }
 
-/// What is wrong with a base address that the file names; none where it can be used, or comes from elsewhere.
+/// The mistake in a base URL from the file; `None` if it is valid or comes from elsewhere.
 pub fn base_url_mistake(named: &Sourced<String>, profile: &ProfileConfig, path: &Path) -> Option<ConfigError> {
     if named.from != SettingSource::File {
         return None;
     }
     let probe = Scope { base_url: named.value.clone(), project: "x".to_owned(), organization: None };
-    let sentence = Route::to(&probe).err()?;
-    let what = sentence.replacen("The base URL", "the base URL", 1);
-    let (line, column) = profile.base_url_place;
+    let mut what = Route::for_scope(&probe).err()?;
+    // It continues a line, after the file and the position.
+    if let Some(first) = what.get_mut(..1) {
+        first.make_ascii_lowercase();
+    }
+    let (line, column) = profile.base_url_position;
     Some(ConfigError::Invalid { path: path.into(), line, column, what: CleanText::line(what.trim_end_matches('.')) })
 }
 
-/// The project id.
 pub fn project(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Sourced<String>> {
     first([
         (flags.project.as_ref(), SettingSource::Flag("--project")),
@@ -87,31 +89,30 @@ pub fn project(flags: &Flags, environment: &Environment, profile: &ProfileConfig
     ])
 }
 
-/// What is wrong with a project id, if it has the form of a key: it would be sent in addresses, and stored and exported.
+/// Returns an error if a project id looks like a key, which would be sent in URLs, stored and exported.
 pub fn project_mistake(project: &Sourced<String>) -> Option<ConfigError> {
     let has_key = matches!(redacted(&project.value), Cow::Owned(_));
     has_key.then_some(ConfigError::ProjectIsKey { from: project.from })
 }
 
-/// The organization.
 pub fn organization(profile: &ProfileConfig) -> Option<String> {
     profile.organization.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Whom to talk to; none without a project.
+/// The service and project; `None` without a project.
 pub fn scope(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Scope> {
     let project = project(flags, environment, profile)?.value;
     let base_url = base_url(flags, environment, profile).value;
     Some(Scope { base_url, project, organization: organization(profile) })
 }
 
-/// What is set already, for who is about to set the rest.
+/// The settings that exist, for setup.
 pub fn already_set(
     flags: &Flags,
     environment: &Environment,
     name: &str,
     profile: &ProfileConfig,
-    key: KnownKey,
+    key: KeyPresence,
 ) -> AlreadySet {
     let named = base_url(flags, environment, profile);
     AlreadySet {
@@ -124,11 +125,11 @@ pub fn already_set(
     }
 }
 
-/// The name of the profile to use and, where the file has it, what the file says of it.
+/// The name of the profile to use, and its section if the file contains it.
 ///
 /// # Errors
-/// It was named, and the file has none of that name; or none is named, the file has several, and what is set beside it is
-/// not enough to go on without one.
+/// Fails if the named profile doesn't exist, or if none is named although the file has several and the environment
+/// isn't sufficient without one.
 pub fn profile<'a>(
     flags: &Flags,
     environment: &Environment,
@@ -145,8 +146,8 @@ pub fn profile<'a>(
             let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
             if from == SettingSource::File {
-                let what = format!("there is no profile {name}; known here: {known}");
-                return ConfigError::invalid(path, file.default_place, &what);
+                let what = format!("there is no profile {name}; profiles: {known}");
+                return ConfigError::invalid(path, file.default_profile_position, &what);
             }
             ConfigError::NoProfile { name: CleanText::line(name), path: path.into(), known: CleanText::line(&known) }
         })?;
@@ -157,7 +158,7 @@ pub fn profile<'a>(
         return Ok((Sourced::new(name.clone(), SettingSource::File), Some(profile)));
     }
     let usual = file.profiles.get(DEFAULT_PROFILE);
-    // Key and project from elsewhere need no profile. With less than that, which one is meant is the user's to say.
+    // A key and a project from the environment need no profile. With less than that, the user must choose one.
     let is_enough = environment.api_key.is_some() && project(flags, environment, &ProfileConfig::default()).is_some();
     if usual.is_none() && file.profiles.len() > 1 && !is_enough {
         let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
@@ -166,10 +167,10 @@ pub fn profile<'a>(
     Ok((Sourced::new(DEFAULT_PROFILE.to_owned(), SettingSource::Default), usual))
 }
 
-/// Where the configuration file lies or would lie.
+/// The path of the configuration file, which may not exist.
 ///
 /// # Errors
-/// None is named, and there is no home.
+/// Fails if no path is set and there is no home folder.
 pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
     let named = [
         (flags.config.as_ref(), SettingSource::Flag("--config")),
@@ -182,10 +183,11 @@ pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<P
     Ok(Sourced::new(folders.config_dir().join("config.toml"), SettingSource::Default))
 }
 
-/// Where store and log lie. `directories` has no state folder on every system, so it is the data folder everywhere.
+/// The folder of the store and the log. `directories` has no state folder on some systems, so the data folder is used
+/// on all.
 ///
 /// # Errors
-/// None is named, and there is no home.
+/// Fails if no folder is set and there is no home folder.
 pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
     let named = [
         (flags.data_dir.as_ref(), SettingSource::Flag("--data-dir")),

@@ -1,4 +1,4 @@
-//! What beats what, and what is refused.
+//! Precedence of settings, and invalid configurations.
 
 use super::*;
 use crate::model::endpoint::ApiKey;
@@ -79,35 +79,32 @@ fn another_profile_is_chosen_by_flag_or_environment() {
 }
 
 #[test]
-fn the_only_profile_needs_no_naming() {
+fn a_single_profile_is_selected_by_default() {
     let settings =
         ready(&Flags::default(), &environment(&[("DOCDECK_API_KEY", "mint_v")]), "[profiles.x]\nproject_id = \"p\"\n");
     assert_eq!(settings.profile.as_str(), "x");
 }
 
 #[test]
-fn which_of_several_profiles_is_asked_and_not_guessed() {
+fn several_profiles_without_a_selection_are_an_error() {
     let none = environment(&[]);
     let text = "[profiles.bb]\nproject_id = \"b\"\n[profiles.aa]\nproject_id = \"a\"\n";
     let error = joined(&Flags::default(), &none, text).expect_err("two");
-    assert!(
-        error.to_string().contains(": aa, bb. Choose one with --profile, or name one as default_profile."),
-        "{error}"
-    );
+    assert!(error.to_string().contains(": aa, bb. Choose one with --profile, or set default_profile."), "{error}");
     assert!(joined(&Flags::default(), &none, &text.replace("bb]", "default]")).is_ok(), "one is called default");
     let all = environment(&[("DOCDECK_API_KEY", "mint_x"), ("DOCDECK_PROJECT_ID", "p")]);
-    assert_eq!(ready(&Flags::default(), &all, text).scope.project, "p", "nothing of a profile is needed");
+    assert_eq!(ready(&Flags::default(), &all, text).scope.project, "p", "no profile is needed");
 }
 
 #[test]
-fn an_unknown_profile_is_an_error_that_names_the_known_ones() {
+fn an_unknown_profile_is_an_error_that_lists_the_others() {
     let flags = Flags { profile: Some("c".into()), ..Flags::default() };
     let error = joined(&flags, &environment(&[]), FILE).expect_err("no such profile").to_string();
     assert!(error.contains("profile c") && error.contains("a, b"), "{error}");
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_settings_are_listed() {
     match joined(&Flags::default(), &environment(&[]), "") {
         Ok(SetupState::Missing(missing)) => assert!(missing.key && missing.project),
         other => panic!("{other:?}"),
@@ -119,20 +116,20 @@ fn what_is_missing_is_said() {
 }
 
 #[test]
-fn a_key_in_a_file_that_others_can_read_is_refused() {
+fn a_key_in_a_file_that_others_can_read_is_rejected() {
     let result = join(&Flags::default(), &environment(&[]), Path::new("/c.toml"), &found(FILE, true));
-    assert!(matches!(result, Err(ConfigError::KeyForAll { .. })), "{result:?}");
+    assert!(matches!(result, Err(ConfigError::KeyReadableByOthers { .. })), "{result:?}");
 }
 
 #[test]
-fn two_sources_of_the_key_are_refused() {
+fn two_sources_of_the_key_are_rejected() {
     let text = "[profiles.a]\nproject_id = \"p\"\napi_key = \"mint_a\"\napi_key_file = \"key\"\n";
     let error = joined(&Flags::default(), &environment(&[]), text).expect_err("two").to_string();
     assert!(error.starts_with("/etc/docdeck/config.toml:4:16: the profile a names more than one source"), "{error}");
 }
 
 #[test]
-fn a_key_file_lies_beside_the_configuration() {
+fn a_key_file_is_relative_to_the_configuration() {
     let text = "[profiles.a]\nproject_id = \"p\"\napi_key_file = \"key\"\n";
     let settings = ready(&Flags::default(), &environment(&[]), text);
     assert!(matches!(settings.key, KeySource::File(path) if path == Path::new("/etc/docdeck/key")));
@@ -142,9 +139,9 @@ fn a_key_file_lies_beside_the_configuration() {
 fn no_color_beats_the_file_and_a_flag_beats_no_color() {
     let variables = environment(&[("NO_COLOR", "1")]);
     let ui = file::Ui { color: Some(ColorChoice::Always), ..file::Ui::default() };
-    assert_eq!(look(&Flags::default(), &variables, &ui, Path::new("")).color, ColorChoice::Never);
+    assert_eq!(display_settings(&Flags::default(), &variables, &ui, Path::new("")).color, ColorChoice::Never);
     let flags = Flags { color: Some(ColorChoice::Always), ..Flags::default() };
-    assert_eq!(look(&flags, &variables, &file::Ui::default(), Path::new("")).color, ColorChoice::Always);
+    assert_eq!(display_settings(&flags, &variables, &file::Ui::default(), Path::new("")).color, ColorChoice::Always);
 }
 
 #[test]
@@ -152,30 +149,33 @@ fn a_poll_rate_out_of_range_is_an_error() {
     for (rate, at) in [("0", "2:14"), ("601", "2:14")] {
         let mistake = file::parse(&format!("[poll]\nper_minute = {rate}\n")).expect_err("out of range");
         assert_eq!(format!("{}:{}", mistake.line, mistake.column), at);
-        assert_eq!(mistake.what.as_str(), format!("per_minute is {rate}, and has to be from 1 to 600"));
+        assert_eq!(mistake.what.as_str(), format!("per_minute is {rate}, but must be between 1 and 600"));
     }
 }
 
 #[test]
-fn a_theme_that_is_not_there_is_said_to_who_paints_with_it() {
+fn a_missing_theme_is_an_error_only_when_it_is_read() {
     let variables = environment(&[("DOCDECK_PROJECT_ID", "p"), ("DOCDECK_API_KEY", "mint_v")]);
-    let look = ready(&Flags::default(), &variables, "[ui]\ntheme = \"nope\"\n").look;
-    let said = look.theme.read().expect_err("none").to_string();
-    assert!(said.starts_with("/etc/docdeck/config.toml:2:9: there is no theme nope; there are auto, dark, "), "{said}");
+    let look = ready(&Flags::default(), &variables, "[ui]\ntheme = \"nope\"\n").display;
+    let message = look.theme.read().expect_err("none").to_string();
+    assert!(
+        message.starts_with("/etc/docdeck/config.toml:2:9: there is no theme nope; valid: auto, dark, "),
+        "{message}"
+    );
 }
 
 #[test]
-fn a_configuration_file_that_was_named_has_to_be_there() {
+fn a_configuration_file_that_was_named_must_exist() {
     let folder = tempfile::tempdir().expect("a folder");
     let flags = Flags { config: Some(folder.path().join("none.toml")), ..Flags::default() };
-    assert!(matches!(resolve(&flags, &environment(&[])), Err(ConfigError::NotThere { .. })));
+    assert!(matches!(resolve(&flags, &environment(&[])), Err(ConfigError::NotFound { .. })));
 }
 
 #[test]
-fn a_locale_without_utf_8_means_ascii_unless_the_file_or_a_flag_says_otherwise() {
+fn a_locale_without_utf_8_means_ascii_unless_overridden() {
     let ascii = |flag: bool, locale: &str, ui: Option<bool>| {
         let (flags, ui) = (Flags { ascii: flag, ..Flags::default() }, file::Ui { ascii: ui, ..file::Ui::default() });
-        look(&flags, &environment(&[("LANG", locale)]), &ui, Path::new("")).ascii
+        display_settings(&flags, &environment(&[("LANG", locale)]), &ui, Path::new("")).ascii
     };
     #[cfg(not(windows))]
     assert!(ascii(false, "C", None));

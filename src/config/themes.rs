@@ -1,7 +1,7 @@
-//! Themes: TOML files that paint meanings. The shipped ones lie in `assets/themes`, a user's own in `themes` beside
-//! `config.toml`; a file patches the usual colours.
+//! Themes: TOML files that assign colours to roles. Built-in ones are in `assets/themes`, custom ones in `themes` next
+//! to `config.toml`; a file overrides colours of the default theme.
 
-use crate::model::colors::{ColorRole, Colour, Paint, Rgb, ThemeColors, ThemeColours};
+use crate::model::colors::{ColorPalette, ColorRole, Paint, Rgb, ThemeColor, ThemePalettes};
 use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;
 use serde::Deserialize;
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
 
-/// Shipped themes by name, in the order in which they are offered. `auto` is not among them: it is dark or light by the
-/// terminal's ground.
+/// Built-in themes by name, in display order. `auto` is not listed, because it is dark or light depending on the
+/// terminal's background.
 pub const SHIPPED: [(&str, &str); 5] = [
     ("dark", include_str!("../../assets/themes/dark.toml")),
     ("light", include_str!("../../assets/themes/light.toml")),
@@ -18,26 +18,25 @@ pub const SHIPPED: [(&str, &str); 5] = [
     ("colour-blind-safe", include_str!("../../assets/themes/colour-blind-safe.toml")),
     ("terminal-16", include_str!("../../assets/themes/terminal-16.toml")),
 ];
-/// The theme that follows the terminal's ground.
+/// The theme that follows the terminal's background.
 pub const AUTO: &str = "auto";
-/// Largest theme file.
+/// The largest theme file.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// What is wrong with a theme, as a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThemeError {
-    #[error("There is no theme {name}. There are: {known}.")]
+    #[error("There is no theme {name}. Themes: {known}.")]
     Unknown { name: CleanText, known: CleanText },
-    #[error("{file}:{line}:{column}: {what}. Mend the line, or choose another theme.")]
+    #[error("{file}:{line}:{column}: {what}. Fix the line, or choose another theme.")]
     Invalid { file: CleanText, line: usize, column: usize, what: CleanText },
     #[error("{file} can't be read: {why}.")]
     Unreadable { file: CleanText, why: CleanText },
 }
 
-/// The colours of the theme that is used when nothing is chosen.
-pub fn usual() -> ThemeColours {
-    let mut colours = ThemeColours { unknown: ThemeColors::middle_tones(), ..ThemeColours::default() };
-    // Shipped files are read by a test: a mistake in one leaves the terminal's own colours.
+/// The colours of the default theme.
+pub fn default_theme() -> ThemePalettes {
+    let mut colours = ThemePalettes { unknown: ColorPalette::middle_tones(), ..ThemePalettes::default() };
+    // A test reads the built-in files, so this can't fail; the terminal's colours would be used if it did.
     for (name, text) in SHIPPED.into_iter().take(2) {
         if let Ok(file) = read(name, text) {
             for (table, palette) in [(&file.dark, &mut colours.dark), (&file.light, &mut colours.light)] {
@@ -50,15 +49,15 @@ pub fn usual() -> ThemeColours {
     colours
 }
 
-/// The theme of this name: a file in `folder` before a shipped one.
+/// Loads a theme by name: a file in `folder` before a built-in one.
 ///
 /// # Errors
-/// There is none, or its file is wrong.
-pub fn named(name: &str, folder: Option<&Path>) -> Result<ThemeColours, ThemeError> {
+/// Fails if there is no such theme or its file is invalid.
+pub fn load_theme(name: &str, folder: Option<&Path>) -> Result<ThemePalettes, ThemeError> {
     if name == AUTO {
-        return Ok(usual());
+        return Ok(default_theme());
     }
-    if let Some((file, text)) = own(name, folder)? {
+    if let Some((file, text)) = read_custom(name, folder)? {
         return parse(&file, &text);
     }
     match SHIPPED.into_iter().find(|(shipped, _)| *shipped == name) {
@@ -70,7 +69,7 @@ pub fn named(name: &str, folder: Option<&Path>) -> Result<ThemeColours, ThemeErr
     }
 }
 
-/// Names of all themes: `auto`, the shipped ones, the user's own.
+/// The names of all themes: `auto`, the built-in and the custom ones.
 pub fn names(folder: Option<&Path>) -> Vec<String> {
     let mut names: Vec<String> =
         std::iter::once(AUTO).chain(SHIPPED.map(|(name, _)| name)).map(str::to_owned).collect();
@@ -86,13 +85,13 @@ pub fn names(folder: Option<&Path>) -> Vec<String> {
     names
 }
 
-/// A name that can't lead out of the folder.
+/// Whether the name can't lead out of the folder.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
 }
 
-/// The user's own file of this name, if there is one: what it is called and what it says.
-fn own(name: &str, folder: Option<&Path>) -> Result<Option<(String, String)>, ThemeError> {
+/// The custom theme of this name, if there is one: its file name and text.
+fn read_custom(name: &str, folder: Option<&Path>) -> Result<Option<(String, String)>, ThemeError> {
     use std::io::Read as _;
     let Some(folder) = folder.filter(|_| is_name(name)) else { return Ok(None) };
     let path = folder.join(format!("{name}.toml"));
@@ -108,12 +107,11 @@ fn own(name: &str, folder: Option<&Path>) -> Result<Option<(String, String)>, Th
     let mut text = String::new();
     let read = file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| unreadable(&error.to_string()))?;
     if u64::try_from(read).unwrap_or(u64::MAX) > MAX_BYTES {
-        return Err(unreadable("it is too large for a theme"));
+        return Err(unreadable("the file is too large for a theme"));
     }
     Ok(Some((path.display().to_string(), text)))
 }
 
-/// A theme file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -122,7 +120,7 @@ struct File {
     unknown: Option<ColorTable>,
 }
 
-/// What is painted on one kind of ground: meanings, `ground` and `made_for`, checked one by one to say where one is wrong.
+/// The colours for one kind of background: roles, `ground` and `made_for`, validated one by one for precise errors.
 type ColorTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 
 #[derive(Debug, Deserialize)]
@@ -148,13 +146,13 @@ struct PaintTable {
     reversed: bool,
 }
 
-/// The colours that the text of a theme file amounts to; `name` is what the file is called, for the sentence.
+/// Parses a theme; `name` is the file's name, for errors.
 ///
 /// # Errors
-/// It is no TOML, or paints what there is not, with line and column.
-pub fn parse(name: &str, text: &str) -> Result<ThemeColours, ThemeError> {
+/// Fails with line and column if the text is not TOML or contains an unknown role.
+pub fn parse(name: &str, text: &str) -> Result<ThemePalettes, ThemeError> {
     let file = read(name, text)?;
-    let mut colours = usual();
+    let mut colours = default_theme();
     let tables =
         [(&file.dark, &mut colours.dark), (&file.light, &mut colours.light), (&file.unknown, &mut colours.unknown)];
     for (table, palette) in tables {
@@ -162,7 +160,7 @@ pub fn parse(name: &str, text: &str) -> Result<ThemeColours, ThemeError> {
             patch(table, palette, name, text)?;
         }
     }
-    // A theme for one kind of ground looks the same on all.
+    // A theme for one kind of background looks the same on all.
     match (&file.dark, &file.light, &file.unknown) {
         (Some(_), None, None) => {
             colours.light = colours.dark.clone();
@@ -172,8 +170,8 @@ pub fn parse(name: &str, text: &str) -> Result<ThemeColours, ThemeError> {
             colours.dark = colours.light.clone();
             colours.unknown = colours.light.clone();
         }
-        // Paints its own ground, so that it can be read before the terminal has told its own.
-        (Some(_), Some(_), None) if colours.dark.ground != Colour::Terminal => {
+        // The theme sets its background, so it is readable before the terminal's background is known.
+        (Some(_), Some(_), None) if colours.dark.background != ThemeColor::Terminal => {
             colours.unknown = colours.dark.clone();
         }
         _ => {}
@@ -195,29 +193,24 @@ fn invalid(name: &str, text: &str, at: usize, what: &str) -> ThemeError {
     ThemeError::Invalid { file: CleanText::line(name), line, column, what: CleanText::line(&redacted_setting(what)) }
 }
 
-fn patch(table: &ColorTable, palette: &mut ThemeColors, name: &str, text: &str) -> Result<(), ThemeError> {
+fn patch(table: &ColorTable, palette: &mut ColorPalette, name: &str, text: &str) -> Result<(), ThemeError> {
     for (key, value) in table {
         let wrong = |what: &str| invalid(name, text, value.span().start, what);
         let colour = |text: &str| {
             let expected = "write \"#rrggbb\", \"default\" or a name like \"bright-blue\"";
-            Colour::parse(text).ok_or_else(|| wrong(&format!("{text} is no colour: {expected}")))
+            ThemeColor::parse(text).ok_or_else(|| wrong(&format!("{text} is not a colour: {expected}")))
         };
         match (key.get_ref().as_str(), value.get_ref()) {
-            ("ground", Value::Colour(text)) => palette.ground = colour(text)?,
+            ("ground", Value::Colour(text)) => palette.background = colour(text)?,
             ("made_for", Value::Grounds(list)) => {
-                let parsed =
-                    list.iter().map(|text| Rgb::parse(text).ok_or_else(|| wrong(&format!("{text} is no #rrggbb"))));
+                let invalid = |text: &str| wrong(&format!("{text} is not in the form #rrggbb"));
+                let parsed = list.iter().map(|text| Rgb::parse(text).ok_or_else(|| invalid(text)));
                 palette.made_for = parsed.collect::<Result<_, _>>()?;
             }
             (other, value) => {
                 let meaning = ColorRole::parse(other).ok_or_else(|| {
                     let known = ColorRole::ALL.map(ColorRole::name).join(", ");
-                    invalid(
-                        name,
-                        text,
-                        key.span().start,
-                        &format!("{other} is nothing that is painted; there are {known}"),
-                    )
+                    invalid(name, text, key.span().start, &format!("unknown style {other}; valid styles: {known}"))
                 })?;
                 palette.set(
                     meaning,
@@ -230,12 +223,15 @@ fn patch(table: &ColorTable, palette: &mut ThemeColors, name: &str, text: &str) 
     Ok(())
 }
 
-/// The paint that a value describes; `Err(None)` where it describes none.
-fn painted(value: &Value, colour: &impl Fn(&str) -> Result<Colour, ThemeError>) -> Result<Paint, Option<ThemeError>> {
+/// Parses a style; `Err(None)` if the value has the wrong type.
+fn painted(
+    value: &Value,
+    colour: &impl Fn(&str) -> Result<ThemeColor, ThemeError>,
+) -> Result<Paint, Option<ThemeError>> {
     match value {
         Value::Colour(text) => Ok(Paint { fg: colour(text)?, ..Paint::default() }),
         Value::Paint(table) => {
-            let read = |text: &Option<String>| text.as_deref().map_or(Ok(Colour::Terminal), colour);
+            let read = |text: &Option<String>| text.as_deref().map_or(Ok(ThemeColor::Terminal), colour);
             let PaintTable { bold, dim, underlined, reversed, .. } = *table;
             Ok(Paint { fg: read(&table.fg)?, bg: read(&table.bg)?, bold, dim, underlined, reversed })
         }
@@ -248,7 +244,7 @@ mod tests {
     use super::*;
     use crate::model::colors::ANSI;
 
-    /// What xterm makes of the sixteen, unless its user says otherwise.
+    /// xterm's default ANSI colours.
     const XTERM: [u32; 16] = [
         0x0000_0000,
         0x00cd_0000,
@@ -268,29 +264,29 @@ mod tests {
         0x00ff_ffff,
     ];
 
-    fn rgb(colour: Colour) -> Option<Rgb> {
+    fn rgb(colour: ThemeColor) -> Option<Rgb> {
         match colour {
-            Colour::Terminal => None,
-            Colour::Rgb(rgb) => Some(rgb),
-            Colour::Ansi(n) => {
+            ThemeColor::Terminal => None,
+            ThemeColor::Rgb(rgb) => Some(rgb),
+            ThemeColor::Ansi(n) => {
                 let [_, r, g, b] = XTERM[usize::from(n)].to_be_bytes();
                 Some(Rgb(r, g, b))
             }
         }
     }
 
-    /// Pairs of letters and ground that a palette draws, with the meaning.
-    fn pairs(palette: &ThemeColors) -> Vec<(ColorRole, Rgb, Rgb)> {
-        let grounds: Vec<Rgb> = match rgb(palette.ground) {
+    /// Pairs of text and background colour that a theme draws, with the role.
+    fn pairs(palette: &ColorPalette) -> Vec<(ColorRole, Rgb, Rgb)> {
+        let grounds: Vec<Rgb> = match rgb(palette.background) {
             Some(own) => vec![own],
             None => palette.made_for.clone(),
         };
-        assert!(!grounds.is_empty(), "a palette says which grounds it is made for");
+        assert!(!grounds.is_empty(), "the theme declares its backgrounds");
         let mut pairs = Vec::new();
         for meaning in ColorRole::ALL {
             let paint = palette.paint(meaning);
             for ground in &grounds {
-                // The terminal's own letters on its own ground are its user's affair.
+                // If neither is set, the terminal's user chose both colours.
                 let Some(fg) = rgb(paint.fg) else { continue };
                 pairs.push((meaning, fg, rgb(paint.bg).unwrap_or(*ground)));
             }
@@ -299,9 +295,9 @@ mod tests {
     }
 
     #[test]
-    fn the_letters_of_every_shipped_theme_stand_out_from_their_ground() {
+    fn the_text_of_every_built_in_theme_has_enough_contrast() {
         for (name, _) in SHIPPED {
-            let theme = named(name, None).expect("a good file");
+            let theme = load_theme(name, None).expect("a good file");
             for (kind, palette) in [("dark", &theme.dark), ("light", &theme.light)] {
                 for (meaning, letters, ground) in pairs(palette) {
                     let least = if meaning.is_text() { 4.5 } else { 3.0 };
@@ -314,16 +310,16 @@ mod tests {
 
     #[test]
     fn high_contrast_is_seven_to_one_everywhere() {
-        let theme = named("high-contrast", None).expect("a good file");
+        let theme = load_theme("high-contrast", None).expect("a good file");
         for palette in [&theme.dark, &theme.light, &theme.unknown] {
             assert!(pairs(palette).iter().all(|(_, letters, ground)| letters.contrast(*ground) >= 7.0));
         }
     }
 
     #[test]
-    fn people_and_ai_differ_in_every_shipped_theme() {
+    fn human_and_ai_colours_differ_in_every_built_in_theme() {
         for (name, _) in SHIPPED {
-            let theme = named(name, None).expect("a good file");
+            let theme = load_theme(name, None).expect("a good file");
             for palette in [&theme.dark, &theme.light, &theme.unknown] {
                 assert_ne!(palette.paint(ColorRole::Human), palette.paint(ColorRole::Ai), "{name}");
             }
@@ -331,22 +327,22 @@ mod tests {
     }
 
     #[test]
-    fn a_theme_of_ones_own_patches_the_usual_one() {
+    fn a_custom_theme_overrides_the_default_one() {
         let colours = parse("mine", "[dark]\nbad = \"bright-red\"\nmark = { fg = \"#123456\", underlined = true }\n")
             .expect("good");
-        assert_eq!(colours.dark.paint(ColorRole::Bad).fg, Colour::Ansi(9));
+        assert_eq!(colours.dark.paint(ColorRole::Bad).fg, ThemeColor::Ansi(9));
         assert!(colours.dark.paint(ColorRole::Mark).underlined);
-        assert_eq!(colours.dark.paint(ColorRole::Good), usual().dark.paint(ColorRole::Good));
-        assert_eq!(colours.light, colours.dark, "one table is for every ground");
+        assert_eq!(colours.dark.paint(ColorRole::Good), default_theme().dark.paint(ColorRole::Good));
+        assert_eq!(colours.light, colours.dark, "one table applies to every background");
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn every_mistake_is_reported_with_its_position() {
         let cases = [
-            ("[dark]\nbad = \"rad\"\n", 2, 7, "rad is no colour"),
-            ("[dark]\ntext = \"red\"\nbald = \"red\"\n", 3, 1, "bald is nothing that is painted"),
+            ("[dark]\nbad = \"rad\"\n", 2, 7, "rad is not a colour"),
+            ("[dark]\ntext = \"red\"\nbald = \"red\"\n", 3, 1, "unknown style bald"),
             ("[dusk]\n", 1, 2, "unknown field `dusk`"),
-            ("[dark]\nmade_for = [\"#12\"]\n", 2, 12, "#12 is no #rrggbb"),
+            ("[dark]\nmade_for = [\"#12\"]\n", 2, 12, "#12 is not in the form #rrggbb"),
             ("[dark\n", 1, 6, ""),
         ];
         for (text, line, column, what) in cases {
@@ -361,17 +357,17 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_names_those_there_are_and_leads_out_of_no_folder() {
+    fn an_unknown_theme_is_an_error_that_lists_the_themes_and_never_leaves_the_folder() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("mine.toml"), "[light]\nbad = \"red\"\n").expect("written");
-        assert!(named("mine", Some(folder.path())).is_ok());
-        let error = named("../mine", Some(&folder.path().join("themes"))).expect_err("no such theme").to_string();
+        assert!(load_theme("mine", Some(folder.path())).is_ok());
+        let error = load_theme("../mine", Some(&folder.path().join("themes"))).expect_err("no such theme").to_string();
         assert!(error.contains("auto, dark, light, high-contrast, colour-blind-safe, terminal-16"), "{error}");
         assert_eq!(names(Some(folder.path())).last().map(String::as_str), Some("mine"));
     }
 
     #[test]
-    fn the_sixteen_have_names() {
-        assert!(ANSI.iter().all(|name| Colour::parse(name).is_some()));
+    fn the_ansi_colours_can_be_named() {
+        assert!(ANSI.iter().all(|name| ThemeColor::parse(name).is_some()));
     }
 }

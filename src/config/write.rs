@@ -1,8 +1,8 @@
-//! Writing `config.toml`: a new one with an example of everything in it, or a profile, a filter or a theme into one that is
-//! there, whose text and comments stay. Never more of a file that is there is changed than was said; its owner alone can read what is written.
+//! Writes `config.toml`: a new file with an example of every setting, or a profile, filter or theme into an existing
+//! one. All other text and comments stay, and only the owner can read what is written.
 
 use super::ConfigError;
-use super::file::{self, Mistake, plain};
+use super::file::{self, Mistake, system_message};
 use crate::model::endpoint::ApiKey;
 use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, WritePermission};
 use crate::model::text::CleanText;
@@ -12,25 +12,25 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
-/// The sections after the profile of a new file, all of them commented out.
+/// The sections after the profile in a new file, all commented out.
 const REST: &str = include_str!("../../assets/config/rest.toml");
 /// The first line of a new file.
-const HEAD: &str = "# docdeck's settings. An option beats the environment, which beats this file.\n";
-const UNCHANGEABLE: &str = "it can't be changed without a change of what else is in it";
-/// Names that are tried for the file that takes the old one's place.
+const HEAD: &str = "# docdeck's settings. An option overrides the environment, which overrides this file.\n";
+const UNCHANGEABLE: &str = "it can't be changed without changing other settings in it";
+/// Attempts to find a free name for the temporary file.
 const TRIES: u32 = 100;
 
 /// Why nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// Something is there that was not to be changed: it takes so much to go on.
+    /// Something exists that must not be changed; `needs` is the permission to do so.
     #[error("{}", there(path, *.needs))]
     There { path: PathBuf, needs: WritePermission },
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("{} can't be written: {why}. Nothing was changed.", path.display())]
     Unwritable { path: PathBuf, why: CleanText },
-    /// The file system doesn't know permissions: what is written there is for everybody.
+    /// The file system has no permissions, so everybody could read the file.
     #[error(
         "Others on this computer could read {}, so the key was not stored in it. Choose a command or a file for the key.",
         path.display()
@@ -43,15 +43,15 @@ pub enum WriteError {
 fn there(path: &Path, needs: WritePermission) -> String {
     let path = path.display();
     match needs {
-        WritePermission::Change => format!("{path} has this profile already, and it was left as it is."),
-        _ => format!("{path} is there already, and it was left as it is."),
+        WritePermission::Change => format!("{path} already has this profile. It was not changed."),
+        _ => format!("{path} already exists. It was not changed."),
     }
 }
 
-/// What writing this profile would take, as the file at `path` is now.
+/// The permission that is needed to write this profile into the file at `path`.
 ///
 /// # Errors
-/// The file can't be read or is wrong.
+/// Fails if the file can't be read or is invalid.
 pub fn needed(path: &Path, profile: &str) -> Result<WritePermission, ConfigError> {
     Ok(match file::read(path)? {
         None => WritePermission::Nothing,
@@ -60,10 +60,10 @@ pub fn needed(path: &Path, profile: &str) -> Result<WritePermission, ConfigError
     })
 }
 
-/// Writes the profile into the file at `path`, or a new file with it.
+/// Writes the profile into the file at `path`, or into a new file.
 ///
 /// # Errors
-/// More than `allowed` would be changed, the file that is there can't be read, or it can't be written; it is then as it was.
+/// Fails if more than `allowed` would be changed, or the file can't be read or written; it is then unchanged.
 pub fn save(path: &Path, profile: &NewProfile, allowed: WritePermission) -> Result<(), WriteError> {
     let needs = needed(path, &profile.name)?;
     if needs > allowed {
@@ -72,25 +72,26 @@ pub fn save(path: &Path, profile: &NewProfile, allowed: WritePermission) -> Resu
     let unwritable = |error: io::Error| match error.kind() {
         ErrorKind::AlreadyExists => WriteError::There { path: path.into(), needs: WritePermission::Add },
         ErrorKind::InvalidData => WriteError::ReadableByOthers { path: path.into() },
-        _ => WriteError::Unwritable { path: path.into(), why: plain(&error) },
+        _ => WriteError::Unwritable { path: path.into(), why: system_message(&error) },
     };
-    let access = if matches!(profile.key, KeySourceInput::Typed(_)) { Access::Secret } else { Access::Owner };
+    let access = if matches!(profile.key, KeySourceInput::Typed(_)) { FileAccess::Secret } else { FileAccess::Owner };
     if needs == WritePermission::Nothing {
-        return put(path, &new_text(profile), false, access).map_err(unwritable);
+        return write_atomically(path, &new_text(profile), false, access).map_err(unwritable);
     }
-    // A link to where the settings really lie stays one.
+    // If the path is a symbolic link, replace the file that it points to.
     let real = path.canonicalize().map_err(unwritable)?;
     let old = Zeroizing::new(fs::read_to_string(&real).map_err(unwritable)?);
     let text = with_profile(path, &old, profile)?;
-    put(&real, &text, true, access).map_err(unwritable)
+    write_atomically(&real, &text, true, access).map_err(unwritable)
 }
 
-/// Writes a saved filter into the file at `path`, or a new file with it. With `replace`, one of the same name is changed.
+/// Writes a saved filter into the file at `path`, or into a new file. With `replace`, a filter of the same name is
+/// replaced.
 ///
 /// # Errors
-/// The file that is there is wrong, has a filter of that name, or can't be written; it is then as it was.
+/// Fails if the file is invalid, has a filter of that name, or can't be written; it is then unchanged.
 pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Result<(), WriteError> {
-    edit(path, |document| {
+    edit_file(path, |document| {
         let filters = document.entry("filters").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
         let is_it = |item: Option<&Item>| item.and_then(Item::as_str) == Some(name);
         let exists = || WriteError::FilterExists { path: path.into(), name: CleanText::line(name) };
@@ -123,12 +124,12 @@ pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Resu
     })
 }
 
-/// Writes the theme to begin with into the file at `path`, or a new file with it.
+/// Writes the theme to start with into the file at `path`, or into a new file.
 ///
 /// # Errors
-/// The file that is there is wrong or can't be written; it is then as it was.
+/// Fails if the file is invalid or can't be written; it is then unchanged.
 pub fn save_theme(path: &Path, theme: &str) -> Result<(), WriteError> {
-    edit(path, |document| {
+    edit_file(path, |document| {
         if let Some(ui) = document.entry("ui").or_insert_with(new_table).as_table_like_mut() {
             set(ui, "theme", Some(theme.into()));
         }
@@ -136,27 +137,27 @@ pub fn save_theme(path: &Path, theme: &str) -> Result<(), WriteError> {
     })
 }
 
-/// Changes a setting in the file at `path`, or writes a new file with it. Comments, order and permissions stay, and what
-/// comes of it is read back before it takes the place of the old text.
-fn edit(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), WriteError>) -> Result<(), WriteError> {
-    let unwritable = |error: io::Error| WriteError::Unwritable { path: path.into(), why: plain(&error) };
+/// Changes a setting in the file at `path`, or in a new file. Comments, order and permissions are preserved, and the
+/// new text is parsed before it replaces the old one.
+fn edit_file(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), WriteError>) -> Result<(), WriteError> {
+    let unwritable = |error: io::Error| WriteError::Unwritable { path: path.into(), why: system_message(&error) };
     if file::read(path)?.is_none() {
         let mut document = DocumentMut::new();
         change(&mut document)?;
-        return put(path, &format!("{HEAD}{document}\n{REST}"), false, Access::Owner).map_err(unwritable);
+        return write_atomically(path, &format!("{HEAD}{document}\n{REST}"), false, FileAccess::Owner)
+            .map_err(unwritable);
     }
     let real = path.canonicalize().map_err(unwritable)?;
-    let access = Access::Like(fs::metadata(&real).map_err(unwritable)?.permissions());
+    let access = FileAccess::Like(fs::metadata(&real).map_err(unwritable)?.permissions());
     let old = Zeroizing::new(fs::read_to_string(&real).map_err(unwritable)?);
     let wrong = |mistake: Mistake| mistake.of(path);
     let mut document: DocumentMut = old.parse().map_err(|_| wrong(Mistake::at(&old, 0, UNCHANGEABLE)))?;
     change(&mut document)?;
     let text = Zeroizing::new(document.to_string());
     file::parse(&text).map_err(wrong)?;
-    put(&real, &text, true, access).map_err(unwritable)
+    write_atomically(&real, &text, true, access).map_err(unwritable)
 }
 
-/// A new file.
 fn new_text(profile: &NewProfile) -> Zeroizing<String> {
     let quoted = |text: &str| Value::from(text).to_string();
     let name = Key::new(&profile.name).to_string();
@@ -175,12 +176,12 @@ fn new_text(profile: &NewProfile) -> Zeroizing<String> {
     }
     match &profile.organization {
         Some(organization) => head.push_str(&format!("organization = {}\n", quoted(organization))),
-        None => head.push_str("#organization = \"…\"    # where several projects share the limit of page views\n"),
+        None => head.push_str("#organization = \"…\"    # if several projects share the page view limit\n"),
     }
     match &profile.ca_file {
         Some(file) => head.push_str(&format!("ca_file = {}\n", quoted(&file.to_string_lossy()))),
         None => {
-            head.push_str("#ca_file = \"corp-ca.pem\"    # certificates (PEM) trusted beside those of the system\n")
+            head.push_str("#ca_file = \"corp-ca.pem\"    # certificates (PEM) trusted in addition to the system's\n")
         }
     }
     head.push_str(
@@ -188,8 +189,8 @@ fn new_text(profile: &NewProfile) -> Zeroizing<String> {
     );
     let mut key = Zeroizing::new(String::new());
     match &profile.key {
-        KeySourceInput::Elsewhere => head.push_str(
-            "# DOCDECK_API_KEY in the environment beats them all, and is what this profile uses as it stands.\n\
+        KeySourceInput::SetElsewhere => head.push_str(
+            "# This profile uses DOCDECK_API_KEY from the environment, which overrides the other sources.\n\
              #api_key_command = [\"pass\", \"show\", \"docdeck\"]\n#api_key_file = \"~/.secrets/docdeck\"\n",
         ),
         KeySourceInput::Command(words) => head.push_str(&format!("api_key_command = {}\n", array(words))),
@@ -204,7 +205,8 @@ fn new_text(profile: &NewProfile) -> Zeroizing<String> {
     text
 }
 
-/// `api_key = "…"` with its line end, in a text that never grows: what it outgrew would not be wiped.
+/// `api_key = "…"` with its line end, in a buffer that never grows: a buffer that grows leaves copies that are never
+/// wiped.
 fn key_line(key: &ApiKey) -> Zeroizing<String> {
     let mut line = Zeroizing::new(String::with_capacity(2 * key.expose().len() + 16));
     line.push_str("api_key = \"");
@@ -213,7 +215,7 @@ fn key_line(key: &ApiKey) -> Zeroizing<String> {
     line
 }
 
-/// A key holds printable ASCII alone.
+/// A key contains only printable ASCII.
 fn escape(key: &ApiKey, into: &mut String) {
     for c in key.expose().chars() {
         if matches!(c, '"' | '\\') {
@@ -227,10 +229,10 @@ fn array(words: &[String]) -> String {
     words.iter().collect::<Array>().to_string()
 }
 
-/// The text of the file at `path` with this profile in it; all else stays as it is, comments as well. Nothing is written.
+/// The text of the file at `path` with this profile added; all other text and comments stay. Writes nothing.
 ///
 /// # Errors
-/// The text can't take it.
+/// Fails if the profile can't be added to the text.
 pub fn with_profile(path: &Path, old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, ConfigError> {
     changed_text(old, profile).map_err(|mistake| mistake.of(path))
 }
@@ -244,30 +246,30 @@ fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mi
         Item::Table(table)
     });
     let is_inline = profiles.is_inline_table();
-    let profiles = profiles.as_table_like_mut().ok_or_else(|| wrong("profiles is no table"))?;
+    let profiles = profiles.as_table_like_mut().ok_or_else(|| wrong("profiles is not a table"))?;
     let table = profiles
         .entry(&profile.name)
         .or_insert_with(|| if is_inline { Item::Value(Value::InlineTable(Default::default())) } else { new_table() });
-    let table = table.as_table_like_mut().ok_or_else(|| wrong("the profile is no table"))?;
+    let table = table.as_table_like_mut().ok_or_else(|| wrong("the profile is not a table"))?;
     set(table, "project_id", Some(profile.project.as_str().into()));
     set(table, "base_url", profile.base_url.as_deref().map(Value::from));
     set(table, "organization", profile.organization.as_deref().map(Value::from));
     if let Some(file) = &profile.ca_file {
         set(table, "ca_file", Some(Value::from(file.to_string_lossy().as_ref())));
     }
-    // The key itself comes in last, so that no part of the document holds it.
+    // Insert the key last, so that no part of the document contains it.
     let mut place = "the-key-goes-here".to_owned();
     while old.contains(&place) {
         place.push('-');
     }
     let (mut command, mut path, mut typed) = (None, None, None);
     match &profile.key {
-        KeySourceInput::Elsewhere => {}
+        KeySourceInput::SetElsewhere => {}
         KeySourceInput::Command(words) => command = Some(Value::Array(words.iter().collect())),
         KeySourceInput::File(file) => path = Some(Value::from(file.to_string_lossy().as_ref())),
         KeySourceInput::Typed(_) => typed = Some(Value::from(place.as_str())),
     }
-    if profile.key != KeySourceInput::Elsewhere {
+    if profile.key != KeySourceInput::SetElsewhere {
         set(table, "api_key_command", command);
         set(table, "api_key_file", path);
         set(table, "api_key", typed);
@@ -280,7 +282,7 @@ fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mi
         whole.push_str(after);
         text = whole;
     }
-    // Whatever is made of it has to be what docdeck reads.
+    // The result must be a configuration that docdeck can read.
     file::parse(&text).map(|_| text)
 }
 
@@ -290,7 +292,7 @@ fn new_table() -> Item {
     Item::Table(table)
 }
 
-/// Sets a field, or takes it away; the comment behind a value that is changed stays.
+/// Sets or removes a field; the comment after a changed value stays.
 fn set(table: &mut dyn TableLike, name: &str, value: Option<Value>) {
     match (value, table.get_mut(name)) {
         (None, _) => {
@@ -306,44 +308,43 @@ fn set(table: &mut dyn TableLike, name: &str, value: Option<Value>) {
     }
 }
 
-/// Who can read what is written.
-enum Access {
-    /// Its owner.
+/// The permissions of a written file.
+enum FileAccess {
     Owner,
-    /// Its owner; if that can't be, nothing is written.
+    /// Only its owner; fails if that is not possible.
     Secret,
-    /// As before.
+    /// The given permissions.
     Like(fs::Permissions),
 }
 
-/// Puts the text there in one step: whoever reads sees the old file or the new one. With `over`, in the place of one that
-/// is there. The error is `InvalidData` if others could read a secret.
-fn put(path: &Path, text: &str, over: bool, access: Access) -> io::Result<()> {
+/// Writes the file atomically: a reader sees the old text or the new one. With `over`, an existing file is replaced.
+/// The error is `InvalidData` if others could read a secret.
+fn write_atomically(path: &Path, text: &str, over: bool, access: FileAccess) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     make_folder(folder)?;
-    let (mut file, new) = beside(path)?;
+    let (mut file, new) = create_temporary_file(path)?;
     let protected = match &access {
-        Access::Secret if file::others_can_read(&file)? => Err(io::Error::from(ErrorKind::InvalidData)),
-        Access::Like(before) => file.set_permissions(before.clone()),
-        Access::Owner | Access::Secret => Ok(()),
+        FileAccess::Secret if file::others_can_read(&file)? => Err(io::Error::from(ErrorKind::InvalidData)),
+        FileAccess::Like(before) => file.set_permissions(before.clone()),
+        FileAccess::Owner | FileAccess::Secret => Ok(()),
     };
     let written = protected.and_then(|()| file.write_all(text.as_bytes())).and_then(|()| file.sync_all());
     let done = written.and_then(|()| if over { fs::rename(&new, path) } else { link(&new, path) });
-    // Gone already where it was renamed.
+    // It no longer exists if it was renamed.
     let _ = fs::remove_file(&new);
     done?;
     if let Ok(folder) = File::open(folder) {
-        // Makes the name last; not every file system knows it.
+        // Makes the new name durable; not every file system supports it.
         let _ = folder.sync_all();
     }
     Ok(())
 }
 
-/// Gives the file its name unless something has it already.
+/// Gives the file its name unless a file of that name exists.
 fn link(new: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(new, path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            // No links on this file system.
+            // The file system doesn't support hard links.
             if fs::symlink_metadata(path).is_ok() {
                 return Err(io::Error::from(ErrorKind::AlreadyExists));
             }
@@ -353,8 +354,8 @@ fn link(new: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// A new file beside this one that only its owner can read, whatever the umask.
-fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
+/// Creates a temporary file next to this one that only its owner can read, whatever the umask is.
+fn create_temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     for n in 0..TRIES {
         let new = path.with_file_name(format!(".{name}.{}-{n}.new", std::process::id()));
@@ -372,10 +373,10 @@ fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
             }
         }
     }
-    Err(io::Error::new(ErrorKind::AlreadyExists, "no free name beside it"))
+    Err(io::Error::new(ErrorKind::AlreadyExists, "no free name for a temporary file"))
 }
 
-/// Makes the folder, for its owner alone; one that is there stays as it is.
+/// Creates the folder for its owner only; an existing one stays unchanged.
 fn make_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What stands in a written file, who can read it, and that nothing of a file that is there gets lost.
+//! The contents and permissions of written files, and that nothing in an existing file is lost.
 
 use super::*;
 use crate::config::environment::Environment;
@@ -41,7 +41,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).expect("there")
 }
 
-/// The examples of a text, taken out of their comments; what is prose stays one.
+/// Uncomments the examples in a text; prose stays commented out.
 fn uncommented(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix('#') {
         Some(example) if !example.starts_with(' ') => example.to_owned() + "\n",
@@ -51,7 +51,7 @@ fn uncommented(text: &str) -> String {
 }
 
 #[test]
-fn a_new_file_is_read_back_as_what_was_set() {
+fn a_new_file_is_read_back_with_the_same_settings() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     let new = NewProfile {
@@ -77,15 +77,15 @@ fn every_source_of_the_key_is_read_back() {
     assert!(matches!(settings(&at("file"), None).key, KeySource::File(path) if path == Path::new("/etc/key")));
     save(&at("typed"), &profile("a", typed(r#"mint_"a\b"#)), WritePermission::Nothing).expect("written");
     assert!(matches!(settings(&at("typed"), None).key, KeySource::Given(key) if key.expose() == r#"mint_"a\b"#));
-    save(&at("none"), &profile("a", KeySourceInput::Elsewhere), WritePermission::Nothing).expect("written");
+    save(&at("none"), &profile("a", KeySourceInput::SetElsewhere), WritePermission::Nothing).expect("written");
     let flags = Flags { config: Some(at("none")), ..Flags::default() };
     assert!(matches!(resolve(&flags, &Environment::default()), Ok(SetupState::Missing(missing)) if missing.key));
 }
 
 #[test]
-fn every_example_in_a_new_file_is_right_alone_and_with_all_others() {
+fn every_example_in_a_new_file_is_valid_alone_and_with_all_others() {
     for key in [
-        KeySourceInput::Elsewhere,
+        KeySourceInput::SetElsewhere,
         typed("mint_k"),
         KeySourceInput::File("key".into()),
         KeySourceInput::Command(vec!["k".into()]),
@@ -98,18 +98,18 @@ fn every_example_in_a_new_file_is_right_alone_and_with_all_others() {
         file::parse(&uncommented(section)).expect(section);
     }
     let rest = file::parse(&uncommented(REST)).expect("all of it");
-    let own = rest.own();
+    let own = rest.customization();
     assert_eq!((own.filters.len(), own.commands.len(), own.keys.len()), (1, 1, 2));
     assert!(rest.ui.theme.is_some() && rest.poll.per_minute.is_some());
 }
 
 #[test]
 fn a_new_file_shows_every_setting() {
-    let text = new_text(&profile("docs", KeySourceInput::Elsewhere));
+    let text = new_text(&profile("docs", KeySourceInput::SetElsewhere));
     for table in ["", "[profiles.a]\n", "[poll]\n", "[ui]\n", "[notify]\n"] {
         let mistake = file::parse(&format!("{table}no-such = 1\n")).expect_err("no setting");
         let names = mistake.what.as_str().split('`').skip(3).step_by(2);
-        // A key itself is written by who types one.
+        // The key itself is written only if the user typed it.
         for name in names.filter(|name| *name != "api_key") {
             let shown = [format!("\n{name} = "), format!("\n#{name} = "), format!("[{name}"), format!("[[{name}")];
             assert!(shown.iter().any(|shown| text.contains(shown)), "{name}: {}", *text);
@@ -119,7 +119,7 @@ fn a_new_file_shows_every_setting() {
 
 #[cfg(unix)]
 #[test]
-fn its_owner_alone_can_read_what_is_written() {
+fn only_the_owner_can_read_a_written_file() {
     use std::os::unix::fs::PermissionsExt;
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
     let folder = folder();
@@ -132,7 +132,7 @@ fn its_owner_alone_can_read_what_is_written() {
     assert_eq!(
         fs::read_dir(path.parent().expect("a folder")).expect("a folder").count(),
         1,
-        "nothing is left beside it"
+        "no temporary file is left"
     );
 }
 
@@ -140,7 +140,7 @@ const MINE: &str = "# mine\ndefault_profile = \"a\" # the first\n\n[profiles.a] 
     api_key_file = \"k\"\n\n# colours\n[ui]\nascii = true\n";
 
 #[test]
-fn a_profile_is_added_and_all_else_stays_as_it_was() {
+fn a_profile_is_added_and_everything_else_stays_unchanged() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, MINE).expect("written");
@@ -158,7 +158,7 @@ fn a_profile_is_added_and_all_else_stays_as_it_was() {
 }
 
 #[test]
-fn a_profile_that_is_there_is_changed_only_when_that_was_said() {
+fn an_existing_profile_is_changed_only_with_permission() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, MINE).expect("written");
@@ -173,16 +173,16 @@ fn a_profile_that_is_there_is_changed_only_when_that_was_said() {
 }
 
 #[test]
-fn the_source_of_the_key_stays_where_nothing_is_said_of_it() {
+fn the_source_of_the_key_stays_if_it_is_set_elsewhere() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, MINE).expect("written");
-    save(&path, &profile("a", KeySourceInput::Elsewhere), WritePermission::Change).expect("written");
+    save(&path, &profile("a", KeySourceInput::SetElsewhere), WritePermission::Change).expect("written");
     assert!(read(&path).contains("api_key_file = \"k\""));
 }
 
 #[test]
-fn a_file_of_another_make_is_kept_to() {
+fn the_style_of_an_existing_file_is_preserved() {
     let folder = folder();
     for (n, mine) in ["profiles = { a = { project_id = \"p\" } }\n", "[profiles]\na.project_id = \"p\"\n", "[ui]\n", ""]
         .into_iter()
@@ -196,7 +196,7 @@ fn a_file_of_another_make_is_kept_to() {
 }
 
 #[test]
-fn a_file_that_is_wrong_is_left_alone() {
+fn an_invalid_file_is_not_changed() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, "nonsense\n").expect("written");
@@ -207,7 +207,7 @@ fn a_file_that_is_wrong_is_left_alone() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_where_the_settings_lie_stays_one() {
+fn a_symbolic_link_to_the_file_is_preserved() {
     let folder = folder();
     let (path, real) = (folder.path().join("config.toml"), folder.path().join("real.toml"));
     fs::write(&real, MINE).expect("written");
@@ -219,7 +219,7 @@ fn a_link_to_where_the_settings_lie_stays_one() {
 
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_written_is_said_and_changes_nothing() {
+fn a_failed_write_is_reported_and_changes_nothing() {
     let folder = folder();
     fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("file/config.toml");
@@ -228,7 +228,7 @@ fn what_cannot_be_written_is_said_and_changes_nothing() {
 }
 
 #[test]
-fn a_filter_and_a_theme_are_added_and_all_else_stays() {
+fn a_filter_and_a_theme_are_added_and_everything_else_stays() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     let mine = "# mine\ndefault_profile = \"a\"\n\n[profiles.a] # work\nproject_id = \"p\"\n\n[[filters]]\nname = \"old\"\n\
@@ -242,7 +242,7 @@ fn a_filter_and_a_theme_are_added_and_all_else_stays() {
     }
     let file = file::parse(&text).expect("a good file");
     let filters: Vec<(String, String)> =
-        file.own().filters.iter().map(|f| (f.name.get_ref().clone(), f.filter.get_ref().clone())).collect();
+        file.customization().filters.iter().map(|f| (f.name.get_ref().clone(), f.filter.get_ref().clone())).collect();
     let pair = |name: &str, filter: &str| (name.to_owned(), filter.to_owned());
     assert_eq!(filters, [pair("old", "s:failed"), pair("mine", "s:active \"x\"")]);
     assert_eq!(file.ui.theme.as_deref(), Some("dark"));
@@ -263,13 +263,13 @@ fn filters_in_one_line_stay_in_one_line() {
     save_filter(&path, "a", "z", true).expect("replaced");
     save_theme(&path, "dark").expect("saved");
     let file = file::parse(&read(&path)).expect("a good file");
-    assert_eq!((file.own().filters.len(), file.ui.theme.as_deref()), (2, Some("dark")));
-    assert_eq!(file.own().filters[0].filter.get_ref(), "z");
+    assert_eq!((file.customization().filters.len(), file.ui.theme.as_deref()), (2, Some("dark")));
+    assert_eq!(file.customization().filters[0].filter.get_ref(), "z");
     assert!(read(&path).contains("# few"));
 }
 
 #[test]
-fn without_a_file_a_filter_or_a_theme_begins_one() {
+fn saving_a_filter_or_a_theme_creates_a_missing_file() {
     let folder = folder();
     for name in ["filter", "theme"] {
         let path = folder.path().join(name).join("config.toml");
@@ -285,12 +285,12 @@ fn without_a_file_a_filter_or_a_theme_begins_one() {
 }
 
 #[test]
-fn a_file_that_became_wrong_is_left_as_it_is() {
+fn a_file_that_became_invalid_is_not_changed() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, "nonsense\n").expect("written");
     for result in [save_theme(&path, "dark"), save_filter(&path, "a", "x", false)] {
-        let error = result.expect_err("the file is wrong").to_string();
+        let error = result.expect_err("the file is invalid").to_string();
         assert!(error.contains("config.toml:1"), "{error}");
     }
     assert_eq!(read(&path), "nonsense\n");
@@ -298,7 +298,7 @@ fn a_file_that_became_wrong_is_left_as_it_is() {
 
 #[cfg(unix)]
 #[test]
-fn a_setting_that_is_saved_leaves_the_permissions_as_they_were() {
+fn saving_a_setting_preserves_the_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
     let path = folder.path().join("config.toml");

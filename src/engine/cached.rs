@@ -1,7 +1,7 @@
-//! Page views as the record has them, for who has no way to the service: what is kept and fresh needs neither key nor
-//! request. The rules are those of an engine.
+//! Fresh page views from the store, without an engine: cached data needs neither key nor request.
+//! The freshness rules are those of the engine.
 
-use super::clock::{ServiceClock, local_now, remembered_offset};
+use super::clock::{ServiceClock, local_now, saved_offset};
 use super::reports::unread;
 use super::views::is_fresh;
 use crate::model::Time;
@@ -14,51 +14,51 @@ use crate::model::views::{ViewsPage, ViewsQuery};
 use crate::store::Store;
 use std::sync::Arc;
 
-/// The page views of one scope in the record.
+/// The stored page views of one scope.
 #[derive(Debug)]
-pub struct KeptViews<'a> {
+pub struct StoredViews<'a> {
     store: &'a Store,
     scope: &'a Scope,
     clock: ServiceClock,
 }
 
-impl<'a> KeptViews<'a> {
-    /// With the service's time as it was last seen.
+impl<'a> StoredViews<'a> {
+    /// Uses the last saved offset of the service's clock.
     ///
     /// # Errors
     /// The store can't be read.
-    pub async fn of(store: &'a Store, scope: &'a Scope) -> Result<Self, Failure> {
-        let offset = remembered_offset(store, scope).await.map_err(unread)?;
+    pub async fn open(store: &'a Store, scope: &'a Scope) -> Result<Self, Failure> {
+        let offset = saved_offset(store, scope).await.map_err(unread)?;
         Ok(Self { store, scope, clock: ServiceClock::new(local_now(), offset) })
     }
 
-    /// As [`super::Engine::service_now`].
+    /// See [`super::Engine::service_now`].
     pub fn service_now(&self) -> Time {
         self.clock.now()
     }
 
-    /// The answer to a query, where an engine would not ask for it again.
+    /// The answer to a query, if an engine would not request it again.
     ///
     /// # Errors
     /// The store can't be read.
     pub async fn fresh_answer(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsPage>>, Failure> {
-        let kept = self.store.cached_views(self.scope, query).await.map_err(unread)?;
-        let fresh = kept.filter(|kept| is_fresh(query.range, kept.as_of, self.clock.now()));
-        Ok(fresh.map(|kept| Timed { as_of: self.clock.local_of(kept.as_of), ..kept }))
+        let cached = self.store.cached_views(self.scope, query).await.map_err(unread)?;
+        let fresh = cached.filter(|cached| is_fresh(query.range, cached.as_of, self.clock.now()));
+        Ok(fresh.map(|cached| Timed { as_of: self.clock.local_of(cached.as_of), ..cached }))
     }
 
-    /// All pages of a range, where [`super::Engine::load_all`] would not ask for any again.
+    /// The complete report of a range, if [`super::Engine::load_all`] would make no request for it.
     ///
     /// # Errors
     /// The store can't be read.
     pub async fn fresh_report(&self, range: DateRange) -> Result<Option<Arc<Report>>, Failure> {
-        let known = self.store.recall_views(self.scope, range).await.map_err(unread)?;
-        // Where a newer load was broken off, the next one goes on with it.
-        let whole = known.report.filter(|report| report.complete && known.broken_off.is_none());
-        let fresh = whole.filter(|report| is_fresh(range, report.as_of, self.clock.now()));
+        let known = self.store.cached_report(self.scope, range).await.map_err(unread)?;
+        // If a newer load was interrupted, the next load continues that one.
+        let complete = known.report.filter(|report| report.complete && known.interrupted_after.is_none());
+        let fresh = complete.filter(|report| is_fresh(range, report.as_of, self.clock.now()));
         Ok(fresh.map(|mut report| {
-            let own = Arc::make_mut(&mut report);
-            own.as_of = self.clock.local_of(own.as_of);
+            let local = Arc::make_mut(&mut report);
+            local.as_of = self.clock.local_of(local.as_of);
             report
         }))
     }

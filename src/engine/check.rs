@@ -1,5 +1,5 @@
-//! Trying out a new profile with one request that no limit counts: a look at a job that nobody made. What its answer
-//! proves is said, and what it doesn't.
+//! Tests a new profile with one request that counts towards no limit: it fetches a probe job that
+//! does not exist. The message states exactly what the answer proves.
 
 use crate::api::{ApiError, Client};
 use crate::model::failure::{Failure, FailureKind};
@@ -7,48 +7,50 @@ use crate::model::job::JobId;
 use crate::model::text::CleanText;
 use chrono::Utc;
 
-/// An id that no service gives out.
-const MADE_UP: &str = "docdeck-asks-whether-the-key-works";
+/// An id that no service assigns.
+const PROBE_JOB: &str = "docdeck-asks-whether-the-key-works";
 
-/// One GET. Gives what the answer shows, as a sentence.
+/// Makes one GET. Returns what the answer proves, as a sentence.
 ///
 /// # Errors
-/// The key is refused, the service knows no such project, the limit is used up, nothing answered, or something else did.
+/// The key is refused, the project is unknown, the limit is reached, the service can't be reached,
+/// or it answered unexpectedly.
 pub async fn check(client: &Client) -> Result<CleanText, Failure> {
-    let Some(id) = JobId::new(MADE_UP) else {
-        return Err(Failure::new(FailureKind::Local, "There is no id to ask for."));
+    let Some(id) = JobId::new(PROBE_JOB) else {
+        return Err(Failure::new(FailureKind::Local, "The probe job has no valid id."));
     };
     let answer = client.get_job(&id).await;
     match answer.result {
-        Ok(_) => Ok(CleanText::line("The service takes the key and knows the project.")),
+        Ok(_) => Ok(CleanText::line("The key works, and the project exists.")),
         Err(ApiError::NotFound { words, is_page: false, .. }) => not_found(&words),
-        // Some answer came that is a job of another id, whatever the service means by it.
-        Err(ApiError::OtherJob { .. }) => Ok(CleanText::line("The service takes the key and answers with a job.")),
+        // The answer is a job with another id; that still proves that the key works.
+        Err(ApiError::OtherJob { .. }) => Ok(CleanText::line("The key works (the service answered with a job).")),
         Err(error) => Err(error.failure(answer.date.unwrap_or_else(Utc::now))),
     }
 }
 
-/// Why a 404 with these words is about the project and no job; none when nothing says so.
+/// The failure for a 404 whose text is about the project, not the job; `None` if the text does not
+/// mention the project.
 pub fn no_project(words: &CleanText) -> Option<Failure> {
     if !words.as_str().to_ascii_lowercase().contains("project") {
         return None;
     }
     let sentence = format!(
-        "The service takes the key but does not seem to know the project (404: “{words}”): check the project id and the base URL."
+        "The key works, but the project was not found (404: “{words}”): check the project id and the base URL."
     );
     Some(Failure::new(FailureKind::NotFound, &sentence))
 }
 
-/// A refused key is 401 or 403 (api.md), so this one was not refused; which of project and job is unknown, only the
-/// service's words tell.
+/// A refused key is answered with 401 or 403, so a 404 proves that the key works. Only the
+/// service's text shows whether the project or the job is missing.
 fn not_found(words: &CleanText) -> Result<CleanText, Failure> {
     if let Some(failure) = no_project(words) {
         return Err(failure);
     }
-    let said = if words.is_empty() { String::new() } else { format!(" (“{words}”)") };
+    let quoted = if words.is_empty() { String::new() } else { format!(" (“{words}”)") };
     Ok(CleanText::line(&format!(
-        "The service did not refuse the key: a made-up job got its 404{said}. The project id, and the right to start \
-         jobs, show at first use."
+        "The key works: a probe job was not found, as expected{quoted}. Whether it may start jobs in this project will \
+         show with the first job."
     )))
 }
 
@@ -57,18 +59,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_404_says_that_the_key_was_not_refused_and_no_more() {
-        let said = not_found(&CleanText::line("Job not found")).expect("a good answer");
-        for part in ["did not refuse the key", "“Job not found”", "first use"] {
-            assert!(said.as_str().contains(part), "{said}");
+    fn a_404_proves_only_that_the_key_works() {
+        let quoted = not_found(&CleanText::line("Job not found")).expect("a good answer");
+        for part in ["The key works", "“Job not found”", "with the first job"] {
+            assert!(quoted.as_str().contains(part), "{quoted}");
         }
         assert!(not_found(&CleanText::default()).is_ok(), "no words are documented");
     }
 
     #[test]
-    fn a_404_about_the_project_is_no_good_answer() {
+    fn a_404_about_the_project_is_an_error() {
         let failure = not_found(&CleanText::line("Project not found")).expect_err("no project");
         assert_eq!(failure.kind, FailureKind::NotFound);
-        assert!(failure.sentence.as_str().contains("check the project id"), "{failure:?}");
+        assert!(failure.message.as_str().contains("check the project id"), "{failure:?}");
     }
 }

@@ -1,6 +1,6 @@
-//! How the talk with the service goes, told by the instance that looks at jobs to those that leave that to it: through the
-//! store, which they watch anyway. Without it, an instance that does not poll would take a service that can't be reached
-//! for one that has nothing new to say.
+//! Shares the connection state through the store: the polling instance writes it, the other
+//! instances, which watch the store anyway, read it. Without this, an instance that does not poll
+//! could not distinguish an unreachable service from one without changes.
 
 use super::lease::LeaseRole;
 use super::poll::PollerCommand;
@@ -8,43 +8,43 @@ use super::state::{EngineState, lock};
 use crate::model::connection::Connection;
 
 impl EngineState {
-    /// Writes down what holds, where others are there to read it and it says more than what they know. What can't be
-    /// written is not said to them: they see by the age of what they show that nobody looks.
-    pub(super) async fn share(&self, connection: &Connection) {
+    /// Saves the connection state if other instances may run and it differs from what they have. If it
+    /// can't be saved, the age of their data still shows that nothing is being checked.
+    pub(super) async fn share_connection(&self, connection: &Connection) {
         if self.leases.is_alone() || !self.leases.holds(LeaseRole::Poll) {
             return;
         }
-        let words = connection.words();
-        let is_news = connection.is_trouble() || lock(&self.shared).as_ref().is_some_and(Connection::is_trouble);
-        if is_news && self.store.remember(&self.scope.connection_key(), &words).await.is_ok() {
+        let text = connection.to_line();
+        let is_worth_sharing = connection.is_outage() || lock(&self.shared).as_ref().is_some_and(Connection::is_outage);
+        if is_worth_sharing && self.store.set_value(&self.scope.connection_key(), &text).await.is_ok() {
             *lock(&self.shared) = Some(connection.clone());
         }
     }
 
-    /// This instance looks at jobs from now on: what the one before it left there is not true any more.
-    pub(super) async fn begin_to_share(&self, connection: &Connection) {
-        *lock(&self.shared) = self.recall_shared().await;
-        self.share(connection).await;
+    /// Called when this instance starts to poll: replaces the state left by the previous poller.
+    pub(super) async fn take_over_sharing(&self, connection: &Connection) {
+        *lock(&self.shared) = self.load_shared().await;
+        self.share_connection(connection).await;
     }
 
-    /// Passes on what the instance that looks at jobs wrote down, once for each change.
-    pub(super) async fn hear_shared(&self) {
+    /// Forwards the state written by the polling instance to the poller task, once per change.
+    pub(super) async fn read_shared_connection(&self) {
         if self.leases.holds(LeaseRole::Poll) {
             return;
         }
-        let shared = self.recall_shared().await;
+        let shared = self.load_shared().await;
         let mut last = lock(&self.shared);
         if *last != shared {
             last.clone_from(&shared);
             drop(last);
             if let Some(connection) = shared {
-                self.order(PollerCommand::Told(connection));
+                self.order(PollerCommand::SharedConnection(connection));
             }
         }
     }
 
-    async fn recall_shared(&self) -> Option<Connection> {
-        let words = self.store.recall(&self.scope.connection_key()).await.ok()??;
-        Connection::parse(&words)
+    async fn load_shared(&self) -> Option<Connection> {
+        let text = self.store.value(&self.scope.connection_key()).await.ok()??;
+        Connection::parse(&text)
     }
 }

@@ -1,5 +1,5 @@
-//! The task that sends prompts, in the order and at the pace that the store's turns allow (design.md: submitting).
-//! Each request is made once; only a 429, which says that nothing was done, leads to another one.
+//! The task that sends prompts, in the order and at the rate that the store permits. Each request
+//! is made once; only a 429, which guarantees that nothing was done, leads to a retry.
 
 use super::clock::local_now;
 use super::fetch::FetchOutcome;
@@ -25,21 +25,21 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// Prompts on their way at the same time, each for another job.
-const AT_ONCE: usize = 4;
-/// How long to wait after the store could not be read or written.
+/// How many prompts are sent at the same time, each for a different job.
+const MAX_SENDS: usize = 4;
+/// The pause after the store could not be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(5);
-/// How long to wait before the outcome of a prompt is recorded again: the user waits for it.
+/// The pause before an outcome is recorded again; short, because the user waits for it.
 const RECORD_PAUSE: Duration = Duration::from_secs(1);
 
 struct Dispatcher {
     inner: Arc<EngineState>,
     sends: JoinSet<PromptId>,
-    /// Whether this instance was last told to be the one that sends what is queued.
-    led: Option<bool>,
+    /// Whether this instance last reported that it sends the queue.
+    reported_lead: Option<bool>,
 }
 
-/// A prompt whose turn it is.
+/// A prompt that is sent now.
 struct OutgoingPrompt {
     prompt: PromptId,
     kind: PromptKind,
@@ -48,7 +48,8 @@ struct OutgoingPrompt {
     id: Option<JobId>,
 }
 
-/// Sends until it is aborted. `trouble` came up at the start, before anybody listened.
+/// Sends prompts until it is aborted. `trouble` is a problem from the start, when nothing could
+/// receive it yet.
 pub(super) async fn run(inner: Arc<EngineState>, trouble: Option<Failure>) {
     if let Some(trouble) = trouble {
         inner.trouble(trouble).await;
@@ -57,7 +58,7 @@ pub(super) async fn run(inner: Arc<EngineState>, trouble: Option<Failure>) {
         inner.trouble(error.failure()).await;
     }
     inner.report_budgets().await;
-    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new(), led: None };
+    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new(), reported_lead: None };
     loop {
         let wake = dispatcher.pass().await;
         let Dispatcher { inner, sends, .. } = &mut dispatcher;
@@ -65,8 +66,8 @@ pub(super) async fn run(inner: Arc<EngineState>, trouble: Option<Failure>) {
             () = inner.dispatch_wake.notified() => {}
             Some(done) = sends.join_next() => match done {
                 Ok(prompt) => { lock(&inner.busy).remove(&prompt); }
-                // A send that panicked leaves its prompt in `Sending`, which is all that is known of it. The others
-                // under way can't be taken twice: the store gives each turn once.
+                // A send that panicked leaves its prompt in `Sending`, its last known state. The other sends can't
+                // start twice: the store grants each permit once.
                 Err(_) => lock(&inner.busy).clear(),
             },
             () = sleep_until(wake), if wake.is_some() => {}
@@ -75,17 +76,17 @@ pub(super) async fn run(inner: Arc<EngineState>, trouble: Option<Failure>) {
 }
 
 impl Dispatcher {
-    /// Gives every prompt that may go out its turn. Returns when to look again without being told.
+    /// Starts every send that is allowed now. Returns when to run again without a notification.
     async fn pass(&mut self) -> Option<Instant> {
         let leads = self.inner.leases.holds(LeaseRole::Dispatch);
-        if self.led.replace(leads) != Some(leads) {
-            self.inner.emit(EngineEvent::SendsQueue(leads)).await;
+        if self.reported_lead.replace(leads) != Some(leads) {
+            self.inner.emit(EngineEvent::QueueOwnership(leads)).await;
         }
-        let own: HashMap<PromptId, JobKey> = lock(&self.inner.own).clone();
+        let own: HashMap<PromptId, JobKey> = lock(&self.inner.own_prompts).clone();
         if !leads && own.is_empty() {
             return None;
         }
-        match self.give_turns(leads, &own).await {
+        match self.start_sends(leads, &own).await {
             Ok(wake) => wake.map(|until| self.inner.clock.instant_of_service(until)),
             Err(error) => {
                 self.inner.trouble(error.failure()).await;
@@ -94,27 +95,28 @@ impl Dispatcher {
         }
     }
 
-    /// Gives the earliest moment, in the service's time, that a queued prompt waits for.
-    async fn give_turns(&mut self, leads: bool, own: &HashMap<PromptId, JobKey>) -> Result<Option<Time>, StoreError> {
+    /// Returns the earliest moment, in service time, until which a queued prompt waits.
+    async fn start_sends(&mut self, leads: bool, own: &HashMap<PromptId, JobKey>) -> Result<Option<Time>, StoreError> {
         let queued = self.inner.store.queued_for(&self.inner.scope, self.inner.instance.name()).await?;
         let mut wake: Option<Time> = None;
-        let mut strangers_wait = false;
-        // Kinds whose ledger has no place: those behind the first one that hears so keep their order without being asked.
+        let mut others_wait = false;
+        // Kinds whose limit is reached: later prompts of the kind keep their order without another store
+        // query.
         let mut full: Vec<PromptKind> = Vec::new();
-        for QueuedPrompt { prompt, kind, until, .. } in queued {
-            let (is_busy, places) = {
+        for QueuedPrompt { prompt, kind, not_before: until, .. } in queued {
+            let (is_busy, free) = {
                 let busy = lock(&self.inner.busy);
-                (busy.contains(&prompt), AT_ONCE.saturating_sub(busy.len()))
+                (busy.contains(&prompt), MAX_SENDS.saturating_sub(busy.len()))
             };
             let is_own = own.contains_key(&prompt);
             if is_busy || !(leads || is_own) {
                 continue;
             }
-            if places == 0 {
+            if free == 0 {
                 break;
             }
             let now = self.inner.clock.now();
-            // The ledger decides; the prompt repeats what the ledger said last.
+            // The ledger decides; the prompt only repeats the ledger's last answer.
             if until.is_some_and(|until| until > now)
                 && let Some(wait) = self.inner.store.budget(&self.inner.scope, limited(kind), now).await?.wait()
                 && until == Some(wait.until)
@@ -123,26 +125,26 @@ impl Dispatcher {
                 full.push(kind);
                 continue;
             }
-            // Whoever handed a prompt over here waits to hear until when it waits.
+            // A prompt submitted here is still tried, because its waiter needs to know until when it waits.
             if !is_own && full.contains(&kind) {
                 continue;
             }
             match self.inner.store.take_turn(prompt, self.inner.instance.name(), local_now(), now).await? {
                 SendPermit::Go { kind, text, job, id } => self.send(OutgoingPrompt { prompt, kind, text, job, id }),
                 SendPermit::Wait { until } => {
-                    // Never at once again, whatever the store says.
+                    // Never retry at once, whatever the store answers.
                     let until = until.max(now + TimeDelta::seconds(1));
                     wake = Some(wake.map_or(until, |wake| wake.min(until)));
                     full.push(kind);
                     match own.get(&prompt) {
                         Some(job) => self.emit_waiting(prompt, kind, *job, until).await?,
-                        None => strangers_wait = true,
+                        None => others_wait = true,
                     }
                 }
-                SendPermit::Behind | SendPermit::Taken => {}
+                SendPermit::Blocked | SendPermit::Taken => {}
             }
         }
-        if strangers_wait {
+        if others_wait {
             self.inner.catch_up().await?;
         }
         Ok(wake)
@@ -155,7 +157,7 @@ impl Dispatcher {
         job: JobKey,
         until: Time,
     ) -> Result<(), StoreError> {
-        // First, because it says whether the wait is an estimate.
+        // Before the step: the budget shows whether the wait is an estimate.
         self.inner.report_budget(limited(kind)).await;
         if let Some(row) = self.inner.store.job(job).await? {
             self.inner.emit_step(prompt, Delivery::Queued { until: Some(until) }, row).await;
@@ -163,21 +165,22 @@ impl Dispatcher {
         Ok(())
     }
 
-    fn send(&mut self, letter: OutgoingPrompt) {
-        lock(&self.inner.busy).insert(letter.prompt);
+    fn send(&mut self, outgoing: OutgoingPrompt) {
+        lock(&self.inner.busy).insert(outgoing.prompt);
         let inner = Arc::clone(&self.inner);
         self.sends.spawn(async move {
-            let prompt = letter.prompt;
-            inner.deliver(letter).await;
+            let prompt = outgoing.prompt;
+            inner.deliver(outgoing).await;
             prompt
         });
     }
 }
 
 impl EngineState {
-    /// One request, and what came of it into the record. The turn was taken: on disk the prompt is being sent.
-    async fn deliver(self: &Arc<Self>, letter: OutgoingPrompt) {
-        let OutgoingPrompt { prompt, kind, text, job, id } = letter;
+    /// Makes one request and records its outcome. The permit was taken, so on disk the prompt is in
+    /// `Sending`.
+    async fn deliver(self: &Arc<Self>, outgoing: OutgoingPrompt) {
+        let OutgoingPrompt { prompt, kind, text, job, id } = outgoing;
         let limited = limited(kind);
         let _in_flight = self.in_flight();
         let sending = self.sending();
@@ -188,46 +191,46 @@ impl EngineState {
         let how = match (kind, &id) {
             (PromptKind::Create, _) => {
                 let answer = self.client.create_job(&text).await;
-                // The log carries no prompt's text, so no title either.
+                // The log contains no text of a prompt, so no title either.
                 let subject = answer.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.clean());
-                let result = self.account(Operation::Create, subject, answer).await;
-                self.settled(result)
+                let result = self.record_answer(Operation::Create, subject, answer).await;
+                self.send_outcome(result)
             }
             (PromptKind::FollowUp, Some(id)) => {
                 let answer = self.client.send_follow_up(id, &text).await;
-                let result = self.account(Operation::FollowUp, id.clean(), answer).await;
-                self.settled(result)
+                let result = self.record_answer(Operation::FollowUp, id.clean(), answer).await;
+                self.send_outcome(result)
             }
-            (PromptKind::FollowUp, None) => SendOutcome::NotSent(CleanText::line(
-                "The job has no id yet, so nothing was sent: send it again later.",
-            )),
+            (PromptKind::FollowUp, None) => {
+                SendOutcome::NotSent(CleanText::line("Not sent: the job has no id yet. Send it again later."))
+            }
         };
-        let applied = self.settle(prompt, kind, id, &how).await;
-        let _telling = self.hook_guard();
+        let applied = self.record_outcome(prompt, kind, id, &how).await;
+        let _hook_guard = self.hook_guard();
         drop(sending);
         if let Some(MergeResult { row, events, shares_id_with }) = applied {
             if let Some(other) = shares_id_with {
-                self.tell_shared_id(&row, &other).await;
+                self.report_shared_id(&row, &other).await;
             }
             self.emit_outcome(prompt, how, row.clone(), limited).await;
             self.emit_changes(&row, &events).await;
         }
     }
 
-    /// Two prompts became one job: whoever waits for either must know that there is no second one.
-    async fn tell_shared_id(&self, row: &Job, other: &CleanText) {
+    /// Two prompts became one job: waiters for either must learn that there is no second job.
+    async fn report_shared_id(&self, row: &Job, other: &CleanText) {
         let id = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
-        let note = format!("the service gave the id {id} to two new jobs, which are shown as one");
+        let note = format!("the service returned the id {id} for two new jobs, which are shown as one");
         self.log(id.clone(), LogKind::Note(CleanText::line(&note))).await;
         let notice = format!(
-            "The service answered two new jobs with the same id, {id}. They are shown as one job, with both prompts: “{}” and \
-             “{other}”.",
+            "The service returned the same id for two new jobs, {id}. They are shown as one job, with both prompts: “{}” \
+             and “{other}”.",
             row.title
         );
         self.emit(EngineEvent::Notice(CleanText::line(&notice))).await;
     }
 
-    fn settled(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
+    fn send_outcome(&self, result: Result<RemoteJob, ApiError>) -> SendOutcome {
         let error = match result {
             Ok(job) => return SendOutcome::Accepted(job),
             Err(error) => error,
@@ -236,7 +239,7 @@ impl EngineState {
         if let Some(wait) = error.wait(now) {
             return SendOutcome::Limited { wait, at: now };
         }
-        let sentence = error.failure(now).sentence;
+        let sentence = error.failure(now).message;
         match error.reached() {
             Reached::No => SendOutcome::NotSent(sentence),
             Reached::Refused => SendOutcome::Rejected(sentence),
@@ -244,20 +247,20 @@ impl EngineState {
         }
     }
 
-    /// Records the outcome, as often as it takes while the disk is full or the file locked: it is known, and what is not
-    /// recorded is unconfirmed after a restart. Returns `None` if it can never be recorded.
-    async fn settle(
+    /// Records the outcome, retrying while the disk is full or the file is locked: an outcome that is
+    /// not recorded is unconfirmed after a restart. Returns `None` if it can never be recorded.
+    async fn record_outcome(
         self: &Arc<Self>,
         prompt: PromptId,
         kind: PromptKind,
         id: Option<JobId>,
         how: &SendOutcome,
     ) -> Option<MergeResult> {
-        let mut told: Option<(Unrecorded, Recording)> = None;
+        let mut reported: Option<(Unrecorded, Recording)> = None;
         loop {
-            let error = match self.store.settle(prompt, how.clone(), local_now()).await {
+            let error = match self.store.finish_send(prompt, how.clone(), local_now()).await {
                 Ok(applied) => {
-                    if told.is_some() {
+                    if reported.is_some() {
                         self.emit(EngineEvent::Recorded(prompt)).await;
                     }
                     return Some(applied);
@@ -269,15 +272,15 @@ impl EngineState {
                 SendOutcome::Accepted(job) => Some(job.id.clone()),
                 _ => id.clone(),
             };
-            let now = Unrecorded { prompt, kind, id, outcome, obstacle, is_retried: may_pass(&error) };
-            if told.as_ref().is_none_or(|(told, _)| *told != now) {
+            let now = Unrecorded { prompt, kind, id, outcome, obstacle, is_retried: is_temporary(&error) };
+            if reported.as_ref().is_none_or(|(reported, _)| *reported != now) {
                 self.emit(EngineEvent::Unrecorded(Box::new(now.clone()))).await;
             }
             if !now.is_retried {
-                lock(&self.own).remove(&prompt);
+                lock(&self.own_prompts).remove(&prompt);
                 return None;
             }
-            told = Some((now, self.recording()));
+            reported = Some((now, self.recording()));
             tokio::time::sleep(RECORD_PAUSE).await;
         }
     }
@@ -285,20 +288,20 @@ impl EngineState {
     async fn emit_outcome(&self, prompt: PromptId, how: SendOutcome, row: Job, limited: RateLimited) {
         let accepted = matches!(how, SendOutcome::Accepted(_));
         if let SendOutcome::NotSent(reason) = &how {
-            self.order(PollerCommand::Heard(FetchOutcome::unreachable(reason.clone())));
+            self.order(PollerCommand::Outcome(FetchOutcome::unreachable(reason.clone())));
         }
         if !matches!(how, SendOutcome::Limited { .. }) {
-            lock(&self.own).remove(&prompt);
+            lock(&self.own_prompts).remove(&prompt);
         }
         let delivery = delivery(how);
         self.order(PollerCommand::Rows { rows: vec![row.clone()], by_others: false });
         if accepted {
-            self.order(PollerCommand::Heard(FetchOutcome::well()));
+            self.order(PollerCommand::Outcome(FetchOutcome::good()));
         }
         let key = row.key;
         let waits = matches!(delivery, Delivery::Queued { .. });
         if waits {
-            // First, because it says whether the wait is an estimate.
+            // Before the step: the budget shows whether the wait is an estimate.
             self.report_budget(limited).await;
         }
         self.emit_step(prompt, delivery, row).await;
@@ -322,10 +325,10 @@ fn delivery(how: SendOutcome) -> Delivery {
 }
 
 /// Whether the same write may succeed later.
-fn may_pass(error: &StoreError) -> bool {
+fn is_temporary(error: &StoreError) -> bool {
     matches!(
         error,
-        StoreError::ReadOnly | StoreError::Full | StoreError::Refused | StoreError::Busy | StoreError::Unusable(_)
+        StoreError::ReadOnly | StoreError::Full | StoreError::WriteRefused | StoreError::Busy | StoreError::Unusable(_)
     )
 }
 

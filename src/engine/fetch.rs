@@ -1,5 +1,5 @@
-//! One look at one job: a GET, what it means for the connection, and its merge into the record. When to look is the
-//! poller's business; this is what it, a refresh, tracking and linking have in common.
+//! Fetches one job: a GET, its effect on the connection state, and the merge into the store. Used
+//! by the poller (which decides when), by refresh, track and link.
 
 use super::clock::local_now;
 use super::poll::PollerCommand;
@@ -15,117 +15,116 @@ use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::{Fetched, StoreError};
 
-/// What a request said about the connection.
+/// What a request shows about the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ServiceHealth {
-    /// The service answered as it should.
     Good,
-    /// It answered something that says nothing about other requests: unreadable, or a 4xx of this request alone.
-    Odd(CleanText),
-    /// No network, or the service is unwell.
+    /// The answer says nothing about other requests: it is unreadable, or a 4xx for this request alone.
+    Unusable(CleanText),
+    /// No network, or the service fails.
     Down(CleanText),
-    /// 429; in the service's time.
+    /// 429; the time is service time.
     Limited(Wait),
     /// 401 or 403.
     Refused(CleanText),
-    /// The store could not take the answer in.
+    /// The store could not record the answer.
     Unwritten(Failure),
 }
 
-/// What became of the job.
+/// The result for the job itself.
 #[derive(Debug)]
 pub(super) enum JobCheck {
     Row(Box<Job>),
-    /// No news of it.
+    /// Nothing new about the job.
     Nothing,
-    /// The record has no such job any more (joined with another).
-    Vanished,
+    /// The store no longer has the job (it was merged into another).
+    Removed,
 }
 
-/// The outcome of a look, for the poller.
+/// The outcome of a fetch, for the poller.
 #[derive(Debug)]
 pub(super) struct FetchOutcome {
     pub(super) key: Option<JobKey>,
     pub(super) seen: JobCheck,
     pub(super) health: ServiceHealth,
-    /// Whether a request was made, that counts.
-    pub(super) asked: bool,
+    /// Whether a request was made, which counts towards the polling budget.
+    pub(super) requested: bool,
 }
 
 impl FetchOutcome {
-    /// A request that has nothing to do with polling went well.
-    pub(super) fn well() -> Self {
-        Self { key: None, seen: JobCheck::Nothing, health: ServiceHealth::Good, asked: false }
+    /// A request unrelated to polling was answered.
+    pub(super) fn good() -> Self {
+        Self { key: None, seen: JobCheck::Nothing, health: ServiceHealth::Good, requested: false }
     }
 
-    /// A request that has nothing to do with polling got an answer of no use.
-    pub(super) fn odd(reason: CleanText) -> Self {
-        Self { health: ServiceHealth::Odd(reason), ..Self::well() }
+    /// A request unrelated to polling got an unusable answer.
+    pub(super) fn unusable(reason: CleanText) -> Self {
+        Self { health: ServiceHealth::Unusable(reason), ..Self::good() }
     }
 
-    /// A request that has nothing to do with polling did not reach the service.
+    /// A request unrelated to polling did not reach the service.
     pub(super) fn unreachable(reason: CleanText) -> Self {
-        Self { health: ServiceHealth::Down(reason), ..Self::well() }
+        Self { health: ServiceHealth::Down(reason), ..Self::good() }
     }
 }
 
 impl EngineState {
-    /// Looks at a job and tells what changed.
+    /// Fetches a job and emits what changed.
     pub(super) async fn fetch_job(&self, key: JobKey) -> (Result<Job, Failure>, FetchOutcome) {
-        let heard = |seen, health, asked| FetchOutcome { key: Some(key), seen, health, asked };
-        let unwritten = |error: &StoreError, asked| {
+        let outcome = |seen, health, requested| FetchOutcome { key: Some(key), seen, health, requested };
+        let unwritten = |error: &StoreError, requested| {
             let failure = error.failure();
-            (Err(failure.clone()), heard(JobCheck::Nothing, ServiceHealth::Unwritten(failure), asked))
+            (Err(failure.clone()), outcome(JobCheck::Nothing, ServiceHealth::Unwritten(failure), requested))
         };
         let before = match self.store.job(key).await {
             Ok(Some(row)) => row,
-            Ok(None) => return (Err(unknown_job()), heard(JobCheck::Vanished, ServiceHealth::Good, false)),
+            Ok(None) => return (Err(unknown_job()), outcome(JobCheck::Removed, ServiceHealth::Good, false)),
             Err(error) => return unwritten(&error, false),
         };
         let Some(id) = before.id.clone() else {
             let failure = Failure::new(
                 FailureKind::Local,
-                "This job has no id yet: the service has not answered to its prompt, so there is nothing to ask it for.",
+                "This job has no id yet: the service has not accepted its prompt. Try again later.",
             );
-            return (Err(failure), heard(JobCheck::Vanished, ServiceHealth::Good, false));
+            return (Err(failure), outcome(JobCheck::Removed, ServiceHealth::Good, false));
         };
         let (result, health) = self.get(&id).await;
         let fetched = match result {
             Ok(job) => Fetched::Job(job),
             Err(failure) if failure.kind == FailureKind::NotFound => Fetched::NotFound,
-            Err(failure) => return (Err(failure), heard(JobCheck::Nothing, health, true)),
+            Err(failure) => return (Err(failure), outcome(JobCheck::Nothing, health, true)),
         };
-        // A prompt that was accepted while the request was under way makes its answer older than the record: a
-        // `completed` from before would end the polling of a job that has just been set to work again.
+        // If a prompt was accepted while the request was in flight, the answer is older than the store: a
+        // stale `completed` would end the polling of a job that has just started again.
         match self.store.job(key).await {
             Ok(Some(row)) if row.last_accepted_at() != before.last_accepted_at() || row.id != before.id => {
-                return (Ok(row.clone()), heard(JobCheck::Row(Box::new(row)), health, true));
+                return (Ok(row.clone()), outcome(JobCheck::Row(Box::new(row)), health, true));
             }
             Ok(_) => {}
             Err(error) => return unwritten(&error, true),
         }
-        let _telling = self.hook_guard();
+        let _hook_guard = self.hook_guard();
         match self.store.apply_fetched(key, fetched, local_now()).await {
             Ok(applied) => {
                 self.emit_seen(&applied.row, &applied.events).await;
-                (Ok(applied.row.clone()), heard(JobCheck::Row(Box::new(applied.row)), health, true))
+                (Ok(applied.row.clone()), outcome(JobCheck::Row(Box::new(applied.row)), health, true))
             }
             Err(error) => unwritten(&error, true),
         }
     }
 
-    /// A look that the user asked for; the poller hears of it.
+    /// Fetches a job for the user; the poller gets the outcome.
     pub(super) async fn refresh(&self, key: JobKey) -> Result<Job, Failure> {
         let _in_flight = self.in_flight();
-        let (result, heard) = self.fetch_job(key).await;
-        if !heard.asked {
+        let (result, outcome) = self.fetch_job(key).await;
+        if !outcome.requested {
             self.order(PollerCommand::Retry);
         }
-        self.order(PollerCommand::Heard(heard));
+        self.order(PollerCommand::Outcome(outcome));
         result
     }
 
-    /// Fetches a job made elsewhere and follows it from then on.
+    /// Fetches a job that was created elsewhere and tracks it.
     pub(super) async fn track(&self, id: &JobId) -> Result<Job, Failure> {
         let job = self.fetch(id).await?;
         let row = self.store.track(&self.scope, job, local_now()).await.map_err(|error| error.failure())?;
@@ -135,19 +134,21 @@ impl EngineState {
         Ok(row)
     }
 
-    /// One GET outside the schedule; the poller hears how it went. Of a long list of ids not all are asked for at once.
+    /// Makes one GET outside the schedule; the poller gets the outcome. The semaphore limits
+    /// concurrency for long lists of ids.
     pub(super) async fn fetch(&self, id: &JobId) -> Result<RemoteJob, Failure> {
-        // Never closed.
-        let _place = self.asking.acquire().await;
+        // The semaphore is never closed.
+        let _permit = self.fetch_slots.acquire().await;
         let _in_flight = self.in_flight();
         let (result, health) = self.get(id).await;
-        self.order(PollerCommand::Heard(FetchOutcome { key: None, seen: JobCheck::Nothing, health, asked: true }));
+        let outcome = FetchOutcome { key: None, seen: JobCheck::Nothing, health, requested: true };
+        self.order(PollerCommand::Outcome(outcome));
         result
     }
 
     async fn get(&self, id: &JobId) -> (Result<RemoteJob, Failure>, ServiceHealth) {
         let answer = self.client.get_job(id).await;
-        match self.account(Operation::Get, id.clean(), answer).await {
+        match self.record_answer(Operation::Get, id.clean(), answer).await {
             Ok(job) => (Ok(job), ServiceHealth::Good),
             Err(error) => {
                 let failure = error.failure(self.clock.now());
@@ -166,13 +167,13 @@ impl EngineState {
         }
     }
 
-    /// What the answer to a prompt changed. That a new job is at work is no change of it.
+    /// Emits what the answer to a prompt changed. The start of a new job is not a change.
     pub(super) async fn emit_changes(&self, row: &Job, events: &[JobEvent]) {
-        let begins = |event: &JobEvent| match &event.kind {
+        let is_start = |event: &JobEvent| match &event.kind {
             EventKind::Status { from: None, to } => !to.is_finished(),
             _ => false,
         };
-        let changes: Vec<JobEvent> = events.iter().filter(|event| !begins(event)).cloned().collect();
+        let changes: Vec<JobEvent> = events.iter().filter(|event| !is_start(event)).cloned().collect();
         if !changes.is_empty() {
             self.log_transitions(row, &changes).await;
             self.run_hook(row).await;
@@ -188,28 +189,28 @@ impl EngineState {
 }
 
 fn unknown_job() -> Failure {
-    Failure::new(FailureKind::Local, "This job is no longer in the list on this computer; look at the list again.")
+    Failure::new(FailureKind::Local, "This job is no longer tracked on this computer.")
 }
 
 fn health(failure: &Failure) -> ServiceHealth {
-    let sentence = || failure.sentence.clone();
+    let sentence = || failure.message.clone();
     match failure.kind {
         FailureKind::Limited(wait) => ServiceHealth::Limited(wait),
         FailureKind::KeyRefused => ServiceHealth::Refused(sentence()),
         FailureKind::NotFound => ServiceHealth::Good,
         FailureKind::Offline => ServiceHealth::Down(sentence()),
-        FailureKind::Service | FailureKind::Store | FailureKind::Local => ServiceHealth::Odd(sentence()),
+        FailureKind::Service | FailureKind::Store | FailureKind::Local => ServiceHealth::Unusable(sentence()),
     }
 }
 
-/// A change as the log says it.
+/// The log text of a change.
 fn transition(kind: &EventKind) -> CleanText {
     let text = match kind {
         EventKind::Status { from: Some(from), to } => format!("{from} → {to}"),
         EventKind::Status { from: None, to } => to.to_string(),
-        EventKind::PullRequest(link) => format!("pull request {}", link::shown(link)),
-        EventKind::Gone => "the service no longer knows it".to_owned(),
-        EventKind::Back => "the service knows it again".to_owned(),
+        EventKind::PullRequest(link) => format!("pull request {}", link::display_url(link)),
+        EventKind::Gone => "no longer on the service".to_owned(),
+        EventKind::Back => "on the service again".to_owned(),
     };
     CleanText::line(&text)
 }

@@ -1,26 +1,26 @@
-//! Which instances run on this computer, and whether somebody polls and sends for a scope, as their locks tell. Makes and
-//! keeps nothing.
+//! Finds out from the lock files which instances run on this computer and whether one polls and one
+//! sends for a scope. Creates no file.
 
 use super::lease::{LeaseRole, lease_path};
 use crate::model::endpoint::Scope;
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-/// What the locks tell.
+/// The running instances.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunningInstances {
-    /// Names of the instances that run, as the store has them.
+    /// The names of the running instances, as in the store.
     pub instances: Vec<String>,
-    /// Somebody looks at the jobs of the scope.
+    /// An instance polls the jobs of the scope.
     pub polls: bool,
-    /// Somebody sends what is queued for the scope.
+    /// An instance sends the queued prompts of the scope.
     pub dispatches: bool,
 }
 
 impl RunningInstances {
-    /// Looks at the lock files in `folder`.
-    pub fn look(folder: &Path, scope: Option<&Scope>) -> Self {
-        let held = |duty| scope.is_some_and(|scope| is_held(&lease_path(folder, duty, scope)));
+    /// Reads the lock files in `folder`.
+    pub fn find(folder: &Path, scope: Option<&Scope>) -> Self {
+        let is_taken = |role| scope.is_some_and(|scope| is_locked(&lease_path(folder, role, scope)));
         let mut instances: Vec<String> = std::fs::read_dir(folder)
             .into_iter()
             .flatten()
@@ -28,17 +28,17 @@ impl RunningInstances {
             .filter_map(|entry| {
                 let name = entry.file_name();
                 let name = name.to_str()?.strip_prefix("instance-")?.strip_suffix(".lock")?.to_owned();
-                is_held(&entry.path()).then_some(name)
+                is_locked(&entry.path()).then_some(name)
             })
             .collect();
         instances.sort();
-        Self { instances, polls: held(LeaseRole::Poll), dispatches: held(LeaseRole::Dispatch) }
+        Self { instances, polls: is_taken(LeaseRole::Poll), dispatches: is_taken(LeaseRole::Dispatch) }
     }
 }
 
-/// Whether somebody has the lock. Asked for with a lock that many may have at once, given back right away: whoever takes the
-/// lease at this very moment tries again soon.
-fn is_held(path: &Path) -> bool {
+/// Whether the file is locked. The test takes a shared lock and releases it at once; an instance
+/// that tries to take the lease at this very moment tries again soon.
+fn is_locked(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_runs_and_who_polls_is_seen_without_making_a_file() {
+    fn running_and_polling_instances_are_found_without_creating_a_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let scope =
             |project: &str| Scope { base_url: "https://a.example".into(), project: project.into(), organization: None };
@@ -59,9 +59,9 @@ mod tests {
         assert!(leases.try_take(LeaseRole::Poll));
         let names = || std::fs::read_dir(folder.path()).expect("read").count();
         let before = names();
-        let alive = RunningInstances::look(folder.path(), Some(&scope("p")));
+        let alive = RunningInstances::find(folder.path(), Some(&scope("p")));
         assert_eq!(alive, RunningInstances { instances: vec![one.name().to_owned()], polls: true, dispatches: false });
-        assert!(!RunningInstances::look(folder.path(), Some(&scope("q"))).polls);
+        assert!(!RunningInstances::find(folder.path(), Some(&scope("q"))).polls);
         assert_eq!(names(), before);
     }
 }

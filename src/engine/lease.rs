@@ -1,5 +1,5 @@
-//! Which instance on this computer polls and dispatches, and which instances are alive: OS file locks, freed by the
-//! kernel when their holder dies (design.md: polling). What holding a lease means is decided by the tasks.
+//! Leases (which instance on this computer polls and which dispatches) and instance locks (which
+//! instances are alive): OS file locks, which the kernel frees when their holder dies.
 
 use crate::model::endpoint::Scope;
 use std::collections::hash_map::RandomState;
@@ -9,20 +9,21 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many names an instance tries to begin with: one is lost only to another instance that tidies at that moment.
-const NAMES: u32 = 16;
+/// How many names an instance tries at its start: a name is lost only if another instance cleans up
+/// at that very moment.
+const NAME_ATTEMPTS: u32 = 16;
 
-/// What only one instance does for a scope.
+/// A task that only one instance does for a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeaseRole {
-    /// Looking at jobs.
+    /// Checking jobs.
     Poll,
-    /// Sending what is queued.
+    /// Sending queued prompts.
     Dispatch,
 }
 
 impl LeaseRole {
-    fn word(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Poll => "poll",
             Self::Dispatch => "dispatch",
@@ -30,22 +31,22 @@ impl LeaseRole {
     }
 }
 
-/// Which duties an instance takes when they are free.
+/// The roles that an instance takes when they are free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseRoles {
-    /// Polls and sends what is queued: a dashboard, or a command that waits for its batch.
+    /// Polls and dispatches: a dashboard, or a command that waits for its batch.
     All,
-    /// Polls only: a command that waits for jobs.
+    /// Only polls: a command that waits for jobs.
     Poll,
-    /// Neither: a command that is done after a request or two.
+    /// Neither: a command that ends after a request or two.
     None,
 }
 
 impl LeaseRoles {
-    pub(super) fn include(self, duty: LeaseRole) -> bool {
+    pub(super) fn include(self, role: LeaseRole) -> bool {
         match self {
             Self::All => true,
-            Self::Poll => duty == LeaseRole::Poll,
+            Self::Poll => role == LeaseRole::Poll,
             Self::None => false,
         }
     }
@@ -53,17 +54,17 @@ impl LeaseRoles {
 
 #[derive(Debug, Default)]
 struct HeldLeases {
-    poll: Option<Holding>,
-    dispatch: Option<Holding>,
-    /// Between `release` and `allow`: nothing may be taken.
+    poll: Option<HeldLease>,
+    dispatch: Option<HeldLease>,
+    /// Between `release` and `allow`: no lease may be taken.
     forbidden: bool,
-    /// The service does not take this instance's key: another one may have a better one.
-    stands_back: bool,
+    /// The service refuses this instance's key; another instance may have a valid one.
+    yields_polling: bool,
 }
 
-/// A lease in hand; dropping the file gives it back.
+/// A lease that is held; dropping the file releases it.
 #[derive(Debug)]
-enum Holding {
+enum HeldLease {
     Locked {
         _file: File,
     },
@@ -71,65 +72,64 @@ enum Holding {
     Unlocked,
 }
 
-/// The leases of one scope.
 #[derive(Debug)]
 pub(super) struct Leases {
     folder: Option<PathBuf>,
     scope: Scope,
-    duties: LeaseRoles,
+    roles: LeaseRoles,
     held: Mutex<HeldLeases>,
 }
 
 impl Leases {
-    /// Without a folder this instance is alone and gets every lease that it is for.
-    pub(super) fn new(folder: Option<PathBuf>, scope: &Scope, duties: LeaseRoles) -> Self {
-        Self { folder, scope: scope.clone(), duties, held: Mutex::new(HeldLeases::default()) }
+    /// Without a folder this instance is alone and gets every lease of its roles.
+    pub(super) fn new(folder: Option<PathBuf>, scope: &Scope, roles: LeaseRoles) -> Self {
+        Self { folder, scope: scope.clone(), roles, held: Mutex::new(HeldLeases::default()) }
     }
 
-    /// Whether the duty is this instance's.
-    pub(super) fn holds(&self, duty: LeaseRole) -> bool {
-        slot(&mut self.lock(), duty).is_some()
+    /// Whether this instance holds the lease.
+    pub(super) fn holds(&self, role: LeaseRole) -> bool {
+        slot(&mut self.lock(), role).is_some()
     }
 
-    /// Tries to take the duty. True when it is this instance's now, whether new or from before.
+    /// Tries to take the lease. Returns true if this instance holds it now, newly or already.
     ///
-    /// Where files can't be locked at all the lease is taken without one: work done twice is better than none, and what
-    /// must not happen twice is guarded by the store.
-    pub(super) fn try_take(&self, duty: LeaseRole) -> bool {
+    /// If files can't be locked at all, the lease is taken without a lock: doing work twice is better
+    /// than not doing it, and the store prevents what must not happen twice.
+    pub(super) fn try_take(&self, role: LeaseRole) -> bool {
         let mut held = self.lock();
-        if !self.may_take(&held, duty) {
+        if !self.may_take(&held, role) {
             return false;
         }
-        let slot = slot(&mut held, duty);
+        let slot = slot(&mut held, role);
         if slot.is_none() {
             *slot = match &self.folder {
-                None => Some(Holding::Unlocked),
-                Some(folder) => match lock_file(&lease_path(folder, duty, &self.scope), true) {
-                    Ok(file) => Some(Holding::Locked { _file: file }),
+                None => Some(HeldLease::Unlocked),
+                Some(folder) => match lock_file(&lease_path(folder, role, &self.scope), true) {
+                    Ok(file) => Some(HeldLease::Locked { _file: file }),
                     Err(LockFailure::Taken) => None,
-                    Err(LockFailure::Missing | LockFailure::Unusable) => Some(Holding::Unlocked),
+                    Err(LockFailure::Missing | LockFailure::Unusable) => Some(HeldLease::Unlocked),
                 },
             };
         }
         slot.is_some()
     }
 
-    /// Whether there is a duty that this instance would take and does not have.
+    /// Whether this instance lacks a lease that it may take.
     pub(super) fn lacks_any(&self) -> bool {
         let mut held = self.lock();
         [LeaseRole::Poll, LeaseRole::Dispatch]
             .into_iter()
-            .any(|duty| self.may_take(&held, duty) && slot(&mut held, duty).is_none())
+            .any(|role| self.may_take(&held, role) && slot(&mut held, role).is_none())
     }
 
-    fn may_take(&self, held: &HeldLeases, duty: LeaseRole) -> bool {
-        !held.forbidden && self.duties.include(duty) && !(held.stands_back && duty == LeaseRole::Poll)
+    fn may_take(&self, held: &HeldLeases, role: LeaseRole) -> bool {
+        !held.forbidden && self.roles.include(role) && !(held.yields_polling && role == LeaseRole::Poll)
     }
 
-    /// Gives all leases back, and takes none until [`Leases::allow`].
+    /// Releases all leases and takes none until [`Leases::allow`].
     pub(super) fn release(&self) {
         let mut held = self.lock();
-        *held = HeldLeases { forbidden: true, stands_back: held.stands_back, ..HeldLeases::default() };
+        *held = HeldLeases { forbidden: true, yields_polling: held.yields_polling, ..HeldLeases::default() };
     }
 
     /// Whether there can be no other instance.
@@ -137,16 +137,16 @@ impl Leases {
         self.folder.is_none()
     }
 
-    /// Whether looking at jobs is left to others, for it can't be done with this instance's key.
-    pub(super) fn yield_polling(&self, stands_back: bool) {
+    /// Whether to leave polling to other instances, because the service refuses this instance's key.
+    pub(super) fn yield_polling(&self, yields_polling: bool) {
         let mut held = self.lock();
-        held.stands_back = stands_back;
-        if stands_back {
+        held.yields_polling = yields_polling;
+        if yields_polling {
             held.poll = None;
         }
     }
 
-    /// Leases may be taken again.
+    /// Allows taking leases again.
     pub(super) fn allow(&self) {
         self.lock().forbidden = false;
     }
@@ -156,14 +156,14 @@ impl Leases {
     }
 }
 
-fn slot(held: &mut HeldLeases, duty: LeaseRole) -> &mut Option<Holding> {
-    match duty {
+fn slot(held: &mut HeldLeases, role: LeaseRole) -> &mut Option<HeldLease> {
+    match role {
         LeaseRole::Poll => &mut held.poll,
         LeaseRole::Dispatch => &mut held.dispatch,
     }
 }
 
-/// This process as the store names it, alive for as long as its lock file is locked.
+/// This process under its name in the store, alive as long as its lock file is locked.
 #[derive(Debug)]
 pub(super) struct Instance {
     name: String,
@@ -172,17 +172,17 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// A name of its own and, with a folder, the lock that says that it lives. An `Err` means that no lock could be
-    /// had; the name holds all the same.
+    /// Picks a unique name and, with a folder, locks the instance's lock file. `Err` means that there
+    /// is no lock; the name is valid anyway.
     pub(super) fn begin(folder: Option<PathBuf>) -> (Self, io::Result<()>) {
         let mut instance = Self { name: new_name(), lock: Mutex::new(None), folder };
         let Some(folder) = instance.folder.clone() else { return (instance, Ok(())) };
-        tidy(&folder);
+        remove_stale_locks(&folder);
         let mut result = Err(LockFailure::Missing);
-        for _ in 0..NAMES {
+        for _ in 0..NAME_ATTEMPTS {
             let path = lock_path(&folder, &instance.name);
             result = lock_file(&path, true).and_then(|file| {
-                // Another instance that tidied may have come between making and locking it.
+                // Another instance may have cleaned up between creating and locking the file.
                 if path.exists() { Ok((path, file)) } else { Err(LockFailure::Missing) }
             });
             match result {
@@ -204,12 +204,14 @@ impl Instance {
         &self.name
     }
 
-    /// Whether the instance of that name has ended: its lock file is gone or can be locked. When in doubt it lives.
+    /// Whether the instance of that name has ended: its lock file is gone or can be locked. If in
+    /// doubt, it is alive.
     pub(super) fn is_dead(&self, name: &str) -> bool {
         if name == self.name {
             return false;
         }
-        // A name that this program never gives can't be that of a living instance (and must not become a path).
+        // A name that this program never assigns can't belong to a living instance (and must not become a
+        // path).
         if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
             return true;
         }
@@ -218,7 +220,7 @@ impl Instance {
         match lock_file(&path, false) {
             Err(LockFailure::Missing) => true,
             Ok(_) => {
-                // Litter in the way of nothing: it does not matter when it can't be deleted.
+                // Only cleanup: a failure does not matter.
                 let _ = fs::remove_file(path);
                 true
             }
@@ -226,26 +228,25 @@ impl Instance {
         }
     }
 
-    /// Says that this instance has ended.
+    /// Releases the instance lock.
     pub(super) fn end(&self) {
         if let Some((path, file)) = self.lock.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // An undeleted file is found unlocked by the others, which means the same.
+            // A file that can't be deleted is unlocked, which means the same to others.
             let _ = fs::remove_file(path);
             drop(file);
         }
     }
 }
 
-/// Where the lease of this duty lies, whether or not anybody holds it.
-pub(super) fn lease_path(folder: &Path, duty: LeaseRole, scope: &Scope) -> PathBuf {
-    folder.join(format!("{}-{}.lock", duty.word(), scope_hash(scope)))
+/// The path of the role's lease file, whether or not it is locked.
+pub(super) fn lease_path(folder: &Path, role: LeaseRole, scope: &Scope) -> PathBuf {
+    folder.join(format!("{}-{}.lock", role.name(), scope_hash(scope)))
 }
 
 fn lock_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("instance-{name}.lock"))
 }
 
-/// Why a lock could not be had.
 #[derive(Debug)]
 enum LockFailure {
     Taken,
@@ -269,15 +270,15 @@ fn lock_file(path: &Path, create: bool) -> Result<File, LockFailure> {
     }
 }
 
-/// Deletes lock files that killed instances left. Each is locked while it is deleted, so that an instance that has made it
-/// and is about to lock it finds it taken or gone, and makes another one.
-fn tidy(folder: &Path) {
+/// Deletes lock files left by killed instances. Each file is locked while it is deleted, so that an
+/// instance that has just created it finds it locked or gone and picks another name.
+fn remove_stale_locks(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let is_one = name.to_str().is_some_and(|name| name.starts_with("instance-") && name.ends_with(".lock"));
         if is_one && let Ok(_held) = lock_file(&entry.path(), false) {
-            // Litter in the way of nothing: it does not matter when it can't be deleted.
+            // Only cleanup: a failure does not matter.
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -287,7 +288,8 @@ fn new_name() -> String {
     format!("{}-{:016x}", std::process::id(), random())
 }
 
-/// FNV-1a: the same in every version of the program, since instances of different versions must meet at the same file.
+/// FNV-1a: stable across versions of the program, because instances of different versions must use
+/// the same file.
 fn scope_hash(scope: &Scope) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in scope.base_url.bytes().chain([0]).chain(scope.project.bytes()) {
@@ -296,7 +298,7 @@ fn scope_hash(scope: &Scope) -> String {
     format!("{hash:016x}")
 }
 
-/// From the randomness that the standard library seeds its hash maps with.
+/// Uses the randomness with which the standard library seeds its hash maps.
 pub(super) fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -309,8 +311,9 @@ mod tests {
         Scope { base_url: "https://a.example".into(), project: project.into(), organization: None }
     }
 
-    /// A program that another test starts has our files open until it has begun, and a lock is free once all are closed.
-    fn soon(holds: impl Fn() -> bool) -> bool {
+    /// A child process of another test keeps our files open until its exec, and a lock is free only
+    /// when all copies are closed.
+    fn eventually(holds: impl Fn() -> bool) -> bool {
         (0..400).any(|_| {
             let held = holds();
             if !held {
@@ -321,33 +324,33 @@ mod tests {
     }
 
     #[test]
-    fn one_of_two_instances_gets_a_lease_and_the_other_when_it_is_given_back() {
+    fn one_instance_holds_a_lease_and_another_gets_it_when_it_is_released() {
         let folder = tempfile::tempdir().expect("a folder");
         let one = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
         let two = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
         assert!(one.try_take(LeaseRole::Poll) && one.try_take(LeaseRole::Poll));
         assert!(!two.try_take(LeaseRole::Poll));
-        assert!(two.try_take(LeaseRole::Dispatch), "each duty is a lease of its own");
+        assert!(two.try_take(LeaseRole::Dispatch), "each role has its own lease");
         one.release();
         assert!(!one.holds(LeaseRole::Poll) && !one.try_take(LeaseRole::Poll));
-        assert!(soon(|| two.try_take(LeaseRole::Poll)));
+        assert!(eventually(|| two.try_take(LeaseRole::Poll)));
         one.allow();
         assert!(!one.try_take(LeaseRole::Poll));
     }
 
     #[test]
-    fn a_lease_dies_with_its_holder_and_belongs_to_one_project() {
+    fn a_lease_ends_with_its_holder_and_is_for_one_project() {
         let folder = tempfile::tempdir().expect("a folder");
         let one = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
         let other = Leases::new(Some(folder.path().into()), &scope("q"), LeaseRoles::All);
         assert!(one.try_take(LeaseRole::Poll) && other.try_take(LeaseRole::Poll));
         drop(one);
         let next = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
-        assert!(soon(|| next.try_take(LeaseRole::Poll)));
+        assert!(eventually(|| next.try_take(LeaseRole::Poll)));
     }
 
     #[test]
-    fn without_a_folder_every_lease_is_had() {
+    fn without_a_folder_every_lease_is_taken() {
         let alone = Leases::new(None, &scope("p"), LeaseRoles::All);
         assert!(alone.try_take(LeaseRole::Poll) && alone.try_take(LeaseRole::Dispatch));
     }
@@ -355,16 +358,16 @@ mod tests {
     #[test]
     fn an_instance_is_dead_once_its_lock_is_free() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (one, had) = Instance::begin(Some(folder.path().into()));
+        let (one, locked) = Instance::begin(Some(folder.path().into()));
         let (two, _) = Instance::begin(Some(folder.path().into()));
-        assert!(had.is_ok() && one.name() != two.name());
+        assert!(locked.is_ok() && one.name() != two.name());
         assert!(!one.is_dead(two.name()) && !one.is_dead(one.name()));
         two.end();
         assert!(one.is_dead(two.name()));
         let (three, _) = Instance::begin(Some(folder.path().into()));
         let name = three.name().to_owned();
         drop(three);
-        assert!(soon(|| one.is_dead(&name)), "killed: the file is there, its lock is not");
+        assert!(eventually(|| one.is_dead(&name)), "killed: the file exists, its lock does not");
         assert!(one.is_dead("../../etc/passwd") && one.is_dead("1-never"));
     }
 
@@ -374,17 +377,17 @@ mod tests {
     }
 
     #[test]
-    fn what_killed_instances_left_is_tidied_by_the_next_one_and_nothing_else_is() {
+    fn the_next_instance_removes_only_the_lock_files_of_killed_instances() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |name: &str| folder.path().join(name);
         for name in ["instance-1-aa.lock", "instance-2-bb.lock", "poll-cc.lock", "instances.txt"] {
             fs::write(path(name), "").expect("written");
         }
-        let (lives, _) = Instance::begin(Some(folder.path().into()));
-        assert!(soon(|| {
+        let (alive, _) = Instance::begin(Some(folder.path().into()));
+        assert!(eventually(|| {
             let (next, _) = Instance::begin(Some(folder.path().into()));
             let left = lock_files(folder.path());
-            assert!(!next.is_dead(lives.name()));
+            assert!(!next.is_dead(alive.name()));
             next.end();
             left == 2
         }));
@@ -392,17 +395,17 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_that_begins_while_others_tidy_keeps_its_lock() {
+    fn an_instance_that_starts_during_a_cleanup_keeps_its_lock() {
         let folder = tempfile::tempdir().expect("a folder");
-        let begun = std::sync::Barrier::new(9);
+        let start = std::sync::Barrier::new(9);
         std::thread::scope(|threads| {
             for _ in 0..8 {
                 threads.spawn(|| {
-                    begun.wait();
+                    start.wait();
                     for _ in 0..60 {
-                        let (instance, had) = Instance::begin(Some(folder.path().into()));
-                        had.expect("a lock");
-                        // As killed: the file stays, for the others to tidy.
+                        let (instance, locked) = Instance::begin(Some(folder.path().into()));
+                        locked.expect("a lock");
+                        // As if killed: the file stays, for the others to clean up.
                         let other = Instance {
                             name: "1-other".into(),
                             lock: Mutex::default(),
@@ -413,17 +416,17 @@ mod tests {
                     }
                 });
             }
-            begun.wait();
-            (0..2000).for_each(|_| tidy(folder.path()));
+            start.wait();
+            (0..2000).for_each(|_| remove_stale_locks(folder.path()));
         });
     }
 
     #[test]
-    fn a_duty_is_lacked_while_it_may_be_taken_and_is_not_held() {
+    fn a_lease_is_lacking_while_it_may_be_taken_and_is_not_held() {
         let folder = tempfile::tempdir().expect("a folder");
-        let leases = |duties| Leases::new(Some(folder.path().into()), &scope("p"), duties);
-        let (polls, helps_nobody) = (leases(LeaseRoles::Poll), leases(LeaseRoles::None));
-        assert!(polls.lacks_any() && !helps_nobody.lacks_any());
+        let leases = |roles| Leases::new(Some(folder.path().into()), &scope("p"), roles);
+        let (polls, takes_none) = (leases(LeaseRoles::Poll), leases(LeaseRoles::None));
+        assert!(polls.lacks_any() && !takes_none.lacks_any());
         assert!(polls.try_take(LeaseRole::Poll) && !polls.lacks_any());
         polls.yield_polling(true);
         assert!(!polls.lacks_any(), "it must not take it with this key");
@@ -434,13 +437,13 @@ mod tests {
     }
 
     #[test]
-    fn a_duty_that_an_instance_is_not_for_is_left_to_others() {
+    fn a_role_that_an_instance_does_not_have_is_left_to_others() {
         let folder = tempfile::tempdir().expect("a folder");
         let polls = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::Poll);
-        let helps_nobody = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::None);
-        let does_all = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
-        assert!(!helps_nobody.try_take(LeaseRole::Poll) && !helps_nobody.try_take(LeaseRole::Dispatch));
+        let takes_none = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::None);
+        let takes_all = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
+        assert!(!takes_none.try_take(LeaseRole::Poll) && !takes_none.try_take(LeaseRole::Dispatch));
         assert!(polls.try_take(LeaseRole::Poll) && !polls.try_take(LeaseRole::Dispatch));
-        assert!(does_all.try_take(LeaseRole::Dispatch) && !does_all.try_take(LeaseRole::Poll));
+        assert!(takes_all.try_take(LeaseRole::Dispatch) && !takes_all.try_take(LeaseRole::Poll));
     }
 }

@@ -1,6 +1,5 @@
-//! Spending from the ledger of page views, and telling what the three ledgers say. The counting itself is the model's,
-//! the record the store's; a request that the store can't write down is counted here, so that a full disk does not
-//! make requests free.
+//! Spends page-view requests from the ledger and emits the three budgets. Requests that the store
+//! can't record (disk full) are counted in memory, so that they are not free.
 
 use super::state::{EngineState, lock};
 use crate::model::Time;
@@ -9,14 +8,14 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::ledger::{Budget, RateLimited, WINDOW, Wait};
 
 impl EngineState {
-    /// The three budgets, as news.
+    /// Emits the three budgets.
     pub(super) async fn report_budgets(&self) {
         for limited in RateLimited::ALL {
             self.report_budget(limited).await;
         }
     }
 
-    /// One budget, as news.
+    /// Emits one budget.
     pub(super) async fn report_budget(&self, limited: RateLimited) {
         let now = self.clock.now();
         match self.store.budget(&self.scope, limited, now).await {
@@ -28,10 +27,10 @@ impl EngineState {
         }
     }
 
-    /// Pays for one request of page views; gives the moment that it is written down for.
+    /// Spends one page-view request. Returns the time under which it is recorded.
     ///
     /// # Errors
-    /// There is no place in the ledger; the sentence says when there is.
+    /// No request is left; the message says when there will be one.
     pub(super) async fn spend_view(&self) -> Result<Time, Failure> {
         let now = self.clock.now();
         match self.store.spend(&self.scope, RateLimited::Views, now).await {
@@ -39,26 +38,26 @@ impl EngineState {
                 self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
                 Ok(now)
             }
-            Ok(Err(wait)) => Err(self.no_place(wait, now).await),
+            Ok(Err(wait)) => Err(self.none_left(wait, now).await),
             Err(error) => {
-                // Reading goes on while the store can't be written.
+                // Page views can still be loaded while the store can't be written.
                 self.trouble(error.failure()).await;
                 self.spend_unwritten(now).await
             }
         }
     }
 
-    /// Takes back what was paid at that moment for a request that never reached the service.
+    /// Refunds the request spent at that time, because it never reached the service.
     pub(super) async fn refund_view(&self, paid_at: Time) {
         let unwritten = {
             let mut spends = lock(&self.unwritten_spends);
-            let place = spends.iter().position(|at| *at == paid_at);
-            place.map(|place| spends.swap_remove(place))
+            let position = spends.iter().position(|at| *at == paid_at);
+            position.map(|position| spends.swap_remove(position))
         };
         if unwritten.is_none()
             && let Err(error) = self.store.refund(&self.scope, RateLimited::Views, paid_at).await
         {
-            // It counts as used for an hour, which costs a wait and no request.
+            // It counts as used for an hour, which costs a wait but no request.
             self.trouble(error.failure()).await;
         }
         self.report_budget(RateLimited::Views).await;
@@ -68,17 +67,17 @@ impl EngineState {
         let written = self.store.budget(&self.scope, RateLimited::Views, now).await;
         let budget = written.unwrap_or_else(|_| Budget::unused(RateLimited::Views));
         if let Some(wait) = self.with_unwritten(budget, now).wait() {
-            return Err(self.no_place(wait, now).await);
+            return Err(self.none_left(wait, now).await);
         }
         lock(&self.unwritten_spends).push(now);
         self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
         Ok(now)
     }
 
-    /// The budget with the requests that are counted here alone.
+    /// The budget including the requests that are counted only in memory.
     fn with_unwritten(&self, budget: Budget, now: Time) -> Budget {
         let mut spends = lock(&self.unwritten_spends);
-        // One of a clock that was ahead counts as made now.
+        // A time from a clock that was ahead counts as now.
         spends.iter_mut().for_each(|at| *at = (*at).min(now));
         spends.retain(|at| *at + WINDOW > now);
         let Some(first) = spends.iter().min() else { return budget };
@@ -91,7 +90,7 @@ impl EngineState {
         Budget { used: budget.used.saturating_add(more), resets_at, ..budget }
     }
 
-    async fn no_place(&self, wait: Wait, now: Time) -> Failure {
+    async fn none_left(&self, wait: Wait, now: Time) -> Failure {
         let blocked = match self.store.budget(&self.scope, RateLimited::Views, now).await {
             Ok(budget) => {
                 self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
@@ -99,19 +98,19 @@ impl EngineState {
             }
             Err(_) => false,
         };
-        no_place_sentence(blocked, wait, now)
+        none_left_failure(blocked, wait, now)
     }
 }
 
-fn no_place_sentence(blocked: bool, wait: Wait, now: Time) -> Failure {
+fn none_left_failure(blocked: bool, wait: Wait, now: Time) -> Failure {
     let when = match wait.is_estimate {
-        true => format!("in {}", wait.words(now)),
-        false => format!("in {}, at {}", wait.words(now), wait.until.format("%H:%M:%S UTC")),
+        true => format!("in {}", wait.remaining_text(now)),
+        false => format!("in {}, at {}", wait.remaining_text(now), wait.until.format("%H:%M:%S UTC")),
     };
     let why = if blocked {
         "The service reported that the limit is reached".to_owned()
     } else {
-        format!("All {} page-view requests of this hour are used on this computer", RateLimited::Views.limit())
+        format!("All {} page-view requests of this hour are used (this computer)", RateLimited::Views.limit())
     };
     Failure::new(FailureKind::Limited(wait), &format!("{why}, so no request was made. Try again {when}."))
 }
@@ -121,21 +120,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_ledger_says_why_nothing_was_asked_and_when_to_try_again() {
+    fn a_full_ledger_reports_the_reason_and_when_to_try_again() {
         let now: Time = "2026-11-20T14:29:00Z".parse().expect("a time");
         let until: Time = "2026-11-20T14:41:00Z".parse().expect("a time");
         let wait = Wait { until, is_estimate: false };
-        let failure = no_place_sentence(false, wait, now);
+        let failure = none_left_failure(false, wait, now);
         assert_eq!(failure.kind, FailureKind::Limited(wait));
         assert_eq!(
-            failure.sentence.as_str(),
-            "All 100 page-view requests of this hour are used on this computer, so no request was made. Try again in \
+            failure.message.as_str(),
+            "All 100 page-view requests of this hour are used (this computer), so no request was made. Try again in \
              12m, at 14:41:00 UTC."
         );
         let guessed =
-            no_place_sentence(true, Wait { until: now + chrono::TimeDelta::minutes(1), is_estimate: true }, now);
+            none_left_failure(true, Wait { until: now + chrono::TimeDelta::minutes(1), is_estimate: true }, now);
         assert_eq!(
-            guessed.sentence.as_str(),
+            guessed.message.as_str(),
             "The service reported that the limit is reached, so no request was made. Try again in about a minute."
         );
     }

@@ -1,16 +1,17 @@
-//! Loading all pages of a range: one answer after the other at the largest page size, each taken into the report on disk
-//! in the transaction that keeps it (`views`), so that whatever ends a load (the user, a 429, a lost connection, a killed
-//! process) the next one goes on from there. An answer in the cache that is fresh costs no request.
+//! Loads all pages of a range, one answer after the other at the largest page size. Each answer is
+//! merged into the report on disk in the transaction that caches it (see `views`), so that the next
+//! load continues from there, whatever ended this one (the user, a 429, a lost connection, a killed
+//! process). Fresh cached answers cost no request.
 
 use super::reports::unread;
 use super::state::{EngineState, lock};
-use super::views::{PaidAnswer, RequestPurpose, leads_nowhere, report_answer};
+use super::views::{RequestPurpose, ViewsRequestResult, makes_no_progress, report_answer};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
-use crate::model::report::{LoadEnded, LoadOutcome, LoadPlan, LoadProgress, Merge, Report};
+use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, Report, ReportMerge};
 use crate::model::views::{LIMIT_MAX, ViewsPage, ViewsQuery};
 use crate::store::UnfinishedReport;
 use futures_util::FutureExt;
@@ -18,208 +19,212 @@ use futures_util::future::{BoxFuture, Shared};
 use std::sync::Arc;
 use tokio::task::AbortHandle;
 
-/// The end of a load, for everyone who waits for it.
+/// The outcome of a load, shared by all waiters.
 type SharedLoadOutcome = Shared<BoxFuture<'static, LoadOutcome>>;
 
-/// A load under way.
+/// A running load.
 #[derive(Debug)]
 pub(super) struct LoadingAll {
-    ending: SharedLoadOutcome,
-    /// The user wants it to end before the next request.
-    stop: bool,
+    outcome: SharedLoadOutcome,
+    /// The user has stopped the load; it ends before the next request.
+    stop_requested: bool,
     task: AbortHandle,
 }
 
 impl EngineState {
-    pub(super) async fn load_all(self: &Arc<Self>, order: LoadPlan) -> LoadOutcome {
-        Arc::clone(self).join_load_all(order).await
+    pub(super) async fn load_all(self: &Arc<Self>, plan: LoadPlan) -> LoadOutcome {
+        Arc::clone(self).join_load_all(plan).await
     }
 
     pub(super) fn stop_loading(&self, range: DateRange) {
         if let Some(load) = lock(&self.loading_all).get_mut(&range) {
-            load.stop = true;
+            load.stop_requested = true;
         }
     }
 
-    /// Ends all loads at once; an answer that is under way still ends in the cache and in the report on disk.
+    /// Aborts all loads; the answer to a request in flight is still cached and merged into the report
+    /// on disk.
     pub(super) fn abort_loading(&self) {
         for (_, load) in lock(&self.loading_all).drain() {
             load.task.abort();
         }
     }
 
-    /// The load of this range that is under way, or a new one. Who asks for one that was just told to stop wants it to
-    /// go on.
-    fn join_load_all(self: Arc<Self>, order: LoadPlan) -> SharedLoadOutcome {
+    /// Joins the running load of this range or starts one. Joining a load that was being stopped lets it
+    /// continue.
+    fn join_load_all(self: Arc<Self>, plan: LoadPlan) -> SharedLoadOutcome {
         let mut loads = lock(&self.loading_all);
-        if let Some(load) = loads.get_mut(&order.range) {
-            load.stop = false;
-            return load.ending.clone();
+        if let Some(load) = loads.get_mut(&plan.range) {
+            load.stop_requested = false;
+            return load.outcome.clone();
         }
         let inner = Arc::clone(&self);
-        // A task of its own: whoever asked may stop waiting.
-        let task = tokio::spawn(async move { inner.run_load(order).await });
+        // A separate task: the caller may stop waiting.
+        let task = tokio::spawn(async move { inner.run_load(plan).await });
         let abort = task.abort_handle();
-        let ending = async move { task.await.unwrap_or_else(|_| broken_off()) }.boxed().shared();
-        loads.insert(order.range, LoadingAll { ending: ending.clone(), stop: false, task: abort });
-        ending
+        let outcome = async move { task.await.unwrap_or_else(|_| interrupted()) }.boxed().shared();
+        loads.insert(plan.range, LoadingAll { outcome: outcome.clone(), stop_requested: false, task: abort });
+        outcome
     }
 
-    /// Whether the load of this range is to stop; if so, the next one is a new one.
-    fn stops(&self, range: DateRange) -> bool {
+    /// Whether the load of this range should stop. If so, it is unregistered, and the next call starts
+    /// a new one.
+    fn take_stop(&self, range: DateRange) -> bool {
         let mut loads = lock(&self.loading_all);
-        let stop = loads.get(&range).is_some_and(|load| load.stop);
-        if stop {
+        let stop_requested = loads.get(&range).is_some_and(|load| load.stop_requested);
+        if stop_requested {
             loads.remove(&range);
         }
-        stop
+        stop_requested
     }
 
-    async fn run_load(self: Arc<Self>, order: LoadPlan) -> LoadOutcome {
-        let mut load = LoadRun { inner: &self, order, report: None, since: None, requests: 0 };
+    async fn run_load(self: Arc<Self>, plan: LoadPlan) -> LoadOutcome {
+        let mut load = LoadRun { inner: &self, plan, report: None, since: None, requests: 0 };
         let ended = load.run().await;
-        if ended != LoadEnded::Stopped {
-            lock(&self.loading_all).remove(&order.range);
+        if ended != LoadEndReason::Stopped {
+            lock(&self.loading_all).remove(&plan.range);
         }
         let LoadRun { report, requests, .. } = load;
         let known = match ended {
-            LoadEnded::Complete => None,
-            // A whole report from before is more than a part of a new one.
-            _ => self.recall(order.range).await.ok().and_then(|recalled| recalled.report),
+            LoadEndReason::Complete => None,
+            // A complete older report is more useful than a part of a new one.
+            _ => self.load_cached_report(plan.range).await.ok().and_then(|recalled| recalled.report),
         };
-        let own = || {
+        let loaded = || {
             report.map(|report| {
                 let mut report = Arc::unwrap_or_clone(report).into_report();
                 self.to_local_time(&mut report);
                 Arc::new(report)
             })
         };
-        LoadOutcome { report: known.or_else(own), ended, requests }
+        LoadOutcome { report: known.or_else(loaded), ended, requests }
     }
 }
 
-/// One load, as far as it is.
+/// One load and its progress.
 struct LoadRun<'a> {
     inner: &'a Arc<EngineState>,
-    order: LoadPlan,
-    report: Option<Arc<Merge>>,
+    plan: LoadPlan,
+    report: Option<Arc<ReportMerge>>,
     /// No answer from before this moment is taken in.
     since: Option<Time>,
     requests: u32,
 }
 
 impl LoadRun<'_> {
-    async fn run(&mut self) -> LoadEnded {
-        let begun = if self.order.afresh { self.begin_anew().await } else { self.take_up().await };
-        if let Err(failure) = begun {
-            return LoadEnded::Failed(failure);
+    async fn run(&mut self) -> LoadEndReason {
+        let started = if self.plan.from_start { self.start_over().await } else { self.resume().await };
+        if let Err(failure) = started {
+            return LoadEndReason::Failed(failure);
         }
-        // A whole report that is fresh: every answer is there already.
+        // A fresh complete report already has every answer.
         while !self.so_far().is_some_and(|report| report.complete) {
-            if self.inner.stops(self.order.range) {
-                return LoadEnded::Stopped;
+            if self.inner.take_stop(self.plan.range) {
+                return LoadEndReason::Stopped;
             }
             if self.has_enough() {
-                return LoadEnded::Enough;
+                return LoadEndReason::TargetReached;
             }
             let query = self.next_query();
-            let (answer, handed_on) = match self.next_answer(query).await {
+            let (answer, is_saved) = match self.next_answer(query).await {
                 Ok(answer) => answer,
                 Err(ended) => return ended,
             };
-            if let Some(failure) = leads_nowhere(query, &answer.value, self.report.as_deref()) {
-                return LoadEnded::Failed(failure);
+            if let Some(failure) = makes_no_progress(query, &answer.value, self.report.as_deref()) {
+                return LoadEndReason::Failed(failure);
             }
-            if !handed_on {
-                self.write_down(query, &answer).await;
+            if !is_saved {
+                self.save_answer(query, &answer).await;
             }
             self.absorb(query, answer).await;
         }
-        LoadEnded::Complete
+        LoadEndReason::Complete
     }
 
     fn so_far(&self) -> Option<&Report> {
-        self.report.as_deref().map(Merge::report)
+        self.report.as_deref().map(ReportMerge::report)
     }
 
-    /// Whether the share of all views that the order asks for is loaded.
+    /// Whether the loaded share of all views has reached the plan's target.
     fn has_enough(&self) -> bool {
-        let share = self.report.as_deref().and_then(Merge::loaded_share);
-        share.zip(self.order.until).is_some_and(|(share, until)| share * 100.0 >= f64::from(until))
+        let share = self.report.as_deref().and_then(ReportMerge::loaded_share);
+        share.zip(self.plan.stop_at_percent).is_some_and(|(share, until)| share * 100.0 >= f64::from(until))
     }
 
-    async fn begin_anew(&mut self) -> Result<(), Failure> {
+    async fn start_over(&mut self) -> Result<(), Failure> {
         self.since = Some(self.inner.clock.now());
-        if let Err(error) = self.inner.store.drop_unfinished(&self.inner.scope, self.order.range).await {
-            // Loaded and shown all the same, as with a single answer that can't be kept.
+        if let Err(error) = self.inner.store.drop_unfinished(&self.inner.scope, self.plan.range).await {
+            // The report is loaded and shown even if it can't be cached, like a single answer.
             self.inner.trouble(error.failure()).await;
         }
         Ok(())
     }
 
-    /// Goes on where the last load was broken off, however old that is: the report says how old it is.
-    async fn take_up(&mut self) -> Result<(), Failure> {
-        let (inner, range) = (self.inner, self.order.range);
-        if let Some(UnfinishedReport { report, since }) =
+    /// Continues an interrupted load, whatever its age; the report shows its age.
+    async fn resume(&mut self) -> Result<(), Failure> {
+        let (inner, range) = (self.inner, self.plan.range);
+        if let Some(UnfinishedReport { report, restarted_at: since }) =
             inner.store.unfinished_report(&inner.scope, range).await.map_err(unread)?
         {
-            (self.report, self.since) = (Some(Arc::new(Merge::of(report))), since);
+            (self.report, self.since) = (Some(Arc::new(ReportMerge::of(report))), since);
             return Ok(());
         }
-        let known = inner.store.recall_views(&inner.scope, range).await.map_err(unread)?.report;
+        let known = inner.store.cached_report(&inner.scope, range).await.map_err(unread)?.report;
         let fresh = known.filter(|report| inner.is_fresh(range, report.as_of));
-        self.report = fresh.map(Arc::unwrap_or_clone).map(Merge::of).map(Arc::new);
+        self.report = fresh.map(Arc::unwrap_or_clone).map(ReportMerge::of).map(Arc::new);
         Ok(())
     }
 
     fn next_query(&self) -> ViewsQuery {
         let page = self.so_far().map_or(0, |report| report.answers).saturating_add(1);
-        ViewsQuery { range: self.order.range, limit: LIMIT_MAX, page }
+        ViewsQuery { range: self.plan.range, limit: LIMIT_MAX, page }
     }
 
-    /// From the cache, else asked for; and whether it was handed to the report on disk.
-    async fn next_answer(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsPage>, bool), LoadEnded> {
-        let cached = if self.order.afresh { None } else { self.inner.fresh_views(query).await };
+    /// Takes the next answer from the cache, or requests it; the flag is set if it was already saved to
+    /// the report on disk.
+    async fn next_answer(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsPage>, bool), LoadEndReason> {
+        let cached = if self.plan.from_start { None } else { self.inner.fresh_views(query).await };
         let is_of_use = |cached: &Timed<ViewsPage>| {
             self.since.is_none_or(|since| cached.as_of > since)
-                && leads_nowhere(query, &cached.value, self.report.as_deref()).is_none()
+                && makes_no_progress(query, &cached.value, self.report.as_deref()).is_none()
         };
         let force = match cached {
             Some(cached) if is_of_use(&cached) => return Ok((cached, false)),
             Some(_) => true,
-            None => self.order.afresh,
+            None => self.plan.from_start,
         };
-        // One answer of another size is as good where it holds all pages.
-        if !self.order.afresh && self.report.is_none() {
-            let whole = self.inner.fresh_whole_views(query.range).await;
-            if let Some(whole) = whole.filter(is_of_use) {
-                return Ok((whole, false));
+        // A cached answer of another page size will do if it contains all pages.
+        if !self.plan.from_start && self.report.is_none() {
+            let complete_answer = self.inner.fresh_complete_views(query.range).await;
+            if let Some(complete_answer) = complete_answer.filter(is_of_use) {
+                return Ok((complete_answer, false));
             }
         }
-        if self.requests >= self.order.at_most {
-            return Err(LoadEnded::AtMost);
+        if self.requests >= self.plan.max_requests {
+            return Err(LoadEndReason::RequestLimit);
         }
         let purpose = RequestPurpose::Report { since: self.since, so_far: self.report.clone() };
-        let PaidAnswer { loaded, asked, handed_on } = self.inner.ask_for_views(query, force, purpose).await;
-        self.requests = self.requests.saturating_add(u32::from(asked));
-        loaded.map(|answer| (answer, handed_on)).map_err(LoadEnded::Failed)
+        let ViewsRequestResult { loaded, cost_request, is_saved } =
+            self.inner.load_and_count(query, force, purpose).await;
+        self.requests = self.requests.saturating_add(u32::from(cost_request));
+        loaded.map(|answer| (answer, is_saved)).map_err(LoadEndReason::Failed)
     }
 
-    /// Takes an answer that was kept already into the report on disk.
-    async fn write_down(&self, query: ViewsQuery, answer: &Timed<ViewsPage>) {
+    /// Merges a cached answer into the report on disk.
+    async fn save_answer(&self, query: ViewsQuery, answer: &Timed<ViewsPage>) {
         let next = report_answer(query, answer.clone(), self.since);
         if let Err(error) = self.inner.store.absorb_answer(&self.inner.scope, next).await {
-            // Shown all the same; the next load has to begin before this answer.
+            // The answer is shown even if it can't be saved; the next load has to start before it.
             self.inner.trouble(error.failure()).await;
         }
     }
 
-    /// Takes the answer in and tells how far the load is.
+    /// Merges the answer and emits the progress.
     async fn absorb(&mut self, query: ViewsQuery, answer: Timed<ViewsPage>) {
         let (complete, Timed { value: page, as_of }) = (!query.has_next(&answer.value), answer);
-        // Whoever kept an answer by it has let go of it by now: nothing is copied.
+        // By now no other holder of the report remains, so nothing is copied.
         let so_far = self.report.take().map(Arc::unwrap_or_clone);
-        let report = Merge::with(so_far, query.range, page, complete, as_of);
+        let report = ReportMerge::with(so_far, query.range, page, complete, as_of);
         let progress = LoadProgress {
             range: query.range,
             rows: report.report().rows.len(),
@@ -233,8 +238,8 @@ impl LoadRun<'_> {
     }
 }
 
-fn broken_off() -> LoadOutcome {
-    let sentence = "Loading all pages broke off inside docdeck; what came is kept: load again to go on.";
+fn interrupted() -> LoadOutcome {
+    let sentence = "Loading all pages failed inside docdeck. The loaded pages are saved: load again to continue.";
     let failure = Failure::new(FailureKind::Local, sentence);
-    LoadOutcome { report: None, ended: LoadEnded::Failed(failure), requests: 0 }
+    LoadOutcome { report: None, ended: LoadEndReason::Failed(failure), requests: 0 }
 }

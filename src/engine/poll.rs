@@ -1,5 +1,6 @@
-//! The task that looks at jobs, one instance for all on this computer: it starts GETs when the scheduler says so, and
-//! rests, backs off or stops by how the service answers (design.md: polling). It alone decides the connection's state.
+//! The task that polls jobs, in one instance per computer: it starts GETs when the scheduler
+//! permits and rests, backs off or stops depending on the answers. Only this task counts the
+//! connection state.
 
 use super::PollOptions;
 use super::clock::local_now;
@@ -19,51 +20,53 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
-/// So many unusable answers in a row are not one job's alone.
-const ODD_ANSWERS: u32 = 3;
-/// How long polling pauses when the store can't take answers in.
+/// After this many unusable answers in a row the cause is the service, not one job.
+const MAX_UNUSABLE_ANSWERS: u32 = 3;
+/// How long polling pauses if the store can't record answers.
 const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
 
-/// What the poller is told.
+/// A command to the poller.
 #[derive(Debug)]
 pub(super) enum PollerCommand {
     /// Rows are new or changed.
-    Rows { rows: Vec<Job>, by_others: bool },
-    /// Which jobs are on screen.
+    Rows {
+        rows: Vec<Job>,
+        by_others: bool,
+    },
     OnScreen(Vec<JobKey>),
-    /// A request that the poller did not start is on its way.
+    /// A request that the poller did not start has begun.
     RequestStarted,
-    /// It has ended; its outcome, if it says anything about the connection, came before.
+    /// That request has ended; its outcome, if it affects the connection, was sent before.
     RequestEnded,
     /// The outcome of a request that the poller did not start.
-    Heard(FetchOutcome),
-    /// The user wants to know: what stopped polling is forgotten.
+    Outcome(FetchOutcome),
+    /// The user asks for a retry: forget what stopped polling.
     Retry,
-    /// The poll lease came or went.
+    /// The poll lease was taken or released.
     Lease,
-    /// How the talk with the service goes for the instance that looks at jobs.
-    Told(Connection),
+    /// The connection state of the instance that polls.
+    SharedConnection(Connection),
 }
 
-/// Whether and when requests may go out. Moments are steady time.
+/// Whether and when requests may start. Times are steady time.
 #[derive(Debug, PartialEq, Eq)]
 enum PollerMode {
     Running,
-    /// The service can't be reached or is unwell: one probe at a time.
+    /// The service can't be reached or fails: one probe at a time.
     Down {
         failures: u32,
         next_try: Time,
         probe: Option<JobKey>,
     },
-    /// The service said 429.
+    /// The service finished 429.
     Resting {
         until: Time,
     },
-    /// The store can't take answers in.
+    /// The store can't record answers.
     Stalled {
         until: Time,
     },
-    /// 401 or 403: nothing until the user asks.
+    /// 401 or 403: no request until the user asks for one.
     Refused,
 }
 
@@ -71,24 +74,24 @@ struct Poller {
     inner: Arc<EngineState>,
     scheduler: Scheduler,
     mode: PollerMode,
-    /// Whether all jobs that are not over are in the scheduler; only with the lease.
+    /// Whether all unfinished jobs are in the scheduler; only true with the lease.
     loaded: bool,
     gets: JoinSet<FetchOutcome>,
-    /// Requests on their way that the poller did not start.
+    /// Requests in flight that the poller did not start.
     others_in_flight: usize,
-    told: Connection,
-    /// When the mode last changed, local wall time.
+    reported: Connection,
+    /// When the mode last changed, in local wall time.
     since: Time,
-    /// Answers in a row that could not be used.
-    odd: u32,
-    /// The job whose request failed, to probe with when nothing else is there.
+    /// The number of unusable answers in a row.
+    unusable: u32,
+    /// The job whose request failed, to probe with if the schedule is empty.
     suspect: Option<JobKey>,
 }
 
 /// Polls until it is aborted.
 pub(super) async fn run(
     inner: Arc<EngineState>,
-    mut orders: mpsc::UnboundedReceiver<PollerCommand>,
+    mut commands: mpsc::UnboundedReceiver<PollerCommand>,
     options: PollOptions,
 ) {
     let mut poller = Poller {
@@ -98,33 +101,33 @@ pub(super) async fn run(
         loaded: false,
         gets: JoinSet::new(),
         others_in_flight: 0,
-        told: Connection::Unknown,
+        reported: Connection::Unknown,
         since: local_now(),
-        odd: 0,
+        unusable: 0,
         suspect: None,
     };
     loop {
-        // What was told already comes first: jobs that were asked for before the news of the lease, which begins
-        // anew, would be asked for twice.
-        while let Ok(order) = orders.try_recv() {
-            poller.obey(order).await;
+        // Process all pending commands first: a lease command resets the scheduler, so jobs fetched before
+        // it would be fetched twice.
+        while let Ok(command) = commands.try_recv() {
+            poller.handle(command).await;
         }
         poller.start_due().await;
-        poller.tell_connecting().await;
+        poller.report_connecting().await;
         let now = poller.inner.clock.steady();
         let wake = poller.next_wake(now).map(|at| poller.inner.clock.instant_of(at));
         tokio::select! {
-            order = orders.recv() => match order {
-                Some(order) => poller.obey(order).await,
+            command = commands.recv() => match command {
+                Some(command) => poller.handle(command).await,
                 None => return,
             },
-            Some(done) = poller.gets.join_next() => poller.take(done).await,
+            Some(done) = poller.gets.join_next() => poller.finish(done).await,
             () = sleep_until(wake), if wake.is_some() => {}
         }
     }
 }
 
-/// Sleeps until then; `None` is never.
+/// Sleeps until `wake`, or forever for `None`.
 pub(super) async fn sleep_until(wake: Option<tokio::time::Instant>) {
     match wake {
         Some(at) => tokio::time::sleep_until(at).await,
@@ -133,12 +136,12 @@ pub(super) async fn sleep_until(wake: Option<tokio::time::Instant>) {
 }
 
 impl Poller {
-    fn leads(&self) -> bool {
+    fn has_lease(&self) -> bool {
         self.inner.leases.holds(LeaseRole::Poll)
     }
 
     async fn start_due(&mut self) {
-        if !self.leads() {
+        if !self.has_lease() {
             return;
         }
         let now = self.inner.clock.steady();
@@ -153,18 +156,18 @@ impl Poller {
         match self.mode {
             PollerMode::Running => {
                 for key in self.scheduler.due(now) {
-                    self.ask(key);
+                    self.fetch(key);
                 }
             }
             PollerMode::Down { failures, next_try, probe: None } if next_try <= now => {
                 let probe = self.scheduler.probe(now);
                 if probe.is_none() && self.suspect.is_some() {
-                    // It is in no schedule, and counts all the same.
+                    // It is not scheduled, but its request counts nevertheless.
                     self.scheduler.spend(now);
                 }
                 if let Some(key) = probe.or(self.suspect) {
                     self.mode = PollerMode::Down { failures, next_try, probe: Some(key) };
-                    self.ask(key);
+                    self.fetch(key);
                 }
             }
             PollerMode::Down { .. } | PollerMode::Resting { .. } | PollerMode::Stalled { .. } | PollerMode::Refused => {
@@ -172,9 +175,9 @@ impl Poller {
         }
     }
 
-    /// The next moment at which [`Poller::start_due`] has something to do.
+    /// The next time at which [`Poller::start_due`] has something to do.
     fn next_wake(&mut self, now: Time) -> Option<Time> {
-        if !self.leads() {
+        if !self.has_lease() {
             return None;
         }
         match self.mode {
@@ -189,14 +192,14 @@ impl Poller {
         }
     }
 
-    fn ask(&mut self, key: JobKey) {
+    fn fetch(&mut self, key: JobKey) {
         let inner = Arc::clone(&self.inner);
         self.gets.spawn(async move { inner.fetch_job(key).await.1 });
     }
 
-    /// Takes the jobs of the record that are not over into the scheduler.
+    /// Loads the unfinished jobs from the store into the scheduler.
     async fn load(&mut self, now: Time) {
-        match self.inner.store.jobs_under_way(&self.inner.scope).await {
+        match self.inner.store.jobs_to_check(&self.inner.scope).await {
             Ok(rows) => {
                 self.scheduler.clear(now);
                 self.schedule(&rows);
@@ -216,24 +219,24 @@ impl Poller {
         }
     }
 
-    async fn obey(&mut self, order: PollerCommand) {
-        match order {
+    async fn handle(&mut self, command: PollerCommand) {
+        match command {
             PollerCommand::Rows { rows, by_others } => {
                 if self.loaded {
                     self.schedule(&rows);
                 }
-                if by_others && !self.leads() {
-                    self.follow(&rows).await;
+                if by_others && !self.has_lease() {
+                    self.follow_rows(&rows).await;
                 }
             }
             PollerCommand::OnScreen(jobs) => self.scheduler.set_on_screen(jobs),
             PollerCommand::RequestStarted => self.others_in_flight += 1,
             PollerCommand::RequestEnded => self.others_in_flight = self.others_in_flight.saturating_sub(1),
-            PollerCommand::Heard(heard) => {
-                if heard.asked {
+            PollerCommand::Outcome(outcome) => {
+                if outcome.requested {
                     self.scheduler.spend(self.inner.clock.steady());
                 }
-                self.hear(heard, true).await;
+                self.apply(outcome, true).await;
             }
             PollerCommand::Retry => self.retry(),
             PollerCommand::Lease => {
@@ -242,50 +245,50 @@ impl Poller {
                 if matches!(self.mode, PollerMode::Stalled { .. } | PollerMode::Down { .. }) {
                     self.enter(PollerMode::Running);
                 }
-                if self.leads() {
-                    self.inner.begin_to_share(&self.told).await;
+                if self.has_lease() {
+                    self.inner.take_over_sharing(&self.reported).await;
                 }
             }
-            PollerCommand::Told(connection) => self.hear_told(connection).await,
+            PollerCommand::SharedConnection(connection) => self.follow_connection(connection).await,
         }
     }
 
-    async fn take(&mut self, done: Result<FetchOutcome, JoinError>) {
+    async fn finish(&mut self, done: Result<FetchOutcome, JoinError>) {
         match done {
-            Ok(heard) => {
-                let key = heard.key;
+            Ok(outcome) => {
+                let key = outcome.key;
                 let is_probe = matches!(self.mode, PollerMode::Down { probe, .. } if probe.is_some() && probe == key);
-                let how = match heard.health {
-                    ServiceHealth::Good | ServiceHealth::Odd(_) => RequestEnd::Answered,
+                let how = match outcome.health {
+                    ServiceHealth::Good | ServiceHealth::Unusable(_) => RequestEnd::Answered,
                     ServiceHealth::Down(_) => RequestEnd::Failed,
                     ServiceHealth::Limited(_) | ServiceHealth::Refused(_) | ServiceHealth::Unwritten(_) => {
                         RequestEnd::Postponed
                     }
                 };
-                self.hear(heard, is_probe).await;
+                self.apply(outcome, is_probe).await;
                 if let Some(key) = key {
-                    self.scheduler.answered(key, how, self.inner.clock.steady());
+                    self.scheduler.finished(key, how, self.inner.clock.steady());
                 }
             }
             Err(error) if error.is_panic() => {
-                // Which job it was is not known any more: begin anew from the record, after a pause.
+                // The failed job is unknown, so reload all jobs from the store after a pause.
                 self.loaded = false;
                 self.enter(PollerMode::Stalled { until: self.inner.clock.steady() + STORE_PAUSE });
-                let sentence = "Looking at a job broke off by a fault in docdeck; polling goes on in a few seconds.";
+                let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
                 self.inner.trouble(Failure::new(FailureKind::Local, sentence)).await;
             }
             Err(_) => {}
         }
     }
 
-    /// `decides`: whether a failure counts for the backoff; those of requests that were under way when the first one
-    /// failed don't.
-    async fn hear(&mut self, heard: FetchOutcome, decides: bool) {
+    /// `counts`: whether a failure counts for the backoff. Failures of requests that were in flight at
+    /// the first failure don't.
+    async fn apply(&mut self, outcome: FetchOutcome, counts: bool) {
         let (wall, now) = (local_now(), self.inner.clock.steady());
-        match &heard.seen {
+        match &outcome.seen {
             JobCheck::Row(row) if self.loaded => self.scheduler.update(row, wall, now),
-            JobCheck::Vanished => {
-                if let Some(key) = heard.key {
+            JobCheck::Removed => {
+                if let Some(key) = outcome.key {
                     self.scheduler.remove(key, now);
                     self.suspect.take_if(|suspect| *suspect == key);
                     self.forget_probe();
@@ -294,39 +297,41 @@ impl Poller {
             }
             JobCheck::Row(_) | JobCheck::Nothing => {}
         }
-        match heard.health {
+        match outcome.health {
             ServiceHealth::Good => {
                 self.suspect = None;
-                self.odd = 0;
-                // A look that began before the 429 does not end the rest.
+                self.unusable = 0;
+                // A fetch that began before the 429 does not end the rest.
                 if !matches!(self.mode, PollerMode::Running | PollerMode::Resting { .. } | PollerMode::Stalled { .. }) {
                     self.run_again(now);
                     self.inner.take_leases();
                 }
                 if !matches!(self.mode, PollerMode::Resting { .. }) {
-                    self.tell(Connection::Ready).await;
+                    self.report(Connection::Ready).await;
                 }
             }
-            ServiceHealth::Odd(reason) => {
-                self.odd = self.odd.saturating_add(1);
+            ServiceHealth::Unusable(reason) => {
+                self.unusable = self.unusable.saturating_add(1);
                 match self.mode {
-                    PollerMode::Down { .. } => self.go_down(heard.key, reason, decides, now).await,
-                    // One job that is asked for in vain says nothing of a service that answers for others.
-                    PollerMode::Running if self.told != Connection::Ready || self.odd >= ODD_ANSWERS => {
-                        self.tell(Connection::Unusable { reason }).await;
+                    PollerMode::Down { .. } => self.go_down(outcome.key, reason, counts, now).await,
+                    // A single job with an unusable answer proves nothing about a service that answers for others.
+                    PollerMode::Running
+                        if self.reported != Connection::Ready || self.unusable >= MAX_UNUSABLE_ANSWERS =>
+                    {
+                        self.report(Connection::Unusable { reason }).await;
                     }
                     _ => {}
                 }
             }
-            ServiceHealth::Down(reason) => self.go_down(heard.key, reason, decides, now).await,
+            ServiceHealth::Down(reason) => self.go_down(outcome.key, reason, counts, now).await,
             ServiceHealth::Limited(wait) => {
                 let until = self.inner.clock.steady_of(wait.until);
                 self.enter(PollerMode::Resting { until });
-                self.tell(Connection::Limited(wait.with(self.inner.clock.wall_of(until)))).await;
+                self.report(Connection::Limited(wait.ending_at(self.inner.clock.wall_of(until)))).await;
             }
             ServiceHealth::Refused(reason) => {
                 self.enter(PollerMode::Refused);
-                self.tell(Connection::Refused { reason }).await;
+                self.report(Connection::Refused { reason }).await;
             }
             ServiceHealth::Unwritten(failure) => {
                 self.enter(PollerMode::Stalled { until: now + STORE_PAUSE });
@@ -335,25 +340,25 @@ impl Poller {
         }
     }
 
-    async fn go_down(&mut self, key: Option<JobKey>, reason: CleanText, decides: bool, now: Time) {
+    async fn go_down(&mut self, key: Option<JobKey>, reason: CleanText, counts: bool, now: Time) {
         let failures = match self.mode {
             PollerMode::Running | PollerMode::Stalled { .. } => 1,
-            PollerMode::Down { failures, .. } if decides => failures.saturating_add(1),
+            PollerMode::Down { failures, .. } if counts => failures.saturating_add(1),
             PollerMode::Down { .. } | PollerMode::Resting { .. } | PollerMode::Refused => return,
         };
         self.suspect = key.or(self.suspect);
         if self.suspect.is_none() && self.scheduler.is_empty() {
-            // Nothing to probe with: the next request that goes well ends it.
-            self.tell(Connection::Offline { reason, next_try: None }).await;
+            // There is nothing to probe with: the next successful request ends this state.
+            self.report(Connection::Offline { reason, next_try: None }).await;
             return;
         }
-        // Within the budget: when that is used up, there is nothing to probe with any sooner.
-        let next_try = self.scheduler.has_place_at(now).max(now + backoff(failures));
+        // Within the budget: a probe needs a free request too.
+        let next_try = self.scheduler.next_free(now).max(now + backoff(failures));
         self.enter(PollerMode::Down { failures, next_try, probe: None });
-        self.tell(Connection::Offline { reason, next_try: Some(self.inner.clock.wall_of(next_try)) }).await;
+        self.report(Connection::Offline { reason, next_try: Some(self.inner.clock.wall_of(next_try)) }).await;
     }
 
-    /// The job that was to be probed with is gone from the record: the next try takes another one.
+    /// The probed job is no longer in the store: the next try takes another one.
     fn forget_probe(&mut self) {
         if let PollerMode::Down { probe, .. } = &mut self.mode {
             *probe = None;
@@ -378,52 +383,52 @@ impl Poller {
     }
 
     fn enter(&mut self, mode: PollerMode) {
-        // Another instance may have a key that is taken; with the same one it finds out with one request of its own.
+        // Another instance may have a valid key; with the same key it finds out with one request.
         self.inner.leases.yield_polling(mode == PollerMode::Refused);
         self.mode = mode;
         self.since = local_now();
     }
 
-    /// Another instance polls, and says how that goes.
-    async fn hear_told(&mut self, connection: Connection) {
-        if self.leads() || self.mode == PollerMode::Refused {
+    /// Another instance polls and has written its connection state to the store.
+    async fn follow_connection(&mut self, connection: Connection) {
+        if self.has_lease() || self.mode == PollerMode::Refused {
             return;
         }
         match connection {
             Connection::Ready if self.mode != PollerMode::Running => self.enter(PollerMode::Running),
-            // It has only begun.
-            Connection::Unknown if !self.told.is_trouble() => return,
-            // Only a later look says that it is over.
-            _ if connection.is_trouble() => self.since = local_now(),
+            // It has only just started.
+            Connection::Unknown if !self.reported.is_outage() => return,
+            // Only a check after this moment ends the trouble.
+            _ if connection.is_outage() => self.since = local_now(),
             _ => {}
         }
-        self.tell(connection).await;
+        self.report(connection).await;
     }
 
-    /// Another instance polls: what it writes down says that the service answers.
-    async fn follow(&mut self, rows: &[Job]) {
+    /// Another instance polls: if its checks change rows, the service answers.
+    async fn follow_rows(&mut self, rows: &[Job]) {
         if rows.iter().any(|row| row.checked_at.is_some_and(|at| at > self.since)) {
             if self.mode != PollerMode::Running {
                 self.enter(PollerMode::Running);
             }
-            self.tell(Connection::Ready).await;
+            self.report(Connection::Ready).await;
         }
     }
 
-    /// Until something is known of the connection, whether a request is on its way is all there is to tell.
-    async fn tell_connecting(&mut self) {
-        let is_asking = self.others_in_flight > 0 || !self.gets.is_empty();
-        match self.told {
-            Connection::Unknown if is_asking => self.tell(Connection::Connecting).await,
-            Connection::Connecting if !is_asking => self.tell(Connection::Unknown).await,
+    /// Until the connection state is known, only reports whether a request is in flight.
+    async fn report_connecting(&mut self) {
+        let is_requesting = self.others_in_flight > 0 || !self.gets.is_empty();
+        match self.reported {
+            Connection::Unknown if is_requesting => self.report(Connection::Connecting).await,
+            Connection::Connecting if !is_requesting => self.report(Connection::Unknown).await,
             _ => {}
         }
     }
 
-    async fn tell(&mut self, connection: Connection) {
-        if self.told != connection {
-            self.told = connection.clone();
-            self.inner.share(&connection).await;
+    async fn report(&mut self, connection: Connection) {
+        if self.reported != connection {
+            self.reported = connection.clone();
+            self.inner.share_connection(&connection).await;
             self.inner.emit(EngineEvent::Connection(connection)).await;
         }
     }

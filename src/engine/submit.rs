@@ -1,5 +1,5 @@
-//! Handing prompts over: on disk first, then to the dispatcher; and what the user decides about those that docdeck will
-//! not send by itself (design.md: submitting).
+//! Submits prompts (to disk first, then to the dispatcher) and applies the user's decisions about
+//! prompts that are not sent automatically.
 
 use super::clock::local_now;
 use super::poll::PollerCommand;
@@ -14,27 +14,27 @@ use crate::store::StoreError;
 
 impl EngineState {
     pub(super) async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
-        refuse_blank(text)?;
+        reject_blank(text)?;
         let added = match self.reserving {
             true => self.store.reserve_new_job(&self.scope, text, self.instance.name(), local_now()).await,
             false => self.store.add_new_job(&self.scope, text, local_now()).await,
         };
-        Ok(self.hand_over(added.map_err(unwritten)?).await)
+        Ok(self.enqueue(added.map_err(failure)?).await)
     }
 
     pub(super) async fn submit_job_about(&self, text: &str, pages: &[CleanText]) -> Result<(PromptId, Job), Failure> {
-        refuse_blank(text)?;
-        let added = self.store.add_job_about(&self.scope, text, pages, local_now()).await.map_err(unwritten)?;
-        Ok(self.hand_over(added).await)
+        reject_blank(text)?;
+        let added = self.store.add_job_about(&self.scope, text, pages, local_now()).await.map_err(failure)?;
+        Ok(self.enqueue(added).await)
     }
 
     pub(super) async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, Job), Failure> {
-        refuse_blank(text)?;
+        reject_blank(text)?;
         let added = match self.reserving {
             true => self.store.reserve_follow_up(job, text, self.instance.name(), local_now()).await,
             false => self.store.add_follow_up(job, text, local_now()).await,
         };
-        Ok(self.hand_over(added.map_err(unwritten)?).await)
+        Ok(self.enqueue(added.map_err(failure)?).await)
     }
 
     pub(super) async fn supersede_follow_ups(
@@ -42,75 +42,77 @@ impl EngineState {
         job: JobKey,
         text: &str,
     ) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
-        refuse_blank(text)?;
-        let only = self.reserving.then(|| self.instance.name());
-        let superseded = self.store.supersede_follow_ups(job, text, only, local_now()).await.map_err(unwritten)?;
+        reject_blank(text)?;
+        let reserved_for = self.reserving.then(|| self.instance.name());
+        let superseded =
+            self.store.supersede_follow_ups(job, text, reserved_for, local_now()).await.map_err(failure)?;
         let (prompt, row, discarded) = superseded;
         for one in &discarded {
-            lock(&self.own).remove(&one.id);
+            lock(&self.own_prompts).remove(&one.id);
             self.emit_step(one.id, Delivery::Discarded { from: Some(one.delivery.kind()) }, row.clone()).await;
         }
-        let (prompt, row) = self.hand_over((prompt, row)).await;
+        let (prompt, row) = self.enqueue((prompt, row)).await;
         Ok((prompt, row, discarded))
     }
 
-    /// Not handed over as its own: whoever holds the lease sends them, in the order of the line.
+    /// Batch prompts are not marked as this instance's own: the holder of the dispatch lease sends
+    /// them, in queue order.
     pub(super) async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<Job>, Failure> {
         if prompts.is_empty() {
-            return Err(Failure::new(FailureKind::Local, "There is no prompt in this batch, so nothing was queued."));
+            return Err(Failure::new(FailureKind::Local, "Nothing was queued: the batch contains no prompt."));
         }
         for prompt in prompts {
-            refuse_blank(prompt)?;
+            reject_blank(prompt)?;
         }
-        let rows = self.store.add_batch(&self.scope, prompts, local_now()).await.map_err(unwritten)?;
+        let rows = self.store.add_batch(&self.scope, prompts, local_now()).await.map_err(failure)?;
         self.dispatch_wake.notify_one();
         Ok(rows)
     }
 
     pub(super) async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<Job>, Failure> {
-        let rows = self.store.change_queue(jobs, change, local_now()).await.map_err(unwritten)?;
+        let rows = self.store.change_queue(jobs, change, local_now()).await.map_err(failure)?;
         self.dispatch_wake.notify_one();
-        self.tell_threads(&rows).await;
+        self.emit_threads(&rows).await;
         Ok(rows)
     }
 
     pub(super) async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<Discarded, Failure> {
-        let removed = self.store.remove_from_queue(jobs, local_now()).await.map_err(unwritten)?;
+        let removed = self.store.remove_from_queue(jobs, local_now()).await.map_err(failure)?;
         self.after_discarding(&removed).await;
         Ok(removed)
     }
 
     pub(super) async fn discard(&self, prompt: PromptId) -> Result<Discarded, Failure> {
-        let discarded = self.store.discard_prompt(prompt, local_now()).await.map_err(unwritten)?;
+        let discarded = self.store.discard_prompt(prompt, local_now()).await.map_err(failure)?;
         self.after_discarding(&discarded).await;
         Ok(discarded)
     }
 
     async fn after_discarding(&self, discarded: &Discarded) {
-        lock(&self.own).retain(|prompt, _| !discarded.prompts.contains(prompt));
-        // Those behind them may go now.
+        lock(&self.own_prompts).retain(|prompt, _| !discarded.prompts.contains(prompt));
+        // Later prompts of their jobs may be sent now.
         self.dispatch_wake.notify_one();
-        self.tell_threads(&discarded.rows).await;
+        self.emit_threads(&discarded.rows).await;
     }
 
     pub(super) async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
-        let rows = self.store.restore_prompts(prompts).await.map_err(unwritten)?;
-        // One that is queued again is sent by the instance that sends what is queued.
+        let rows = self.store.restore_prompts(prompts).await.map_err(failure)?;
+        // A prompt that is queued again is sent by the dispatching instance.
         self.dispatch_wake.notify_one();
-        self.tell_threads(&rows).await;
+        self.emit_threads(&rows).await;
         Ok(rows)
     }
 
-    async fn tell_threads(&self, rows: &[Job]) {
+    async fn emit_threads(&self, rows: &[Job]) {
         for row in rows {
             self.emit(EngineEvent::Thread(row.key)).await;
         }
     }
 
     pub(super) async fn pause(&self, prompt: PromptId) -> Result<Option<Job>, Failure> {
-        let row = self.store.pause_prompt(prompt, local_now()).await.map_err(unwritten)?;
+        let row = self.store.pause_prompt(prompt, local_now()).await.map_err(failure)?;
         if let Some(row) = &row {
-            lock(&self.own).remove(&prompt);
+            lock(&self.own_prompts).remove(&prompt);
             self.emit_step(prompt, Delivery::Paused, row.clone()).await;
         }
         Ok(row)
@@ -120,12 +122,12 @@ impl EngineState {
         match resolution {
             Resolution::SendAgain => self.requeue(prompt, None).await,
             Resolution::SendEdited(text) => {
-                refuse_blank(&text)?;
+                reject_blank(&text)?;
                 self.requeue(prompt, Some(&text)).await
             }
             Resolution::Link(id) => {
                 let job = self.fetch(&id).await?;
-                let row = self.store.link(prompt, job, local_now()).await.map_err(unwritten)?;
+                let row = self.store.link_job(prompt, job, local_now()).await.map_err(failure)?;
                 self.emit_resolved(prompt, Delivery::Accepted, &row).await;
                 self.emit_merged(row.key).await;
                 Ok(row)
@@ -134,14 +136,15 @@ impl EngineState {
     }
 
     async fn requeue(&self, prompt: PromptId, edited: Option<&str>) -> Result<Job, Failure> {
-        let row = self.store.requeue(prompt, edited, local_now()).await.map_err(unwritten)?;
-        Ok(self.hand_over((prompt, row)).await.1)
+        let row = self.store.requeue(prompt, edited, local_now()).await.map_err(failure)?;
+        Ok(self.enqueue((prompt, row)).await.1)
     }
 
-    /// The prompt is on disk: this instance sends it, unless another one is quicker.
-    async fn hand_over(&self, (prompt, row): (PromptId, Job)) -> (PromptId, Job) {
-        lock(&self.own).insert(prompt, row.key);
-        // Before the news, which may have to wait for room: a caller that stops waiting leaves nothing unsent.
+    /// The prompt is on disk: this instance sends it, unless another one takes it first.
+    async fn enqueue(&self, (prompt, row): (PromptId, Job)) -> (PromptId, Job) {
+        lock(&self.own_prompts).insert(prompt, row.key);
+        // Before the event, which may have to wait for space in the channel: if the caller stops waiting,
+        // the prompt is sent anyway.
         self.dispatch_wake.notify_one();
         self.emit_step(prompt, Delivery::Queued { until: None }, row.clone()).await;
         (prompt, row)
@@ -149,19 +152,19 @@ impl EngineState {
 
     async fn emit_resolved(&self, prompt: PromptId, delivery: Delivery, row: &Job) {
         self.order(PollerCommand::Rows { rows: vec![row.clone()], by_others: false });
-        // Those behind it may go now.
+        // Later prompts of the job may be sent now.
         self.dispatch_wake.notify_one();
         self.emit_step(prompt, delivery, row.clone()).await;
     }
 }
 
-fn unwritten(error: StoreError) -> Failure {
+fn failure(error: StoreError) -> Failure {
     error.failure()
 }
 
-fn refuse_blank(text: &str) -> Result<(), Failure> {
+fn reject_blank(text: &str) -> Result<(), Failure> {
     if text.trim().is_empty() {
-        let sentence = "The prompt is blank, so nothing was sent: write what the agent should do.";
+        let sentence = "Not sent: the prompt is blank. Write what the agent should do.";
         return Err(Failure::new(FailureKind::Local, sentence));
     }
     Ok(())

@@ -1,7 +1,8 @@
-//! The task for more than one instance on this computer: what another one changed in the store, whether a lease is free, and
-//! whether an instance has died. An instance alone by construction has none of it.
+//! The task for several instances on this computer: it notices what another instance changed in the
+//! store, takes free leases, and detects dead instances. An instance that is alone by construction
+//! does not run it.
 //!
-//! Once a second the store's own thread looks; this task wakes up only when there is something to do.
+//! The store's thread checks once a second; this task wakes up only if there is something to do.
 
 use super::lease::LeaseRole;
 use super::poll::sleep_until;
@@ -13,12 +14,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Between two looks at the store's data version.
-const LOOK: Duration = Duration::from_secs(1);
-/// A free lease is taken within this many looks (design.md: within 10 s).
-const LEASES_EVERY: u32 = 3;
-/// While another instance is sending, this long passes between two looks whether it has died.
-const DEATHS_EVERY: Duration = Duration::from_secs(10);
+/// The interval between two checks of the store's data version.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// A free lease is taken within this many checks, well below the required 10 s.
+const CHECKS_PER_LEASE: u32 = 3;
+/// While another instance is sending, the interval between two checks whether it has died.
+const DEATH_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
 /// What the store's thread saw last.
 #[derive(Debug)]
@@ -30,27 +31,28 @@ struct StoreSnapshot {
 struct Watcher {
     inner: Arc<EngineState>,
     seen: Arc<Mutex<StoreSnapshot>>,
-    /// The version up to which the record was read.
+    /// The version up to which changes were read.
     version: i64,
-    led: bool,
-    /// When to look again for instances that died while sending; none while no other one is sending.
-    deaths: Option<Instant>,
-    /// When to read again what could not be read.
-    again: Option<Instant>,
+    had_lease: bool,
+    /// When to check again for instances that died while sending; `None` while no other instance is
+    /// sending.
+    next_death_check: Option<Instant>,
+    /// When to retry a failed read.
+    retry_at: Option<Instant>,
 }
 
-/// Watches until it is aborted. `version` is from before the record was first read.
+/// Watches until it is aborted. `version` is the data version before the store was first read.
 pub(super) async fn run(inner: Arc<EngineState>, version: i64) {
     let seen = Arc::new(Mutex::new(StoreSnapshot { version, failed: None }));
-    if let Err(error) = look(&inner, &seen) {
+    if let Err(error) = start_checks(&inner, &seen) {
         inner.trouble(error.failure()).await;
     }
-    inner.hear_shared().await;
-    let mut watcher = Watcher { inner, seen, version, led: false, deaths: None, again: None };
+    inner.read_shared_connection().await;
+    let mut watcher = Watcher { inner, seen, version, had_lease: false, next_death_check: None, retry_at: None };
     loop {
         watcher.inner.take_leases();
-        watcher.take_in().await;
-        let wake = watcher.deaths.into_iter().chain(watcher.again).min();
+        watcher.read_changes().await;
+        let wake = watcher.next_death_check.into_iter().chain(watcher.retry_at).min();
         tokio::select! {
             () = watcher.inner.watch_wake.notified() => {}
             () = sleep_until(wake), if wake.is_some() => {}
@@ -58,21 +60,23 @@ pub(super) async fn run(inner: Arc<EngineState>, version: i64) {
     }
 }
 
-/// Has the store's thread look, for as long as the task lives that has `seen`.
-fn look(inner: &Arc<EngineState>, seen: &Arc<Mutex<StoreSnapshot>>) -> Result<(), StoreError> {
-    let (of, left) = (Arc::downgrade(inner), Arc::downgrade(seen));
-    let mut looks: u32 = 0;
-    inner.store.watch(LOOK, move |found| {
-        let (Some(inner), Some(seen)) = (of.upgrade(), left.upgrade()) else { return ControlFlow::Break(()) };
-        looks = looks.wrapping_add(1);
-        let is_news = match found {
+/// Makes the store's thread check regularly, until the task that owns `seen` ends.
+fn start_checks(inner: &Arc<EngineState>, seen: &Arc<Mutex<StoreSnapshot>>) -> Result<(), StoreError> {
+    let (inner_weak, seen_weak) = (Arc::downgrade(inner), Arc::downgrade(seen));
+    let mut checks: u32 = 0;
+    inner.store.watch(CHECK_INTERVAL, move |found| {
+        let (Some(inner), Some(seen)) = (inner_weak.upgrade(), seen_weak.upgrade()) else {
+            return ControlFlow::Break(());
+        };
+        checks = checks.wrapping_add(1);
+        let has_changed = match found {
             Ok(version) => std::mem::replace(&mut lock(&seen).version, version) != version,
             Err(error) => {
                 lock(&seen).failed = Some(error);
                 true
             }
         };
-        if is_news || (looks.is_multiple_of(LEASES_EVERY) && inner.leases.lacks_any()) {
+        if has_changed || (checks.is_multiple_of(CHECKS_PER_LEASE) && inner.leases.lacks_any()) {
             inner.watch_wake.notify_one();
         }
         ControlFlow::Continue(())
@@ -80,7 +84,7 @@ fn look(inner: &Arc<EngineState>, seen: &Arc<Mutex<StoreSnapshot>>) -> Result<()
 }
 
 impl Watcher {
-    async fn take_in(&mut self) {
+    async fn read_changes(&mut self) {
         let (version, failed) = {
             let mut seen = lock(&self.seen);
             (seen.version, seen.failed.take())
@@ -89,8 +93,8 @@ impl Watcher {
             self.inner.trouble(error.failure()).await;
         }
         let others_wrote = version != self.version;
-        self.look_for_deaths(others_wrote).await;
-        self.again = None;
+        self.recover_from_deaths(others_wrote).await;
+        self.retry_at = None;
         if !others_wrote {
             return;
         }
@@ -98,24 +102,25 @@ impl Watcher {
         match self.inner.catch_up().await {
             Ok(()) => {
                 self.version = version;
-                // What another instance spent counts here too.
+                // Requests of another instance count here too.
                 self.inner.report_budgets().await;
-                self.inner.emit(EngineEvent::OthersWrote).await;
-                self.inner.hear_shared().await;
+                self.inner.emit(EngineEvent::ExternalChange).await;
+                self.inner.read_shared_connection().await;
             }
             Err(error) => {
-                self.again = Instant::now().checked_add(LOOK);
+                self.retry_at = Instant::now().checked_add(CHECK_INTERVAL);
                 self.inner.trouble(error.failure()).await;
             }
         }
     }
 
-    /// The instance that sends what is queued looks after the others: when it has just begun to, when one of them wrote,
-    /// which is how it begins to send, and now and then for as long as one of them is sending.
-    async fn look_for_deaths(&mut self, others_wrote: bool) {
-        let leads = self.inner.leases.holds(LeaseRole::Dispatch);
-        let is_due = self.deaths.is_some_and(|at| at <= Instant::now());
-        if leads && (!self.led || others_wrote || is_due) {
+    /// The dispatching instance recovers the sends of dead instances: when it gets the lease, when
+    /// another instance writes (which is how a send begins), and regularly while another instance is
+    /// sending.
+    async fn recover_from_deaths(&mut self, others_wrote: bool) {
+        let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
+        let is_due = self.next_death_check.is_some_and(|at| at <= Instant::now());
+        if has_lease && (!self.had_lease || others_wrote || is_due) {
             let others_send = match self.inner.recover_abandoned_sends().await {
                 Ok(others_send) => others_send,
                 Err(error) => {
@@ -123,11 +128,11 @@ impl Watcher {
                     true
                 }
             };
-            self.deaths = if others_send { Instant::now().checked_add(DEATHS_EVERY) } else { None };
+            self.next_death_check = if others_send { Instant::now().checked_add(DEATH_CHECK_INTERVAL) } else { None };
         }
-        if !leads {
-            self.deaths = None;
+        if !has_lease {
+            self.next_death_check = None;
         }
-        self.led = leads;
+        self.had_lease = has_lease;
     }
 }

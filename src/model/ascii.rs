@@ -1,10 +1,11 @@
-//! Stand-ins in ASCII for every sign that docdeck draws, for terminals and people that want no more.
+//! ASCII replacements for every symbol that docdeck draws, for terminals without Unicode and for users who prefer
+//! ASCII.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The one character that stands for a sign; `?` for a character of a text, which has none.
-pub fn stand_in(symbol: &str) -> &'static str {
+/// The ASCII character that replaces a symbol; `?` for any other character.
+pub fn replacement(symbol: &str) -> &'static str {
     match symbol {
         "┌" | "┐" | "└" | "┘" => "+",
         "─" | "–" | "▪" => "-",
@@ -38,15 +39,15 @@ pub fn stand_in(symbol: &str) -> &'static str {
     }
 }
 
-/// A line in ASCII that takes as many cells as before.
-pub fn line(text: &str) -> String {
+/// Converts a line to ASCII without changing its width in cells.
+pub fn to_ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for symbol in text.graphemes(true) {
         if symbol.is_ascii() {
             out.push_str(symbol);
         } else {
-            out.push_str(stand_in(symbol));
-            // The second half of a wide character.
+            out.push_str(replacement(symbol));
+            // Fills the second cell of a wide character.
             out.extend((1..symbol.width()).map(|_| '?'));
         }
     }
@@ -59,8 +60,8 @@ mod tests {
 
     #[test]
     fn a_line_keeps_its_width_in_cells() {
-        assert_eq!(line("✓ 2 need you · a…"), "+ 2 need you . a~");
-        assert_eq!(line("é 世界 e\u{301}"), "? ???? ?");
-        assert_eq!(line("世界").len(), "世界".width());
+        assert_eq!(to_ascii("✓ 2 need you · a…"), "+ 2 need you . a~");
+        assert_eq!(to_ascii("é 世界 e\u{301}"), "? ???? ?");
+        assert_eq!(to_ascii("世界").len(), "世界".width());
     }
 }

@@ -1,45 +1,39 @@
-//! Reading many prompts out of one file: text parted by blank lines, CSV with a column `prompt`, or JSON Lines.
-//!
-//! Pure: the file's name and its text come in, prompts go out, as they stand there. What is wrong is said with its line.
+//! Reads many prompts from one file: text separated by blank lines, CSV with a `prompt` column, or JSON Lines. Prompts
+//! are returned unchanged and in order; errors name the line.
 
 use super::text::CleanText;
 use serde_json::Value;
 
-/// The column and the field that hold the prompt.
+/// The CSV column and the JSON field that contain the prompt.
 const PROMPT: &str = "prompt";
 
-/// Why a file gives no batch. Lines count from 1.
+/// Why a file can't be used as a batch. Lines count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BatchError {
-    /// Nothing in it to send.
-    #[error("There is no prompt in it: write prompts with a blank line between them, CSV, or JSON Lines.")]
+    #[error("No prompts found. Separate prompts with blank lines, or use CSV or JSON Lines.")]
     Empty,
-    /// A prompt without a visible character.
-    #[error("The prompt in line {line} is blank: write what the agent should do, or take the line out.")]
+    #[error("The prompt in line {line} is blank. Write a prompt, or remove the line.")]
     Blank { line: u64 },
-    /// CSV without the column.
-    #[error("The first line names no column `prompt`: name the column with the prompts so.")]
+    #[error("The first line has no `prompt` column. Name the column with the prompts `prompt`.")]
     NoColumn,
-    /// CSV with a row of another length than its heading.
+    /// The row and the header differ in length.
     #[error(
-        "Line {line} has {found} columns where the first line has {expected}: put texts with a comma or a line break \
-         in double quotes."
+        "Line {line} has {found} columns, but the first line has {expected}. Put texts that contain a comma or a line \
+         break in double quotes."
     )]
     Columns { line: u64, found: u64, expected: u64 },
-    /// Neither a JSON object with a `prompt` nor a JSON string.
-    #[error(
-        "Line {line} is neither a JSON object with a text `prompt` nor a JSON string: write one of the two a line."
-    )]
+    #[error("Line {line} is neither a JSON object with a text `prompt` nor a JSON string. Write one of them per line.")]
     Json { line: u64 },
-    /// CSV that can't be read for another reason.
-    #[error("The CSV can't be read: look at its quotes.")]
+    /// The CSV is malformed in another way.
+    #[error("The CSV can't be read. Check its quotes.")]
     Csv,
 }
 
-/// The prompts of a file, in its order. Its format is told by the ending of its `name`, else by what stands in it.
+/// Reads all prompts of a file, in order. The extension of `name` decides the format; without a known one, the content
+/// does.
 ///
 /// # Errors
-/// The first thing that is wrong; then none of it is used.
+/// Returns the first mistake. No prompt of a file with a mistake is used.
 pub fn parse(name: Option<&str>, text: &str) -> Result<Vec<String>, BatchError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
@@ -84,7 +78,7 @@ fn format(name: Option<&str>, text: &str) -> BatchFormat {
     }
 }
 
-/// Whether nothing of it can be seen, whatever invisible characters it has.
+/// Whether the prompt has no visible character.
 fn is_blank(prompt: &str) -> bool {
     CleanText::block(prompt).as_str().trim().is_empty()
 }
@@ -121,7 +115,7 @@ fn json_lines(text: &str) -> Result<Prompts, BatchError> {
     lines.map(|(line, json)| Ok((line, from_json(json).ok_or(BatchError::Json { line })?))).collect()
 }
 
-/// The prompt of a line: a JSON string, or an object's `prompt`.
+/// The prompt in a line: a JSON string, or an object's `prompt` field.
 fn from_json(line: &str) -> Option<String> {
     match serde_json::from_str(line.trim()).ok()? {
         Value::String(prompt) => Some(prompt),
@@ -137,24 +131,24 @@ fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes())
 }
 
-/// Where the column of the prompts is.
-fn place(reader: &mut csv::Reader<&[u8]>) -> Option<usize> {
+/// The index of the prompt column.
+fn column_index(reader: &mut csv::Reader<&[u8]>) -> Option<usize> {
     reader.headers().ok()?.iter().position(|name| name.trim().eq_ignore_ascii_case(PROMPT))
 }
 
-/// Comma, or what some spreadsheets write in its place; the one that makes a column `prompt` of the heading.
+/// The delimiter that yields a `prompt` column: a comma, or a semicolon or tab, which some spreadsheets write instead.
 fn delimiter(text: &str) -> Option<u8> {
-    [b',', b';', b'\t'].into_iter().find(|delimiter| place(&mut reader(text, *delimiter)).is_some())
+    [b',', b';', b'\t'].into_iter().find(|delimiter| column_index(&mut reader(text, *delimiter)).is_some())
 }
 
 fn column(text: &str) -> Result<Prompts, BatchError> {
     let mut reader = reader(text, delimiter(text).ok_or(BatchError::NoColumn)?);
-    let place = place(&mut reader).ok_or(BatchError::NoColumn)?;
+    let index = column_index(&mut reader).ok_or(BatchError::NoColumn)?;
     let mut prompts = Vec::new();
     for record in reader.records() {
         let record = record.map_err(unreadable)?;
         let line = record.position().map_or(1, csv::Position::line);
-        prompts.push((line, record.get(place).unwrap_or_default().replace("\r\n", "\n")));
+        prompts.push((line, record.get(index).unwrap_or_default().replace("\r\n", "\n")));
     }
     Ok(prompts)
 }
@@ -184,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn text_is_parted_by_blank_lines_and_keeps_its_lines() {
+    fn blank_lines_separate_prompts_and_line_breaks_within_a_prompt_stay() {
         let text = "\u{feff}\n\nFix the links\r\n  in /api\r\n \t\r\nTranslate\n\n\n";
         assert_eq!(read("a.txt", text), prompts(&["Fix the links\n  in /api", "Translate"]));
         assert_eq!(parse(None, "one line"), prompts(&["one line"]));
     }
 
     #[test]
-    fn a_csv_gives_its_column_with_quoted_commas_quotes_and_line_breaks() {
+    fn csv_prompts_may_contain_quoted_commas_quotes_and_line_breaks() {
         let text = "\u{feff}id,Prompt \r\n1,Fix it\r\n2,\"Say \"\"hi\"\", then\r\nstop\"\r\n\r\n3,Last";
         assert_eq!(read("jobs.CSV", text), prompts(&["Fix it", "Say \"hi\", then\nstop", "Last"]));
         assert_eq!(read("a.csv", "prompt;who\nFix, it;me\n"), prompts(&["Fix, it"]));
@@ -204,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_ending_the_content_tells_the_format() {
+    fn the_content_decides_the_format_of_a_file_without_a_known_extension() {
         assert_eq!(parse(None, "{\"prompt\":\"a\"}\n{\"prompt\":\"b\"}"), prompts(&["a", "b"]));
         assert_eq!(parse(Some("list"), "page,prompt\n/x,a\n/y,b\n"), prompts(&["a", "b"]));
         assert_eq!(parse(Some("list"), "Fix, then prompt\nme\n\nb"), prompts(&["Fix, then prompt\nme", "b"]));
@@ -219,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_an_error_that_names_its_line() {
+    fn a_malformed_file_is_an_error_that_names_its_line() {
         assert_eq!(read("a.csv", "id,text\n1,a\n"), Err(BatchError::NoColumn));
         let columns = BatchError::Columns { line: 3, found: 3, expected: 2 };
         assert_eq!(read("a.csv", "id,prompt\n1,a\n2,b, and c\n"), Err(columns));
@@ -234,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_gives_prompts_with_something_to_read_or_an_error(
+        fn any_text_yields_visible_prompts_or_an_error(
             name in prop::sample::select(vec![None, Some("a.csv"), Some("a.jsonl"), Some("a.txt"), Some("a")]),
             text in "(prompt|id|[,;\t\"\\{\\}:\r\n \u{feff}\u{200b}a-c\\PC]){0,60}",
         ) {
@@ -245,7 +239,7 @@ mod tests {
         }
 
         #[test]
-        fn blocks_without_blank_lines_come_back_as_they_were(
+        fn prompts_joined_with_blank_lines_are_read_back_unchanged(
             texts in prop::collection::vec("[a-z][a-z ,\"]{0,9}(\n[a-z][a-z ,\"]{0,9}){0,2}", 1..6),
         ) {
             prop_assert_eq!(parse(Some("a.txt"), &texts.join("\n\n")), Ok(texts));

@@ -1,51 +1,49 @@
-//! What the user changes about jobs on this computer only: the service hears nothing of it.
+//! Changes to jobs that are stored on this computer only: the service is not involved.
 
 use super::Time;
 use super::prompt::PromptId;
 use super::row::Job;
 use super::text::CleanText;
 
-/// A change to the local side of one or more jobs; carried out for all of them or for none.
+/// A change to the local data of one or more jobs; applied to all of them or to none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LocalChange {
-    /// A title of one's own; none goes back to the prompt's first line.
+    /// A custom title; `None` restores the default title, the first line of the prompt.
     Title(Option<CleanText>),
     /// Replaces the tags.
     Tags(Vec<CleanText>),
-    /// Adds tags to those that each job has.
     AddTags(Vec<CleanText>),
-    /// Takes tags away.
     RemoveTags(Vec<CleanText>),
-    /// A note of one's own; none removes it.
+    /// `None` removes the note.
     Note(Option<CleanText>),
     Dismissed(bool),
-    /// The user looked at it now.
-    Looked,
-    /// The user opened its pull request now, or marked it as done.
+    /// The user has viewed the job.
+    Viewed,
+    /// The user has opened the job's pull request or marked the job as done.
     Handled,
-    /// When the user last acted on it, as it was before; `None` puts it back among the jobs that need the user.
+    /// Sets when the user last acted on the job, for undo; `None` returns it to the jobs that need the user.
     HandledAt(Option<Time>),
 }
 
-/// A change to prompts that wait to be sent.
+/// A change to queued prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueChange {
     /// Not sent until released.
     Pause,
     Release,
-    /// One place towards the front, or the back, of the queue.
+    /// Moves the prompt one position towards the front of the queue.
     Up,
     Down,
 }
 
-/// Prompts that were discarded together, with the rows of their jobs after that.
+/// Prompts that were discarded together, and their jobs' rows after that.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Discarded {
     pub prompts: Vec<PromptId>,
     pub rows: Vec<Job>,
 }
 
-/// Reads typed tags: separated by spaces or commas, a leading `#` dropped, each once, in order.
+/// Parses typed tags: separated by spaces or commas, lower-cased, without a leading `#`, duplicates removed.
 pub fn parse_tags(typed: &str) -> Vec<CleanText> {
     let mut tags: Vec<CleanText> = Vec::new();
     for word in typed.split([' ', ',', '\t']) {
@@ -62,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn typed_tags_are_told_apart_and_kept_once() {
+    fn typed_tags_are_separated_and_duplicates_are_removed() {
         let tags = parse_tags("#docs, API docs  sso");
         assert_eq!(tags.iter().map(CleanText::as_str).collect::<Vec<_>>(), ["docs", "api", "sso"]);
     }

@@ -1,12 +1,12 @@
-//! Colours by meaning, and whether they can be read: a theme paints meanings, never places. What a terminal makes of a
-//! colour is not known here.
+//! Theme colours by role, and their contrast. A theme assigns colours to roles, never to screen areas. How a
+//! terminal displays a colour is out of scope.
 
-/// A colour as a theme names it.
+/// A colour as a theme file specifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Colour {
-    /// The terminal's own foreground or background.
+pub enum ThemeColor {
+    /// The terminal's default foreground or background.
     Terminal,
-    /// One of the sixteen that every terminal has, 0 to 15; what it looks like is the terminal's.
+    /// One of the 16 ANSI colours, 0 to 15; the terminal decides what it looks like.
     Ansi(u8),
     Rgb(Rgb),
 }
@@ -15,7 +15,7 @@ pub enum Colour {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// Names of the sixteen, in their order.
+/// Names of the 16 ANSI colours, in order.
 pub const ANSI: [&str; 16] = [
     "black",
     "red",
@@ -53,45 +53,45 @@ impl Rgb {
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// Contrast ratio, 1 to 21 (WCAG 2.2): 4.5 is the least for text.
+    /// Contrast ratio, 1 to 21 (WCAG 2.2). Text needs at least 4.5.
     pub fn contrast(self, other: Self) -> f64 {
         let (one, two) = (self.luminance() + 0.05, other.luminance() + 0.05);
         if one > two { one / two } else { two / one }
     }
 
-    /// Whether light text reads better on it than dark text.
+    /// Whether light text is more readable on this colour than dark text.
     pub fn is_dark(self) -> bool {
         self.contrast(Self(255, 255, 255)) > self.contrast(Self(0, 0, 0))
     }
 }
 
-impl Colour {
-    /// Reads `default`, `#rrggbb` or a name of [`ANSI`].
+impl ThemeColor {
+    /// Parses `default`, `#rrggbb` or a name from [`ANSI`].
     pub fn parse(text: &str) -> Option<Self> {
         if text == "default" {
             return Some(Self::Terminal);
         }
-        let named = ANSI.iter().position(|name| *name == text).and_then(|place| u8::try_from(place).ok());
-        named.map(Self::Ansi).or_else(|| Rgb::parse(text).map(Self::Rgb))
+        let index = ANSI.iter().position(|name| *name == text).and_then(|index| u8::try_from(index).ok());
+        index.map(Self::Ansi).or_else(|| Rgb::parse(text).map(Self::Rgb))
     }
 }
 
-/// What is painted.
+/// What a colour is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ColorRole {
     Text,
-    /// Beside the point: labels, ages, what is old.
+    /// Secondary text: labels, ages, old data.
     Muted,
-    /// Headings and the name of the program.
+    /// Headings and the program's name.
     Title,
     Border,
-    /// Border of the part that has the keys.
+    /// Border of the focused pane.
     Focus,
-    /// The text of the selected row.
+    /// Text of the selected row.
     Selected,
-    /// The mark of the selected row, and what is on.
+    /// The marker of the selected row, and active items.
     Mark,
-    /// A key in footer and help.
+    /// A key in the footer and the help.
     Key,
     Good,
     Bad,
@@ -102,7 +102,6 @@ pub enum ColorRole {
 }
 
 impl ColorRole {
-    /// All meanings.
     pub const ALL: [Self; 14] = [
         Self::Text,
         Self::Muted,
@@ -120,7 +119,7 @@ impl ColorRole {
         Self::Ai,
     ];
 
-    /// Its name in a theme file.
+    /// The role's name in a theme file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -140,22 +139,21 @@ impl ColorRole {
         }
     }
 
-    /// The meaning that a name names.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|meaning| meaning.name() == name)
+        Self::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// Whether words are written in it; the others are lines, for which less contrast is enough.
+    /// Whether text is drawn in this role. The other roles are lines, which need less contrast.
     pub fn is_text(self) -> bool {
         !matches!(self, Self::Border | Self::Focus)
     }
 }
 
-/// How one meaning is painted.
+/// The style of one role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint {
-    pub fg: Colour,
-    pub bg: Colour,
+    pub fg: ThemeColor,
+    pub bg: ThemeColor,
     pub bold: bool,
     pub dim: bool,
     pub underlined: bool,
@@ -163,33 +161,44 @@ pub struct Paint {
 }
 
 impl Default for Paint {
-    /// The terminal's own colours.
+    /// The terminal's default colours.
     fn default() -> Self {
-        Self { fg: Colour::Terminal, bg: Colour::Terminal, bold: false, dim: false, underlined: false, reversed: false }
+        Self {
+            fg: ThemeColor::Terminal,
+            bg: ThemeColor::Terminal,
+            bold: false,
+            dim: false,
+            underlined: false,
+            reversed: false,
+        }
     }
 }
 
-/// All meanings painted, for one kind of ground.
+/// The styles of all roles, for one kind of background.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThemeColors {
+pub struct ColorPalette {
     paints: [Paint; ColorRole::ALL.len()],
-    /// Painted behind everything; [`Colour::Terminal`] leaves the terminal's own.
-    pub ground: Colour,
-    /// Grounds of terminals that it is made for, where it paints none itself.
+    /// Drawn behind everything; [`Colour::Terminal`] keeps the terminal's background.
+    pub background: ThemeColor,
+    /// Terminal backgrounds that these colours are made for, if they don't set one.
     pub made_for: Vec<Rgb>,
 }
 
-impl Default for ThemeColors {
+impl Default for ColorPalette {
     fn default() -> Self {
-        Self { paints: [Paint::default(); ColorRole::ALL.len()], ground: Colour::Terminal, made_for: Vec::new() }
+        Self {
+            paints: [Paint::default(); ColorRole::ALL.len()],
+            background: ThemeColor::Terminal,
+            made_for: Vec::new(),
+        }
     }
 }
 
-impl ThemeColors {
-    /// Middle tones that can be told from dark and light grounds alike: what is used while the ground is not known.
+impl ColorPalette {
+    /// Medium colours that are readable on both dark and light backgrounds, for use while the background is unknown.
     pub fn middle_tones() -> Self {
         let mut palette = Self::default();
-        let plain = |r, g, b| Paint { fg: Colour::Rgb(Rgb(r, g, b)), ..Paint::default() };
+        let plain = |r, g, b| Paint { fg: ThemeColor::Rgb(Rgb(r, g, b)), ..Paint::default() };
         let bold = Paint { bold: true, ..Paint::default() };
         let paints = [
             (ColorRole::Muted, plain(0x80, 0x80, 0x80)),
@@ -206,26 +215,24 @@ impl ThemeColors {
             (ColorRole::Human, plain(0x00, 0x87, 0xd7)),
             (ColorRole::Ai, plain(0xd7, 0x5f, 0x00)),
         ];
-        for (meaning, paint) in paints {
-            palette.set(meaning, paint);
+        for (role, paint) in paints {
+            palette.set(role, paint);
         }
         palette
     }
 
-    /// How a meaning is painted.
-    pub fn paint(&self, meaning: ColorRole) -> Paint {
-        self.paints.get(meaning as usize).copied().unwrap_or_default()
+    pub fn paint(&self, role: ColorRole) -> Paint {
+        self.paints.get(role as usize).copied().unwrap_or_default()
     }
 
-    /// Paints a meaning.
-    pub fn set(&mut self, meaning: ColorRole, paint: Paint) {
-        if let Some(place) = self.paints.get_mut(meaning as usize) {
+    pub fn set(&mut self, role: ColorRole, paint: Paint) {
+        if let Some(place) = self.paints.get_mut(role as usize) {
             *place = paint;
         }
     }
 }
 
-/// What a terminal's background is, as far as it is known.
+/// What is known about the terminal's background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Background {
     Dark,
@@ -235,24 +242,24 @@ pub enum Background {
 }
 
 impl Background {
-    /// Judges a background's colour.
+    /// Classifies a background colour.
     pub fn of(colour: Rgb) -> Self {
         if colour.is_dark() { Self::Dark } else { Self::Light }
     }
 }
 
-/// A theme: one palette for each kind of ground.
+/// A theme: one set of colours for each kind of background.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ThemeColours {
-    pub dark: ThemeColors,
-    pub light: ThemeColors,
-    /// While nothing is known of the ground, or the terminal never tells.
-    pub unknown: ThemeColors,
+pub struct ThemePalettes {
+    pub dark: ColorPalette,
+    pub light: ColorPalette,
+    /// Used until the background is known, and if the terminal never reports it.
+    pub unknown: ColorPalette,
 }
 
-impl ThemeColours {
-    /// The palette for a ground.
-    pub fn on(&self, ground: Background) -> &ThemeColors {
+impl ThemePalettes {
+    /// The colours for a background.
+    pub fn for_background(&self, ground: Background) -> &ColorPalette {
         match ground {
             Background::Dark => &self.dark,
             Background::Light => &self.light,
@@ -266,34 +273,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contrast_is_as_the_guidelines_say() {
+    fn contrast_follows_the_wcag_formula() {
         let (black, white) = (Rgb(0, 0, 0), Rgb(255, 255, 255));
         assert!((black.contrast(white) - 21.0).abs() < 1e-9);
         assert!((white.contrast(white) - 1.0).abs() < 1e-9);
-        // The grey that the guidelines' examples call just enough on white.
+        // The grey that the guidelines give as just sufficient on white.
         assert!((Rgb(0x76, 0x76, 0x76).contrast(white) - 4.54).abs() < 0.01);
     }
 
     #[test]
-    fn a_ground_is_dark_or_light() {
+    fn a_background_is_dark_or_light() {
         assert_eq!(Background::of(Rgb(0x28, 0x2c, 0x34)), Background::Dark);
         assert_eq!(Background::of(Rgb(0xfd, 0xf6, 0xe3)), Background::Light);
     }
 
     #[test]
-    fn colours_are_read_and_nonsense_is_not() {
-        assert_eq!(Colour::parse("#5fafd7"), Some(Colour::Rgb(Rgb(0x5f, 0xaf, 0xd7))));
-        assert_eq!(Colour::parse("bright-cyan"), Some(Colour::Ansi(14)));
-        assert_eq!(Colour::parse("default"), Some(Colour::Terminal));
+    fn valid_colours_are_parsed_and_others_are_rejected() {
+        assert_eq!(ThemeColor::parse("#5fafd7"), Some(ThemeColor::Rgb(Rgb(0x5f, 0xaf, 0xd7))));
+        assert_eq!(ThemeColor::parse("bright-cyan"), Some(ThemeColor::Ansi(14)));
+        assert_eq!(ThemeColor::parse("default"), Some(ThemeColor::Terminal));
         for bad in ["", "#12345", "#12345g", "#ééé", "blau", "#+1+1+1"] {
-            assert_eq!(Colour::parse(bad), None, "{bad}");
+            assert_eq!(ThemeColor::parse(bad), None, "{bad}");
         }
     }
 
     #[test]
-    fn every_meaning_has_a_place_and_a_name() {
-        for (place, meaning) in ColorRole::ALL.into_iter().enumerate() {
-            assert_eq!((meaning as usize, ColorRole::parse(meaning.name())), (place, Some(meaning)));
+    fn every_role_has_a_style_and_a_name() {
+        for (place, role) in ColorRole::ALL.into_iter().enumerate() {
+            assert_eq!((role as usize, ColorRole::parse(role.name())), (place, Some(role)));
         }
     }
 }

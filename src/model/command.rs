@@ -1,16 +1,16 @@
-//! Commands of the user's own: which placeholders their arguments may hold, and filling them in. A value stays part of
-//! one argument and is never read as an option; where the values come from is the state machine's.
+//! Placeholders in the arguments of custom commands. A value always stays part of one argument and is never read as an
+//! option. The caller supplies the values.
 
 use std::fmt;
 
-/// What a `{word}` in an argument stands for.
+/// A `{word}` in an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placeholder {
-    /// The link of the selected job's pull request.
+    /// The URL of the selected job's pull request.
     Pr,
     /// The selected job's id at the service.
     Id,
-    /// The path of the page selected on the views screen.
+    /// The path of the selected page on the views screen.
     Path,
     /// The selected job's repository, as the service names it.
     Repository,
@@ -19,7 +19,7 @@ pub enum Placeholder {
 }
 
 impl Placeholder {
-    /// All of them, in the order in which they are listed to the user.
+    /// All placeholders, in the order in which they are shown to the user.
     pub const ALL: [Self; 5] = [Self::Pr, Self::Id, Self::Path, Self::Repository, Self::Ref];
 
     /// The word between the braces.
@@ -33,7 +33,7 @@ impl Placeholder {
         }
     }
 
-    /// What it stands for, as the object of "has no".
+    /// A description for the message "has no ...".
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Pr => "pull request",
@@ -55,7 +55,7 @@ impl fmt::Display for Placeholder {
     }
 }
 
-/// A piece of an argument.
+/// Part of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ArgumentPiece<'a> {
     Text(&'a str),
@@ -63,19 +63,19 @@ enum ArgumentPiece<'a> {
     Word(&'a str),
 }
 
-/// Single braces around letters are a placeholder; `{{end}}` of a template, `{}` and `{"a": 1}` are text.
+/// A word of letters in single braces is a placeholder; a template's `{{end}}`, `{}` and `{"a": 1}` are text.
 fn pieces(argument: &str) -> Vec<ArgumentPiece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = argument;
     let mut doubled = false;
     while let Some((before, from)) = rest.split_once('{') {
-        let doubled_here = doubled && before.is_empty();
+        let is_doubled = doubled && before.is_empty();
         if !before.is_empty() {
             pieces.push(ArgumentPiece::Text(before));
         }
         let word = from.split_once('}').filter(|(word, after)| {
             let letters = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
-            letters && !doubled_here && !after.starts_with('}')
+            letters && !is_doubled && !after.starts_with('}')
         });
         match word {
             Some((word, after)) => {
@@ -96,10 +96,10 @@ fn pieces(argument: &str) -> Vec<ArgumentPiece<'_>> {
     pieces
 }
 
-/// The placeholders of an argument.
+/// Returns the placeholders of an argument.
 ///
 /// # Errors
-/// The first word in braces that is none.
+/// Returns the first word in braces that is not a placeholder.
 pub fn placeholders(argument: &str) -> Result<Vec<Placeholder>, &str> {
     let words = pieces(argument).into_iter().filter_map(|piece| match piece {
         ArgumentPiece::Word(word) => Some(Placeholder::parse(word).ok_or(word)),
@@ -108,22 +108,21 @@ pub fn placeholders(argument: &str) -> Result<Vec<Placeholder>, &str> {
     words.collect()
 }
 
-/// Why nothing is run.
+/// Why a command is not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unfilled {
-    /// There is no value.
+pub enum FillError {
     Missing(Placeholder),
-    /// The value begins with `-`, and a program could read it as an option.
+    /// The value starts with `-`, so a program could read it as an option.
     LikeAnOption(Placeholder),
-    /// The value holds a control character.
+    /// The value contains a control character.
     Unprintable(Placeholder),
 }
 
-/// The arguments with each placeholder replaced by what `value` gives. An argument stays one argument, whatever the value.
+/// Replaces each placeholder with its value. An argument stays one argument, whatever the value contains.
 ///
 /// # Errors
-/// A value that is not there, or that a program could misread.
-pub fn fill(arguments: &[String], value: impl Fn(Placeholder) -> Option<String>) -> Result<Vec<String>, Unfilled> {
+/// Fails if a value is missing or could be misread by a program.
+pub fn fill(arguments: &[String], value: impl Fn(Placeholder) -> Option<String>) -> Result<Vec<String>, FillError> {
     let fill_one = |argument: &String| {
         let mut filled = String::new();
         for piece in pieces(argument) {
@@ -140,19 +139,19 @@ pub fn fill(arguments: &[String], value: impl Fn(Placeholder) -> Option<String>)
     arguments.iter().map(fill_one).collect()
 }
 
-fn checked(placeholder: Placeholder, value: Option<String>) -> Result<String, Unfilled> {
+fn checked(placeholder: Placeholder, value: Option<String>) -> Result<String, FillError> {
     match value {
-        None => Err(Unfilled::Missing(placeholder)),
-        Some(value) if value.is_empty() => Err(Unfilled::Missing(placeholder)),
-        Some(value) if value.starts_with('-') => Err(Unfilled::LikeAnOption(placeholder)),
-        Some(value) if value.chars().any(char::is_control) => Err(Unfilled::Unprintable(placeholder)),
+        None => Err(FillError::Missing(placeholder)),
+        Some(value) if value.is_empty() => Err(FillError::Missing(placeholder)),
+        Some(value) if value.starts_with('-') => Err(FillError::LikeAnOption(placeholder)),
+        Some(value) if value.chars().any(char::is_control) => Err(FillError::Unprintable(placeholder)),
         Some(value) => Ok(value),
     }
 }
 
-/// The words of a command line as `$EDITOR` holds it or as it is typed: parted at blanks, kept together by single or double quotes, a
-/// backslash takes the next character as it is. Nothing is expanded.
-pub fn words(line: &str) -> Vec<String> {
+/// Splits a command line, from `$EDITOR` or typed, into words: separated by white space, grouped by single or double
+/// quotes; a backslash escapes the next character. Nothing is expanded.
+pub fn split_command_line(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -178,7 +177,7 @@ pub fn words(line: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn filled(arguments: &[&str], value: &str) -> Result<Vec<String>, Unfilled> {
+    fn filled(arguments: &[&str], value: &str) -> Result<Vec<String>, FillError> {
         let arguments: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
         fill(&arguments, |_| (!value.is_empty()).then(|| value.to_owned()))
     }
@@ -190,33 +189,33 @@ mod tests {
     }
 
     #[test]
-    fn braces_that_are_no_placeholder_stay() {
+    fn other_braces_stay_unchanged() {
         let template = "{{range .}}{{end}} {} {\"a\": 1} {{pr}} {";
         assert_eq!(placeholders(template), Ok(Vec::new()));
         assert_eq!(filled(&[template], "v").expect("filled"), [template]);
     }
 
     #[test]
-    fn placeholders_are_known_by_their_words() {
+    fn placeholders_are_recognized_by_their_words() {
         assert_eq!(placeholders("{pr}/{ref}"), Ok(vec![Placeholder::Pr, Placeholder::Ref]));
         assert_eq!(placeholders("{pr} {foo}"), Err("foo"));
     }
 
     #[test]
-    fn what_is_missing_or_could_be_misread_runs_nothing() {
-        assert_eq!(filled(&["gh", "{pr}"], ""), Err(Unfilled::Missing(Placeholder::Pr)));
-        assert_eq!(filled(&["gh", "{ref}"], "--upload-pack=x"), Err(Unfilled::LikeAnOption(Placeholder::Ref)));
-        assert_eq!(filled(&["gh", "{id}"], "a\x1b[2J"), Err(Unfilled::Unprintable(Placeholder::Id)));
+    fn a_value_that_is_missing_or_could_be_misread_prevents_the_command() {
+        assert_eq!(filled(&["gh", "{pr}"], ""), Err(FillError::Missing(Placeholder::Pr)));
+        assert_eq!(filled(&["gh", "{ref}"], "--upload-pack=x"), Err(FillError::LikeAnOption(Placeholder::Ref)));
+        assert_eq!(filled(&["gh", "{id}"], "a\x1b[2J"), Err(FillError::Unprintable(Placeholder::Id)));
     }
 
     #[test]
     fn an_editor_with_arguments_is_split_as_a_shell_would() {
-        assert_eq!(words("code --wait"), ["code", "--wait"]);
+        assert_eq!(split_command_line("code --wait"), ["code", "--wait"]);
         assert_eq!(
-            words(r#" "/opt/my editor/e" -c 'set ft=x y' a\ b"""#),
+            split_command_line(r#" "/opt/my editor/e" -c 'set ft=x y' a\ b"""#),
             ["/opt/my editor/e", "-c", "set ft=x y", "a b"]
         );
-        assert_eq!(words("  "), Vec::<String>::new());
-        assert_eq!(words("'it''s' $HOME;ls"), ["its", "$HOME;ls"]);
+        assert_eq!(split_command_line("  "), Vec::<String>::new());
+        assert_eq!(split_command_line("'it''s' $HOME;ls"), ["its", "$HOME;ls"]);
     }
 }

@@ -1,8 +1,9 @@
-//! Which days a comparison is about, and how a number changed: days that are complete in both ranges, per day if one range
-//! has more of them.
+//! Decides which days two ranges are compared by, and how a number changed. Only complete days count; if one range has
+//! more of them, numbers are compared per day.
 //!
-//! A range that includes today is compared by its complete days. The other range is cut to as many, so that Monday to
-//! Saturday are held against Monday to Saturday; one that was chosen with a length of its own counts with all its days.
+//! A range that includes today is compared by its complete days, and the other range is cut to the same number of days,
+//! so that Monday to Saturday are compared with Monday to Saturday. A range of a different length that the user chose
+//! counts with all its days.
 
 use super::period::DateRange;
 use super::report::Report;
@@ -29,15 +30,16 @@ pub enum NotComparable {
 }
 
 impl ComparedRanges {
-    /// The days to compare, complete ones only. `is_aligned` if the days of the other range correspond to those of the shown
-    /// one from the first on, as those of the previous period do; ranges of the same length always correspond.
+    /// Returns the complete days to compare. Set `is_aligned` if the other range's days correspond to those of the
+    /// shown one from the first day on, as those of the previous period do; ranges of the same length always
+    /// correspond.
     ///
     /// # Errors
-    /// If one of them has no complete day, or both are the same days.
+    /// Fails if one range has no complete day, or if both ranges are the same days.
     pub fn of(shown: DateRange, other: DateRange, is_aligned: bool, today: NaiveDate) -> Result<Self, NotComparable> {
         let yesterday = today.pred_opt().unwrap_or(today);
-        let now = shown.until(yesterday).ok_or(NotComparable::OnlyToday)?;
-        let mut before = other.until(yesterday).ok_or(NotComparable::OtherIsNotOver(other))?;
+        let now = shown.cut_at(yesterday).ok_or(NotComparable::OnlyToday)?;
+        let mut before = other.cut_at(yesterday).ok_or(NotComparable::OtherIsNotOver(other))?;
         if now != shown && (is_aligned || other.days() == shown.days()) {
             before = before.first_days(now.days());
         }
@@ -49,39 +51,39 @@ impl ComparedRanges {
         self.now.days() != self.before.days()
     }
 
-    /// `per day, 31 vs 30 days`. `None` if both ranges have as many days.
-    pub fn per_day_words(self) -> Option<String> {
+    /// `per day, 31 vs 30 days`. `None` if both ranges have the same number of days.
+    pub fn per_day_text(self) -> Option<String> {
         self.is_per_day().then(|| format!("per day, {} vs {} days", self.now.days(), self.before.days()))
     }
 
-    /// `16–21 Nov vs 9–14 Nov`; with years if they aren't all the same.
+    /// `16–21 Nov vs 9–14 Nov`, with years if they differ.
     pub fn dates(self) -> String {
         let days = [self.now.from(), self.before.from(), self.before.to()];
         let with_year = days.iter().any(|day| day.year() != self.now.to().year());
         format!("{} vs {}", short_dates(self.now, with_year), short_dates(self.before, with_year))
     }
 
-    /// What the comparison of a range is about: `complete days, 16–21 Nov vs 9–14 Nov`.
+    /// The full label: `complete days, 16–21 Nov vs 9–14 Nov`.
     pub fn label(self, shown: DateRange) -> String {
         let complete = (self.now != shown).then(|| "complete days".to_owned());
-        let parts = [complete, self.per_day_words(), Some(self.dates())];
+        let parts = [complete, self.per_day_text(), Some(self.dates())];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// The same in few cells: `complete days vs 9–14 Nov`.
+    /// The short label: `complete days vs 9–14 Nov`.
     pub fn short_label(self, shown: DateRange) -> String {
         let complete = if self.now == shown { "" } else { "complete days " };
         let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
         let with_year = years.iter().any(|year| *year != self.now.to().year());
-        self.per_day_words().unwrap_or_else(|| format!("{complete}vs {}", short_dates(self.before, with_year)))
+        self.per_day_text().unwrap_or_else(|| format!("{complete}vs {}", short_dates(self.before, with_year)))
     }
 
-    /// A number of the later range as it is compared: its mean per day if the ranges differ in length.
+    /// Converts a number of the current range for the comparison: to the mean per day if the ranges differ in length.
     pub fn of_now(self, views: ViewCount) -> ViewCount {
         self.scaled(views, self.now)
     }
 
-    /// A number of the range before as it is compared.
+    /// Like [`Self::of_now`], for a number of the previous range.
     pub fn of_before(self, views: ViewCount) -> ViewCount {
         self.scaled(views, self.before)
     }
@@ -90,7 +92,7 @@ impl ComparedRanges {
         if self.is_per_day() { views.scaled(1, u64::from(range.days())) } else { views }
     }
 
-    /// How a number changed. `None` if one of them isn't a count.
+    /// How a number changed. `None` if one of the two isn't a count.
     pub fn change(self, now: &Count, before: &Count) -> Option<Change> {
         Some(Change::Of { now: self.of_now(now.value()?), before: self.of_before(before.value()?) })
     }
@@ -117,15 +119,15 @@ pub enum Change {
         now: ViewCount,
         before: ViewCount,
     },
-    /// The page isn't listed in the range before.
+    /// The page isn't listed in the previous range.
     New(ViewCount),
-    /// The page is listed in the range before only.
+    /// The page is listed only in the previous range.
     Gone(ViewCount),
     Unknown,
 }
 
 impl Change {
-    /// Views gained, negative if lost. A new page had none before, a page that is gone has none now.
+    /// Views gained, negative if lost. A new page had 0 before; a page that is gone has 0 now.
     pub fn difference(self) -> Option<ViewCount> {
         match self {
             Self::Of { now, before } => Some(now - before),
@@ -135,7 +137,7 @@ impl Change {
         }
     }
 
-    /// Percent gained, negative if lost. `None` if there was nothing before; a page that is gone lost 100.
+    /// Percent gained, negative if lost. `None` if there were no views before; -100 for a page that is gone.
     pub fn percent(self) -> Option<f64> {
         match self {
             Self::Of { now, before } if !before.is_zero() => Some((now.ratio_to(before) - 1.0) * 100.0),
@@ -153,7 +155,6 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Their ranges.
     pub fn ranges(&self) -> ComparedRanges {
         ComparedRanges { now: self.now.range, before: self.before.range }
     }
@@ -175,7 +176,7 @@ mod tests {
 
     fn compared(shown: &str, other: &str, is_aligned: bool) -> Result<String, NotComparable> {
         let ranges = ComparedRanges::of(range(shown), range(other), is_aligned, today())?;
-        Ok([Some(ranges.dates()), ranges.per_day_words()].into_iter().flatten().collect::<Vec<_>>().join(", "))
+        Ok([Some(ranges.dates()), ranges.per_day_text()].into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 
     #[test]
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_month_that_is_longer_than_the_one_before_counts_with_all_its_complete_days() {
+    fn a_month_longer_than_the_previous_one_counts_with_all_its_complete_days() {
         let today = "2026-03-31".parse().expect("a date");
         let (march, february) = (range("2026-03-01 2026-03-31"), range("2026-02-01 2026-02-28"));
         let ranges = ComparedRanges::of(march, february, true, today).expect("comparable");
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_ranges_that_differ_in_length_are_means_per_day() {
+    fn ranges_of_different_length_are_compared_per_day() {
         let months = ComparedRanges { now: range("2026-10-01 2026-10-31"), before: range("2026-09-01 2026-09-30") };
         let change = months.change(&Count::Known(62), &Count::Known(60)).expect("counts");
         assert_eq!((change.difference(), change.percent()), (Some(ViewCount::ZERO), Some(0.0)));
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_is_labelled_with_what_it_is_about() {
+    fn a_comparison_is_labelled_with_its_days() {
         let (shown, other) = (range("2026-11-16 2026-11-22"), range("2026-11-09 2026-11-15"));
         let ranges = ComparedRanges::of(shown, other, true, today()).expect("comparable");
         assert_eq!(ranges.label(shown), "complete days, 16–21 Nov vs 9–14 Nov");
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_nothing_before_has_no_percentage() {
+    fn a_page_without_previous_views_has_no_percentage() {
         let of = |now: u64, before: u64| Change::Of { now: now.into(), before: before.into() };
         assert_eq!(of(5, 0).percent(), None);
         assert_eq!(of(5, 4).percent(), Some(25.0));

@@ -1,43 +1,42 @@
-//! The state of the connection to the service, for the header, and as a line of text for the instances that don't poll.
+//! The state of the connection to the service, for the header; also as a line of text for instances that don't poll.
 
 use super::Time;
 use super::ledger::Wait;
 use super::text::CleanText;
 
-/// State of the connection as last seen.
+/// The last known state of the connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Connection {
-    /// No request was made yet.
     #[default]
     Unknown,
-    /// The first request is on its way.
+    /// The first request is being sent.
     Connecting,
     /// A request succeeded.
     Ready,
-    /// There are answers, but none that could be used: no JSON, a page of something in between, a request refused as such.
+    /// The service answered, but not usably: not JSON, a page from a proxy, or a request rejected as invalid.
     Unusable { reason: CleanText },
-    /// No network, or the service is unwell; one probe at `next_try`, none where no job is there to probe with.
+    /// The network or the service is down; one probe is sent at `next_try`. `None` if there is no job to probe with.
     Offline { reason: CleanText, next_try: Option<Time> },
-    /// Polling pauses because the service answered 429.
+    /// Polling is paused because the service answered 429.
     Limited(Wait),
-    /// The key was refused; polling stopped until the user asks again.
+    /// The key was rejected; polling is stopped until the user retries.
     Refused { reason: CleanText },
 }
 
-/// No moment is known.
+/// Written when no time is known.
 const NO_TIME: &str = "-";
-/// Marks a moment that the service did not name.
+/// Marks a time that is an estimate because the service did not give one.
 const ESTIMATE: &str = "estimate";
 
 impl Connection {
-    /// Whether it is worth telling the instances that do not poll: a service that can't be reached, gives no answer of use
-    /// or asks for a rest. A refused key is one's own.
-    pub fn is_trouble(&self) -> bool {
+    /// Whether to report the state to instances that don't poll: the service is unreachable, its answers are unusable,
+    /// or it limits requests. A rejected key concerns only this instance.
+    pub fn is_outage(&self) -> bool {
         matches!(self, Self::Unusable { .. } | Self::Offline { .. } | Self::Limited(_))
     }
 
-    /// As a line of text that [`Connection::parse`] reads: a word, then milliseconds UTC, then the reason.
-    pub fn words(&self) -> String {
+    /// Formats the state for [`Connection::parse`]: a word, then milliseconds UTC, then the reason.
+    pub fn to_line(&self) -> String {
         let ms = |at: &Time| at.timestamp_millis().to_string();
         match self {
             Self::Offline { reason, next_try } => {
@@ -52,7 +51,7 @@ impl Connection {
         }
     }
 
-    /// What [`Connection::words`] said; none for anything else.
+    /// Parses the output of [`Connection::to_line`]; returns `None` for anything else.
     pub fn parse(words: &str) -> Option<Self> {
         let mut parts = words.splitn(3, ' ');
         let (state, at, reason) = (parts.next()?, parts.next(), parts.next());
@@ -76,9 +75,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_to_other_instances_comes_back_as_it_was() {
+    fn a_state_is_formatted_and_parsed_without_loss() {
         let (at, reason) = (Time::from_timestamp_millis(1_800_000_000_123), CleanText::line("No network: try later."));
-        let told = [
+        let states = [
             Connection::Ready,
             Connection::Unknown,
             Connection::Limited(Wait { until: at.expect("in range"), is_estimate: false }),
@@ -87,11 +86,12 @@ mod tests {
             Connection::Offline { reason: reason.clone(), next_try: at },
             Connection::Offline { reason, next_try: None },
         ];
-        for connection in told {
-            assert_eq!(Connection::parse(&connection.words()), Some(connection));
+        for connection in states {
+            assert_eq!(Connection::parse(&connection.to_line()), Some(connection));
         }
         let refused = Connection::Refused { reason: CleanText::line("The key is not accepted.") };
-        assert_eq!(Connection::parse(&refused.words()), Some(Connection::Unknown), "another one may have another key");
+        let parsed = Connection::parse(&refused.to_line());
+        assert_eq!(parsed, Some(Connection::Unknown), "another instance may have another key");
         for other in ["", "offline", "offline soon x", "resting", "resting x", "unusable", "unusable x", "better 1"] {
             assert_eq!(Connection::parse(other), None, "{other}");
         }

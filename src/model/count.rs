@@ -1,16 +1,16 @@
-//! Counts as JSON numbers: what the service sent in the place of a count, and the exact number that is summed and compared.
+//! Counts as JSON numbers: the value received for a count, and the exact number that is summed and compared.
 
 use super::text::CleanText;
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, Sub};
 
-/// One number of the service. Anything that isn't a number in range is kept as received.
+/// A number from the service. Anything that isn't a number in range is stored as received.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Count {
-    /// A whole number (`12` or `12.0`). A negative one is kept and marked on the screen.
+    /// A whole number (`12` or `12.0`). A negative one is marked on the screen.
     Known(i64),
-    /// A number with a fraction (`12.5`), kept as the nearest double. A negative one is kept and marked on the screen.
+    /// A number with a fraction (`12.5`), stored as the nearest double. A negative one is marked on the screen.
     Fraction(Fraction),
     /// Something else: a number beyond 64 bits, text.
     Odd(CleanText),
@@ -37,7 +37,7 @@ impl Fraction {
 }
 
 impl Count {
-    /// The count that a double stands for. `None` if it isn't finite, or a whole number too large to be exact.
+    /// Converts a double. Returns `None` if it isn't finite, or is a whole number too large to be exact.
     pub fn from_f64(number: f64) -> Option<Self> {
         if number.fract() != 0.0 && number.is_finite() {
             return Some(Self::Fraction(Fraction(number)));
@@ -45,8 +45,8 @@ impl Count {
         (number.abs() <= LARGEST_EXACT).then(|| Self::Known(to_i64(number)))
     }
 
-    /// The count that the literal of a JSON number stands for. `None` for everything else, quoted numbers included, and for
-    /// whole numbers that can't be represented exactly.
+    /// Parses the literal of a JSON number. Returns `None` for anything else, quoted numbers included, and
+    /// for whole numbers that can't be represented exactly.
     pub fn from_literal(literal: &str) -> Option<Self> {
         if let Ok(number) = literal.parse() {
             return Some(Self::Known(number));
@@ -63,7 +63,7 @@ impl Count {
         Self::from_f64(number)
     }
 
-    /// The number to draw and to sum with. `None` for anything that isn't a count: text, a negative number, nothing.
+    /// The number for bars and sums. `None` for anything that isn't a count: text, a negative number, nothing.
     pub fn value(&self) -> Option<ViewCount> {
         match self {
             Self::Known(number) => u64::try_from(*number).ok().map(ViewCount::from),
@@ -72,7 +72,7 @@ impl Count {
         }
     }
 
-    /// The same with a negative number as it is, to sort by.
+    /// Like [`Self::value`], but keeps negative numbers, for sorting.
     pub fn signed(&self) -> Option<ViewCount> {
         match self {
             Self::Known(number) => Some(ViewCount(i128::from(*number) * UNIT)),
@@ -82,7 +82,7 @@ impl Count {
     }
 }
 
-/// A whole double within ±2⁵³ as an integer.
+/// Converts a double without fraction to an integer; it must be within ±2⁵³.
 fn to_i64(number: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "whole, and far below 2⁶³")]
     let number = number as i64;
@@ -92,9 +92,9 @@ fn to_i64(number: f64) -> i64 {
 /// Millionths in one view.
 const UNIT: i128 = 1_000_000;
 
-/// A number of views that can be added up: a fixed-point number in millionths. Sums are therefore exact for whole numbers and
-/// don't depend on the order of the rows; `0.1` ten times is `1`. A fraction with more than six decimals is rounded to six.
-/// Negative as a difference. Sums saturate far above anything that 64-bit counts can add up to.
+/// A number of views that can be added up: a fixed-point number in millionths. Sums are therefore exact for whole
+/// numbers and don't depend on the order of the rows; `0.1` ten times is `1`. A fraction with more than six decimals is
+/// rounded to six. Differences can be negative. Sums saturate far above anything that 64-bit counts can add up to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ViewCount(i128);
 
@@ -114,7 +114,7 @@ impl ViewCount {
         Self(i128::from(to_i64(number.trunc())) * UNIT + i128::from(to_i64(millionths)))
     }
 
-    /// A decimal number (`-1.5`) with at most six decimals. `None` for anything else.
+    /// Parses a decimal number (`-1.5`) with at most six decimals. `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
         let is_negative = whole.starts_with('-');
@@ -131,12 +131,11 @@ impl ViewCount {
         self.0 == 0
     }
 
-    /// The nearest double.
     pub fn as_f64(self) -> f64 {
         self.ratio_to(Self::ONE)
     }
 
-    /// This number divided by another one, which must not be 0.
+    /// Divides by another number, which must not be 0.
     pub fn ratio_to(self, other: Self) -> f64 {
         // Whole numbers are divided as such: a double holds them exactly, but not always their millionths.
         match (self.0 % UNIT, other.0 % UNIT) {
@@ -150,12 +149,12 @@ impl ViewCount {
         divide_rounded(self.0, UNIT)
     }
 
-    /// Tenths, rounded, halves away from zero.
+    /// Rounded to tenths, halves away from zero.
     pub fn tenths(self) -> i128 {
         divide_rounded(self.0, UNIT / 10)
     }
 
-    /// The `multiplier / divisor` part of it, rounded to a millionth. 0 if the divisor is 0.
+    /// The number times `multiplier / divisor`, rounded to a millionth. 0 if the divisor is 0.
     #[must_use]
     pub fn scaled(self, multiplier: u64, divisor: u64) -> Self {
         match divisor {
@@ -169,14 +168,14 @@ impl ViewCount {
         Self(self.0.saturating_abs())
     }
 
-    /// The number as a sort key, monotonic, in millionths.
+    /// The number in millionths, for sorting.
     pub fn millionths(self) -> i128 {
         self.0
     }
 
-    /// Whether two numbers that should be equal differ so little that one decimal, which is all the screen shows, can't show
-    /// it. Rows are rounded to millionths and by the service itself; that must not be reported as a mismatch. Whole numbers are
-    /// equal only if they are the same.
+    /// Whether two numbers that should be equal differ so little that one decimal, which is all the screen shows, can't
+    /// show it. Rows are rounded to millionths and by the service itself; that must not be reported as a mismatch.
+    /// Whole numbers are equal only if they are the same.
     pub fn nearly_equals(self, other: Self) -> bool {
         (self - other).0.saturating_abs() < UNIT / 20
     }
@@ -210,7 +209,7 @@ impl Sum for ViewCount {
     }
 }
 
-/// A sum as a count. Beyond 64 bits, where no count is exact, it is kept as text.
+/// Converts a sum to a count. Beyond 64 bits, where no count is exact, it becomes text.
 impl From<ViewCount> for Count {
     fn from(sum: ViewCount) -> Self {
         let whole = sum.0 / UNIT;
@@ -223,7 +222,7 @@ impl From<ViewCount> for Count {
     }
 }
 
-/// As JSON writes it, without needless zeros: `12`, `12.5`, `-0.25`.
+/// Formats the number as JSON does, without trailing zeros: `12`, `12.5`, `-0.25`.
 impl fmt::Display for ViewCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, part) = (self.0.unsigned_abs() / UNIT.unsigned_abs(), self.0.unsigned_abs() % UNIT.unsigned_abs());
@@ -234,7 +233,7 @@ impl fmt::Display for ViewCount {
     }
 }
 
-/// As JSON writes it, with as many digits as the double needs.
+/// Formats the number as JSON does, with as many digits as the double needs.
 impl fmt::Display for Fraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A tiny number would otherwise be hundreds of zeros.
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_in_range_is_no_count() {
+    fn a_text_or_a_number_out_of_range_is_not_a_count() {
         for literal in ["1e400", "1e17", "9223372036854775808", "inf", "NaN", "nan", "+1.5", ".5", "true", "\"12\"", ""]
         {
             assert_eq!(Count::from_literal(literal), None, "{literal}");
@@ -294,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_goes_to_the_nearest_and_halves_away_from_zero() {
+    fn numbers_round_to_the_nearest_and_halves_away_from_zero() {
         assert_eq!(["12.5", "12.4", "0.5", "0.4"].map(|n| value(n).rounded()), [13, 12, 1, 0]);
         assert_eq!(["12.25", "12.24", "12.96"].map(|n| value(n).tenths()), [123, 122, 130]);
         assert_eq!((ViewCount::ZERO - value("12.5")).rounded(), -13);
@@ -303,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_decimals_are_read_exactly() {
+    fn typed_decimals_are_parsed_exactly() {
         for text in ["0", "1.5", "-1.5", "-0.5", "1000", "0.000001"] {
             assert_eq!(ViewCount::parse(text).map(|n| n.to_string()).as_deref(), Some(text));
         }
@@ -313,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_a_count_as_long_as_one_can_be_exact() {
+    fn a_sum_is_a_count_while_it_is_exact() {
         assert_eq!(Count::from(ViewCount::from(7)), Count::Known(7));
         assert_eq!(Count::from(value("7.5")), Count::from_literal("7.5").expect("a count"));
         let beyond = ViewCount::from(u64::MAX) + value("0.5");

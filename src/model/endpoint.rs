@@ -1,53 +1,53 @@
-//! Whom docdeck talks to, and with which secret.
+//! The service and project that docdeck connects to, and the API key.
 
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The service and project that jobs, drafts, ledgers and leases belong to, whatever the profile is called.
+/// The service and project that jobs, drafts, ledgers and leases belong to, independent of the profile's name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scope {
     /// Base address without a trailing slash.
     pub base_url: String,
     /// Project id as given, not encoded.
     pub project: String,
-    /// Organization, where the configuration names one: analytics requests are limited per organization.
+    /// The organization, if the configuration names one. Analytics requests are limited per organization.
     pub organization: Option<String>,
 }
 
 impl Scope {
-    /// Whom the analytics ledger belongs to: the organization, or else the project (api.md: limits).
+    /// The owner of the analytics ledger: the organization, or the project if no organization is set.
     pub fn analytics_owner(&self) -> &str {
         self.organization.as_deref().unwrap_or(&self.project)
     }
 
-    /// Under which key the store keeps how far this service's clock is ahead of the local one, in milliseconds.
+    /// The store's key for the clock offset: how many milliseconds the service's clock is ahead of the local one.
     pub fn clock_key(&self) -> String {
         format!("service-clock {}", self.base_url)
     }
 
-    /// Under which key the store keeps how the talk with the service goes for whoever looks at this project's jobs.
+    /// The store's key for the connection state, which all instances that show this project's jobs share.
     pub fn connection_key(&self) -> String {
         format!("connection {} {}", self.base_url, self.project)
     }
 }
 
-/// The environment variable that may hold the key. No program that docdeck starts inherits it.
+/// The environment variable with the API key. docdeck removes it from the environment of every program that it starts.
 pub const KEY_VARIABLE: &str = "DOCDECK_API_KEY";
 
-/// The API key. Wiped from memory when dropped; prints as `***`.
+/// The API key. Its memory is wiped on drop, and its debug output is `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Zeroizing<String>);
 
 impl ApiKey {
-    /// Takes a key as typed or read: white space at both ends is dropped. `None` when nothing is left or when it holds
-    /// a character that can't stand in a header.
+    /// Creates a key from typed or read text, without surrounding white space. Returns `None` if the text is empty or
+    /// contains a character that isn't allowed in a header.
     pub fn new(raw: &str) -> Option<Self> {
         let key = raw.trim();
         let fits = !key.is_empty() && key.bytes().all(|b| (0x21..=0x7e).contains(&b));
         fits.then(|| Self(Zeroizing::new(key.to_owned())))
     }
 
-    /// The secret itself, for the one header that carries it.
+    /// The secret itself, for the authorization header only.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -64,14 +64,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_prints_as_stars() {
+    fn a_key_is_printed_as_asterisks() {
         let key = ApiKey::new(" mint_secret\n").expect("a key");
         assert_eq!(format!("{key:?}"), "***");
         assert_eq!(key.expose(), "mint_secret");
     }
 
     #[test]
-    fn a_key_that_cannot_stand_in_a_header_is_refused() {
+    fn a_key_that_is_invalid_in_a_header_is_rejected() {
         assert!(ApiKey::new("mint_a\r\nX-Evil: 1").is_none());
         assert!(ApiKey::new("  \n").is_none());
     }

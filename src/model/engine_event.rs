@@ -1,4 +1,5 @@
-//! What the engine tells whoever listens (the dashboard, a waiting command): facts that already hold in the store.
+//! Events that the engine reports to its listener (the dashboard or a waiting command). Each is already recorded in the
+//! store.
 
 use super::connection::Connection;
 use super::failure::Failure;
@@ -13,39 +14,38 @@ use super::text::CleanText;
 use super::unrecorded::Unrecorded;
 use super::views::Counts;
 
-/// One fact.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EngineEvent {
-    /// A job is new or changed; the row is as the store has it now.
+    /// A job was added or changed; the row is the store's current one.
     Job(Box<Job>),
-    /// Two rows turned out to be one job: `gone` is no more, everything of it is in `into`.
+    /// Two rows turned out to be the same job: `gone` was removed, its data is in `into`.
     Merged { gone: JobKey, into: JobKey },
-    /// Jobs were let go of by another process: what is left.
-    Left(RemainingJobs),
-    /// Another process wrote something, which may be about another project.
-    OthersWrote,
-    /// A prompt went a step further; the job's row comes in the same breath.
+    /// Another process removed jobs; these remain.
+    JobsRemoved(RemainingJobs),
+    /// Another process wrote to the store, possibly for another project.
+    ExternalChange,
+    /// The delivery state of a prompt changed; `job` is the updated row.
     Prompt { prompt: PromptId, delivery: Delivery, job: Box<Job> },
-    /// The thread of this job has more in it than before.
+    /// An entry was added to the thread of this job.
     Thread(JobKey),
-    /// All pages of a range are being loaded: how far it is.
+    /// Progress of loading all pages of a range.
     Loading(LoadProgress),
-    /// The site's totals of a range, learned from an answer about it.
+    /// The site's totals of a range, taken from an answer about it.
     Totals { range: DateRange, totals: Timed<Counts> },
-    /// How the talk with the service goes.
+    /// The state of the connection changed.
     Connection(Connection),
-    /// A ledger moved.
+    /// The budget of a limited operation changed.
     Budget(RateLimited, Budget),
-    /// Whether this instance is the one that sends what is queued.
-    SendsQueue(bool),
-    /// A request was made or a change seen.
+    /// Whether this instance is the one that sends queued prompts.
+    QueueOwnership(bool),
+    /// A request was made or a change was detected.
     Logged(LogEntry),
-    /// Something went wrong beside any request: the store can't write, the poller can't read.
-    Trouble(Failure),
-    /// The outcome of a prompt can't be recorded: told when that is found, and again when the reason changes.
+    /// A failure that belongs to no request: the store can't be written, or the poller can't read.
+    InternalFailure(Failure),
+    /// The outcome of a prompt can't be recorded. Reported once, and again if the reason changes.
     Unrecorded(Box<Unrecorded>),
-    /// What was told by [`News::Unrecorded`] is on disk now.
+    /// An outcome reported by [`EngineEvent::Unrecorded`] is now on disk.
     Recorded(PromptId),
-    /// Something the user should hear of once: a store moved aside.
+    /// A message to show to the user once, for example that a damaged store was replaced.
     Notice(CleanText),
 }

@@ -1,37 +1,36 @@
-//! A failure as the user meets it: one sentence, and the kind that decides what is offered next.
+//! A failure as the user sees it: a sentence, and a kind that decides which actions are offered.
 
 use super::ledger::Wait;
 use super::text::CleanText;
 
-/// What failed and why, said in one sentence: what happened, what it means, what to do.
+/// What failed, why, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub kind: FailureKind,
-    pub sentence: CleanText,
+    pub message: CleanText,
 }
 
-/// Kinds of failure that lead to different offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
-    /// The service can't be reached or is unwell: tried again by itself.
+    /// The service can't be reached or is down; docdeck retries automatically.
     Offline,
-    /// 401 or 403: nothing is tried again until the user says so.
+    /// 401 or 403: docdeck doesn't retry until the user asks for it.
     KeyRefused,
-    /// The service does not know it.
+    /// 404.
     NotFound,
-    /// The limit is reached.
+    /// The hourly limit is reached.
     Limited(Wait),
-    /// The service refused the request or answered what can't be read.
+    /// The service rejected the request or sent an invalid answer.
     Service,
-    /// The store on this computer can't do it.
+    /// The store on this computer failed.
     Store,
-    /// Something on this computer outside the store: an opener, a file, a command.
+    /// Something else on this computer failed: an opener, a file, a command.
     Local,
 }
 
 impl Failure {
-    /// The sentence is cleaned on the way in.
+    /// Removes unsafe characters from the sentence.
     pub fn new(kind: FailureKind, sentence: &str) -> Self {
-        Self { kind, sentence: CleanText::line(sentence) }
+        Self { kind, message: CleanText::line(sentence) }
     }
 }

@@ -1,49 +1,49 @@
-//! The service's job, as tolerantly as it may come (api.md: agent job).
+//! A job as the service describes it. Every field except the id may be missing or unexpected.
 
 use super::Time;
 use super::redaction::Redactor;
 use super::text::CleanText;
 use std::fmt;
 
-/// The service's id of a job: opaque, kept as received, cleaned only where it is shown.
+/// The service's opaque job id: stored as received, and cleaned only for display.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(Box<str>);
 
 impl JobId {
-    /// `None` for an id with nothing in it.
+    /// `None` if the id is blank.
     pub fn new(raw: &str) -> Option<Self> {
         (!raw.trim().is_empty()).then(|| Self(raw.into()))
     }
 
-    /// The id as received, for paths (percent-encoded there) and the store.
+    /// The id as received, for the store and, percent-encoded, for URLs.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The id as it may be shown.
+    /// The id for display.
     pub fn clean(&self) -> CleanText {
         CleanText::line(&self.0)
     }
 }
 
-/// What the service says of a job; an unknown word is kept and shown as it came.
+/// A job's status. An unknown one is stored and shown as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
     /// The agent is processing.
     Active,
     /// Finished; a pull request may exist.
     Completed,
-    /// Put away.
+    /// Archived on the service.
     Archived,
     /// Unrecoverable error.
     Failed,
-    /// A word that api.md does not name; polled slowly.
+    /// A status unknown to docdeck; such a job is polled slowly.
     Unknown(CleanText),
 }
 
 impl Status {
-    /// Reads the service's word; case, surrounding space and what can't be seen don't matter for the known four: a word
-    /// that is shown as one of them is that one.
+    /// Parses the service's status. Case, surrounding space and invisible characters are ignored for the four known
+    /// ones, so that a status that looks like one of them is treated as such.
     pub fn parse(raw: &str) -> Self {
         let word = CleanText::line(raw);
         match word.as_str().to_ascii_lowercase().as_str() {
@@ -55,7 +55,7 @@ impl Status {
         }
     }
 
-    /// The word, as the service writes it.
+    /// The status as the service writes it.
     pub fn word(&self) -> &str {
         match self {
             Self::Active => "active",
@@ -67,7 +67,7 @@ impl Status {
         }
     }
 
-    /// Whether a caller that polls may stop here (api.md: completed, archived or failed).
+    /// Whether polling can stop: completed, archived or failed.
     pub fn is_finished(&self) -> bool {
         matches!(self, Self::Completed | Self::Archived | Self::Failed)
     }
@@ -79,29 +79,26 @@ impl fmt::Display for Status {
     }
 }
 
-/// A job as the service answered it. Only the id is needed; no other missing field loses the job.
+/// A job in an answer of the service. Only the id is required.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteJob {
-    /// The service's id.
     pub id: JobId,
-    /// Its status; `Unknown("")` when the answer had none.
+    /// `Unknown("")` if the answer has none.
     pub status: Status,
-    /// The repository, usually a full URL.
+    /// Usually a full URL.
     pub repository: Option<CleanText>,
     /// The branch that the agent works on.
     pub git_ref: Option<CleanText>,
-    /// The model, as the service names it.
+    /// The model's name at the service.
     pub model: Option<CleanText>,
-    /// The pull request, once there is one. Shown as text; opened only when it is http or https.
+    /// The pull request, if there is one. Shown as text, and opened only if it is http or https.
     pub pr_link: Option<CleanText>,
-    /// When the service made it.
     pub created_at: Option<Time>,
-    /// When it was archived.
     pub archived_at: Option<Time>,
 }
 
 impl RemoteJob {
-    /// Takes a known key out of every text; of an id nothing may be changed.
+    /// Removes the API key from every text. The id stays unchanged, since it identifies the job.
     pub fn redact(&mut self, redactor: &Redactor) {
         if let Status::Unknown(word) = &mut self.status {
             redactor.clean(word);
@@ -111,9 +108,9 @@ impl RemoteJob {
     }
 }
 
-/// The number of a pull request in a link such as `https://github.com/acme/docs/pull/1423`.
+/// The pull request number in a link such as `https://github.com/acme/docs/pull/1423`.
 pub fn pr_number(link: &str) -> Option<u64> {
-    // Byte by byte: this is asked of every row of a list in each frame.
+    // Works on bytes, because it runs for every row of a list in each frame.
     let is_slash = |byte: &u8| *byte == b'/';
     let end = link.bytes().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(link.len());
     let end = link.as_bytes().get(..end)?.iter().rposition(|byte| !is_slash(byte))? + 1;
@@ -128,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_status_keeps_the_services_word() {
+    fn an_unknown_status_is_kept_as_the_service_wrote_it() {
         assert_eq!(Status::parse("Active"), Status::Active);
         let odd = Status::parse("re\x1b[2Jviewing");
         assert_eq!(odd.word(), "reviewing");
@@ -136,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pull_request_number_is_read_from_the_usual_links() {
+    fn a_pull_request_number_is_parsed_from_common_links() {
         assert_eq!(pr_number("https://github.com/acme/docs/pull/1423"), Some(1423));
         assert_eq!(pr_number("https://gitlab.com/a/b/-/merge_requests/7/"), Some(7));
         assert_eq!(pr_number("https://github.com/acme/docs/pull/8/?plain=1#a/b"), Some(8));

@@ -1,12 +1,13 @@
-//! The states of a job as lists show them: for each its symbol, what the symbol means, and its word. Lists, the help, the
-//! filter and `docdeck jobs --status` all read these tables.
+//! The states of a job in lists: symbol, meaning and word of each. Lists, the help, the filter and `docdeck jobs
+//! --status` use these tables.
 
 use super::job::Status;
 use super::prompt::DeliveryKind;
 use super::row::{Job, JobGroup};
 use std::borrow::Cow;
 
-/// What the symbol before a job's title stands for: a prompt that is not delivered comes before the service's status.
+/// The state that the symbol before a job's title shows: an undelivered prompt takes precedence over the service's
+/// status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JobState {
     Unconfirmed,
@@ -21,16 +22,16 @@ pub enum JobState {
     Archived,
     /// The service answered 404.
     Gone,
-    /// A status that docdeck doesn't know.
+    /// A status unknown to docdeck.
     Other,
-    /// The prompt was given up before the service answered with a job.
+    /// The prompt was discarded before the service created a job.
     Discarded,
-    /// The service has not answered with a status yet.
+    /// The service has not returned a status yet.
     NoStatus,
 }
 
 impl JobState {
-    /// All states, in the order in which the help lists them.
+    /// All states, in the order of the help screen.
     pub const ALL: [Self; 14] = [
         Self::Active,
         Self::Completed,
@@ -76,7 +77,7 @@ impl JobState {
         }
     }
 
-    /// One character; [`super::ascii`] has a stand-in for each.
+    /// One character; [`super::ascii`] has a replacement for each.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Unconfirmed | Self::NotSent | Self::Rejected => "!",
@@ -93,8 +94,8 @@ impl JobState {
         }
     }
 
-    /// The word for it, as `jobs --status` takes it, and what it means.
-    pub fn explained(self) -> (&'static str, &'static str) {
+    /// The state as `jobs --status` accepts it, and its meaning.
+    pub fn word_and_meaning(self) -> (&'static str, &'static str) {
         match self {
             Self::Active => ("active", "the agent is working"),
             Self::Completed => ("completed", "finished"),
@@ -102,8 +103,8 @@ impl JobState {
             Self::Failed => ("failed", "ended with an error"),
             Self::Gone => ("gone", "no longer on the service"),
             Self::Other => ("other", "a status that docdeck doesn't know"),
-            Self::NoStatus => ("not seen yet", "the service was not asked yet"),
-            Self::Queued => ("queued", "waits to be sent"),
+            Self::NoStatus => ("not checked", "not checked on the service yet"),
+            Self::Queued => ("queued", "waiting to be sent"),
             Self::Paused => ("paused", "not sent until you resume it"),
             Self::Sending => ("sending", "being sent"),
             Self::NotSent => ("not sent", "did not reach the service"),
@@ -114,24 +115,24 @@ impl JobState {
     }
 }
 
-/// Where a job stands, in a word: a prompt that is not delivered, or else what the service answered.
-pub fn word(job: &Job) -> &str {
+/// A job's state as a word: that of an undelivered prompt, or the service's status.
+pub fn state_word(job: &Job) -> &str {
     match (JobState::of(job), &job.status) {
         (JobState::Other, Some(status)) => status.word(),
-        (state, _) => state.explained().0,
+        (state, _) => state.word_and_meaning().0,
     }
 }
 
-/// The word behind a job's title in a list: what the symbol alone doesn't show.
+/// The word after a job's title in a list, for what the symbol alone doesn't show.
 pub fn list_word(job: &Job) -> Cow<'_, str> {
     match JobState::of(job) {
         JobState::Completed if job.pr_link.is_none() => "no PR".into(),
         JobState::Completed | JobState::Active => pull_request(job),
-        _ => word(job).into(),
+        _ => state_word(job).into(),
     }
 }
 
-/// The pull request as it is named in lists; empty if there is none.
+/// The pull request as lists name it; empty if there is none.
 pub fn pull_request(job: &Job) -> Cow<'static, str> {
     match (job.pr_number(), &job.pr_link) {
         (Some(number), _) => ["PR ", &number.to_string()].concat().into(),
@@ -140,7 +141,7 @@ pub fn pull_request(job: &Job) -> Cow<'static, str> {
     }
 }
 
-/// Marks that a row has besides its symbol, with what they mean.
+/// The marks of a row besides its symbol, with their meanings.
 pub const ROW_MARKS: [(&str, &str); 4] =
     [(SELECTED, "selected"), (NEEDS_YOU, "needs you"), (NOT_OPENED, "finished, not opened yet"), (MARKED, "marked")];
 pub const SELECTED: &str = "▌";
@@ -148,14 +149,13 @@ pub const NEEDS_YOU: &str = "●";
 pub const NOT_OPENED: &str = "○";
 pub const MARKED: &str = "*";
 
-/// The words by which jobs can be listed and filtered, as they are typed: statuses, deliveries, then groups. Jobs may have
-/// statuses that are not among them.
+/// The words that filter jobs, as they are typed: statuses, deliveries, then groups. Jobs may have other statuses too.
 pub fn search_words() -> impl Iterator<Item = (String, &'static str)> {
     let is_searched = |state: &JobState| !matches!(state, JobState::Other | JobState::NoStatus);
-    let states = JobState::ALL.into_iter().filter(is_searched).map(JobState::explained);
+    let states = JobState::ALL.into_iter().filter(is_searched).map(JobState::word_and_meaning);
     let groups = JobGroup::ALL.into_iter().filter(|group| *group != JobGroup::Queued).map(|group| {
         let help = match group {
-            JobGroup::NeedsYou => "waits for you",
+            JobGroup::NeedsYou => "waiting for you",
             JobGroup::Working | JobGroup::Queued => "the agent is working, or the status is unknown",
             JobGroup::Done => "nothing left to do",
             JobGroup::Dismissed => "dismissed by you",
@@ -165,50 +165,50 @@ pub fn search_words() -> impl Iterator<Item = (String, &'static str)> {
     states.chain(groups).map(|(word, help)| (word.replace(' ', "-"), help))
 }
 
-/// The characters of a word without what may be written in several ways: case, and what separates its parts.
-fn squeezed_chars(word: &str) -> impl Iterator<Item = char> {
+/// A word's characters without differences in case and separators.
+fn normalized_chars(word: &str) -> impl Iterator<Item = char> {
     word.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase)
 }
 
-/// A word in the form that [`begins`] compares: `Not-Sent` is `notsent`.
-pub fn squeezed(word: &str) -> String {
-    squeezed_chars(word).collect()
+/// Normalizes a word for [`starts_with_normalized`]: `Not-Sent` becomes `notsent`.
+pub fn normalized(word: &str) -> String {
+    normalized_chars(word).collect()
 }
 
-/// Whether a word begins with a squeezed text.
-pub fn begins(word: &str, squeezed: &str) -> bool {
-    let mut chars = squeezed_chars(word);
-    squeezed.chars().all(|wanted| chars.next() == Some(wanted))
+/// Whether a word starts with a normalized text.
+pub fn starts_with_normalized(word: &str, normalized_prefix: &str) -> bool {
+    let mut chars = normalized_chars(word);
+    normalized_prefix.chars().all(|expected| chars.next() == Some(expected))
 }
 
-/// All words that describe a job: its status, its delivery and its group, a status only if the job is still there.
-pub fn words(job: &Job) -> impl Iterator<Item = &str> {
+/// All words that describe a job: its status (unless the job is gone), its delivery and its group.
+pub fn state_words(job: &Job) -> impl Iterator<Item = &str> {
     let status = job.status.as_ref().filter(|_| !job.gone).map(Status::word);
-    status.into_iter().chain([word(job), job.group().name()])
+    status.into_iter().chain([state_word(job), job.group().name()])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ascii::stand_in;
+    use crate::model::ascii::replacement;
 
     #[test]
-    fn every_symbol_has_an_ascii_stand_in_and_every_state_its_own_word() {
+    fn every_symbol_has_an_ascii_replacement_and_every_state_a_unique_word() {
         let mut seen = std::collections::HashSet::new();
         for state in JobState::ALL {
             let symbol = state.symbol();
-            assert!(symbol.is_ascii() || stand_in(symbol) != "?", "{state:?}");
-            assert!(seen.insert(state.explained().0), "{state:?}");
+            assert!(symbol.is_ascii() || replacement(symbol) != "?", "{state:?}");
+            assert!(seen.insert(state.word_and_meaning().0), "{state:?}");
         }
         for (mark, _) in ROW_MARKS {
-            assert!(mark.is_ascii() || stand_in(mark) != "?", "{mark}");
+            assert!(mark.is_ascii() || replacement(mark) != "?", "{mark}");
         }
     }
 
     #[test]
     fn case_and_separators_make_no_difference() {
         for word in ["not sent", "Not-Sent", "not_sent", "notsent"] {
-            assert_eq!(squeezed(word), "notsent");
+            assert_eq!(normalized(word), "notsent");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! A job and its thread as JSON: the service's field names, and what only this computer knows (design.md: the command
-//! line). The one place for these shapes, whoever writes them: commands, an export, the program for changes.
+//! A job and its thread as JSON: the service's field names plus local data. Commands, exports and `on_change` programs
+//! all use these shapes.
 
 use super::Time;
 use super::job::Status;
@@ -10,11 +10,11 @@ use super::text::CleanText;
 use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
-/// The service's object plus `title`, `prompt`, `tags`, `pages`, `delivery`. `prompt` is the text that created the job, none for
-/// one made elsewhere.
+/// The service's object plus `title`, `prompt`, `tags`, `pages`, `delivery`. `prompt` is the text that created the job,
+/// null if the job was created elsewhere.
 ///
-/// `delivery` is the word of the thread's most pressing prompt; without one that is undelivered it is `accepted` for a
-/// job that the service knows, otherwise `discarded`.
+/// `delivery` is the state of the thread's most urgent undelivered prompt. If all prompts are delivered, it is
+/// `accepted` for a job that exists on the service, otherwise `discarded`.
 pub fn job(row: &Job, prompt: Option<&str>) -> Value {
     let settled = if row.id.is_some() { "accepted" } else { "discarded" };
     json!({
@@ -33,13 +33,13 @@ pub fn job(row: &Job, prompt: Option<&str>) -> Value {
     })
 }
 
-/// A thread, oldest first: prompts (`type` `prompt`, with `kind`, `text`, `delivery`, `reason`, `writtenAt`, `sentAt`) and
-/// what was seen of the job (`type` `status` with `from` and `to`, `pullRequest` with `prLink`, `gone`, `back`). Each has
-/// `at`: when it was seen, or for a prompt when it last went out, else when it was written.
+/// A thread, oldest first: prompts (`type` `prompt`, with `kind`, `text`, `delivery`, `reason`, `writtenAt`, `sentAt`)
+/// and changes of the job (`type` `status` with `from` and `to`, `pullRequest` with `prLink`, `gone`, `back`). Each has
+/// `at`: when the change was seen, or when the prompt was last sent, or written if it was never sent.
 pub fn thread(thread: &Thread) -> Vec<Value> {
     let prompts = thread.prompts.iter().map(|one| (one.sent_at.unwrap_or(one.written_at), prompt(one)));
     let mut entries: Vec<(Time, Value)> = prompts.chain(thread.events.iter().map(|one| (one.at, event(one)))).collect();
-    // Of the same moment: a prompt goes before what it led to.
+    // The sort is stable: at the same time, a prompt comes before its results.
     entries.sort_by_key(|(at, _)| *at);
     entries.into_iter().map(|(_, entry)| entry).collect()
 }
@@ -67,14 +67,14 @@ fn event(event: &JobEvent) -> Value {
             json!({ "type": "status", "at": at, "from": from.as_ref().and_then(status), "to": status(to) })
         }
         EventKind::PullRequest(link) => {
-            json!({ "type": "pullRequest", "at": at, "prLink": link::shown(link).as_str() })
+            json!({ "type": "pullRequest", "at": at, "prLink": link::display_url(link).as_str() })
         }
         EventKind::Gone => json!({ "type": "gone", "at": at }),
         EventKind::Back => json!({ "type": "back", "at": at }),
     }
 }
 
-/// The service's word; none for an answer that had no status.
+/// The status as the service writes it; `None` if the answer had none.
 fn status(status: &Status) -> Option<&str> {
     match status {
         Status::Unknown(word) if word.is_empty() => None,
@@ -86,7 +86,7 @@ fn text(text: Option<&CleanText>) -> Option<&str> {
     text.map(CleanText::as_str)
 }
 
-/// RFC 3339 in UTC, to the millisecond, as the service writes it.
+/// RFC 3339 in UTC with milliseconds, the service's own format.
 pub fn time(time: Time) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_has_the_services_names_and_what_is_known_here() {
+    fn a_job_has_the_services_field_names_and_local_data() {
         let expected = json!({
             "id": "j/1",
             "status": "completed",
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_null_and_an_undelivered_prompt_says_how_it_stands() {
+    fn unknown_fields_are_null_and_an_undelivered_prompt_sets_the_delivery() {
         let queued = Job { id: None, status: None, undelivered: Some(DeliveryKind::Paused), ..row() };
         let written = job(&queued, None);
         assert_eq!(
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_tells_prompts_and_transitions_in_the_order_of_time() {
+    fn a_thread_lists_prompts_and_transitions_in_order_of_time() {
         use crate::model::prompt::{Delivery, PromptId};
         let at = |seconds| Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range");
         let prompt = |id, kind, delivery, written: i64, sent: Option<i64>| Prompt {
@@ -159,7 +159,7 @@ mod tests {
             state_at: sent.map(at),
         };
         let lost = Delivery::Unconfirmed(CleanText::line("Lost."));
-        let told = thread(&Thread {
+        let entries = thread(&Thread {
             prompts: vec![
                 prompt(1, PromptKind::Create, Delivery::Accepted, 0, Some(1)),
                 prompt(2, PromptKind::FollowUp, lost, 5, None),
@@ -170,10 +170,10 @@ mod tests {
                 JobEvent { at: at(10), kind: EventKind::Gone },
             ],
         });
-        let types: Vec<&str> = told.iter().filter_map(|entry| entry["type"].as_str()).collect();
+        let types: Vec<&str> = entries.iter().filter_map(|entry| entry["type"].as_str()).collect();
         assert_eq!(types, ["prompt", "status", "prompt", "pullRequest", "gone"]);
         assert_eq!(
-            told[2],
+            entries[2],
             json!({
                 "type": "prompt",
                 "at": "2027-01-15T08:00:05.000Z",
@@ -185,7 +185,7 @@ mod tests {
                 "sentAt": null,
             })
         );
-        assert_eq!((&told[1]["from"], &told[1]["to"]), (&Value::Null, &json!("active")));
-        assert_eq!(told[3]["prLink"], "https://x.example/pull/1");
+        assert_eq!((&entries[1]["from"], &entries[1]["to"]), (&Value::Null, &json!("active")));
+        assert_eq!(entries[3]["prLink"], "https://x.example/pull/1");
     }
 }

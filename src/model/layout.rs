@@ -1,24 +1,24 @@
-//! How the dashboard was left: what is remembered for the next start. Written as JSON; what can't be read counts as not
-//! remembered, field by field, since nothing depends on it.
+//! The dashboard's layout, saved as JSON for the next start. A field that can't be read falls back to its default,
+//! because nothing depends on it.
 
 use chrono::NaiveDate;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The remembered layout of a profile.
+/// The saved layout of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layout {
-    /// Columns of the jobs list with the detail at its right.
+    /// Columns of the jobs list when the details are on the right.
     #[serde(deserialize_with = "readable")]
     pub columns: Option<u16>,
-    /// Rows of the jobs list with the detail below.
+    /// Rows of the jobs list when the details are below.
     #[serde(deserialize_with = "readable")]
     pub rows: Option<u16>,
-    /// Whether the detail is hidden.
+    /// Whether the details are hidden.
     #[serde(deserialize_with = "readable")]
     pub hidden: bool,
-    /// The screen that was shown last.
+    /// The last screen.
     #[serde(deserialize_with = "readable")]
     pub place: PanePlace,
     #[serde(deserialize_with = "readable")]
@@ -27,44 +27,42 @@ pub struct Layout {
     pub views: ViewsLayout,
 }
 
-/// How the jobs were listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JobsLayout {
-    /// What was typed into the filter.
+    /// The text in the filter.
     #[serde(deserialize_with = "readable")]
     pub filter: String,
-    /// The saved filter that held, by its name.
+    /// The name of the active saved filter.
     #[serde(deserialize_with = "readable")]
     pub tab: Option<String>,
-    /// The order, where it was not the usual one.
+    /// The sort order, if it is not the default.
     #[serde(deserialize_with = "readable")]
     pub sort: Option<SortBy>,
-    /// Whether dismissed jobs were shown.
+    /// Whether dismissed jobs are shown.
     #[serde(deserialize_with = "readable")]
     pub dismissed: bool,
 }
 
-/// How the page views were listed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ViewsLayout {
-    /// The range, where it was not the usual one.
+    /// The range, if it is not the default.
     #[serde(deserialize_with = "readable")]
     pub range: Option<ShownScreen>,
-    /// Rows per page, where it was not the usual number.
+    /// Rows per page, if not the default.
     #[serde(deserialize_with = "readable")]
     pub limit: Option<u32>,
-    /// The metric of bars and rank, where it was not the usual one.
+    /// The metric of bars and rank, if not the default.
     #[serde(deserialize_with = "readable")]
     pub metric: Option<String>,
-    /// Whether the bars were logarithmic.
+    /// Whether bars use a logarithmic scale.
     #[serde(deserialize_with = "readable")]
     pub log: bool,
-    /// Whether pages were folded into folders.
+    /// Whether pages are grouped into folders.
     #[serde(deserialize_with = "readable")]
     pub folded: bool,
-    /// The order of all pages, where it was not the usual one.
+    /// The sort order of all pages, if not the default.
     #[serde(deserialize_with = "readable")]
     pub sort: Option<SortBy>,
     /// The filter of all pages.
@@ -72,7 +70,7 @@ pub struct ViewsLayout {
     pub filter: String,
 }
 
-/// A screen.
+/// A screen of the dashboard.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PanePlace {
@@ -82,7 +80,7 @@ pub enum PanePlace {
     Log,
 }
 
-/// A range as it was chosen: by a preset's name, which moves with the days, or as days of its own.
+/// A selected range: a preset's name, which moves with the current day, or fixed days.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ShownScreen {
@@ -91,28 +89,28 @@ pub enum ShownScreen {
     Days(NaiveDate, NaiveDate),
 }
 
-/// An order by its name on the screen.
+/// A sort order, by its name on the screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SortBy {
     pub by: String,
     pub reversed: bool,
 }
 
-/// A field of another version that means nothing here is as one that is not there.
+/// A value that this version can't read (written by another version) becomes the default.
 fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
     let value = serde_json::Value::deserialize(from)?;
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
 impl Layout {
-    /// Reads what [`Layout::text`] wrote; the usual layout where it can't be read.
+    /// Parses the output of [`Layout::text`]; returns the default layout if it can't be read.
     pub fn parse(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
 
-    /// As JSON.
+    /// Serializes the layout as JSON.
     pub fn text(&self) -> String {
-        // Nothing in it can fail to be written.
+        // Serializing these types can't fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
@@ -122,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_saved_layout_is_read_back() {
         let day = |text: &str| text.parse::<NaiveDate>().expect("a day");
         let sort = Some(SortBy { by: "age".to_owned(), reversed: true });
         let layout = Layout {
@@ -151,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_version_wrote_is_passed_over_and_the_rest_holds() {
+    fn unreadable_fields_are_ignored_and_the_others_are_used() {
         let odd = "{\"columns\":50,\"rows\":\"all\",\"place\":\"moon\",\"new\":{},\"views\":{\"range\":{\"preset\":\"30d\"},\"log\":3},\"jobs\":[]}";
         let read = Layout::parse(odd);
         assert_eq!((read.columns, read.rows, read.place), (Some(50), None, PanePlace::Jobs));

@@ -18,7 +18,7 @@ fn until_of(budget: Budget) -> Option<Time> {
 }
 
 #[test]
-fn a_request_is_free_again_one_hour_after_its_use() {
+fn a_request_is_available_again_after_one_hour() {
     let uses = entries([0, 10]);
     assert_eq!(budget(RateLimited::Create, &uses, None, at(3599)).used, 2);
     let later = budget(RateLimited::Create, &uses, None, at(3600));
@@ -26,14 +26,14 @@ fn a_request_is_free_again_one_hour_after_its_use() {
 }
 
 #[test]
-fn a_429_outranks_the_count() {
-    let told = budget(RateLimited::Views, &[], Some(block(60, Some(0))), at(0));
-    assert_eq!((told.used, told.left(), until_of(told)), (0, 0, Some(at(60))));
+fn a_429_takes_precedence_over_the_count() {
+    let blocked = budget(RateLimited::Views, &[], Some(block(60, Some(0))), at(0));
+    assert_eq!((blocked.used, blocked.left(), until_of(blocked)), (0, 0, Some(at(60))));
     assert_eq!(budget(RateLimited::Views, &[], Some(block(60, Some(0))), at(60)).left(), 100);
 }
 
 #[test]
-fn entries_ahead_of_the_clock_count_as_made_now_and_for_an_hour_at_most() {
+fn entries_in_the_future_count_for_an_hour_at_most() {
     let ten_days = 240 * 3600;
     let mut uses = entries(ten_days..ten_days + 100);
     let first = budget(RateLimited::Create, &uses, None, at(0));
@@ -43,13 +43,13 @@ fn entries_ahead_of_the_clock_count_as_made_now_and_for_an_hour_at_most() {
     assert_eq!(until_of(budget(RateLimited::Create, &uses, None, at(3599))), Some(at(3600)));
     assert_eq!(budget(RateLimited::Create, &uses, None, at(3600)).left(), 100);
     assert!(uses.iter().all(|entry| entry.is_spent(at(3600)) && !entry.needs_mark(at(3600))));
-    // The clock is set back once more: again for an hour and no longer.
+    // If the clock is set back again, they count for one more hour at most.
     let earlier = budget(RateLimited::Create, &uses, None, at(-7200));
     assert_eq!((earlier.left(), until_of(earlier)), (0, Some(at(-3600))));
 }
 
 #[test]
-fn a_clock_that_was_behind_for_a_while_frees_nothing_early() {
+fn a_clock_that_was_slow_for_a_while_frees_nothing_early() {
     let entry = LedgerEntry { at: at(0), seen_ahead: Some(at(-3600)) };
     assert_eq!(budget(RateLimited::Create, &[entry], None, at(1)).resets_at, Some(at(3600)));
 }
@@ -57,11 +57,11 @@ fn a_clock_that_was_behind_for_a_while_frees_nothing_early() {
 #[test]
 fn a_short_wait_from_a_clock_ten_days_ahead_stays_short() {
     let ten_days = 240 * 3600;
-    let told = Block { until: at(ten_days + 10), ..block(0, Some(ten_days)) };
-    assert_eq!(told.wait(at(0)), Some(Wait { until: at(10), is_estimate: false }));
-    assert!(told.needs_mark(at(0)));
-    let marked = Block { seen_ahead: Some(at(0)), ..told };
-    assert_eq!(marked.wait(at(4)).map(|wait| wait.until), Some(at(10)), "it runs out");
+    let stored = Block { until: at(ten_days + 10), ..block(0, Some(ten_days)) };
+    assert_eq!(stored.wait(at(0)), Some(Wait { until: at(10), is_estimate: false }));
+    assert!(stored.needs_mark(at(0)));
+    let marked = Block { seen_ahead: Some(at(0)), ..stored };
+    assert_eq!(marked.wait(at(4)).map(|wait| wait.until), Some(at(10)), "it expires");
     assert_eq!(marked.wait(at(10)), None);
 }
 
@@ -71,17 +71,17 @@ fn no_wait_is_longer_than_a_day() {
     for stored in [block(400 * 3600, None), block(400 * 3600, Some(0)), block(400 * 3600, Some(300 * 3600))] {
         let wait = stored.wait(at(0)).expect("it lasts");
         assert_eq!(wait.until, at(day), "{stored:?}");
-        assert_eq!(wait.words(at(0)), "24h");
+        assert_eq!(wait.remaining_text(at(0)), "24h");
     }
     assert_eq!(until(TimeDelta::hours(241)), "24h");
 }
 
 #[test]
-fn an_estimate_is_told_as_one() {
+fn an_estimated_wait_is_shown_as_an_estimate() {
     let wait = |is_estimate| Wait { until: at(60), is_estimate };
-    assert_eq!(wait(true).words(at(0)), "about a minute");
-    assert_eq!(wait(true).words(at(40)), "under a minute");
-    assert_eq!(wait(false).words(at(0)), "1m");
+    assert_eq!(wait(true).remaining_text(at(0)), "about a minute");
+    assert_eq!(wait(true).remaining_text(at(40)), "under a minute");
+    assert_eq!(wait(false).remaining_text(at(0)), "1m");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn the_smaller_share_left_is_closer_to_the_limit() {
 
 proptest! {
     #[test]
-    fn no_rolling_hour_ever_holds_more_than_the_limit(gaps in prop::collection::vec(0_i64..120, 1..600)) {
+    fn no_rolling_hour_contains_more_requests_than_the_limit(gaps in prop::collection::vec(0_i64..120, 1..600)) {
         let mut uses: Vec<LedgerEntry> = Vec::new();
         let mut now = at(0);
         for gap in gaps {
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn no_time_of_an_entry_or_a_429_makes_a_wait_longer_than_promised(
+    fn no_wait_exceeds_its_maximum_whatever_times_are_stored(
         times in prop::collection::vec((-9_000_000_i64..9_000_000, prop::option::of(-9_000_000_i64..9_000_000)), 0..220),
         until in -9_000_000_i64..9_000_000,
         learned in prop::option::of(-9_000_000_i64..9_000_000),

@@ -1,19 +1,19 @@
-//! Links to the web, as they are shown and opened: with the host that a browser would go to.
+//! Web links, displayed and opened with the host that a browser would connect to.
 //!
-//! A host may be spelled so that it reads like another one (letters of a second script, escapes, a number, another host in
-//! front of an `@`). What is shown and what is opened is therefore the address as a browser reads it: ASCII, with the host
-//! in punycode where it has other letters.
+//! A host can be spelled so that it looks like another one (letters of another script, escapes, a number, another host
+//! before an `@`). Links are therefore displayed and opened in the form that a browser resolves them to: ASCII, with
+//! other letters in the host as punycode.
 
 use super::text::CleanText;
 use url::Url;
 
-/// An address with `https` or `http`, a host, and no user name: all of it printable ASCII.
+/// An `https` or `http` URL with a host and without a user name, in printable ASCII.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebLink(Url);
 
 impl WebLink {
-    /// The link in this text; none for anything else, above all another scheme, control characters, and a
-    /// user name, which is there to make one host look like another.
+    /// Parses a link. Returns `None` for anything else, in particular for other schemes, control characters, and user
+    /// names, which can make one host look like another.
     pub fn parse(text: &str) -> Option<Self> {
         let host = ["https://", "http://"].iter().find_map(|scheme| {
             let (head, rest) = text.split_at_checked(scheme.len())?;
@@ -29,29 +29,29 @@ impl WebLink {
         (is_plain && url.has_host() && url.as_str().bytes().all(|byte| byte.is_ascii_graphic())).then_some(Self(url))
     }
 
-    /// The whole address, for a browser.
+    /// The full URL, for a browser.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The whole address, as text.
+    /// The full URL, for display.
     pub fn clean(&self) -> CleanText {
         CleanText::line(self.as_str())
     }
 
-    /// The address as it is read: without the scheme that nearly all have.
+    /// The URL for display, without `https://`.
     pub fn short(&self) -> &str {
         self.as_str().strip_prefix("https://").unwrap_or(self.as_str())
     }
 }
 
-/// What is shown of a link in full: the real address, or the text as it came where it leads to no page of the web.
-pub fn shown(link: &CleanText) -> CleanText {
+/// The full URL for display, or the text as received if it is not a web link.
+pub fn display_url(link: &CleanText) -> CleanText {
     WebLink::parse(link.as_str()).map_or_else(|| link.clone(), |web| web.clean())
 }
 
-/// As [`shown`], without the scheme that nearly all links have.
-pub fn shown_short(link: &CleanText) -> String {
+/// Like [`shown`], without `https://`.
+pub fn short_display_url(link: &CleanText) -> String {
     WebLink::parse(link.as_str()).map_or_else(|| link.to_string(), |web| web.short().to_owned())
 }
 
@@ -82,7 +82,7 @@ mod tests {
             ("https://evil.example\\@github.com/", "https://evil.example/@github.com/"),
             // A full-width stop ends a label for a browser too.
             ("https://github.com\u{ff0e}evil.example/", "https://github.com.evil.example/"),
-            // Where a line break was taken out of a path, a blank stands.
+            // A space replaces a line break that was removed from a path.
             ("https://b\u{fc}cher.example/a b", "https://xn--bcher-kva.example/a%20b"),
             ("https://example.com/日本", "https://example.com/%E6%97%A5%E6%9C%AC"),
         ];
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_elsewhere_or_hides_its_host_is_no_link() {
+    fn other_schemes_and_hidden_hosts_are_rejected() {
         let bad = [
             "javascript:alert(1)",
             "file:///etc/passwd",
@@ -120,21 +120,21 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_link_is_shown_as_it_came() {
+    fn a_text_that_is_not_a_link_is_shown_unchanged() {
         let text = CleanText::line("https://github.com@evil.example/");
-        assert_eq!(shown(&text), text);
-        assert_eq!(shown_short(&text), "https://github.com@evil.example/");
+        assert_eq!(display_url(&text), text);
+        assert_eq!(short_display_url(&text), "https://github.com@evil.example/");
     }
 
     proptest! {
         #[test]
-        fn whatever_it_was_made_of_a_link_is_printable_ascii_with_a_web_scheme(
+        fn every_link_is_printable_ascii_with_a_web_scheme(
             text in "(https?|HTTPS|ftp|)(://|:/|:)\\PC{0,40}|\\PC*"
         ) {
             if let Some(link) = WebLink::parse(&text) {
                 prop_assert!(link.as_str().bytes().all(|byte| byte.is_ascii_graphic()));
                 prop_assert!(link.as_str().starts_with("https://") || link.as_str().starts_with("http://"));
-                // Reading it again changes nothing: what is shown is what is opened.
+                // Parsing it again changes nothing, so the displayed link is the one that is opened.
                 prop_assert_eq!(read(link.as_str()), Some(link.as_str().to_owned()));
             }
         }

@@ -1,31 +1,33 @@
-//! Something that is asked for and may be late, old or missing: the screen shows which.
+//! A value that is loaded in the background and may be late, outdated or missing, so that the screen can show which.
 
 use super::Time;
 use super::failure::Failure;
 
-/// A value with the time it is true for.
+/// A value and when it was loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timed<T> {
     pub value: T,
     pub as_of: Time,
 }
 
-/// A value that is asked for. What was there before stays while a new answer is awaited and after it failed.
+/// A value that is loaded in the background. The previous value stays available while loading and after a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Load<T> {
-    /// Not asked for.
     #[default]
     Idle,
-    /// Asked for, no answer yet.
-    Loading { before: Option<Timed<T>> },
-    /// Answered.
+    Loading {
+        before: Option<Timed<T>>,
+    },
     Ready(Timed<T>),
-    /// Asked for in vain.
-    Failed { failure: Failure, at: Time, before: Option<Timed<T>> },
+    Failed {
+        failure: Failure,
+        at: Time,
+        before: Option<Timed<T>>,
+    },
 }
 
 impl<T> Load<T> {
-    /// What can be shown, with its time, whether fresh or from before.
+    /// The value to show, current or previous, with its time.
     pub fn shown(&self) -> Option<&Timed<T>> {
         match self {
             Self::Idle => None,
@@ -34,12 +36,10 @@ impl<T> Load<T> {
         }
     }
 
-    /// Whether an answer is awaited.
     pub fn is_loading(&self) -> bool {
         matches!(self, Self::Loading { .. })
     }
 
-    /// Why the last attempt failed.
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Failed { failure, .. } => Some(failure),
@@ -47,13 +47,13 @@ impl<T> Load<T> {
         }
     }
 
-    /// Asks (again): what can be shown stays.
+    /// Starts loading; the current value stays available.
     pub fn start(&mut self) {
         let before = self.take_shown();
         *self = Self::Loading { before };
     }
 
-    /// Takes the answer.
+    /// Stores the result.
     pub fn finish(&mut self, result: Result<Timed<T>, Failure>, at: Time) {
         *self = match result {
             Ok(value) => Self::Ready(value),
@@ -76,7 +76,7 @@ mod tests {
     use crate::model::failure::FailureKind;
 
     #[test]
-    fn what_was_there_stays_while_loading_and_after_a_failure() {
+    fn the_previous_value_stays_while_loading_and_after_a_failure() {
         let at = Time::default();
         let mut load = Load::default();
         load.start();

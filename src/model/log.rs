@@ -1,4 +1,4 @@
-//! What the log screen lists: requests and transitions, without the text of prompts and without the key.
+//! Entries of the log screen: requests and state changes, never the text of prompts or the API key.
 
 use super::Time;
 use super::text::CleanText;
@@ -13,10 +13,9 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All operations.
     pub const ALL: [Self; 4] = [Self::Create, Self::Get, Self::FollowUp, Self::Views];
 
-    /// Short name on the screen, in the log and in `--fault`.
+    /// The name on the screen, in the log and in `--fault`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -27,22 +26,20 @@ impl Operation {
     }
 }
 
-/// One line of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEntry {
     pub at: Time,
-    /// What it is about: a job's id or title, or a range of days.
+    /// What the entry is about: a job's id or title, or a date range.
     pub subject: CleanText,
-    pub what: LogKind,
+    pub kind: LogKind,
 }
 
-/// What a line of the log records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogKind {
-    /// A request: its status when one came, how long it took, and why it failed.
+    /// A request: the HTTP status if there was an answer, the duration, and the reason for a failure.
     Request { operation: Operation, status: Option<u16>, millis: u32, reason: Option<CleanText> },
-    /// A change that was seen.
+    /// A state change of a job.
     Transition(CleanText),
-    /// Something else worth keeping: a store moved aside, a lease taken.
+    /// Anything else, for example that a damaged store was replaced or a lease was taken.
     Note(CleanText),
 }

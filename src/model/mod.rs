@@ -1,6 +1,7 @@
-//! Plain data and the rules over it: jobs, prompts, views, periods, ledgers, polling.
+//! Plain data types and rules: jobs, prompts, views, periods, ledgers, polling.
 //!
-//! Nothing in here does I/O, knows a runtime or a terminal, or reads a clock: the time of day is always an argument.
+//! This layer does no I/O, depends on no async runtime or terminal, and never reads a clock: the current time is always
+//! an argument.
 
 pub mod ascii;
 pub mod backup;
@@ -15,6 +16,7 @@ pub mod endpoint;
 pub mod engine_event;
 pub mod export;
 pub mod failure;
+pub mod guide;
 pub mod impact;
 pub mod job;
 pub mod job_state;
@@ -35,11 +37,11 @@ pub mod text;
 pub mod unrecorded;
 pub mod views;
 
-/// Moment in UTC; the unit of every stored and compared time.
+/// A time in UTC; all times are stored and compared in UTC.
 pub type Time = chrono::DateTime<chrono::Utc>;
 
-/// The time, where RFC 3339 can say it: in the years 0 to 9999 of UTC. No other may come in from outside, since what it is
-/// written into could not be read again.
+/// Returns the time if RFC 3339 can represent it (years 0 to 9999 in UTC). Other times are rejected on input, because
+/// they could not be read back after they are written.
 pub fn in_rfc3339_range(time: Time) -> Option<Time> {
     (0..=9999).contains(&chrono::Datelike::year(&time)).then_some(time)
 }

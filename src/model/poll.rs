@@ -1,63 +1,70 @@
-//! When to look at a job again, as a pure function of what is known of it (design.md: polling).
+//! When to check a job again, as a pure function of its known state.
 
 use super::Time;
 use super::job::Status;
 use super::row::Job;
 use chrono::TimeDelta;
 
-/// Shortest pause, right after a creation or a follow-up.
-pub const FIRST: TimeDelta = TimeDelta::seconds(2);
-/// Longest pause in the first hour.
-pub const USUAL: TimeDelta = TimeDelta::seconds(30);
-/// The pause for jobs older than an hour and for unknown statuses.
-pub const SLOW: TimeDelta = TimeDelta::seconds(60);
-/// How long a job that took a follow-up may go on saying that it is finished before that is believed.
-pub const WAKING: TimeDelta = TimeDelta::seconds(90);
-/// Looks for a pull request after `completed` came without one.
-pub const LATE_LOOKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
+/// The shortest interval, right after a job was created or followed up.
+pub const FIRST_INTERVAL: TimeDelta = TimeDelta::seconds(2);
+/// The longest interval in the first hour.
+pub const LONGEST_INTERVAL: TimeDelta = TimeDelta::seconds(30);
+/// The interval for jobs older than an hour and for unknown statuses.
+pub const SLOW_INTERVAL: TimeDelta = TimeDelta::seconds(60);
+/// How long the service may report a job as finished after a follow-up before docdeck believes it.
+pub const WAKE_GRACE: TimeDelta = TimeDelta::seconds(90);
+/// Checks for a pull request after `completed` arrived without one.
+pub const LATE_CHECKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
 
-/// The moment of the next look at a job; none when there is nothing more to wait for.
+/// The time of the next check of a job; `None` if nothing more can change.
 ///
-/// Pauses grow by half: with the looks at t₀ = 0, t₁ = 2, t₂ = 5, … each pause is 2 + t/2 seconds, so the last look and
-/// the start are all that has to be known.
+/// Intervals grow by half: with checks at t₀ = 0, t₁ = 2, t₂ = 5, … each interval is 2 + t/2 seconds, so it can be
+/// calculated from the start and the last check alone.
 pub fn next_poll(job: &Job) -> Option<Time> {
     if job.gone || job.id.is_none() {
         return None;
     }
     let Some(checked) = job.checked_at else {
-        return Some(job.last_accepted_at() + FIRST);
+        return Some(job.last_accepted_at() + FIRST_INTERVAL);
     };
     let elapsed = (checked - job.last_accepted_at()).max(TimeDelta::zero());
-    let growing = || checked + if elapsed >= TimeDelta::hours(1) { SLOW } else { (FIRST + elapsed / 2).min(USUAL) };
+    let growing = || {
+        checked
+            + if elapsed >= TimeDelta::hours(1) {
+                SLOW_INTERVAL
+            } else {
+                (FIRST_INTERVAL + elapsed / 2).min(LONGEST_INTERVAL)
+            }
+    };
     match &job.status {
-        // Set to work again, and not at work yet as far as the service says.
-        Some(status) if status.is_finished() && job.finished_at.is_none() && elapsed < WAKING => Some(growing()),
+        // The job was woken by a follow-up, and the service doesn't show it as active yet.
+        Some(status) if status.is_finished() && job.finished_at.is_none() && elapsed < WAKE_GRACE => Some(growing()),
         Some(Status::Completed) if job.pr_link.is_none() => {
             let finished = job.finished_at?;
-            LATE_LOOKS.iter().map(|&after| finished + after).find(|&look| look > checked)
+            LATE_CHECKS.iter().map(|&after| finished + after).find(|&check| check > checked)
         }
         Some(Status::Completed | Status::Archived | Status::Failed) => None,
-        Some(Status::Unknown(_)) => Some(checked + SLOW),
+        Some(Status::Unknown(_)) => Some(checked + SLOW_INTERVAL),
         None | Some(Status::Active) => Some(growing()),
     }
 }
 
-/// Whether a caller that waits for the job may stop: it is finished, or the service no longer knows it. One that completed
-/// without a pull request is looked at once more, since its link may come late; one that has just taken a follow-up is
-/// not believed to be finished before it was looked at.
+/// Whether a caller that waits for the job can stop: the job is finished or gone. A job that completed without a pull
+/// request is checked once more, because its link may arrive late. After a follow-up, a finished status counts only
+/// once [`WAKE_GRACE`] has passed.
 pub fn is_over(job: &Job) -> bool {
     let Some(checked) = job.checked_at else { return false };
-    let late = LATE_LOOKS.first().copied().unwrap_or_default();
+    let late = LATE_CHECKS.first().copied().unwrap_or_default();
     match (&job.status, job.finished_at) {
         _ if job.gone => true,
         (Some(Status::Completed), Some(finished)) if job.pr_link.is_none() => checked >= finished + late,
         (Some(status), Some(_)) => status.is_finished(),
-        (Some(status), None) => status.is_finished() && checked - job.last_accepted_at() >= WAKING,
+        (Some(status), None) => status.is_finished() && checked - job.last_accepted_at() >= WAKE_GRACE,
         (None, _) => false,
     }
 }
 
-/// Pauses of the one exponential backoff for the service: 2, 4, 8 … 120 s.
+/// Exponential backoff for the service: 2, 4, 8 … 120 s.
 pub fn backoff(failures: u32) -> TimeDelta {
     let doubled = 2_i64.saturating_pow(failures.clamp(1, 16));
     TimeDelta::seconds(doubled.min(120))
@@ -80,14 +87,14 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_by_half_up_to_thirty_seconds() {
+    fn intervals_grow_by_half_up_to_thirty_seconds() {
         let mut pauses = Vec::new();
-        let mut last = next_poll(&job(None, None)).expect("a first look");
+        let mut last = next_poll(&job(None, None)).expect("a first check");
         assert_eq!(last, at(2));
         for _ in 0..9 {
             let mut row = job(Some(Status::Active), None);
             row.checked_at = Some(last);
-            let next = next_poll(&row).expect("a next look");
+            let next = next_poll(&row).expect("a next check");
             pauses.push((next - last).num_milliseconds());
             last = next;
         }
@@ -95,25 +102,25 @@ mod tests {
     }
 
     #[test]
-    fn an_old_job_and_an_unknown_status_are_looked_at_once_a_minute() {
+    fn old_jobs_and_unknown_statuses_are_checked_once_a_minute() {
         assert_eq!(next_poll(&job(Some(Status::Active), Some(3600))), Some(at(3660)));
         assert_eq!(next_poll(&job(Some(Status::parse("paused")), Some(5))), Some(at(65)));
     }
 
     #[test]
-    fn a_completed_job_without_a_pull_request_gets_three_more_looks() {
+    fn a_completed_job_without_a_pull_request_is_checked_three_more_times() {
         let mut row = job(Some(Status::Completed), Some(100));
         row.finished_at = Some(at(100));
-        let mut looks = Vec::new();
+        let mut checks = Vec::new();
         while let Some(next) = next_poll(&row) {
-            looks.push((next - at(100)).num_seconds());
+            checks.push((next - at(100)).num_seconds());
             row.checked_at = Some(next);
         }
-        assert_eq!(looks, [5, 15, 45]);
+        assert_eq!(checks, [5, 15, 45]);
     }
 
     #[test]
-    fn a_job_that_took_a_follow_up_is_given_time_to_wake() {
+    fn a_job_has_time_to_wake_after_a_follow_up() {
         let mut row = job(Some(Status::Completed), Some(10));
         row.pr_link = Some(CleanText::line("https://example.com/pull/1"));
         assert_eq!(next_poll(&row), Some(at(17)));
@@ -135,27 +142,27 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_ends_with_the_job_and_gives_a_late_link_one_look() {
+    fn a_wait_ends_with_the_job_after_one_check_for_a_late_link() {
         let mut row = job(Some(Status::Active), Some(5));
         assert!(!is_over(&row));
         row.status = Some(Status::parse("reviewing"));
-        assert!(!is_over(&row), "nobody knows whether it ends there");
+        assert!(!is_over(&row), "an unknown status may not be final");
         row.finished_at = Some(at(10));
         for (status, over) in [(Status::Failed, true), (Status::Archived, true), (Status::Completed, false)] {
             row.status = Some(status);
             assert_eq!(is_over(&row), over, "{:?}", row.status);
         }
         row.checked_at = Some(at(15));
-        assert!(is_over(&row), "looked at once more");
+        assert!(is_over(&row), "checked once more");
         row.checked_at = Some(at(10));
         row.pr_link = Some(CleanText::line("https://example.com/pull/1"));
         assert!(is_over(&row));
     }
 
     #[test]
-    fn a_wait_does_not_end_before_a_follow_up_has_shown() {
+    fn a_wait_does_not_end_before_a_follow_up_takes_effect() {
         let mut row = job(Some(Status::Failed), None);
-        assert!(!is_over(&row), "not looked at since the follow-up");
+        assert!(!is_over(&row), "not checked since the follow-up");
         row.checked_at = Some(at(20));
         assert!(!is_over(&row));
         row.checked_at = Some(at(90));

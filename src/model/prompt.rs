@@ -1,4 +1,4 @@
-//! A prompt and what became of it: the durable record behind "nothing is lost" and "nothing is sent twice".
+//! Prompts and their delivery states, which are stored so that no prompt is lost or sent twice.
 
 use super::Time;
 use super::job::{JobId, Status};
@@ -18,35 +18,36 @@ pub enum PromptKind {
     FollowUp,
 }
 
-/// Where a prompt stands (design.md: submitting). Every reason is a sentence for the user.
+/// The delivery state of a prompt. Every reason is a sentence for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Delivery {
-    /// On disk, to be sent by docdeck when its turn or the limit comes.
+    /// Stored; docdeck sends it when its turn comes and the limit allows it.
     Queued {
-        /// Not before this moment: a limit is used up until then.
+        /// When the limit resets; not sent before that.
         until: Option<Time>,
     },
-    /// On disk, and not sent until the user releases it.
+    /// Stored, and not sent until the user releases it.
     Paused,
-    /// On disk and handed to the network; a killed process leaves it here, and it becomes unconfirmed.
+    /// Passed to the network. If the process is killed, the prompt stays in this state and becomes unconfirmed on the
+    /// next start.
     Sending,
     /// The service answered with the job.
     Accepted,
-    /// It never reached the service.
+    /// The prompt never reached the service.
     NotSent(CleanText),
-    /// The service refused it, in its own words.
+    /// The service rejected the prompt; the reason is the service's message.
     Rejected(CleanText),
-    /// It may or may not have been carried out; never sent again by docdeck itself.
+    /// The service may or may not have received the prompt; docdeck never resends it automatically.
     Unconfirmed(CleanText),
-    /// Given up by the user; it stays in the thread.
+    /// Discarded by the user; the prompt stays in the thread.
     Discarded {
-        /// Its state before that; `None` if an older docdeck discarded it.
+        /// The previous state; `None` if an older version of docdeck discarded it.
         from: Option<DeliveryKind>,
     },
 }
 
 impl Delivery {
-    /// The bare kind, for lists and marks.
+    /// The state without its data, for lists and symbols.
     pub fn kind(&self) -> DeliveryKind {
         match self {
             Self::Queued { .. } => DeliveryKind::Queued,
@@ -60,7 +61,7 @@ impl Delivery {
         }
     }
 
-    /// Why it stands there, where there is more to say than its kind.
+    /// The reason for the state, if it has one.
     pub fn reason(&self) -> Option<&CleanText> {
         match self {
             Self::NotSent(reason) | Self::Rejected(reason) | Self::Unconfirmed(reason) => Some(reason),
@@ -69,7 +70,7 @@ impl Delivery {
     }
 }
 
-/// [`Delivery`] without its reasons.
+/// A delivery state without its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DeliveryKind {
     Queued,
@@ -83,7 +84,6 @@ pub enum DeliveryKind {
 }
 
 impl DeliveryKind {
-    /// All kinds.
     pub const ALL: [Self; 8] = [
         Self::Queued,
         Self::Paused,
@@ -95,7 +95,7 @@ impl DeliveryKind {
         Self::Discarded,
     ];
 
-    /// The word for it on the screen and in JSON.
+    /// The name on the screen and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -109,7 +109,7 @@ impl DeliveryKind {
         }
     }
 
-    /// The word for it in the store and in exports, which older versions of docdeck read as well.
+    /// The name in the store and in exports, which older versions of docdeck can read too.
     pub fn stored_word(self) -> &'static str {
         match self {
             Self::Discarded => "dismissed",
@@ -117,23 +117,23 @@ impl DeliveryKind {
         }
     }
 
-    /// The kind that a word names, either of the two for a discarded prompt.
+    /// Parses either name of a state.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word || kind.stored_word() == word)
     }
 
-    /// Whether only the user can bring it further.
+    /// Whether the user has to decide what happens next.
     pub fn needs_user(self) -> bool {
         matches!(self, Self::NotSent | Self::Rejected | Self::Unconfirmed)
     }
 
-    /// Whether its end is known, and it is that the service did nothing.
-    pub fn was_not_carried_out(self) -> bool {
+    /// Whether the service certainly did not carry out the prompt.
+    pub fn had_no_effect(self) -> bool {
         matches!(self, Self::NotSent | Self::Rejected)
     }
 
-    /// Whether a prompt behind this one has to wait for it (follow-ups go out in order).
-    pub fn holds_the_rest(self) -> bool {
+    /// Whether later prompts of the job must wait for this one, since follow-ups are sent in order.
+    pub fn blocks_next(self) -> bool {
         !matches!(self, Self::Accepted | Self::Discarded)
     }
 }
@@ -143,19 +143,19 @@ impl DeliveryKind {
 pub struct Prompt {
     pub id: PromptId,
     pub kind: PromptKind,
-    /// As typed; clean it before showing it.
+    /// As typed; use [`CleanText`] to show it.
     pub text: String,
     pub delivery: Delivery,
-    /// When it was handed over to be sent.
+    /// When it was submitted.
     pub written_at: Time,
-    /// When it last went out.
+    /// When it was last sent.
     pub sent_at: Option<Time>,
-    /// When its delivery state began; `None` if that is unknown.
+    /// When the current delivery state began; `None` if unknown.
     pub state_at: Option<Time>,
 }
 
 impl Prompt {
-    /// A sentence about what a discarded prompt may have led to; `None` for any other prompt.
+    /// A sentence about what became of a discarded prompt; `None` for any other prompt.
     pub fn discarded_text(&self) -> Option<&'static str> {
         let Delivery::Discarded { from } = self.delivery else { return None };
         let may_have_arrived = match from {
@@ -172,55 +172,51 @@ impl Prompt {
     }
 }
 
-/// Something that happened to a job, as seen from here.
+/// A change of a job that docdeck observed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
-    /// The status changed; `from` is none at the first answer.
+    /// The status changed; `from` is `None` for the first answer.
     Status { from: Option<Status>, to: Status },
     /// A pull request appeared or changed.
     PullRequest(CleanText),
-    /// The service no longer knows the job (404).
+    /// The service answered 404.
     Gone,
-    /// It knows it again.
+    /// The service returns the job again after a 404.
     Back,
 }
 
-/// A transition with its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobEvent {
     pub at: Time,
     pub kind: EventKind,
 }
 
-/// All that is known of what was said to and seen of one job, each list oldest first.
+/// The prompts and events of a job, each list oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Thread {
     pub prompts: Vec<Prompt>,
     pub events: Vec<JobEvent>,
 }
 
-/// Where an unfinished text belongs.
+/// What a draft is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DraftSlot {
-    /// A new job.
     NewJob,
-    /// A new job about pages, which the draft names.
+    /// A new job about pages, which the draft lists.
     AboutPages,
-    /// Many new jobs at once.
     Batch,
-    /// A follow-up to this job.
     FollowUp(JobKey),
-    /// Changes to a prompt that came back undelivered.
+    /// An edited version of a prompt that was not delivered.
     Prompt(PromptId),
 }
 
-/// What the user decides about a prompt that docdeck will not send by itself.
+/// The user's decision about an undelivered prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
-    /// Send it again, knowing that it may then have been carried out twice.
+    /// Send it again, although the service may then carry it out twice.
     SendAgain,
-    /// Send this text instead (not for an unconfirmed one).
+    /// Send this text instead (not possible for an unconfirmed prompt).
     SendEdited(String),
-    /// The unconfirmed new job is this one of the service.
+    /// The unconfirmed prompt created this job on the service.
     Link(JobId),
 }

@@ -1,9 +1,9 @@
-//! Takes keys out of texts that are about to be shown, logged or exported: a key that stands in the wrong field of a
-//! configuration, or that the service repeats.
+//! Removes API keys from texts before they are shown, logged or exported: a key in the wrong field of the
+//! configuration, or one that the service repeats.
 //!
-//! Three rules, from mild to strict: [`redacted`] finds keys of the service by their form and leaves all other text alone;
-//! [`Redactor`] also finds one key that is known; [`redacted_setting`] and [`redacted_words`] are for the user's own settings,
-//! where hiding too much costs little.
+//! There are three levels. [`redacted`] finds the service's keys by their form and leaves all other text alone.
+//! [`Redactor`] also finds one known key. [`redacted_setting`] and [`redacted_words`] are for the user's own settings,
+//! where it does little harm to hide too much.
 
 use super::endpoint::ApiKey;
 use super::text::CleanText;
@@ -14,28 +14,28 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// What stands for a key that was taken out.
+/// Replaces a removed key.
 const REDACTED: &str = "***";
-/// What every key of the service begins with, without the underscore behind it.
+/// The prefix of all keys of the service, without the underscore after it.
 const PREFIX: &[u8] = b"mint";
-/// Characters of a key's random part, at least; shorter ones are words, such as `mint_config`.
+/// Minimum length of a key's random part; shorter ones are words, such as `mint_config`.
 const SHORTEST: usize = 8;
-/// A part of a name that is as long as this is no word, whatever it is made of.
+/// A part of a name that is at least this long is not a word.
 const LONGEST_WORD: usize = 20;
-/// What base64 makes of `mint_` and `MINT_`, depending on how many bytes stand before it; incomplete characters left out.
+/// The base64 forms of `mint_` and `MINT_` after 0, 1 or 2 other bytes (modulo 3), without incomplete characters.
 const ENCODED: [&[u8]; 6] = [b"bWludF", b"1pbnRf", b"taW50X", b"TUlOVF", b"1JTlRf", b"NSU5UX"];
-/// Shortest run of base64 that can hold a key.
+/// The shortest run of base64 that can contain a key.
 const SHORTEST_ENCODED: usize = 16;
-/// Shortest key that is looked for in other forms than its own: a shorter one could be a part of anything.
+/// The shortest key that is also searched for in encoded forms: a shorter one could be part of anything.
 const SHORTEST_KNOWN: usize = 8;
 
-/// The text without anything that has the form of a service's key, plain, percent-encoded or in base64.
+/// Removes everything that has the form of a service key: plain, percent-encoded or in base64.
 pub fn redacted(text: &str) -> Cow<'_, str> {
     without(text, |bytes, at| key_at(bytes, at, false))
 }
 
-/// A text that repeats a setting of the user's own: as [`redacted`], and without anything that a token of whatever service
-/// looks like.
+/// For a text that repeats a setting: like [`redacted`], but also removes everything that looks like a token of any
+/// service.
 pub fn redacted_setting(text: &str) -> Cow<'_, str> {
     let text = match without(text, |bytes, at| key_at(bytes, at, true)) {
         Cow::Borrowed(text) => return without(text, token_at),
@@ -44,9 +44,9 @@ pub fn redacted_setting(text: &str) -> Cow<'_, str> {
     Cow::Owned(without(&text, token_at).into_owned())
 }
 
-/// What a mistake in a file of settings says: as [`redacted_setting`], and without anything that is no word. A piece of a key
-/// that was torn apart by the mistake is not seen either.
-pub fn redacted_words(text: &str) -> String {
+/// For an error about a settings file: like [`redacted_setting`], but also removes everything that is not a word,
+/// because the mistake may have split a key into pieces.
+pub fn redacted_text(text: &str) -> String {
     let text = redacted_setting(text);
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_ref();
@@ -60,31 +60,31 @@ pub fn redacted_words(text: &str) -> String {
     out
 }
 
-/// A path from the settings: as [`redacted_setting`], and its last part as [`redacted_words`], since a key that is taken for
-/// the name of a file stands there.
+/// For a path from the settings: like [`redacted_setting`], and the last part like [`redacted_words`], because a key in
+/// the wrong field looks like a file name.
 pub fn redacted_path(path: &Path) -> PathBuf {
-    let whole = path.display().to_string();
-    let text = redacted_setting(&whole);
+    let original = path.display().to_string();
+    let text = redacted_setting(&original);
     let (folder, name) = text.rsplit_once('/').map_or(("", text.as_ref()), |(folder, name)| (folder, name));
-    let name = redacted_words(name);
+    let name = redacted_text(name);
     match text.strip_suffix(name.as_str()) {
-        // Nothing is taken out: the path stays what it is, text or not.
-        Some(_) if text == whole => path.to_path_buf(),
+        // Nothing was removed: return the path unchanged, even if it is not valid UTF-8.
+        Some(_) if text == original => path.to_path_buf(),
         _ if text.contains('/') => PathBuf::from(format!("{folder}/{name}")),
         _ => PathBuf::from(name),
     }
 }
 
-/// Takes one known key out of texts, as it is, in other case, percent-encoded or in base64.
+/// Removes one known key from texts: plain, in other case, percent-encoded or in base64.
 #[derive(Debug)]
 pub struct Redactor {
-    /// Found whatever the case of their letters.
+    /// Searched for in any case.
     plain: Vec<Zeroizing<String>>,
     encoded: Vec<Zeroizing<String>>,
 }
 
 impl Redactor {
-    /// For this key. Keep it no longer than needed: it has the key in several forms.
+    /// Keep the redactor no longer than needed, because it contains the key in several forms.
     pub fn new(key: &ApiKey) -> Self {
         let key = key.expose();
         let mut plain = vec![Zeroizing::new(key.to_owned())];
@@ -100,7 +100,6 @@ impl Redactor {
         Self { plain, encoded }
     }
 
-    /// The text without the key.
     pub fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let text = self.redacted_plain(text);
         if !self.encoded.iter().any(|form| text.contains(form.as_str())) {
@@ -113,14 +112,14 @@ impl Redactor {
         Cow::Owned(without(&text, is_encoded).into_owned())
     }
 
-    /// Takes the key out of a text that is clean already.
+    /// Removes the key from a clean text.
     pub fn clean(&self, text: &mut CleanText) {
         if let Cow::Owned(redacted) = self.redacted(text.as_str()) {
             *text = CleanText::line(&redacted);
         }
     }
 
-    /// Whether the text has the key in it.
+    /// Whether the text contains the key.
     pub fn finds(&self, text: &str) -> bool {
         matches!(self.redacted(text), Cow::Owned(_))
     }
@@ -138,7 +137,7 @@ impl Redactor {
     }
 }
 
-/// The key in base64 behind so many other bytes, as far as only the key decides about the characters.
+/// The base64 characters that the key alone decides when it follows `before` other bytes.
 fn in_base64(key: &[u8], before: usize) -> Zeroizing<String> {
     let mut bytes = Zeroizing::new(vec![0; before]);
     bytes.extend_from_slice(key);
@@ -147,30 +146,30 @@ fn in_base64(key: &[u8], before: usize) -> Zeroizing<String> {
     Zeroizing::new(text.get((before * 8).div_ceil(6)..whole).unwrap_or_default().to_owned())
 }
 
-/// The text without what `find` finds; `find` gets a place and tells which range around it is a key.
+/// Replaces what `find` finds. `find` gets a position and returns the range of the key around it, if there is one.
 fn without(text: &str, find: impl Fn(&[u8], usize) -> Option<Range<usize>>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut out = String::new();
-    let (mut kept, mut at) = (0, 0);
+    let (mut copied, mut at) = (0, 0);
     while at < bytes.len() {
         match find(bytes, at) {
             Some(key) => {
-                out.push_str(text.get(kept..key.start.max(kept)).unwrap_or_default());
+                out.push_str(text.get(copied..key.start.max(copied)).unwrap_or_default());
                 out.push_str(REDACTED);
-                kept = key.end;
+                copied = key.end;
                 at = key.end.max(at + 1);
             }
             None => at += 1,
         }
     }
-    if kept == 0 {
+    if copied == 0 {
         return Cow::Borrowed(text);
     }
-    out.push_str(text.get(kept..).unwrap_or_default());
+    out.push_str(text.get(copied..).unwrap_or_default());
     Cow::Owned(out)
 }
 
-/// A key of the service whose telling character is at this place.
+/// Finds a service key by the separator or the last base64 character of its prefix, which is at `at`.
 fn key_at(bytes: &[u8], at: usize, is_strict: bool) -> Option<Range<usize>> {
     let separator = match bytes.get(at)? {
         b'_' => 1,
@@ -193,7 +192,7 @@ fn key_at(bytes: &[u8], at: usize, is_strict: bool) -> Option<Range<usize>> {
     is_key.then(|| start..around(bytes, secret, |byte| is_of_key(byte) || b"+=~%".contains(&byte)).end)
 }
 
-/// Whether a part of this name is too long or too mixed for a word.
+/// Whether part of the name is too long or too mixed to be a word.
 fn is_random(name: &[u8]) -> bool {
     name.split(|byte| matches!(byte, b'_' | b'-')).any(|part| {
         let has = |is: fn(&u8) -> bool| part.iter().any(is);
@@ -202,7 +201,7 @@ fn is_random(name: &[u8]) -> bool {
     })
 }
 
-/// A token of any service that begins at this place: a long run of letters and digits, on its own or behind a prefix.
+/// Finds a token of any service that starts at `at`: a long run of letters and digits, alone or after a prefix.
 fn token_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let is_inside = at > 0 && bytes.get(at - 1).is_some_and(|before| is_of_key(*before));
     if is_inside || !bytes.get(at).is_some_and(|byte| is_of_key(*byte)) {
@@ -220,7 +219,7 @@ fn token_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     is_token.then_some(token)
 }
 
-/// Whether letters and digits read as a word of a sentence or a name, not as a piece of a key.
+/// Whether letters and digits form a word or a name, not a piece of a key.
 fn is_a_word(part: &str) -> bool {
     let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = part.len() - letters.len();
@@ -236,7 +235,7 @@ fn starts_with(bytes: &[u8], at: usize, form: &[u8]) -> bool {
     !form.is_empty() && bytes.get(at..).is_some_and(|rest| rest.starts_with(form))
 }
 
-/// The range with all such bytes next to it on both sides.
+/// Extends the range on both sides over all bytes that match.
 fn around(bytes: &[u8], range: Range<usize>, is: impl Fn(u8) -> bool) -> Range<usize> {
     let before = bytes.get(..range.start).unwrap_or_default().iter().rev().take_while(|byte| is(**byte)).count();
     let after = bytes.get(range.end..).unwrap_or_default().iter().take_while(|byte| is(**byte)).count();
@@ -258,7 +257,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_key_of_the_service_is_taken_out_wherever_it_stands() {
+    fn a_service_key_is_removed_wherever_it_is() {
         let key = "mint_0a1b2c3d4e5f6071";
         for form in
             [key.to_owned(), key.to_uppercase(), key.replace('_', "%5F"), "mint_sim_read_00ff00ff00ff".to_owned()]
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_stays_as_it_is() {
+    fn other_text_stays_unchanged() {
         for text in [
             "mint_config and peppermint_candy12345 and mint_…",
             "/guides/mint_condition/2024",
@@ -306,7 +305,7 @@ mod tests {
             assert_eq!(redacted_setting(text), left);
         }
         let mistake = "unknown field `mnt_m4rk3dk3y`, expected one of `base_url`, `api_key_file`, F12, PgDown or UTF-8";
-        assert_eq!(redacted_words(mistake), mistake.replace("m4rk3dk3y", "***"));
+        assert_eq!(redacted_text(mistake), mistake.replace("m4rk3dk3y", "***"));
     }
 
     proptest! {
@@ -331,10 +330,10 @@ mod tests {
         }
 
         #[test]
-        fn a_text_stays_text_whatever_is_taken_out(text in "\\PC{0,60}(mint_[a-f0-9]{0,20})?\\PC{0,20}") {
+        fn redacting_twice_changes_nothing_more(text in "\\PC{0,60}(mint_[a-f0-9]{0,20})?\\PC{0,20}") {
             let once = redacted(&text).into_owned();
             prop_assert_eq!(redacted(&once).into_owned(), once.clone());
-            prop_assert!(redacted_words(&text).len() <= 3 * text.len() + 3);
+            prop_assert!(redacted_text(&text).len() <= 3 * text.len() + 3);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A job as the list shows it: what the service said of it, joined with what only this computer knows.
+//! A job as the lists show it: the service's data together with local data.
 
 use super::Time;
 use super::job::{JobId, Status, pr_number};
@@ -8,102 +8,100 @@ use super::text::CleanText;
 use std::sync::Arc;
 use thin_vec::ThinVec;
 
-/// Key of a job in the store on this computer; there before the service has given an id.
+/// A job's key in the local store; assigned before the service gives the job an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct JobKey(pub i64);
 
-/// Which rows of a scope are left after some were let go of.
+/// The jobs that remain after some were removed by `docdeck prune`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RemainingJobs {
-    /// In their order.
+    /// Sorted.
     pub keys: Vec<JobKey>,
-    /// What this tells about: keys beyond it were given out later.
+    /// The largest key when this list was made; larger keys are newer jobs.
     pub up_to: JobKey,
 }
 
 impl RemainingJobs {
-    /// Whether the row of this key is still there, as far as this tells.
-    pub fn has(&self, key: JobKey) -> bool {
+    /// Whether the job still exists. Jobs that are newer than this list count as existing.
+    pub fn contains(&self, key: JobKey) -> bool {
         key > self.up_to || self.keys.binary_search(&key).is_ok()
     }
 }
 
-/// One row of the jobs list. All rows of a list are in memory, so what most of them don't have takes little room in
-/// each, and what many of them have in common is there once.
+/// A row of the jobs list. All rows are in memory, so rarely used fields are small and common values are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     pub key: JobKey,
-    /// None until the service has accepted it.
+    /// `None` until the service has accepted the job.
     pub id: Option<JobId>,
-    /// The user's own, or the first line of its prompt, or the id of a job made elsewhere.
+    /// A custom title, the first line of the prompt, or the id of a job that was created elsewhere.
     pub title: CleanText,
-    /// Whether the title is the user's own.
+    /// Whether the title is a custom one.
     pub has_own_title: bool,
-    /// The user's own, in lower case.
+    /// Added by the user, in lower case.
     pub tags: ThinVec<CleanText>,
-    /// The user's own.
+    /// Written by the user.
     pub note: Option<CleanText>,
-    /// The pages that it was started about, in the order in which they were chosen; empty for any other job.
+    /// The pages that the job was started for, in the order in which they were chosen; empty for other jobs.
     pub pages: ThinVec<CleanText>,
-    /// As last seen; none until the service has answered.
+    /// The last known status; `None` until the service has answered.
     pub status: Option<Status>,
     pub repository: Option<Arc<CleanText>>,
     pub git_ref: Option<CleanText>,
     pub model: Option<Arc<CleanText>>,
     pub pr_link: Option<CleanText>,
-    /// The service's `createdAt`, or else when it was written here.
+    /// The service's `createdAt`, or when the prompt was written on this computer.
     pub created_at: Time,
     pub archived_at: Option<Time>,
-    /// When the agent was last set to work: creation, or the follow-up that woke the finished job.
+    /// When the agent was last started: on creation, or by a follow-up to the finished job.
     pub started_at: Time,
-    /// When it was first seen finished; none for a job that was finished before it was known here.
+    /// When the job was first seen finished; `None` if it was already finished when it was imported.
     pub finished_at: Option<Time>,
-    /// Last change of what the service says that is worth a look.
+    /// When the service last reported a change that the user should see.
     pub changed_at: Time,
-    /// Last answer of the service about it.
+    /// When the service last answered about the job.
     pub checked_at: Option<Time>,
-    /// Last time that the user looked at it.
-    pub looked_at: Option<Time>,
-    /// Last time that the user acted on it: followed up, opened its pull request, or marked it as done.
+    /// When the user last viewed the job.
+    pub viewed_at: Option<Time>,
+    /// When the user last acted on the job: followed up, opened its pull request, or marked it as done.
     pub handled_at: Option<Time>,
     /// When the service accepted the last follow-up.
     pub followed_up_at: Option<Time>,
     /// The service answered 404.
     pub gone: bool,
-    /// When it first did; `None` if that is unknown.
+    /// When the service first answered 404; `None` if unknown.
     pub gone_at: Option<Time>,
-    /// Put away by the user.
+    /// Dismissed by the user.
     pub dismissed: bool,
-    /// The prompt of its thread that is furthest from delivered, if any is undelivered. Discarded only if that was the
-    /// prompt for the job itself, which then has no id.
+    /// The state of the undelivered prompt that is furthest from delivery, if there is one. Discarded only if that is
+    /// the prompt that would have created the job, which then has no id.
     pub undelivered: Option<DeliveryKind>,
-    /// When that prompt entered its state; `None` if that is unknown.
+    /// When that prompt entered its state; `None` if unknown.
     pub undelivered_at: Option<Time>,
-    /// Its first queued prompt's place in the line (paused ones keep theirs): smaller goes out first. None without one.
+    /// The position of the job's first queued or paused prompt in the send queue; smaller positions are sent first.
     pub queue_position: Option<i64>,
-    /// Grows with every change in the store; a newer row replaces an older one.
+    /// Increases with every change in the store; a row with a higher revision replaces an older one.
     pub revision: i64,
 }
 
-/// Groups of the jobs list, in the order of need.
+/// The groups of the jobs list, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobGroup {
-    /// A pull request or failure on which the user has not acted, an unconfirmed or undelivered prompt.
+    /// The job failed or has a pull request and the user has not acted yet, or a prompt is unconfirmed or undelivered.
     NeedsYou,
-    /// The agent is at it, or the status is unknown.
+    /// The agent is working, or the status is unknown.
     Working,
-    /// A prompt waits for its turn or for the limit.
+    /// A prompt is waiting for its turn or for the limit.
     Queued,
     Done,
-    /// Put away by the user.
+    /// Dismissed by the user.
     Dismissed,
 }
 
 impl JobGroup {
-    /// All groups, in order.
     pub const ALL: [Self; 5] = [Self::NeedsYou, Self::Working, Self::Queued, Self::Done, Self::Dismissed];
 
-    /// The name, lower case.
+    /// The name in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::NeedsYou => "needs you",
@@ -115,21 +113,21 @@ impl JobGroup {
     }
 }
 
-/// The head of the jobs list: what a screen can show before all rows are read.
+/// The top of the jobs list, which the first frame shows before all rows are loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FirstRows {
-    /// The first rows in groups by need, the newest first in each; the queued ones as they go out.
+pub struct InitialRows {
+    /// The first rows, grouped by urgency, newest first in each group; queued ones in send order.
     pub rows: Vec<Job>,
-    /// How many rows each group has, in the order of [`Group::ALL`].
+    /// The number of rows of each group, in the order of [`JobGroup::ALL`].
     pub sizes: [usize; JobGroup::ALL.len()],
-    /// How many jobs the agent works on, dismissed ones included.
+    /// The number of working jobs, dismissed ones included.
     pub working: usize,
-    /// The thread of the first row, which is the one that is selected; none without rows.
+    /// The thread of the first row, which is selected; `None` if there are no rows.
     pub thread: Option<Thread>,
 }
 
 impl Job {
-    /// A job of which nothing is known but its title and when it was written here.
+    /// A new job, of which only the title and the creation time are known.
     pub fn new(key: JobKey, title: CleanText, written_at: Time) -> Self {
         Self {
             key,
@@ -150,7 +148,7 @@ impl Job {
             finished_at: None,
             changed_at: written_at,
             checked_at: None,
-            looked_at: None,
+            viewed_at: None,
             handled_at: None,
             followed_up_at: None,
             gone: false,
@@ -163,17 +161,17 @@ impl Job {
         }
     }
 
-    /// Whether something worth a look happened since the user last looked.
+    /// Whether the job has changed since the user last viewed it.
     pub fn is_unseen(&self) -> bool {
-        self.looked_at.is_none_or(|looked| looked < self.changed_at)
+        self.viewed_at.is_none_or(|looked| looked < self.changed_at)
     }
 
-    /// Whether the user has acted on it since it last changed.
+    /// Whether the user has acted on the job since it last changed.
     pub fn is_handled(&self) -> bool {
         self.handled_at.is_some_and(|handled| handled >= self.changed_at)
     }
 
-    /// Whether it ended in a way that the user has to act on: it failed, or it has a pull request.
+    /// Whether the job ended in a way that requires the user to act: it failed, or it has a pull request.
     pub fn wants_action(&self) -> bool {
         let ended = match &self.status {
             Some(Status::Failed) => true,
@@ -183,7 +181,7 @@ impl Job {
         ended && self.undelivered.is_none() && !self.gone && self.id.is_some()
     }
 
-    /// The group it belongs to by its own state.
+    /// The group that the job is listed in.
     pub fn group(&self) -> JobGroup {
         if self.dismissed && !self.undelivered.is_some_and(DeliveryKind::needs_user) {
             return JobGroup::Dismissed;
@@ -191,7 +189,7 @@ impl Job {
         self.undismissed_group()
     }
 
-    /// Whether it counts as a job that the agent works on; dismissing it doesn't change that.
+    /// Whether the agent is working on the job; dismissing it makes no difference.
     pub fn counts_as_working(&self) -> bool {
         self.undismissed_group() == JobGroup::Working
     }
@@ -216,18 +214,17 @@ impl Job {
         }
     }
 
-    /// Whether the agent is at work on it, as far as is known.
+    /// Whether the agent is working on the job, according to the last known status.
     pub fn is_working(&self) -> bool {
         !self.gone && self.id.is_some() && !self.status.as_ref().is_some_and(Status::is_finished)
     }
 
-    /// When the service last accepted a prompt of it: its changes are worth a look soon after that.
+    /// When the service last accepted a prompt of the job. The job is checked often after that.
     pub fn last_accepted_at(&self) -> Time {
         self.followed_up_at.map_or(self.started_at, |at| at.max(self.started_at))
     }
 
-    /// When the state began that is shown for the job: that of its undelivered prompt, otherwise the service's. `None` if
-    /// that is unknown.
+    /// When the displayed state began: that of the undelivered prompt, otherwise the service's. `None` if unknown.
     pub fn state_since(&self) -> Option<Time> {
         if self.undelivered.is_some() {
             return self.undelivered_at;
@@ -242,18 +239,18 @@ impl Job {
         }
     }
 
-    /// The time by which it is sorted: [`JobRow::state_since`], or the last time before that which is known.
+    /// The time to sort by: [`Job::state_since`], or the last known time before it.
     pub fn age_from(&self) -> Time {
         self.state_since().or(self.finished_at).unwrap_or(self.created_at)
     }
 
-    /// The address of its pull request as every output writes it: the one that a browser would open, or the service's text
-    /// if that is no web address.
+    /// The URL of the pull request in all outputs: as a browser would open it, or the service's text if it is not a web
+    /// link.
     pub fn pr_address(&self) -> Option<CleanText> {
-        self.pr_link.as_ref().map(link::shown)
+        self.pr_link.as_ref().map(link::display_url)
     }
 
-    /// The number of its pull request, where the link has the usual form.
+    /// The pull request's number, if the link has a common form.
     pub fn pr_number(&self) -> Option<u64> {
         self.pr_link.as_ref().and_then(|link| pr_number(link.as_str()))
     }

@@ -1,21 +1,23 @@
-//! Text from outside, made safe to show: [`CleanText`] is the only form in which it reaches a frame, the log or a file.
+//! Text from outside, made safe to show. [`CleanText`] is the only form in which it may reach a frame, the log or a
+//! file.
 //!
-//! Cleaning takes out whatever could move the cursor, hide, reorder or link (control characters with the whole escape
-//! sequence that they start, bidi controls, zero-width and tag characters) and bounds floods of combining marks.
+//! Cleaning removes everything that could move the cursor, hide or reorder text, or create links (control characters
+//! with their escape sequences, bidi controls, zero-width and tag characters) and limits combining marks.
 
 use super::redaction::redacted;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Marks that one base character keeps; real scripts need up to four.
+/// Combining marks per base character; real scripts need up to four.
 const MAX_MARKS: usize = 4;
 
-/// Text that can't move the cursor, hide, reorder or link, and has nothing that looks like a key of the service. Made by [`CleanText::line`] or [`CleanText::block`] alone.
+/// Text without control characters, hidden characters or service keys. Created only by [`CleanText::line`],
+/// [`CleanText::block`] and [`CleanText::title`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CleanText(Box<str>);
 
 impl CleanText {
-    /// One line: line breaks and tabs become single spaces, both ends are trimmed.
+    /// Cleans a single line: line breaks and tabs become spaces, and both ends are trimmed.
     pub fn line(raw: &str) -> Self {
         if is_plain(raw) {
             return Self(redacted(raw.trim()).into());
@@ -24,15 +26,15 @@ impl CleanText {
         Self(redacted(text.trim()).into())
     }
 
-    /// Several lines: CR and CRLF become LF, a tab becomes four spaces, all else as in a line.
+    /// Cleans several lines: CR and CRLF become LF, a tab becomes four spaces.
     pub fn block(raw: &str) -> Self {
         Self(redacted(&clean(raw, true)).into())
     }
 
-    /// The first line that has something on it, at most `max` characters and `…` where it was cut: a job's title.
+    /// A job's title: the first line that isn't blank, cut to `max` characters with `…` if it is longer.
     pub fn title(raw: &str, max: usize) -> Self {
         let first = raw.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
-        // Before the cut, which could leave a part of a key.
+        // Redact before cutting, because the cut could leave part of a key.
         let first = redacted(first);
         let head: String = first.chars().take(max.saturating_mul(2)).collect();
         let line = Self::line(&head);
@@ -44,12 +46,10 @@ impl CleanText {
         Self(cut.into())
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether nothing is left to show.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -73,33 +73,33 @@ impl AsRef<str> for CleanText {
     }
 }
 
-/// The last gate before a stream that people read: of all control and format characters only line breaks, tabs and
-/// well-formed colours (SGR sequences) get through.
-pub fn gated(text: &str) -> Cow<'_, str> {
+/// The last filter before a stream that is shown to the user. Of all control and format characters, only line breaks,
+/// tabs and well-formed colours (SGR sequences) pass.
+pub fn filter_output(text: &str) -> Cow<'_, str> {
     if !text.contains(|c: char| is_hidden(c) && c != '\n' && c != '\t') {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let (taken, left) = rest.split_at(if c == '\x1b' { colour_length(rest).unwrap_or(1) } else { c.len_utf8() });
+        let (taken, after) = rest.split_at(if c == '\x1b' { sgr_length(rest).unwrap_or(1) } else { c.len_utf8() });
         if taken.len() > 1 && c == '\x1b' || matches!(c, '\n' | '\t') || !is_hidden(c) {
             out.push_str(taken);
         }
-        rest = left;
+        rest = after;
     }
     Cow::Owned(out)
 }
 
-/// Bytes of the SGR sequence that the text begins with.
-fn colour_length(text: &str) -> Option<usize> {
+/// The length in bytes of the SGR sequence at the start of the text.
+fn sgr_length(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix("\x1b[")?;
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     parameters.get(end..)?.starts_with('m').then_some(end + 3)
 }
 
-/// The same JSON with every control and format character written as `\u….`: a reader of JSON gets the same text, a
-/// terminal gets none of them.
+/// Escapes every control and format character as `\u….`: a JSON parser gets the same text, and a terminal gets none of
+/// these characters.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(|c: char| is_hidden(c) && c != '\n') {
         return Cow::Borrowed(json);
@@ -117,7 +117,7 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Nothing but printable ASCII, as most text is: there is nothing to clean.
+/// Whether the text is only printable ASCII, as most text is, and needs no cleaning.
 fn is_plain(raw: &str) -> bool {
     raw.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
@@ -136,7 +136,7 @@ fn clean(raw: &str, keep_lines: bool) -> String {
             }
             '\n' | '\u{2028}' | '\u{2029}' => out.push(if keep_lines { '\n' } else { ' ' }),
             '\t' => out.push_str(if keep_lines { "    " } else { " " }),
-            // Nothing of these stays, so marks go on piling up on what was before them.
+            // These leave nothing behind, so marks still count for the character before them.
             '\x1b' => {
                 skip_escape(&mut chars);
                 continue;
@@ -176,7 +176,7 @@ fn skip_escape(chars: &mut Chars<'_>) {
             chars.next();
             skip_string(chars);
         }
-        // Intermediates, then one final character: charset selections and the like.
+        // Intermediate characters, then a final one, for example to select a character set.
         Some(' '..='/') => {
             while chars.next_if(|c| (' '..='/').contains(c)).is_some() {}
             chars.next_if(|c| ('0'..='~').contains(c));
@@ -193,7 +193,7 @@ fn skip_csi(chars: &mut Chars<'_>) {
     chars.next_if(|c| ('@'..='~').contains(c));
 }
 
-/// Skips an OSC, DCS, SOS, PM or APC up to its end; one without an end swallows no more than its line.
+/// Skips an OSC, DCS, SOS, PM or APC sequence. An unterminated one ends with its line.
 fn skip_string(chars: &mut Chars<'_>) {
     while let Some(&c) = chars.peek() {
         match c {
@@ -214,7 +214,7 @@ fn skip_string(chars: &mut Chars<'_>) {
     }
 }
 
-/// Whether a character shows nothing or changes how its neighbours are shown: control and format characters.
+/// Whether a character is invisible or changes how its neighbours are shown: control and format characters.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -224,7 +224,7 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Combining marks, joiners and variation selectors: what takes no cell of its own and can be piled up.
+/// Combining marks, joiners and variation selectors: they have no width and can be stacked.
 fn is_mark(c: char) -> bool {
     !c.is_ascii() && unicode_width::UnicodeWidthChar::width(c) == Some(0)
 }
@@ -235,19 +235,19 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn escape_sequences_go_with_all_that_they_carry() {
+    fn escape_sequences_are_removed_with_their_contents() {
         let raw = "a\x1b[31mb\x1b]8;;https://evil\x1b\\c\x1b]52;c;AAAA\x07d\x1bP1$q\x1b\\e\u{9b}2Jf\x1b(0g";
         assert_eq!(CleanText::line(raw).as_str(), "abcdefg");
     }
 
     #[test]
-    fn bidi_zero_width_and_tag_characters_are_taken_out() {
+    fn bidi_zero_width_and_tag_characters_are_removed() {
         let raw = "a\u{202e}b\u{2066}c\u{200b}d\u{feff}e\u{e0041}f\u{61c}";
         assert_eq!(CleanText::line(raw).as_str(), "abcdef");
     }
 
     #[test]
-    fn a_flood_of_combining_marks_is_bounded() {
+    fn the_number_of_combining_marks_is_limited() {
         let raw = format!("e{}x", "\u{301}\u{200b}".repeat(500));
         assert_eq!(CleanText::line(&raw).as_str().chars().count(), 1 + MAX_MARKS + 1);
     }
@@ -265,26 +265,26 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_without_an_end_swallows_no_more_than_its_line() {
+    fn an_unterminated_sequence_ends_with_its_line() {
         assert_eq!(CleanText::block("a\x1b]0;title\nb").as_str(), "a\nb");
     }
 
     #[test]
-    fn a_title_is_the_first_line_with_something_on_it() {
+    fn a_title_is_the_first_line_that_is_not_blank() {
         assert_eq!(CleanText::title("\n  \n Fix the links \nmore", 40).as_str(), "Fix the links");
         assert_eq!(CleanText::title("abcdefghij", 5).as_str(), "abcd…");
     }
 
     #[test]
-    fn the_gate_lets_colours_line_breaks_and_tabs_through_and_nothing_else() {
+    fn only_colours_line_breaks_and_tabs_pass_the_output_filter() {
         let painted = "\x1b[1;38;2;1;2;3mfailed\x1b[0m\tx\n";
-        assert_eq!(gated(painted), painted);
+        assert_eq!(filter_output(painted), painted);
         let bad = "a\x1b[2Jb\x1b]0;t\x07c\u{9b}31md\x1b[31\u{202e}me\rf\u{200b}\x1b[3";
-        assert_eq!(gated(bad), "a[2Jb]0;tc31md[31mef[3");
+        assert_eq!(filter_output(bad), "a[2Jb]0;tc31md[31mef[3");
     }
 
     #[test]
-    fn escaped_json_is_the_same_text_to_a_reader_of_json() {
+    fn escaped_json_parses_to_the_same_text() {
         let text = "a\x1b\u{7f}\u{9b}\u{202e}\u{e0041}\u{2028}世\"\\\n";
         let json = serde_json::to_string_pretty(&[text]).expect("JSON");
         let escaped = escaped_json(&json);
@@ -294,8 +294,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_the_gate_lets_through_it_lets_through_again(raw in "[\\x00-\\x7f\u{80}-\u{a0}\u{200b}-\u{202f}]*|\\PC*") {
-            let once = gated(&raw).into_owned();
+        fn filtering_output_twice_changes_nothing_more(raw in "[\\x00-\\x7f\u{80}-\u{a0}\u{200b}-\u{202f}]*|\\PC*") {
+            let once = filter_output(&raw).into_owned();
             let colours = once.split('\x1b').skip(1).all(|part| part.starts_with('['));
             prop_assert!(colours && !once.contains(|c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\x1b')));
         }

@@ -1,17 +1,17 @@
-//! What became of a prompt at the service while the store can't write it down: it must not be sent again, and the user must
-//! not lose the id.
+//! Outcomes of sends that can't be recorded because the store fails: the prompt must not be sent again, and the user
+//! must not lose the job's id.
 
 use super::engine_event::EngineEvent;
 use super::job::JobId;
 use super::prompt::{Delivery, PromptId, PromptKind};
 use super::text::CleanText;
 
-/// An outcome of sending that is not on disk.
+/// An outcome of a send that is not on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unrecorded {
     pub prompt: PromptId,
     pub kind: PromptKind,
-    /// The job's id, as far as the service has given one.
+    /// The job's id, if the service has returned one.
     pub id: Option<JobId>,
     pub outcome: Delivery,
     pub obstacle: Obstacle,
@@ -19,7 +19,7 @@ pub struct Unrecorded {
     pub is_retried: bool,
 }
 
-/// Why the store can't write, and what the user can do about it, as parts of a sentence.
+/// Why the store can't write and what the user can do about it, as parts of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
     /// For example “the disk is full”.
@@ -29,12 +29,12 @@ pub struct Obstacle {
 }
 
 impl Unrecorded {
-    /// Whether the service has carried the prompt out, or may have.
-    pub fn may_be_carried_out(&self) -> bool {
+    /// Whether the service has carried out the prompt, or may have.
+    pub fn may_have_taken_effect(&self) -> bool {
         matches!(self.outcome, Delivery::Accepted | Delivery::Unconfirmed(_))
     }
 
-    /// What happened and what to do, for the user.
+    /// A sentence for the user: what happened and what to do.
     pub fn sentence(&self) -> CleanText {
         let id = self.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default();
         let what = match (&self.outcome, self.kind) {
@@ -51,7 +51,7 @@ impl Unrecorded {
             _ => "The prompt did not reach the service, but that".to_owned(),
         };
         let Obstacle { what: obstacle, remedy } = &self.obstacle;
-        let advice = if self.may_be_carried_out() {
+        let advice = if self.may_have_taken_effect() {
             format!("Don't send it again; {remedy}.")
         } else {
             format!("{}.", sentence_case(remedy.as_str()))
@@ -64,11 +64,11 @@ impl Unrecorded {
     }
 }
 
-/// All that are not on disk, the oldest first.
+/// All unrecorded outcomes, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnrecordedPrompts {
     all: Vec<Unrecorded>,
-    /// The one that was recorded last.
+    /// The prompt that was recorded last.
     recorded: Option<PromptId>,
 }
 
@@ -78,24 +78,22 @@ impl UnrecordedPrompts {
         self.all.is_empty()
     }
 
-    /// The one of this prompt.
     pub fn get(&self, prompt: PromptId) -> Option<&Unrecorded> {
         self.all.iter().find(|unrecorded| unrecorded.prompt == prompt)
     }
 
-    /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &Unrecorded> {
         self.all.iter()
     }
 
-    /// Whether the prompt was recorded just now, after it could not be: its acceptance is no news any more. Says so once.
+    /// Whether the prompt was recorded late, so that its acceptance needs no further notice. Returns true once.
     pub fn take_recorded(&mut self, prompt: PromptId) -> bool {
         self.recorded.take_if(|recorded| *recorded == prompt).is_some()
     }
 
-    /// Adds or removes what the news is about; returns the sentence that tells it, or `None` for other news.
-    pub fn apply(&mut self, news: &EngineEvent) -> Option<CleanText> {
-        match news {
+    /// Applies an event; returns the sentence to show, or `None` if the event is about something else.
+    pub fn apply(&mut self, event: &EngineEvent) -> Option<CleanText> {
+        match event {
             EngineEvent::Unrecorded(unrecorded) => {
                 self.all.retain(|known| known.prompt != unrecorded.prompt);
                 self.all.push((**unrecorded).clone());

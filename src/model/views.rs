@@ -1,11 +1,11 @@
-//! Page views as the service counts them (api.md: page views), as tolerantly as they may come.
+//! Page views as the service counts them. Every field may be missing or unexpected.
 
 pub use super::count::{Count, Fraction, ViewCount};
 
 use super::period::DateRange;
 use super::text::CleanText;
 
-/// Smallest and largest page of the answer, and the one used unless the user chooses.
+/// The smallest, the largest and the default page size.
 pub const LIMIT_MIN: u32 = 1;
 pub const LIMIT_MAX: u32 = 250;
 pub const LIMIT_DEFAULT: u32 = 50;
@@ -19,14 +19,14 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Share of AI in human + AI, 0 to 1; none where there are no views or no counts.
+    /// AI views divided by human + AI views, 0 to 1; `None` if there are no views or no counts.
     pub fn ai_share(&self) -> Option<f64> {
         let (human, ai) = (self.human.value()?, self.ai.value()?);
         let sum = human + ai;
         (!sum.is_zero()).then(|| ai.ratio_to(sum))
     }
 
-    /// Whether the three numbers are counts and the total is the sum of the other two.
+    /// Whether all three numbers are counts and the total is the sum of the other two.
     pub fn add_up(&self) -> bool {
         match (self.human.value(), self.ai.value(), self.total.value()) {
             (Some(human), Some(ai), Some(total)) => (human + ai).nearly_equals(total),
@@ -35,7 +35,7 @@ impl Counts {
     }
 }
 
-/// A number of cells or pieces as a float, for drawing: exact up to 2⁵³, near enough above.
+/// Converts a number of cells or pieces for drawing: exact up to 2⁵³, close enough above.
 pub fn as_f64(n: u64) -> f64 {
     let (high, low) = (u32::try_from(n >> 32).unwrap_or(u32::MAX), u32::try_from(n & 0xffff_ffff).unwrap_or(0));
     f64::from(high) * 4_294_967_296.0 + f64::from(low)
@@ -48,32 +48,32 @@ pub struct PageRow {
     pub counts: Counts,
 }
 
-/// One answer: the site's totals for the range and one page of rows, in the service's order.
+/// One answer: the site's totals of the range and one page of rows in the service's order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ViewsPage {
     pub totals: Counts,
     pub rows: Vec<PageRow>,
-    /// None when the answer didn't say.
+    /// `None` if the answer doesn't contain it.
     pub has_more: Option<bool>,
 }
 
-/// What is asked of the service.
+/// A query for page views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ViewsQuery {
     pub range: DateRange,
     /// Rows per page, [`LIMIT_MIN`] to [`LIMIT_MAX`].
     pub limit: u32,
-    /// Counted from 1.
+    /// Starts at 1.
     pub page: u32,
 }
 
 impl ViewsQuery {
-    /// Rows before this page (api.md: page k has offset (k − 1) × limit).
+    /// Rows before this page: page k starts at row (k − 1) × limit.
     pub fn offset(&self) -> u64 {
         u64::from(self.page.saturating_sub(1)) * u64::from(self.limit)
     }
 
-    /// Whether there is a page after this answer; an answer that doesn't say has one when it is full.
+    /// Whether there is a page after this answer; without that field, whether the answer is full.
     pub fn has_next(&self, answer: &ViewsPage) -> bool {
         answer.has_more.unwrap_or(answer.rows.len() >= self.limit as usize)
     }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_add_up_are_noticed() {
+    fn numbers_that_do_not_add_up_are_detected() {
         assert!(counts(3, 1, 4).add_up());
         assert!(!counts(3, 1, 5).add_up());
         assert!(!counts(-3, 1, -2).add_up());

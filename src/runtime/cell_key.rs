@@ -1,72 +1,74 @@
-//! What a cell shows, in two words: all cells of a frame are compared with those before it, and they are thousands.
-//! ratatui's own comparison takes twice as long, calls for the bytes of each glyph, and knows nothing of blanks.
+//! The content of a cell as two integers, to compare the thousands of cells of a frame with those before. ratatui's
+//! own comparison takes twice as long, since it calls a function for the bytes of each glyph, and compares invisible
+//! styles of blanks.
 
-use super::encode::SEEN_ON_BLANK;
+use super::encode::VISIBLE_ON_BLANK;
 use super::sgr::SgrState;
 use ratatui::buffer::{Cell, CellDiffOption};
 use ratatui::style::Color;
 
-/// What a cell shows: alike for two cells if and only if nothing has to be sent to make one the other, but for a glyph of
-/// many bytes, of which it tells nothing but that.
+/// The content of a cell. Two keys are equal if and only if nothing has to be sent to turn one cell into the other,
+/// except for long glyphs, which all have the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellKey {
-    /// Glyph, width, modifiers.
+    /// Glyph, width and modifiers.
     glyph: u64,
-    /// Letters and ground.
+    /// Foreground and background.
     colors: u64,
 }
 
-/// In place of a glyph of more bytes than there is room for. No character has these bytes.
-const LONG: u64 = u32::MAX as u64;
+/// Replaces a glyph that doesn't fit into 32 bits. No character has these bytes.
+const LONG_GLYPH: u64 = u32::MAX as u64;
 
 impl CellKey {
-    /// Of a cell on which nothing was drawn.
+    /// The key of a cell on which nothing was drawn.
     pub(super) const EMPTY: Self = Self { glyph: b' ' as u64, colors: 0 };
 
-    /// Of any cell. What nobody sees of a blank is left out. Inlined, as what it calls is: the build is made for size, and a
-    /// call for each of thousands of cells takes longer than what is worked out in it.
+    /// The key of any cell, without what is invisible on a blank. Inlined, like what it calls: the build is optimized
+    /// for size, and a call for each of thousands of cells takes longer than the computation.
     #[inline(always)]
     pub(super) fn of(cell: &Cell) -> Self {
         let glyph = match cell.symbol().as_bytes() {
             [byte] => u64::from(*byte),
-            bytes => several(bytes),
+            bytes => multi_byte(bytes),
         };
-        let ground = number(cell.bg) << 32;
-        if glyph == u64::from(b' ') && !cell.modifier.intersects(SEEN_ON_BLANK) {
-            return Self { glyph: glyph | width(cell), colors: ground };
+        let background = color_code(cell.bg) << 32;
+        if glyph == u64::from(b' ') && !cell.modifier.intersects(VISIBLE_ON_BLANK) {
+            return Self { glyph: glyph | width(cell), colors: background };
         }
         let modifier = u64::from(cell.modifier.bits()) << 32;
-        Self { glyph: glyph | modifier | width(cell), colors: number(cell.fg) | ground }
+        Self { glyph: glyph | modifier | width(cell), colors: color_code(cell.fg) | background }
     }
 
-    /// What glyphs have in common that are drawn with this pen, but for blanks.
-    pub(super) fn of_pen(pen: SgrState) -> Self {
-        let colors = number(pen.fg) | number(pen.bg) << 32;
-        Self { glyph: u64::from(pen.modifier.bits()) << 32, colors }
+    /// The part of the key that all glyphs with this style share, except blanks.
+    pub(super) fn of_style(style: SgrState) -> Self {
+        let colors = color_code(style.fg) | color_code(style.bg) << 32;
+        Self { glyph: u64::from(style.modifier.bits()) << 32, colors }
     }
 
-    /// The letter that it is, if it is one byte, no blank, and drawn with this pen.
-    pub(super) fn letter(self, pen: Self) -> Option<char> {
-        let byte = u8::try_from(self.glyph ^ pen.glyph).ok().filter(|_| self.colors == pen.colors)?;
+    /// The character of the cell, if it is a single byte, not a blank, and drawn with this style.
+    pub(super) fn letter(self, style: Self) -> Option<char> {
+        let byte = u8::try_from(self.glyph ^ style.glyph).ok().filter(|_| self.colors == style.colors)?;
         Some(char::from(byte)).filter(char::is_ascii_graphic)
     }
 
-    /// Whether it is a glyph of one byte, and no link: that takes one cell.
+    /// Whether the cell contains a glyph of one byte and no link; such a glyph is one cell wide.
     pub(super) fn is_letter(self) -> bool {
-        self.glyph & (0xffff << 48 | LONG) < 0x80
+        self.glyph & (0xffff << 48 | LONG_GLYPH) < 0x80
     }
 
-    /// Whether the glyph is too long to be told apart from others.
+    /// Whether the glyph is too long to be distinguished from others.
     pub(super) fn is_long(self) -> bool {
-        self.glyph & LONG == LONG
+        self.glyph & LONG_GLYPH == LONG_GLYPH
     }
 }
 
-fn several(bytes: &[u8]) -> u64 {
-    if bytes.len() > 4 { LONG } else { bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)) }
+fn multi_byte(bytes: &[u8]) -> u64 {
+    if bytes.len() > 4 { LONG_GLYPH } else { bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)) }
 }
 
-/// What a cell says of its width, by which a link is told from the same glyphs without one; above what is known of its glyph.
+/// The forced width of a cell, in the bits above those of the glyph. It distinguishes a link from the same glyphs
+/// without one.
 #[inline(always)]
 fn width(cell: &Cell) -> u64 {
     match cell.diff_option {
@@ -75,11 +77,11 @@ fn width(cell: &Cell) -> u64 {
     }
 }
 
-/// In 32 bits. A colour's kind is told by its place in ratatui's list, so that nothing has to be looked up for it.
+/// The colour in 32 bits. Its kind is its position in ratatui's list, so that no lookup is needed.
 #[inline(always)]
-fn number(color: Color) -> u64 {
+fn color_code(color: Color) -> u64 {
     if matches!(color, Color::Reset) {
-        // Nearly every ground.
+        // Nearly every background.
         return 0;
     }
     let kind = match color {
@@ -113,7 +115,7 @@ fn number(color: Color) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::encode::settle_blank;
+    use super::super::encode::normalize_blank;
     use super::*;
     use ratatui::style::{Modifier, Style};
     use std::num::NonZeroU16;
@@ -143,21 +145,21 @@ mod tests {
     }
 
     #[test]
-    fn cells_look_alike_when_they_are_but_for_what_nobody_sees_of_a_blank() {
+    fn keys_are_equal_for_cells_that_are_equal_except_for_invisible_styles_of_blanks() {
         let cells = cells();
-        let settled: Vec<Cell> = cells.iter().cloned().map(|mut cell| (settle_blank(&mut cell), cell).1).collect();
-        let looks: Vec<CellKey> = cells.iter().map(CellKey::of).collect();
+        let settled: Vec<Cell> = cells.iter().cloned().map(|mut cell| (normalize_blank(&mut cell), cell).1).collect();
+        let keys: Vec<CellKey> = cells.iter().map(CellKey::of).collect();
         for one in (0..cells.len()).step_by(61) {
             for other in 0..cells.len() {
-                let is_same_glyph = !looks[one].is_long() || cells[one].symbol() == cells[other].symbol();
-                let is_alike = looks[one] == looks[other] && is_same_glyph;
+                let is_same_glyph = !keys[one].is_long() || cells[one].symbol() == cells[other].symbol();
+                let is_alike = keys[one] == keys[other] && is_same_glyph;
                 assert_eq!(is_alike, settled[one] == settled[other], "{:?} {:?}", cells[one], cells[other]);
             }
         }
     }
 
     #[test]
-    fn a_cell_on_which_nothing_was_drawn_looks_empty() {
+    fn a_cell_on_which_nothing_was_drawn_has_the_empty_key() {
         assert_eq!(CellKey::of(&Cell::EMPTY), CellKey::EMPTY);
     }
 }

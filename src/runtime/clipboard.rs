@@ -1,5 +1,6 @@
-//! Ways to copy. OSC 52: the terminal at the user's end takes the text, also over SSH; only the sequence is made here, it
-//! goes out between two frames. A program of the user's choice, run without a shell: it reads the text from its stdin.
+//! Two ways to copy: OSC 52, with which the user's terminal takes the text even over SSH (this module only builds the
+//! sequence, which is sent between two frames), and a configured program, run without a shell, that reads the text
+//! from stdin.
 
 use crate::model::endpoint::KEY_VARIABLE;
 use crate::model::export::COPY_LIMIT;
@@ -12,13 +13,13 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-/// Bytes of text that terminals take.
+/// Maximum number of bytes that terminals accept.
 pub const LIMIT: usize = COPY_LIMIT;
 
 /// The text is too long to be copied through the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("It is too long to copy: {bytes} bytes, and a terminal takes at most {LIMIT}.")]
-pub struct TooLong {
+#[error("Too long to copy: {bytes} bytes, and a terminal accepts at most {LIMIT}.")]
+pub struct CopyTooLong {
     pub bytes: usize,
 }
 
@@ -26,25 +27,24 @@ pub struct TooLong {
 ///
 /// # Errors
 /// The text has more than [`LIMIT`] bytes.
-pub fn copy_sequence(text: &str) -> Result<Vec<u8>, TooLong> {
+pub fn copy_sequence(text: &str) -> Result<Vec<u8>, CopyTooLong> {
     if text.len() > LIMIT {
-        return Err(TooLong { bytes: text.len() });
+        return Err(CopyTooLong { bytes: text.len() });
     }
     Ok(format!("\x1b]52;c;{}\x07", STANDARD.encode(text)).into_bytes())
 }
 
-/// How long the program may take; one that runs on has the text and stays to hand it out.
+/// How long the program may take. If it is still running then, it has the text and stays in order to serve it.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Hands the text to a program: its name, then its arguments.
+/// Passes the text to a program, given as its name and arguments.
 ///
 /// # Errors
-/// It can't be started, doesn't read all of the text, or fails.
-pub async fn hand_to(words: &[String], text: String) -> Result<(), Failure> {
+/// The program can't be started, doesn't read the complete text, or fails.
+pub async fn copy_with_program(words: &[String], text: String) -> Result<(), Failure> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
     let failed = |why: &str| {
-        let sentence =
-            format!("{program} did not take the copy ({why}). clipboard under [ui] in config.toml names it.");
+        let sentence = format!("{program} could not copy ({why}). It is set as clipboard under [ui] in config.toml.");
         Failure::new(FailureKind::Local, &sentence)
     };
     let mut command = Command::new(program);
@@ -65,8 +65,8 @@ pub async fn hand_to(words: &[String], text: String) -> Result<(), Failure> {
     };
     match tokio::time::timeout(PATIENCE, given).await {
         Ok(Ok(())) => {}
-        Ok(Err(_)) => return Err(failed("it ended before it had read all")),
-        Err(_) => return Err(failed("it does not read")),
+        Ok(Err(_)) => return Err(failed("it exited before it read all of the text")),
+        Err(_) => return Err(failed("it does not read its input")),
     }
     match tokio::time::timeout(PATIENCE, child.wait()).await {
         Ok(Ok(status)) if !status.success() => Err(failed("it failed")),
@@ -89,26 +89,26 @@ mod tests {
         let file = folder.path().join("a b");
         let text = "ü\n".repeat(LIMIT);
         let tee = words(&["tee", file.to_str().expect("a path")]);
-        assert_eq!(hand_to(&tee, text.clone()).await, Ok(()));
+        assert_eq!(copy_with_program(&tee, text.clone()).await, Ok(()));
         assert!(std::fs::read_to_string(file).expect("written") == text);
     }
 
     #[cfg(unix)]
     #[tokio::test]
     async fn a_program_that_is_missing_or_fails_is_named() {
-        for (program, why) in [("docdeck-no-such-program", "not installed"), ("false", "false did not take")] {
-            let failure = hand_to(&words(&[program]), "x".repeat(1 << 20)).await.expect_err("a failure");
-            assert!(failure.sentence.as_str().contains(why), "{failure:?}");
+        for (program, why) in [("docdeck-no-such-program", "not installed"), ("false", "false could not copy")] {
+            let failure = copy_with_program(&words(&[program]), "x".repeat(1 << 20)).await.expect_err("a failure");
+            assert!(failure.message.as_str().contains(why), "{failure:?}");
         }
     }
 
     #[test]
-    fn a_text_travels_as_base64() {
+    fn a_text_is_sent_as_base64() {
         assert_eq!(copy_sequence("a ü\x1b").expect("short"), b"\x1b]52;c;YSDDvBs=\x07");
     }
 
     #[test]
-    fn whatever_the_text_holds_nothing_but_base64_is_sent_between_the_two_ends() {
+    fn only_base64_is_sent_for_any_text() {
         let controls = (0..0x20).chain(0x7f..0xa0).filter_map(char::from_u32);
         let texts = ["\x1b]52;c;AAAA\x07".to_owned(), "\u{9d}0;x\u{9c}\u{9b}2J".to_owned(), controls.collect()];
         for text in texts {
@@ -121,8 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_terminals_refuse_is_refused_here() {
+    fn a_text_that_is_too_long_for_terminals_is_rejected() {
         assert!(copy_sequence(&"x".repeat(LIMIT)).is_ok_and(|sequence| sequence.len() < 100_010));
-        assert_eq!(copy_sequence(&"x".repeat(LIMIT + 1)), Err(TooLong { bytes: LIMIT + 1 }));
+        assert_eq!(copy_sequence(&"x".repeat(LIMIT + 1)), Err(CopyTooLong { bytes: LIMIT + 1 }));
     }
 }

@@ -1,7 +1,7 @@
-//! Copying a text: through the terminal, to whose user it goes also over SSH; and to a program, where one is configured.
-//! Over SSH that program is on the other computer, so it gets only what the terminal doesn't take.
+//! Copies a text through the terminal, which reaches the user even over SSH, and to the configured program. Over SSH
+//! that program runs on the remote computer, so it gets only what the terminal did not accept.
 
-use super::clipboard::{copy_sequence, hand_to};
+use super::clipboard::{copy_sequence, copy_with_program};
 use super::event_loop::Dashboard;
 use super::multiplexer::Multiplexer;
 use crate::app::Msg;
@@ -9,7 +9,7 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::text::CleanText;
 
 impl Dashboard {
-    /// Copies; none where a program answers later.
+    /// Copies the text. Returns `None` if a program was started; its result follows later.
     pub(super) fn copy(&mut self, what: CleanText, text: String) -> Option<Msg> {
         let by_terminal = self.copy_through_terminal(&text);
         let is_second = by_terminal.is_ok() && self.environment.ssh;
@@ -17,7 +17,7 @@ impl Dashboard {
             return Some(Msg::ActionFinished { what, result: by_terminal });
         }
         let words = self.clipboard.clone();
-        self.effects.spawn(async move { Msg::ActionFinished { what, result: hand_to(&words, text).await } });
+        self.effects.spawn(async move { Msg::ActionFinished { what, result: copy_with_program(&words, text).await } });
         None
     }
 
@@ -25,12 +25,10 @@ impl Dashboard {
     pub(super) fn copy_through_terminal(&mut self, text: &str) -> Result<(), Failure> {
         let local = |sentence: &str| Failure::new(FailureKind::Local, sentence);
         if !self.session.is_modern() {
-            return Err(local(
-                "This terminal takes no copies. clipboard under [ui] in config.toml names a program that does.",
-            ));
+            return Err(local("This terminal can't copy. Set a program as clipboard under [ui] in config.toml."));
         }
         let sequence = copy_sequence(text).map_err(|error| local(&error.to_string()))?;
-        let sequence = Multiplexer::of(&self.environment).copying(&sequence);
-        self.session.screen.send(&sequence).map_err(|_| local("The terminal took nothing; nothing was copied."))
+        let sequence = Multiplexer::of(&self.environment).wrap_copy(&sequence);
+        self.session.screen.send(&sequence).map_err(|_| local("Could not write to the terminal; nothing was copied."))
     }
 }

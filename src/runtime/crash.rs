@@ -1,5 +1,4 @@
-//! What a panic does, on whatever thread it happens: the terminal is given back first, then the message is shown and
-//! logged, and the program ends with code 101.
+//! The panic hook, for any thread: it restores the terminal, shows and logs the message, and exits with code 101.
 
 use super::logfile;
 use super::terminal::TerminalState;
@@ -8,29 +7,30 @@ use std::panic::PanicHookInfo;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The code that a Rust program ends with after a panic.
+/// The exit code of a Rust program after a panic.
 pub const CODE: i32 = 101;
 
-/// Sets the hook for the rest of the process. `log` is where the panic is written down, if anywhere.
-pub fn install(lent: Arc<TerminalState>, log: Option<PathBuf>) {
-    install_with(move || lent.give_back(), log);
+/// Sets the hook for the rest of the process. `log` is the file to which panics are written, if any.
+pub fn install(terminal: Arc<TerminalState>, log: Option<PathBuf>) {
+    install_with(move || terminal.restore(), log);
 }
 
-/// As [`install`], for a program that has not taken the terminal over.
-pub fn install_plain(log: Option<PathBuf>) {
+/// Like [`install`], for a program that doesn't use the terminal.
+pub fn install_without_terminal(log: Option<PathBuf>) {
     install_with(|| {}, log);
 }
 
-fn install_with(give_back: impl Fn() + Send + Sync + 'static, log: Option<PathBuf>) {
+fn install_with(restore: impl Fn() + Send + Sync + 'static, log: Option<PathBuf>) {
     std::panic::set_hook(Box::new(move |info| {
-        give_back();
+        restore();
         let what = sentence(info);
         if let Some(path) = &log {
             logfile::append(path, &what);
         }
-        eprintln!("docdeck stopped because of a mistake in it: {what}");
-        eprintln!("Prompts and drafts that were saved are still there. Please report this.");
-        // Not by unwinding: a panic in a task or on the store's thread would leave the rest of the program running.
+        eprintln!("docdeck crashed (please report): {what}");
+        eprintln!("Saved prompts and drafts are not lost.");
+        // Exit instead of unwinding: after a panic in a task or on the store's thread, the rest of the program would
+        // go on.
         std::process::exit(CODE);
     }));
 }
@@ -39,6 +39,6 @@ fn sentence(info: &PanicHookInfo<'_>) -> CleanText {
     let payload = info.payload();
     let what = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let what = what.unwrap_or("no message");
-    let place = info.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+    let place = info.location().map_or_else(|| "unknown location".to_owned(), ToString::to_string);
     CleanText::line(&format!("{what} (at {place})"))
 }

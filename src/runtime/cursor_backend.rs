@@ -1,27 +1,27 @@
-//! ratatui's way to the terminal, with a cursor that stands where it should also while it is hidden: what is wanted of it
-//! is noted here, and sent with the frame only where the terminal's cursor is not there already.
+//! A ratatui backend that only tracks the cursor, visible or hidden. Sequences for it are sent with the frame, and
+//! only if the terminal's cursor is not already in place.
 
 use ratatui::backend::{Backend, ClearType, WindowSize};
 use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
 use std::io;
 
-/// What is known of the terminal's cursor. Nothing at first, and after anything else drew.
+/// The known state of the terminal's cursor. Unknown at first and after other programs wrote to the terminal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cursor {
     at: Option<Position>,
     is_shown: Option<bool>,
 }
 
-/// The backend, of which only the cursor matters: cells are drawn by the screen, a frame's cursor is left to
-/// [`Console::end_frame`].
+/// The backend. It only handles the cursor: [`super::output::TerminalOutput`] draws the cells, and
+/// [`Self::finish_frame`] places the cursor.
 #[derive(Debug, Default)]
 pub(super) struct CursorBackend {
-    wanted: Option<Position>,
+    target: Option<Position>,
     cursor: Cursor,
 }
 
-/// What goes out around a frame's cells.
+/// Sequences sent before and after the cells of a frame.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct CursorSequences {
     pub(super) before: Vec<u8>,
@@ -29,35 +29,35 @@ pub(super) struct CursorSequences {
 }
 
 impl CursorBackend {
-    /// Cells were drawn: the terminal's cursor is behind the last one.
-    pub(super) fn wandered(&mut self) {
+    /// The cells of a frame were drawn, so the cursor is behind the last one.
+    pub(super) fn cursor_moved(&mut self) {
         self.cursor.at = None;
     }
 
-    /// The terminal's cursor may be anywhere, shown or not.
+    /// The cursor may be anywhere now, visible or not.
     pub(super) fn forget_cursor(&mut self) {
         self.cursor = Cursor::default();
     }
 
-    /// Brings the cursor to where the frame wants it, `shown` or hidden. While it is seen and `flickers`, it is hidden
-    /// until the frame's cells are drawn.
-    pub(super) fn end_frame(&mut self, shown: bool, flickers: bool) -> CursorSequences {
+    /// Moves the cursor to the position that the frame requests, visible or hidden. If `flickers`, a visible cursor
+    /// is hidden until the frame's cells are drawn.
+    pub(super) fn finish_frame(&mut self, shown: bool, flickers: bool) -> CursorSequences {
         let Cursor { at, is_shown } = self.cursor;
-        let shown = shown && self.wanted.is_some();
-        let mut around = CursorSequences::default();
-        let wanders = at.is_none() && is_shown == Some(true) && flickers;
-        if is_shown != Some(false) && (!shown || wanders) {
-            around.before.extend_from_slice(b"\x1b[?25l");
+        let shown = shown && self.target.is_some();
+        let mut sequences = CursorSequences::default();
+        let hides_briefly = at.is_none() && is_shown == Some(true) && flickers;
+        if is_shown != Some(false) && (!shown || hides_briefly) {
+            sequences.before.extend_from_slice(b"\x1b[?25l");
         }
-        if let Some(wanted) = self.wanted.filter(|wanted| at != Some(*wanted)) {
+        if let Some(wanted) = self.target.filter(|wanted| at != Some(*wanted)) {
             let (row, column) = (u32::from(wanted.y) + 1, u32::from(wanted.x) + 1);
-            around.after.extend_from_slice(format!("\x1b[{row};{column}H").as_bytes());
+            sequences.after.extend_from_slice(format!("\x1b[{row};{column}H").as_bytes());
         }
-        if shown && (is_shown != Some(true) || wanders) {
-            around.after.extend_from_slice(b"\x1b[?25h");
+        if shown && (is_shown != Some(true) || hides_briefly) {
+            sequences.after.extend_from_slice(b"\x1b[?25h");
         }
-        self.cursor = Cursor { at: self.wanted.or(at), is_shown: Some(shown) };
-        around
+        self.cursor = Cursor { at: self.target.or(at), is_shown: Some(shown) };
+        sequences
     }
 }
 
@@ -72,7 +72,7 @@ impl Backend for CursorBackend {
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {
-        self.wanted = None;
+        self.target = None;
         Ok(())
     }
 
@@ -81,11 +81,11 @@ impl Backend for CursorBackend {
     }
 
     fn get_cursor_position(&mut self) -> io::Result<Position> {
-        Ok(self.wanted.unwrap_or_default())
+        Ok(self.target.unwrap_or_default())
     }
 
     fn set_cursor_position<P: Into<Position>>(&mut self, position: P) -> io::Result<()> {
-        self.wanted = Some(position.into());
+        self.target = Some(position.into());
         Ok(())
     }
 

@@ -1,41 +1,42 @@
-//! What the terminal shows and what is being drawn, and the cells in which the two differ.
+//! The frame that the terminal shows, the next one, and the cells in which they differ.
 //!
-//! ratatui looks up the width of every cell of a frame, drawn anew or not; most rows are as they were, and are passed by
-//! here. What it gives for the others is the same, but for the second half of a wide glyph that is gone: a test compares
+//! ratatui computes the width of every cell of a frame, changed or not. This module skips unchanged rows, which are
+//! most. For the others its result is that of ratatui, plus the second halves of removed wide glyphs: a test compares
 //! the two.
 
 use super::cell_key::CellKey;
-use super::encode::{CellUpdate, settle_blank};
+use super::encode::{CellUpdate, normalize_blank};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-/// What shows on a blank cell that a wide glyph left behind.
-const SEEN_ON_BLANK: Modifier = Modifier::REVERSED
+/// What stays visible on a blank cell that a wide glyph covered before.
+const VISIBLE_ON_BLANK: Modifier = Modifier::REVERSED
     .union(Modifier::UNDERLINED)
     .union(Modifier::SLOW_BLINK)
     .union(Modifier::RAPID_BLINK)
     .union(Modifier::CROSSED_OUT);
-/// Asks a terminal to draw a glyph as an emoji; not every one clears the second cell of it.
+/// Makes a terminal draw a glyph as an emoji; not every terminal then clears its second cell.
 const AS_EMOJI: char = '\u{fe0f}';
 
-/// The two frames. Cells that nothing was drawn on yet take no memory: a start has one frame to draw, and touches that alone.
+/// Two frames. A frame without drawn cells takes no memory: at the start there is one frame to draw, and only that is
+/// allocated.
 #[derive(Debug, Default)]
 pub(super) struct DoubleBuffer {
-    /// Without cells while the terminal shows none.
+    /// Has no cells until the terminal shows a frame.
     shown: Buffer,
-    /// What its cells show; empty until a frame is compared with them.
-    looks: Vec<CellKey>,
+    /// The keys of the cells in `shown`; empty until a frame is compared with them.
+    keys: Vec<CellKey>,
     next: Buffer,
 }
 
 impl DoubleBuffer {
-    /// Whether the terminal shows a frame, and one of another size.
-    pub(super) fn is_of_another_size(&self, area: Rect) -> bool {
+    /// Whether the terminal shows a frame of another size.
+    pub(super) fn has_other_size(&self, area: Rect) -> bool {
         !self.shown.content.is_empty() && self.shown.area != area
     }
 
-    /// The next frame, blank, to be drawn and given back to [`Frames::put`].
+    /// Returns the next frame, blank. After drawing, it goes back with [`Self::put`].
     pub(super) fn take(&mut self, area: Rect) -> Buffer {
         if self.shown.area != area {
             self.shown.area = area;
@@ -50,81 +51,80 @@ impl DoubleBuffer {
         }
     }
 
-    /// The next frame as it was drawn.
+    /// Takes the next frame after it was drawn.
     pub(super) fn put(&mut self, next: Buffer) {
         self.next = next;
     }
 
-    /// The terminal was cleared.
+    /// Records that the terminal was cleared.
     pub(super) fn blank(&mut self) {
         self.shown.content.clear();
-        self.looks.clear();
+        self.keys.clear();
     }
 
-    /// What `encoded` makes of the cells that the terminal has to be sent, which may show none yet; they count as shown from
-    /// then on.
+    /// Passes the changed cells to `encoded` and returns its result. From then on these cells count as shown.
     pub(super) fn show(&mut self, encoded: impl FnOnce(&[CellUpdate<'_>], &Buffer, bool) -> String) -> String {
         let width = usize::from(self.next.area.width).max(1);
-        if self.looks.len() != self.shown.content.len() {
-            self.looks = self.shown.content.iter().map(CellKey::of).collect();
+        if self.keys.len() != self.shown.content.len() {
+            self.keys = self.shown.content.iter().map(CellKey::of).collect();
         }
-        // In place of rows that show nothing.
+        // Replaces rows of a frame without cells.
         let blank = vec![Cell::EMPTY; if self.shown.content.is_empty() { width } else { 0 }];
-        let mut rows: Vec<(u16, usize, Differing)> = Vec::new();
-        let begins = (0..).step_by(width);
-        for ((row, begin), next) in (self.next.area.y..).zip(begins).zip(self.next.content.chunks_mut(width)) {
+        let mut rows: Vec<(u16, usize, RowChanges)> = Vec::new();
+        let starts = (0..).step_by(width);
+        for ((row, begin), next) in (self.next.area.y..).zip(starts).zip(self.next.content.chunks_mut(width)) {
             let shown = self.shown.content.get(begin..begin + width);
-            let differs = match (shown, self.looks.get_mut(begin..begin + width)) {
-                (Some(shown), Some(looks)) => differing(looks, shown, next),
-                _ => differing(&mut vec![CellKey::EMPTY; width], &blank, next),
+            let differs = match (shown, self.keys.get_mut(begin..begin + width)) {
+                (Some(shown), Some(keys)) => compare_row(keys, shown, next),
+                _ => compare_row(&mut vec![CellKey::EMPTY; width], &blank, next),
             };
             if differs.count > 0 {
                 rows.push((row, begin, differs));
             }
         }
         let on_blank = !blank.is_empty();
-        let mut placed = Vec::with_capacity(rows.iter().map(|row| row.2.count).sum());
+        let mut updates = Vec::with_capacity(rows.iter().map(|row| row.2.count).sum());
         for (row, begin, differs) in &rows {
             let shown = self.shown.content.get(*begin..begin + width).unwrap_or(&blank);
             if let Some(next) = self.next.content.get(*begin..begin + width) {
-                let (begin, at, cells) = (placed.len(), (self.next.area.x, *row), &differs.cells);
+                let (begin, at, cells) = (updates.len(), (self.next.area.x, *row), &differs.cells);
                 if differs.is_simple {
                     let all = (at.0..).zip(next).zip(cells).filter(|(_, differs)| **differs);
-                    placed.extend(all.map(|((column, cell), _)| (column, at.1, cell)));
+                    updates.extend(all.map(|((column, cell), _)| (column, at.1, cell)));
                     continue;
                 }
-                changes(at, shown, next, cells, &mut placed);
+                add_changes(at, shown, next, cells, &mut updates);
                 if !on_blank {
-                    add_halves(at, shown, next, cells, begin, &mut placed);
+                    add_second_halves(at, shown, next, cells, begin, &mut updates);
                 }
             }
         }
-        let out = if placed.is_empty() { String::new() } else { encoded(&placed, &self.next, on_blank) };
+        let out = if updates.is_empty() { String::new() } else { encoded(&updates, &self.next, on_blank) };
         std::mem::swap(&mut self.shown, &mut self.next);
         out
     }
 }
 
-/// What differs in a row.
+/// The changes of one row.
 #[derive(Debug, Default)]
-struct Differing {
-    /// Which cells have to be drawn again; empty where none has.
+struct RowChanges {
+    /// Which cells have to be drawn; empty if none.
     cells: Vec<bool>,
     count: usize,
-    /// Each glyph of the row takes one cell, and so did those that are gone: nothing but these cells has to be looked at.
+    /// Each glyph of the row is one cell wide, and so were the replaced ones: only these cells need to be looked at.
     is_simple: bool,
 }
 
-impl Differing {
-    /// Takes a cell in that looks another way than before, or may. Apart from the comparison, which has the more room for
-    /// what it needs for each of thousands of cells.
+impl RowChanges {
+    /// Adds a cell that has changed, or may have. Not inlined, so that the comparison, which runs for thousands of
+    /// cells, has more registers.
     #[inline(never)]
-    fn note(&mut self, at: usize, (was, is): (CellKey, CellKey), shown: &[Cell], cell: &mut Cell) {
+    fn add(&mut self, at: usize, (was, is): (CellKey, CellKey), shown: &[Cell], cell: &mut Cell) {
         let before = shown.get(at);
         if was == is && before.is_some_and(|before| before.symbol() == cell.symbol()) {
             return;
         }
-        settle_blank(cell);
+        normalize_blank(cell);
         if self.count == 0 {
             self.cells.resize(shown.len(), false);
             self.is_simple = true;
@@ -137,28 +137,28 @@ impl Differing {
     }
 }
 
-/// Compares a row with what is shown. `looks` is what its cells look like, and then what the next ones do.
-fn differing(looks: &mut [CellKey], shown: &[Cell], next: &mut [Cell]) -> Differing {
-    let mut all = Differing::default();
-    for (at, (look, cell)) in looks.iter_mut().zip(next.iter_mut()).enumerate() {
+/// Compares a row with what is shown, and replaces the `keys` of its cells by those of the next frame.
+fn compare_row(keys: &mut [CellKey], shown: &[Cell], next: &mut [Cell]) -> RowChanges {
+    let mut all = RowChanges::default();
+    for (at, (key, cell)) in keys.iter_mut().zip(next.iter_mut()).enumerate() {
         let is = CellKey::of(cell);
-        if is != *look || is.is_long() {
-            all.note(at, (std::mem::replace(look, is), is), shown, cell);
+        if is != *key || is.is_long() {
+            all.add(at, (std::mem::replace(key, is), is), shown, cell);
         }
     }
     if all.is_simple {
-        all.is_simple = looks.iter().zip(next.iter()).all(|(look, cell)| look.is_letter() || width(cell) == 1);
+        all.is_simple = keys.iter().zip(next.iter()).all(|(key, cell)| key.is_letter() || width(cell) == 1);
     }
     all
 }
 
-/// Adds the cells of a row that have to be drawn. Its first one is at `(x, y)`.
-fn changes<'a>(
+/// Adds the cells of a row that have to be drawn. The first cell of the row is at `(x, y)`.
+fn add_changes<'a>(
     (x, y): (u16, u16),
     shown: &[Cell],
     next: &'a [Cell],
     differs: &[bool],
-    placed: &mut Vec<CellUpdate<'a>>,
+    updates: &mut Vec<CellUpdate<'a>>,
 ) {
     let mut behind = WideGlyphTail::default();
     let mut covered = 0;
@@ -166,12 +166,12 @@ fn changes<'a>(
     for (column, (at, ((was, is), differs))) in (x..).zip(cells) {
         if at < covered {
             if (behind.from..behind.end).contains(&at) {
-                // Behind a wide glyph: the terminal may not clear what was there.
+                // Behind a wide glyph, the terminal may not clear what was there.
                 behind.from = at + width(is).max(1);
                 behind.end = behind.end.max(behind.from);
                 covered = covered.max(behind.end);
                 if behind.all || was.symbol() != is.symbol() {
-                    placed.push((column, y, is));
+                    updates.push((column, y, is));
                 }
             }
             continue;
@@ -181,7 +181,7 @@ fn changes<'a>(
         if !differs {
             continue;
         }
-        placed.push((column, y, is));
+        updates.push((column, y, is));
         if matches!(is.diff_option, CellDiffOption::ForcedWidth(_)) {
             continue;
         }
@@ -195,17 +195,17 @@ fn changes<'a>(
     }
 }
 
-/// Adds the second halves of wide glyphs that are gone to the cells of a row, which begin at `begin`: where only the first
-/// half of one is erased, a terminal may keep the other (tmux does).
-fn add_halves<'a>(
+/// Adds the second halves of removed wide glyphs to the cells of a row, which start at index `begin`: if only the
+/// first half is erased, some terminals (tmux) keep the second.
+fn add_second_halves<'a>(
     (x, y): (u16, u16),
     shown: &[Cell],
     next: &'a [Cell],
     differs: &[bool],
     begin: usize,
-    placed: &mut Vec<CellUpdate<'a>>,
+    updates: &mut Vec<CellUpdate<'a>>,
 ) {
-    // Of a link the cells behind its head are compared by themselves.
+    // The cells behind the head of a link are compared separately.
     let width = |cell: &Cell| width(cell).max(1);
     let is_link = |cell: &Cell| matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
     if !shown.iter().zip(differs).any(|(was, differs)| *differs && !is_link(was) && width(was) > 1) {
@@ -222,39 +222,39 @@ fn add_halves<'a>(
         }
     }
     halves.dedup();
-    let before = placed.len();
+    let before = updates.len();
     for half in halves {
         let column = x.saturating_add(u16::try_from(half).unwrap_or(u16::MAX));
-        let known = placed.get(begin..before).unwrap_or_default();
-        if let (Err(_), Some(cell)) = (known.binary_search_by_key(&column, |placed| placed.0), next.get(half)) {
-            placed.push((column, y, cell));
+        let known = updates.get(begin..before).unwrap_or_default();
+        if let (Err(_), Some(cell)) = (known.binary_search_by_key(&column, |update| update.0), next.get(half)) {
+            updates.push((column, y, cell));
         }
     }
-    if let Some(row) = placed.get_mut(begin..)
+    if let Some(row) = updates.get_mut(begin..)
         && row.len() > before - begin
     {
-        row.sort_by_key(|placed| placed.0);
+        row.sort_by_key(|update| update.0);
     }
 }
 
-/// Cells behind a wide glyph that may have to be drawn as well.
+/// Cells behind a wide glyph that may have to be drawn too.
 #[derive(Debug, Default)]
 struct WideGlyphTail {
     from: usize,
     end: usize,
-    /// Whether they all have to, or those alone that hold something else.
+    /// Whether all of them have to be drawn, or only changed ones.
     all: bool,
 }
 
-/// Cells that a glyph takes.
+/// The width of the cell's glyph.
 fn width(cell: &Cell) -> usize {
-    // A byte is one cell, and most are one.
+    // A single byte is one cell wide, and most glyphs are a single byte.
     let is_letter = cell.symbol().len() == 1 && cell.diff_option == CellDiffOption::None;
     if is_letter { 1 } else { usize::from(cell.cell_width()) }
 }
 
 fn shows_when_blank(cell: &Cell) -> bool {
-    cell.bg != Color::Reset || cell.modifier.intersects(SEEN_ON_BLANK)
+    cell.bg != Color::Reset || cell.modifier.intersects(VISIBLE_ON_BLANK)
 }
 
 #[cfg(test)]
@@ -266,7 +266,7 @@ mod tests {
 
     const AREA: Rect = Rect { x: 0, y: 0, width: 14, height: 3 };
 
-    /// Frames of all kinds of glyphs, styles and links.
+    /// Frames with all kinds of glyphs, styles and links.
     fn frame() -> impl Strategy<Value = Buffer> {
         let text = prop_oneof!["[ -~]{0,9}", "[ab日本é✓❤\u{fe0f}🧑‍🌾 ]{0,9}", Just("❤\u{fe0f}x ".to_owned())];
         let styles = [
@@ -292,14 +292,14 @@ mod tests {
         })
     }
 
-    /// Positions and glyphs of what is sent after these frames.
+    /// Positions and glyphs sent for the next frame.
     fn sent(frames: &mut DoubleBuffer, next: Buffer) -> Vec<(u16, u16, String)> {
         let blank = frames.take(AREA);
         assert!(blank.content.iter().all(|cell| *cell == Cell::EMPTY), "drawn from nothing");
         frames.put(next);
         let mut sent = Vec::new();
-        frames.show(|placed, _, _| {
-            sent.extend(placed.iter().map(|(x, y, cell)| (*x, *y, cell.symbol().to_owned())));
+        frames.show(|updates, _, _| {
+            sent.extend(updates.iter().map(|(x, y, cell)| (*x, *y, cell.symbol().to_owned())));
             String::new()
         });
         sent
@@ -307,11 +307,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_differs_is_what_ratatui_finds_different(mut drawn in proptest::collection::vec(frame(), 1..4)) {
+        fn changed_cells_are_those_that_ratatui_finds(mut drawn in proptest::collection::vec(frame(), 1..4)) {
             let mut frames = DoubleBuffer::default();
             let mut shown = Buffer::empty(AREA);
             for next in &mut drawn {
-                next.content.iter_mut().for_each(settle_blank);
+                next.content.iter_mut().for_each(normalize_blank);
                 let theirs: Vec<_> =
                     shown.diff(next).into_iter().map(|(x, y, cell)| (x, y, cell.symbol().to_owned())).collect();
                 let ours = sent(&mut frames, next.clone());
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_a_wide_glyph_that_is_gone_is_left() {
+    fn a_removed_wide_glyph_leaves_nothing_behind() {
         let mut frames = DoubleBuffer::default();
         let mut wide = Buffer::empty(AREA);
         wide.set_string(1, 0, "日本x", Style::new());

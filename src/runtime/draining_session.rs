@@ -1,8 +1,8 @@
-//! The work for a profile that was turned away from: what is being written and a prompt that is on its way are waited for,
-//! as at the end of the program, while the dashboard goes on with another one.
+//! Finishes the work for the previous profile after a switch: pending writes and a prompt that is being sent are
+//! awaited, as at the end of the program, while the dashboard continues with another profile.
 
-use super::effect_runner::Started;
-use super::effects::{LAST_ANSWER, LAST_WRITES, LOOK_AGAIN};
+use super::effect_runner::StartedEngine;
+use super::effects::{ANSWER_TIMEOUT, CHECK_INTERVAL, WRITE_TIMEOUT};
 use crate::app::Msg;
 use crate::engine::Engine;
 use crate::model::engine_event::EngineEvent;
@@ -11,51 +11,51 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 /// How long the engine may take to stop.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What is left of it.
+/// The remaining work of a profile.
 #[derive(Debug)]
 pub(super) struct DrainingSession {
-    pub(super) engine: watch::Receiver<Started>,
-    /// Kept until the last of them is done; what they end in is for nobody.
+    pub(super) engine: watch::Receiver<StartedEngine>,
+    /// Kept until the last task is done; their messages are dropped.
     pub(super) tasks: JoinSet<Option<Msg>>,
     pub(super) last_ordered: Option<oneshot::Receiver<()>>,
-    pub(super) news: mpsc::Receiver<EngineEvent>,
-    /// Where the news of its successor goes.
+    pub(super) events: mpsc::Receiver<EngineEvent>,
+    /// Receives the events of this session that still matter.
     pub(super) successor: mpsc::Sender<EngineEvent>,
-    /// Whether the successor is of the same project, so that all news of this one is about its jobs.
+    /// Whether the new profile has the same project, so that all events are about its jobs.
     pub(super) is_same_project: bool,
 }
 
 impl DrainingSession {
-    /// Ends it.
+    /// Finishes the work and stops the engine.
     pub(super) async fn end(self) {
-        let Self { mut engine, tasks, last_ordered, mut news, successor, is_same_project } = self;
+        let Self { mut engine, tasks, last_ordered, mut events, successor, is_same_project } = self;
         let end = async {
             if let Some(last) = last_ordered {
-                let _ = tokio::time::timeout(LAST_WRITES, last).await;
+                let _ = tokio::time::timeout(WRITE_TIMEOUT, last).await;
             }
-            // One that is about to start could not be stopped later.
-            let started = tokio::time::timeout(LAST_WRITES, engine.wait_for(Option::is_some)).await;
+            // An engine that is still starting could not be stopped later.
+            let started = tokio::time::timeout(WRITE_TIMEOUT, engine.wait_for(Option::is_some)).await;
             let started = started.ok().and_then(Result::ok).and_then(|started| started.clone());
             if let Some(Ok(engine)) = started {
                 engine.release_leases();
-                let _ = tokio::time::timeout(LAST_ANSWER, answered(&engine)).await;
-                // What the service has decided is tried to be recorded for as long as docdeck runs.
+                let _ = tokio::time::timeout(ANSWER_TIMEOUT, wait_for_answers(&engine)).await;
+                // Outcomes known from the service are retried until recorded, as long as docdeck runs.
                 while engine.has_unrecorded() {
-                    tokio::time::sleep(LOOK_AGAIN).await;
+                    tokio::time::sleep(CHECK_INTERVAL).await;
                 }
-                let _ = tokio::time::timeout(LAST_WORDS, engine.stop()).await;
+                let _ = tokio::time::timeout(STOP_TIMEOUT, engine.stop()).await;
             }
         };
         tokio::pin!(end);
         loop {
             tokio::select! {
                 () = &mut end => break,
-                // It could not go on if nobody listened.
-                Some(told) = news.recv() => {
-                    if is_same_project || matches!(told, EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_)) {
-                        let _ = successor.send(told).await;
+                // The engine would block if nothing received its events.
+                Some(event) = events.recv() => {
+                    if is_same_project || matches!(event, EngineEvent::Unrecorded(_) | EngineEvent::Recorded(_)) {
+                        let _ = successor.send(event).await;
                     }
                 }
             }
@@ -64,9 +64,9 @@ impl DrainingSession {
     }
 }
 
-/// No prompt is on its way any more.
-async fn answered(engine: &Engine) {
+/// Waits until no prompt is being sent.
+async fn wait_for_answers(engine: &Engine) {
     while engine.has_sending() {
-        tokio::time::sleep(LOOK_AGAIN).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
     }
 }

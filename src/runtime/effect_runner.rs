@@ -1,9 +1,9 @@
-//! What each effect does, and the message in which it ends.
+//! Runs each effect and returns the message with its result.
 
 use super::first_run::FirstRun;
 use super::new_file;
 use super::templates;
-use crate::app::{AllProfilesJobs, Effect, InitialData, MOST_READ_AHEAD, Msg, SubmitError};
+use crate::app::{AllProfilesJobs, Effect, InitialData, MAX_THREAD_BYTES, Msg, SubmitError};
 use crate::engine::Engine;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -17,43 +17,43 @@ use chrono::Utc;
 use std::path::PathBuf;
 use tokio::sync::watch;
 
-/// Log lines that are read at the start.
+/// Number of log lines loaded at the start.
 const LOG_LINES: u32 = 500;
-/// Under which key the store keeps where tips were given.
+/// The store's key for the tips already shown.
 const TIPS: &str = "tips";
 
-/// The engine, once it has started or failed to.
-pub(super) type Started = Option<Result<Engine, Failure>>;
+/// The engine or its failure, once it has started.
+pub(super) type StartedEngine = Option<Result<Engine, Failure>>;
 
 /// What every task needs.
 #[derive(Debug, Clone)]
 pub(super) struct EffectRunner {
     pub(super) store: Store,
     pub(super) scope: Scope,
-    /// Templates of the user's own.
+    /// The user's own templates.
     pub(super) templates: Option<PathBuf>,
-    /// Where exports are written; none for the current folder.
+    /// Folder for exports; `None` for the current folder.
     pub(super) exports: Option<PathBuf>,
-    /// What the welcome page needs.
+    /// What the setup form needs.
     pub(super) first_run: FirstRun,
-    pub(super) engine: watch::Receiver<Started>,
+    pub(super) engine: watch::Receiver<StartedEngine>,
 }
 
 impl EffectRunner {
-    /// None for what answers nothing, and for what is the event loop's.
-    pub(super) async fn carry(self, effect: Effect) -> Option<Msg> {
+    /// Runs an effect. Returns `None` for effects without a result and for those of the event loop.
+    pub(super) async fn run(self, effect: Effect) -> Option<Msg> {
         Some(match effect {
             Effect::LoadFirstRows(limit) => {
                 Msg::FirstRows(self.store.first_jobs(&self.scope, limit).await.map_err(failure))
             }
-            Effect::LoadKnown => Msg::Loaded(self.known().await.map(Box::new)),
-            Effect::RecallLayout(key) => {
-                let text = self.store.recall(&key).await.ok().flatten();
+            Effect::LoadInitialData => Msg::Loaded(self.initial_data().await.map(Box::new)),
+            Effect::LoadLayout(key) => {
+                let text = self.store.value(&key).await.ok().flatten();
                 Msg::Layout(key, text.map(|text| Layout::parse(&text)))
             }
-            Effect::RememberLayout { key, text } => {
-                // Quietly: nothing is lost but where things lay.
-                let _ = self.store.remember(&key, &text).await;
+            Effect::SaveLayout { key, text } => {
+                // Errors are ignored: only the layout is lost.
+                let _ = self.store.set_value(&key, &text).await;
                 return None;
             }
             Effect::LoadThread(job) => {
@@ -62,7 +62,7 @@ impl EffectRunner {
                 let result = thread.and_then(|thread| thread.ok_or_else(|| failure(StoreError::NoSuchJob)));
                 Msg::Thread { job, result }
             }
-            Effect::ReadAhead(jobs) => Msg::ReadAhead(self.threads(jobs, Some(MOST_READ_AHEAD)).await),
+            Effect::PrefetchThreads(jobs) => Msg::ThreadsPrefetched(self.threads(jobs, Some(MAX_THREAD_BYTES)).await),
             Effect::SubmitNewJob(text) => {
                 let result = self.with_engine(async |engine| engine.submit_new_job(&text).await).await;
                 submitted(DraftSlot::NewJob, text, Vec::new(), result)
@@ -131,15 +131,15 @@ impl EffectRunner {
                 let result = tokio::task::spawn_blocking(move || templates::prompts(&name)).await.ok()?;
                 Msg::PromptsRead { file, result }
             }
-            Effect::WriteFile(file, overwrite) => new_file::written(self.exports.clone(), file, overwrite).await,
+            Effect::WriteFile(file, overwrite) => new_file::write_file(self.exports.clone(), file, overwrite).await,
             Effect::ReadKey { attempt, key } => self.first_run.read(attempt, &key).await,
             Effect::WriteConfig { attempt, profile, allowed } => self.first_run.write(attempt, profile, allowed).await,
-            Effect::TryProfile { attempt, profile, key } => self.first_run.try_out(attempt, &profile, key).await,
+            Effect::TestProfile { attempt, profile, key } => self.first_run.test_profile(attempt, &profile, key).await,
             Effect::CheckProfile { attempt, profile } => self.first_run.check(attempt, profile).await,
             Effect::SaveFilter { filter, replace } => self.first_run.save_filter(filter, replace).await,
             Effect::UseTheme { .. }
             | Effect::AddProfile(..)
-            | Effect::EditOutside(_)
+            | Effect::OpenExternalEditor(_)
             | Effect::RunCommand(_)
             | Effect::Notify(_)
             | Effect::Relaunch(_) => return None,
@@ -153,7 +153,7 @@ impl EffectRunner {
                 draft_saved(DraftSlot::AboutPages, at, result)
             }
             Effect::ReadDraft(slot) => {
-                // An unreadable record is said elsewhere; the text known here stays.
+                // Read errors are reported elsewhere; the editor keeps its text.
                 let drafts = self.store.drafts(&self.scope).await.unwrap_or_default();
                 let found = drafts.into_iter().find(|draft| draft.slot == slot);
                 let (text, pages) = found.map(|draft| (draft.text, draft.pages)).unzip();
@@ -161,20 +161,20 @@ impl EffectRunner {
             }
             Effect::DeleteDraft(slot) => draft_saved(slot, now(), self.store.delete_draft(&self.scope, slot).await),
             Effect::LoadViews { query, force } => self.load_views(query, force).await,
-            Effect::LoadCached(range) => self.recall(range).await,
+            Effect::LoadCached(range) => self.load_cached(range).await,
             Effect::LoadAll(order) => self.load_all(order).await,
-            Effect::RecallTotals(ranges) => self.recall_totals(&ranges).await,
+            Effect::LoadCachedTotals(ranges) => self.load_cached_totals(&ranges).await,
             Effect::LoadTotals(ranges) => self.load_totals(&ranges).await,
-            Effect::RecallPage(path) => self.page_history(path).await,
-            Effect::RecallAbout(job) => self.pages_of(job).await,
-            Effect::ListKept => self.kept().await,
+            Effect::LoadCachedPage(path) => self.page_history(path).await,
+            Effect::LoadJobImpact(job) => self.pages_of(job).await,
+            Effect::ListCachedRanges => self.cached_ranges().await,
             Effect::StopLoading(range) => {
                 self.engine().await.ok()?.stop_loading(range);
                 return None;
             }
-            Effect::RememberTips(words) => {
-                // Lost on a full disk: the tips come once more.
-                let _ = self.store.remember(TIPS, &words).await;
+            Effect::SaveSeenTips(words) => {
+                // Errors are ignored: the tips are shown once more.
+                let _ = self.store.set_value(TIPS, &words).await;
                 return None;
             }
             Effect::OnScreen(jobs) => {
@@ -186,7 +186,7 @@ impl EffectRunner {
                 return None;
             }
             Effect::ListAllJobs(scopes) => Msg::AllJobs(self.jobs_of(scopes).await.map_err(failure)),
-            Effect::ReadProfileKey(_) | Effect::TryProfileKey(..) | Effect::SwitchProfile(..) => return None,
+            Effect::ReadProfileKey(_) | Effect::TestProfileKey(..) | Effect::SwitchProfile(..) => return None,
             Effect::OpenUrl(_) | Effect::Copy { .. } => return None,
             Effect::Mouse(_) | Effect::Repaint | Effect::Suspend | Effect::Quit => return None,
         })
@@ -195,12 +195,12 @@ impl EffectRunner {
     /// The engine, once it has started or failed to.
     pub(super) async fn engine(&self) -> Result<Engine, Failure> {
         let mut engine = self.engine.clone();
-        let ended = || Failure::new(FailureKind::Local, "docdeck is about to end; nothing was sent.");
+        let ended = || Failure::new(FailureKind::Local, "docdeck is shutting down; nothing was sent.");
         let started = engine.wait_for(Option::is_some).await.map_err(|_| ended())?;
         started.clone().unwrap_or_else(|| Err(ended()))
     }
 
-    /// What the engine answers once it has started, else why it did not.
+    /// The result of a call to the engine once it has started, or the reason why it did not.
     pub(super) async fn with_engine<T>(
         &self,
         ask: impl AsyncFnOnce(Engine) -> Result<T, Failure>,
@@ -208,19 +208,19 @@ impl EffectRunner {
         ask(self.engine().await?).await
     }
 
-    /// Threads, all of them or those that take no more than so many bytes: such may be shown later, so they are read only
-    /// while the engine runs, which tells of what changes meanwhile.
-    async fn threads(&self, jobs: Vec<JobKey>, most: Option<usize>) -> Result<Vec<(JobKey, Thread)>, Failure> {
-        let told = matches!(*self.engine.borrow(), Some(Ok(_)));
-        if most.is_some() && !told {
-            return Err(Failure::new(FailureKind::Local, "Nothing is read ahead before the engine runs."));
+    /// Reads threads: all of them, or only those of at most `max_bytes`. The latter may be shown later, so they are
+    /// read only while the engine runs, which reports changes in the meantime.
+    async fn threads(&self, jobs: Vec<JobKey>, max_bytes: Option<usize>) -> Result<Vec<(JobKey, Thread)>, Failure> {
+        let is_engine_running = matches!(*self.engine.borrow(), Some(Ok(_)));
+        if max_bytes.is_some() && !is_engine_running {
+            return Err(Failure::new(FailureKind::Local, "Threads are not prefetched before the engine runs."));
         }
-        let mut threads = self.store.threads(&jobs, most).await.map_err(failure)?;
-        // When a waiting prompt goes out is kept in the service's time; before the engine runs, the clocks count as one.
+        let mut threads = self.store.threads(&jobs, max_bytes).await.map_err(failure)?;
+        // Send times are stored in the service's time. Before the engine runs, the clocks are assumed to be equal.
         if let Some(Ok(engine)) = self.engine.borrow().as_ref() {
             for prompt in threads.iter_mut().flat_map(|(_, thread)| &mut thread.prompts) {
                 if let Delivery::Queued { until: Some(until) } = &mut prompt.delivery {
-                    *until = engine.local_of(*until);
+                    *until = engine.to_local_time(*until);
                 }
             }
         }
@@ -233,7 +233,7 @@ impl EffectRunner {
             jobs.extend(self.store.jobs(scope).await?.into_iter().map(|row| (*profile, row)));
         }
         let scopes = scopes.into_iter().map(|(_, scope)| scope).collect();
-        Ok(AllProfilesJobs { jobs, left_out: self.store.count_elsewhere(scopes).await? })
+        Ok(AllProfilesJobs { jobs, without_profile: self.store.count_in_other_scopes(scopes).await? })
     }
 
     async fn prompts_of(&self, scopes: &[Scope], text: &str) -> Result<Vec<JobKey>, StoreError> {
@@ -244,7 +244,7 @@ impl EffectRunner {
         Ok(all)
     }
 
-    async fn known(&self) -> Result<InitialData, Failure> {
+    async fn initial_data(&self) -> Result<InitialData, Failure> {
         let read = async {
             let jobs = self.store.jobs(&self.scope).await?;
             let drafts = self.store.drafts(&self.scope).await?;
@@ -252,8 +252,8 @@ impl EffectRunner {
             let about = drafts.iter().find(|draft| draft.slot == DraftSlot::AboutPages);
             let draft_pages = about.map(|draft| draft.pages.clone()).unwrap_or_default();
             let drafts = drafts.into_iter().map(|draft| (draft.slot, draft.text)).collect();
-            // Where none is kept, none was given: a record that the command line began has jobs as well.
-            let tips = Some(self.store.recall(TIPS).await?.unwrap_or_default());
+            // Without stored tips, none was shown yet: a database created by the command line contains jobs too.
+            let tips = Some(self.store.value(TIPS).await?.unwrap_or_default());
             Ok(InitialData { jobs, drafts, draft_pages, log, tips })
         };
         read.await.map_err(failure)

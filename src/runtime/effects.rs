@@ -1,9 +1,9 @@
-//! Carries out what the state machine asks for, each effect as a task that ends in a message, also when it failed.
-//! Effects that change the record go one after the other, so that an older text never lands on a newer one. What
-//! needs the terminal (copying, opening, suspending, quitting) is the event loop's.
+//! Runs the effects of the state machine, each as a task that ends with a message, even on failure. Effects that
+//! write to the store run one after the other, so that older text never overwrites newer text. Effects that need the
+//! terminal (copying, opening, suspending, quitting) are up to the event loop.
 
 use super::draining_session::DrainingSession;
-use super::effect_runner::{EffectRunner, Started, failure};
+use super::effect_runner::{EffectRunner, StartedEngine, failure};
 use super::first_run::FirstRun;
 use super::preload::PendingRead;
 use super::signals::SignalStream;
@@ -13,7 +13,7 @@ use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::prompt::Resolution;
-use crate::model::row::FirstRows;
+use crate::model::row::InitialRows;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
 use crate::store::{Health, Store, StoreError, check};
@@ -23,48 +23,49 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
-/// How long what is being written is waited for at the end: nothing typed is lost.
-pub(super) const LAST_WRITES: Duration = Duration::from_secs(2);
-/// How long an answer is waited for at the end, and how often it is looked for.
-pub(super) const LAST_ANSWER: Duration = Duration::from_secs(15);
-pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// Facts of the engine that wait before it has to.
-pub(super) const NEWS_WAITING: usize = 256;
-/// How long the engine is waited for at the end; what it leaves is found at the next start.
-const LAST_WORDS: Duration = Duration::from_millis(80);
+/// How long pending writes are awaited at the end, so that nothing typed is lost.
+pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long an answer is awaited at the end, and how often it is checked for.
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
+/// Number of engine events that are buffered before the engine has to wait.
+pub(super) const EVENT_CAPACITY: usize = 256;
+/// How long the engine may take to stop. The next start recovers whatever is unfinished.
+const STOP_TIMEOUT: Duration = Duration::from_millis(80);
 
-/// When the database is checked: the first frame, the first keys and the first requests have the disk for themselves.
+/// When the database is checked: later than the first frame, keys and requests, which then don't compete for the
+/// disk.
 const CHECK_AFTER: Duration = Duration::from_secs(2);
 
-/// What the engine is made of, once the first frame is drawn.
+/// What the engine is created from, after the first frame.
 #[derive(Debug)]
 pub struct EngineConfig {
     pub client: Client,
     pub poll: PollOptions,
-    /// Where leases lie; none for the demo.
+    /// Folder for leases; `None` for the demo.
     pub lock_folder: Option<PathBuf>,
-    /// A program and its arguments, run for each change of a job; empty for none.
+    /// A program with its arguments that runs on each change of a job; empty for none.
     pub on_change: Vec<String>,
 }
 
-/// The tasks under way.
+/// The running tasks.
 #[derive(Debug)]
 pub struct Effects {
-    hands: EffectRunner,
-    started: watch::Sender<Started>,
+    runner: EffectRunner,
+    started: watch::Sender<StartedEngine>,
     tasks: JoinSet<Option<Msg>>,
     /// Resolves when the last ordered task has ended.
     last_ordered: Option<oneshot::Receiver<()>>,
-    /// Profiles that were turned away from.
-    retired: JoinSet<()>,
+    /// Sessions of profiles that the user switched away from.
+    draining: JoinSet<()>,
     first_rows: FirstRead,
-    /// Reads of what may be shown later; the state machine asks for one at a time.
-    can_wait: Option<Effect>,
+    /// The latest read of something that may be shown later; the state machine requests one at a time.
+    deferred: Option<Effect>,
 }
 
-/// The first rows of the list, which are being read already.
+/// The read of the first rows of the list, if it has already begun.
 #[derive(Default)]
-struct FirstRead(Option<PendingRead<FirstRows>>);
+struct FirstRead(Option<PendingRead<InitialRows>>);
 
 impl std::fmt::Debug for FirstRead {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -73,51 +74,51 @@ impl std::fmt::Debug for FirstRead {
 }
 
 impl Effects {
-    /// Nothing under way; effects that need the engine wait for [`Self::start_engine`].
+    /// No running tasks. Effects that need the engine wait for [`Self::start_engine`].
     pub fn new(store: Store, scope: Scope, templates: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
         Self {
-            hands: EffectRunner { store, scope, templates, exports: None, first_run: FirstRun::default(), engine },
+            runner: EffectRunner { store, scope, templates, exports: None, first_run: FirstRun::default(), engine },
             started,
             tasks: JoinSet::new(),
             last_ordered: None,
-            retired: JoinSet::new(),
+            draining: JoinSet::new(),
             first_rows: FirstRead::default(),
-            can_wait: None,
+            deferred: None,
         }
     }
 
-    /// The first rows of the list are being read: the next effect that asks for them gets these.
-    pub(super) fn read_first(&mut self, rows: PendingRead<FirstRows>) {
+    /// Sets the running read of the first rows; the next effect that loads them uses it.
+    pub(super) fn set_first_rows(&mut self, rows: PendingRead<InitialRows>) {
         self.first_rows = FirstRead(Some(rows));
     }
 
-    /// Exports are written into this folder instead of the current one.
-    pub fn export_into(&mut self, folder: PathBuf) {
-        self.hands.exports = Some(folder);
+    /// Exports are written to this folder instead of the current one.
+    pub fn set_export_folder(&mut self, folder: PathBuf) {
+        self.runner.exports = Some(folder);
     }
 
-    /// What the welcome page needs.
-    pub fn set_up(&mut self, first_run: FirstRun) {
-        self.hands.first_run = first_run;
+    /// Sets what the setup form needs.
+    pub fn set_first_run(&mut self, first_run: FirstRun) {
+        self.runner.first_run = first_run;
     }
 
     /// What the setup form needs.
     pub fn first_run(&self) -> &FirstRun {
-        &self.hands.first_run
+        &self.runner.first_run
     }
 
-    /// Starts the engine in the background; `news` is where it tells of what happens.
+    /// Starts the engine in the background; its events go to `news`.
     pub fn start_engine(&mut self, connection: EngineConfig, news: mpsc::Sender<EngineEvent>) {
         let setup = EngineSetup {
             client: connection.client,
-            store: self.hands.store.clone(),
-            scope: self.hands.scope.clone(),
+            store: self.runner.store.clone(),
+            scope: self.runner.scope.clone(),
             poll: connection.poll,
-            duties: LeaseRoles::All,
+            roles: LeaseRoles::All,
             lock_folder: connection.lock_folder,
             on_change: (!connection.on_change.is_empty()).then_some(connection.on_change),
-            news,
+            events: news,
         };
         let started = self.started.clone();
         self.tasks.spawn(async move {
@@ -127,41 +128,43 @@ impl Effects {
             if let Ok(engine) = result {
                 engine.report_budgets().await;
             }
-            failure.map(|failure| Msg::News(EngineEvent::Trouble(failure)))
+            failure.map(|failure| Msg::Engine(EngineEvent::InternalFailure(failure)))
         });
     }
 
-    /// Goes on with another service or project, on the same record. The work for the one before is ended in the background:
-    /// what is being written and a prompt on its way are waited for. `news` is the new engine's from now on.
+    /// Switches to another service or project with the same store. The session of the previous one ends in the
+    /// background, after pending writes and a prompt that is being sent. From now on, `news` receives the events of
+    /// the new engine.
     pub fn switch(&mut self, connection: EngineConfig, news: &mut mpsc::Receiver<EngineEvent>) {
         let scope = connection.client.scope().clone();
-        let is_same = (&scope.base_url, &scope.project) == (&self.hands.scope.base_url, &self.hands.scope.project);
-        let (sender, receiver) = mpsc::channel(NEWS_WAITING);
+        let old = &self.runner.scope;
+        let is_same_project = (&scope.base_url, &scope.project) == (&old.base_url, &old.project);
+        let (sender, receiver) = mpsc::channel(EVENT_CAPACITY);
         let (started, engine) = watch::channel(None);
         if let Some(engine) = self.engine() {
-            // The new one may need them.
+            // The new engine may need them.
             engine.release_leases();
         }
-        let retired = DrainingSession {
-            engine: self.hands.engine.clone(),
+        let draining = DrainingSession {
+            engine: self.runner.engine.clone(),
             tasks: std::mem::take(&mut self.tasks),
             last_ordered: self.last_ordered.take(),
-            news: std::mem::replace(news, receiver),
+            events: std::mem::replace(news, receiver),
             successor: sender.clone(),
-            is_same_project: is_same,
+            is_same_project,
         };
-        self.can_wait = None;
-        self.hands = EffectRunner { scope, engine, ..self.hands.clone() };
-        // The tasks that wait for the engine before have a sender of their own.
+        self.deferred = None;
+        self.runner = EffectRunner { scope, engine, ..self.runner.clone() };
+        // The tasks that still wait for the previous engine have their own channel.
         self.started = started;
-        self.retired.spawn(retired.end());
+        self.draining.spawn(draining.end());
         self.start_engine(connection, sender);
     }
 
-    /// Carries an effect out. Those of the event loop end in nothing here; what can wait does.
-    pub fn carry(&mut self, effect: Effect) {
-        if let Effect::ReadAhead(_) = effect {
-            self.can_wait = Some(effect);
+    /// Runs an effect. Effects of the event loop have no result here; effects that can wait are deferred.
+    pub fn run(&mut self, effect: Effect) {
+        if let Effect::PrefetchThreads(_) = effect {
+            self.deferred = Some(effect);
             return;
         }
         if let Effect::LoadFirstRows(_) = effect
@@ -170,74 +173,74 @@ impl Effects {
             self.tasks.spawn(async move { Some(Msg::FirstRows(rows.await.map_err(failure))) });
             return;
         }
-        if !writes(&effect) {
+        if !is_ordered(&effect) {
             self.start(effect);
             return;
         }
-        let hands = self.hands.clone();
+        let runner = self.runner.clone();
         let (ended, last) = oneshot::channel::<()>();
         let before = self.last_ordered.replace(last);
         self.tasks.spawn(async move {
             if let Some(before) = before {
-                // An error says that the task before has ended, which is all that is asked.
+                // An error only means that the previous task has ended, which is enough.
                 let _ = before.await;
             }
-            let msg = hands.carry(effect).await;
+            let msg = runner.run(effect).await;
             drop(ended);
             msg
         });
     }
 
-    /// Carries out what waits until nothing is left to draw: a key's frame has the machine for itself.
-    pub fn carry_what_can_wait(&mut self) {
-        if let Some(effect) = self.can_wait.take() {
+    /// Runs the deferred effect once nothing is left to draw, so that it doesn't slow down the frame for a key.
+    pub fn run_deferred(&mut self) {
+        if let Some(effect) = self.deferred.take() {
             self.start(effect);
         }
     }
 
     fn start(&mut self, effect: Effect) {
-        self.tasks.spawn(self.hands.clone().carry(effect));
+        self.tasks.spawn(self.runner.clone().run(effect));
     }
 
-    /// Has the store try whether it can be written, which may wait until something is on the screen.
-    pub(super) fn try_writing(&mut self) {
-        let store = self.hands.store.clone();
+    /// Checks that the store can be written, which may wait until a frame is visible.
+    pub(super) fn check_writable(&mut self) {
+        let store = self.runner.store.clone();
         self.tasks.spawn(async move {
-            match store.try_writing().await {
+            match store.check_writable().await {
                 Ok(is_writable) => (!is_writable).then_some(Msg::ReadOnly),
-                Err(error) => Some(Msg::News(EngineEvent::Trouble(failure(error)))),
+                Err(error) => Some(Msg::Engine(EngineEvent::InternalFailure(failure(error)))),
             }
         });
     }
 
-    /// Checks the database in `folder` once the start is over, on a connection of its own, and repairs its indexes.
+    /// Checks the database in `folder` after the start, on a separate connection, and repairs its indexes.
     pub(super) fn check_database(&mut self, folder: PathBuf) {
-        let store = self.hands.store.clone();
+        let store = self.runner.store.clone();
         self.tasks.spawn(async move {
             tokio::time::sleep(CHECK_AFTER).await;
             let health = tokio::task::spawn_blocking(move || check(&folder)).await.ok()?;
             let sentence = match health {
-                Ok(Health::Indexes(names)) if store.rebuild_indexes(names.clone()).await.is_ok() => {
+                Ok(Health::WrongIndexes(names)) if store.rebuild_indexes(names.clone()).await.is_ok() => {
                     tracing::warn!("note: rebuilt damaged indexes: {names:?}");
                     "An index of the database was damaged and has been rebuilt.".to_owned()
                 }
-                Ok(Health::Indexes(_) | Health::Damaged) => {
+                Ok(Health::WrongIndexes(_) | Health::Damaged) => {
                     tracing::warn!("note: the database is damaged");
-                    StoreError::Damaged.failure().sentence.to_string()
+                    StoreError::Damaged.failure().message.to_string()
                 }
-                // Locked by another docdeck, or unreadable, which every other call reports as well.
+                // Locked by another docdeck, or unreadable, which every other call reports too.
                 Ok(Health::Sound) | Err(_) => return None,
             };
-            Some(Msg::News(EngineEvent::Notice(CleanText::line(&sentence))))
+            Some(Msg::Engine(EngineEvent::Notice(CleanText::line(&sentence))))
         });
     }
 
-    /// Runs a task of the event loop's making.
+    /// Runs a task of the event loop.
     pub fn spawn(&mut self, task: impl Future<Output = Msg> + Send + 'static) {
         self.tasks.spawn(async move { Some(task.await) });
     }
 
-    /// The message of the next task that ends with one; waits for ever when none is under way.
+    /// The message of the next task that ends with one; waits forever if none is running.
     pub async fn next(&mut self) -> Msg {
         loop {
             match self.tasks.join_next().await {
@@ -248,8 +251,8 @@ impl Effects {
         }
     }
 
-    /// A message that is there already.
-    pub fn waiting(&mut self) -> Option<Msg> {
+    /// A message that is already available.
+    pub fn try_next(&mut self) -> Option<Msg> {
         while let Some(ended) = self.tasks.try_join_next() {
             if let Ok(Some(msg)) = ended {
                 return Some(msg);
@@ -258,73 +261,73 @@ impl Effects {
         None
     }
 
-    /// The engine, when it runs.
+    /// The running engine.
     pub fn engine(&self) -> Option<Engine> {
         self.started.borrow().as_ref().and_then(|started| started.as_ref().ok()).cloned()
     }
 
-    /// Waits for an answer to a prompt that is on its way, which would else be left unconfirmed, and for the record of one
-    /// that has come; a signal ends the wait. The terminal has to be given back before. `news` is taken in meanwhile, so that
-    /// the engine can go on.
+    /// Waits for the answer to a prompt that is being sent, which would be unconfirmed otherwise, and until an
+    /// outcome is recorded; a signal ends the wait. The terminal must be restored before. Events from `news` are
+    /// received in the meantime, so that the engine can continue.
     pub(super) async fn await_answers(
         &mut self,
         news: &mut mpsc::Receiver<EngineEvent>,
         unrecorded: &mut UnrecordedPrompts,
     ) {
-        while self.retired.try_join_next().is_some() {}
+        while self.draining.try_join_next().is_some() {}
         let engine = self.engine();
         let is_sending = || engine.as_ref().is_some_and(Engine::has_sending);
-        if !is_sending() && self.retired.is_empty() {
+        if !is_sending() && self.draining.is_empty() {
             return;
         }
-        note(if unrecorded.is_empty() {
-            "A prompt is on its way; waiting for the service's answer. Ctrl-C leaves it unconfirmed."
+        print_note(if unrecorded.is_empty() {
+            "A prompt is being sent; waiting for the answer. Ctrl-C leaves it unconfirmed."
         } else {
-            "Still trying to record it. Press Ctrl-C to stop."
+            "Still trying to record the outcome. Press Ctrl-C to stop."
         });
         let Ok(mut signals) = SignalStream::listen() else { return };
-        let patience = tokio::time::sleep(LAST_ANSWER);
+        let patience = tokio::time::sleep(ANSWER_TIMEOUT);
         tokio::pin!(patience);
-        while is_sending() || !self.retired.is_empty() {
+        while is_sending() || !self.draining.is_empty() {
             tokio::select! {
-                Some(told) = news.recv() => if let Some(sentence) = unrecorded.apply(&told) {
-                    note(sentence.as_str());
+                Some(event) = news.recv() => if let Some(sentence) = unrecorded.apply(&event) {
+                    print_note(sentence.as_str());
                 },
-                Some(_) = self.retired.join_next() => {}
-                () = tokio::time::sleep(LOOK_AGAIN) => {}
+                Some(_) = self.draining.join_next() => {}
+                () = tokio::time::sleep(CHECK_INTERVAL) => {}
                 _ = signals.next() => return,
                 () = &mut patience => return,
             }
         }
     }
 
-    /// Waits for what is being written, stops the engine, drops all else.
+    /// Waits for pending writes, stops the engine, and drops everything else.
     pub async fn end(mut self) {
         if let Some(last) = self.last_ordered.take() {
-            let _ = tokio::time::timeout(LAST_WRITES, last).await;
+            let _ = tokio::time::timeout(WRITE_TIMEOUT, last).await;
         }
         if let Some(engine) = self.engine() {
-            let _ = tokio::time::timeout(LAST_WORDS, engine.stop()).await;
+            let _ = tokio::time::timeout(STOP_TIMEOUT, engine.stop()).await;
         }
         self.tasks.abort_all();
-        let _ = tokio::time::timeout(LAST_WRITES, self.hands.store.close()).await;
+        let _ = tokio::time::timeout(WRITE_TIMEOUT, self.runner.store.close()).await;
     }
 }
 
-/// A line for whoever reads stderr, if anybody does.
-pub(super) fn note(text: &str) {
+/// Writes a line to stderr, if possible.
+pub(super) fn print_note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Whether an effect changes the record: such go in order, and are waited for at the end.
-fn writes(effect: &Effect) -> bool {
+/// Whether an effect writes to the store: such effects run in order and are awaited at the end.
+fn is_ordered(effect: &Effect) -> bool {
     use Effect as E;
     matches!(
         effect,
         E::SaveDraft(..)
             | E::SaveDraftAbout(..)
             | E::DeleteDraft(_)
-            // Reads what the ones before it wrote.
+            // Reads what earlier effects wrote.
             | E::ReadDraft(_)
             | E::SubmitNewJob(_)
             | E::SubmitJobAbout(..)
@@ -339,7 +342,7 @@ fn writes(effect: &Effect) -> bool {
             | E::WriteFile { .. }
             | E::WriteConfig { .. }
             | E::SaveFilter { .. }
-            | E::RememberTips(_)
-            | E::RememberLayout { .. }
+            | E::SaveSeenTips(_)
+            | E::SaveLayout { .. }
     )
 }

@@ -1,6 +1,6 @@
-//! The changed cells of a frame as few bytes: over SSH each one counts. The pen is changed only by what differs and only
-//! where a glyph shows it, small gaps are stepped over, long blanks are erased, and a line of two alternating styles is
-//! drawn style by style where that is shorter. What is seen is the same.
+//! Encodes the changed cells of a frame in few bytes, since each one counts over SSH: only differences of the style
+//! are sent, and only if the glyph shows them; small gaps are skipped, long blanks erased, and a line of two
+//! alternating styles is drawn style by style if that is shorter. The result looks the same.
 
 use super::cell_key::CellKey;
 use super::sgr::{SgrState, keep_shorter, push_number};
@@ -12,34 +12,35 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// A cell with its column and row.
 pub(super) type CellUpdate<'a> = (u16, u16, &'a Cell);
 
-/// What shows on a blank cell beside its ground.
-pub(super) const SEEN_ON_BLANK: Modifier = Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
-/// So many blanks side by side are erased instead of written.
-const ERASED_FROM: usize = 8;
-/// Cells that are written anew rather than stepped over; a step takes three bytes or four.
-const GAP: u16 = 3;
-/// Bytes of the shortest emoji that are joined.
-const JOINED: usize = 7;
+/// What is visible on a blank cell besides its background.
+pub(super) const VISIBLE_ON_BLANK: Modifier =
+    Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
+/// From this number on, adjacent blanks are erased instead of written.
+const MIN_ERASED: usize = 8;
+/// A gap of at most this many cells is written again; skipping it takes three or four bytes.
+const MAX_REWRITTEN: u16 = 3;
+/// Number of bytes of the shortest joined emoji.
+const MIN_JOINED_BYTES: usize = 7;
 
-/// Makes a blank be like any other that looks alike, so that it is not sent again for a colour that nobody sees.
-pub(super) fn settle_blank(cell: &mut Cell) {
+/// Normalizes a blank, so that it is not sent again for an invisible colour.
+pub(super) fn normalize_blank(cell: &mut Cell) {
     if is_plain_blank(cell) {
         cell.fg = Color::Reset;
         cell.modifier = Modifier::empty();
     }
 }
 
-/// The bytes that draw these cells of a frame with the pen that every frame begins and ends with. `placed` is in the order
-/// of rows and columns. On a blank screen they come as soon as can be: a fifth less of them would take twice the time, while
-/// nothing is to be seen.
-pub(super) fn cells(placed: &[CellUpdate<'_>], whole: &Buffer, on_blank: bool) -> String {
+/// Encodes these cells of a frame, starting and ending with the default style. `updates` is sorted by row and column.
+/// A blank screen is encoded as fast as possible: saving a fifth of the bytes would take twice the time, while
+/// nothing is visible yet.
+pub(super) fn cells(updates: &[CellUpdate<'_>], buffer: &Buffer, on_blank: bool) -> String {
     let mut frame =
-        Encoder { whole, out: String::with_capacity(1024), pen: SgrState::default(), at: CursorPos::Unknown };
-    let begun = (frame.pen, frame.at);
+        Encoder { buffer, out: String::with_capacity(1024), style: SgrState::default(), at: CursorPos::Unknown };
+    let initial = (frame.style, frame.at);
     let mut rows = Vec::new();
-    for row in placed.chunk_by(|one, other| one.1 == other.1) {
-        let row = with_neighbours(row, whole);
-        let (begin, before) = (frame.out.len(), (frame.pen, frame.at));
+    for row in updates.chunk_by(|one, other| one.1 == other.1) {
+        let row = with_neighbours(row, buffer);
+        let (begin, before) = (frame.out.len(), (frame.style, frame.at));
         frame.draw(&row);
         if !on_blank {
             frame.draw_shorter(begin, before, std::slice::from_ref(&row));
@@ -47,55 +48,55 @@ pub(super) fn cells(placed: &[CellUpdate<'_>], whole: &Buffer, on_blank: bool) -
         }
     }
     if rows.len() > 1 {
-        frame.draw_shorter(0, begun, &rows);
+        frame.draw_shorter(0, initial, &rows);
     }
-    if frame.pen != SgrState::default() {
+    if frame.style != SgrState::default() {
         frame.out.push_str("\x1b[m");
     }
     frame.out
 }
 
-/// The cells of a row, and those beside them that are better drawn as well: blanks between blanks, which make one long
-/// blank, and what joined emoji draw over in a terminal that doesn't join them but shows one glyph after the other.
-fn with_neighbours<'a>(row: &[CellUpdate<'a>], whole: &'a Buffer) -> Vec<CellUpdate<'a>> {
+/// The cells of a row plus neighbours that are better drawn too: blanks between blanks, which then form one long
+/// blank, and cells that a joined emoji covers in a terminal that doesn't join its parts.
+fn with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer) -> Vec<CellUpdate<'a>> {
     let mut cells = Vec::with_capacity(row.len());
     let mut before: Option<CellUpdate<'a>> = None;
-    for placed in row {
-        let (x, y, cell) = *placed;
+    for update in row {
+        let (x, y, cell) = *update;
         if let Some((from, _, left)) = before
-            && x.saturating_sub(from) <= GAP + 1
+            && x.saturating_sub(from) <= MAX_REWRITTEN + 1
             && [left, cell].iter().all(|cell| is_erasable(cell))
         {
-            let gap: Vec<_> = (from + 1..x).filter_map(|x| Some((x, y, whole.cell((x, y))?))).collect();
+            let gap: Vec<_> = (from + 1..x).filter_map(|x| Some((x, y, buffer.cell((x, y))?))).collect();
             if gap.iter().all(|(_, _, cell)| is_erasable(cell)) {
                 cells.extend(gap);
             }
         }
-        before = Some(*placed);
-        cells.push(*placed);
+        before = Some(*update);
+        cells.push(*update);
     }
-    if row.iter().all(|(_, _, cell)| cell.symbol().len() < JOINED) {
+    if row.iter().all(|(_, _, cell)| cell.symbol().len() < MIN_JOINED_BYTES) {
         return cells;
     }
     let mut all = BTreeMap::new();
     for (x, y, cell) in row {
-        overdrawn(*x, *y, cell, whole, &mut all);
+        add_overdrawn(*x, *y, cell, buffer, &mut all);
     }
-    all.extend(cells.into_iter().map(|placed| (placed.0, placed)));
+    all.extend(cells.into_iter().map(|update| (update.0, update)));
     all.into_values().collect()
 }
 
-/// Adds the cells behind joined emoji, as far as their parts would reach side by side.
-fn overdrawn<'a>(x: u16, y: u16, cell: &Cell, whole: &'a Buffer, cells: &mut BTreeMap<u16, CellUpdate<'a>>) {
+/// Adds the cells behind a joined emoji that its parts would cover side by side.
+fn add_overdrawn<'a>(x: u16, y: u16, cell: &Cell, buffer: &'a Buffer, cells: &mut BTreeMap<u16, CellUpdate<'a>>) {
     let symbol = cell.symbol();
-    if symbol.len() < JOINED || cell.diff_option != CellDiffOption::None {
+    if symbol.len() < MIN_JOINED_BYTES || cell.diff_option != CellDiffOption::None {
         return;
     }
     let apart: usize = symbol.chars().map(|c| c.width().unwrap_or(0)).sum();
     let Some(end) = u16::try_from(apart).ok().filter(|_| apart > symbol.width()) else { return };
     let mut covered = 0;
     for column in x..x.saturating_add(end) {
-        let Some(cell) = whole.cell((column, y)) else { return };
+        let Some(cell) = buffer.cell((column, y)) else { return };
         if covered == 0 {
             covered = cell.symbol().width();
             cells.insert(column, (column, y, cell));
@@ -104,108 +105,110 @@ fn overdrawn<'a>(x: u16, y: u16, cell: &Cell, whole: &'a Buffer, cells: &mut BTr
     }
 }
 
-/// The same cells, those of one style together, each blank with what stands before it in its row. None where they stand
-/// like that already.
-fn grouped<'a>(rows: &[Vec<CellUpdate<'a>>]) -> Option<Vec<CellUpdate<'a>>> {
-    let mut pens: Vec<SgrState> = Vec::new();
+/// The same cells grouped by style, each blank with the glyph before it. Returns `None` if they are already in that
+/// order.
+fn group_by_style<'a>(rows: &[Vec<CellUpdate<'a>>]) -> Option<Vec<CellUpdate<'a>>> {
+    let mut styles: Vec<SgrState> = Vec::new();
     let mut runs: Vec<(usize, &[CellUpdate<'a>])> = Vec::new();
     for row in rows {
         let (mut rest, mut current) = (row.as_slice(), None);
         while let Some((_, _, cell)) = rest.first() {
-            let pen = current.filter(|_| is_plain_blank(cell)).unwrap_or_else(|| SgrState::of(cell));
-            let belongs = |placed: &&CellUpdate<'a>| is_plain_blank(placed.2) || SgrState::of(placed.2) == pen;
+            let style = current.filter(|_| is_plain_blank(cell)).unwrap_or_else(|| SgrState::of(cell));
+            let belongs = |update: &&CellUpdate<'a>| is_plain_blank(update.2) || SgrState::of(update.2) == style;
             let length = 1 + rest.iter().skip(1).take_while(belongs).count();
             let (run, behind) = rest.split_at_checked(length).unwrap_or((rest, &[]));
-            let place = pens.iter().position(|known| *known == pen).unwrap_or_else(|| {
-                pens.push(pen);
-                pens.len() - 1
+            let group = styles.iter().position(|known| *known == style).unwrap_or_else(|| {
+                styles.push(style);
+                styles.len() - 1
             });
-            runs.push((place, run));
-            (rest, current) = (behind, Some(pen));
+            runs.push((group, run));
+            (rest, current) = (behind, Some(style));
         }
     }
-    if runs.is_sorted_by_key(|(place, _)| *place) {
+    if runs.is_sorted_by_key(|(group, _)| *group) {
         return None;
     }
-    runs.sort_by_key(|(place, _)| *place);
+    runs.sort_by_key(|(group, _)| *group);
     Some(runs.into_iter().flat_map(|(_, run)| run).copied().collect())
 }
 
-/// A space that shows nothing but its ground.
+/// A space that shows nothing but its background.
 fn is_plain_blank(cell: &Cell) -> bool {
-    matches!(cell.symbol().as_bytes(), [b' ']) && !cell.modifier.intersects(SEEN_ON_BLANK)
+    matches!(cell.symbol().as_bytes(), [b' ']) && !cell.modifier.intersects(VISIBLE_ON_BLANK)
 }
 
-/// Where the terminal's cursor is.
+/// The position of the terminal's cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CursorPos {
     Unknown,
-    /// In this row: a wide glyph was drawn, on whose width terminals don't agree.
+    /// Somewhere in this row: a wide glyph was drawn, and terminals don't agree on its width.
     Row(u16),
-    /// Here, unless the terminal draws a glyph before it wider than most do; right for what follows at once.
+    /// At this position unless the terminal draws an earlier glyph wider than most do; precise enough for the next
+    /// glyph.
     About(u16, u16),
     Exactly(u16, u16),
 }
 
 #[derive(Debug)]
 struct Encoder<'a> {
-    /// All cells, those that need no drawing as well.
-    whole: &'a Buffer,
+    /// All cells of the frame, including unchanged ones.
+    buffer: &'a Buffer,
     out: String,
-    pen: SgrState,
+    style: SgrState,
     at: CursorPos,
 }
 
 impl Encoder<'_> {
-    /// Draws these rows style by style in place of what was drawn since `begin`, where that takes fewer bytes; `before` is
-    /// how it stood then.
+    /// Redraws these rows style by style if that takes fewer bytes than what was written since `begin`. `before` is
+    /// the style and position at that point.
     fn draw_shorter(&mut self, begin: usize, before: (SgrState, CursorPos), rows: &[Vec<CellUpdate<'_>>]) {
-        let Some(by_style) = grouped(rows) else { return };
-        let after = (self.pen, self.at);
-        (self.pen, self.at) = before;
+        let Some(by_style) = group_by_style(rows) else { return };
+        let after = (self.style, self.at);
+        (self.style, self.at) = before;
         let end = self.out.len();
         self.draw(&by_style);
         if self.out.len() - end < end - begin {
             self.out.drain(begin..end);
         } else {
             self.out.truncate(end);
-            (self.pen, self.at) = after;
+            (self.style, self.at) = after;
         }
     }
 
     fn draw(&mut self, cells: &[CellUpdate<'_>]) {
         let mut rest = cells;
         while let Some(((x, y, cell), after)) = rest.split_first() {
-            let blanks = erasable(rest);
-            self.go(*x, *y);
+            let blanks = erasable_count(rest);
+            self.move_to(*x, *y);
             if let Some(count) = blanks {
-                self.take_pen(cell);
-                self.sequence(u32::try_from(count).unwrap_or(u32::MAX), 'X');
+                self.set_style(cell);
+                self.push_sequence(u32::try_from(count).unwrap_or(u32::MAX), 'X');
                 rest = rest.get(count..).unwrap_or_default();
                 continue;
             }
-            self.take_pen(cell);
+            self.set_style(cell);
             self.out.push_str(cell.symbol());
             self.at = after_glyph(self.at, *x, *y, cell);
-            rest = self.draw_letters(after);
+            rest = self.draw_ascii(after);
         }
     }
 
-    /// Draws the letters that follow at once with the pen as it is, which most do; gives the cells after them.
-    fn draw_letters<'a, 'b>(&mut self, cells: &'b [CellUpdate<'a>]) -> &'b [CellUpdate<'a>] {
-        let (CursorPos::Exactly(x, y), pen) = (self.at, CellKey::of_pen(self.pen)) else { return cells };
+    /// Draws the ASCII characters that directly follow in the same style, the most common case, and returns the cells
+    /// after them.
+    fn draw_ascii<'a, 'b>(&mut self, cells: &'b [CellUpdate<'a>]) -> &'b [CellUpdate<'a>] {
+        let (CursorPos::Exactly(x, y), style) = (self.at, CellKey::of_style(self.style)) else { return cells };
         let follow = (x..).zip(cells).take_while(|(x, cell)| (*x, y) == (cell.0, cell.1));
-        let letters = follow.map_while(|(_, cell)| CellKey::of(cell.2).letter(pen));
+        let letters = follow.map_while(|(_, cell)| CellKey::of(cell.2).letter(style));
         let begin = self.out.len();
         self.out.extend(letters);
-        // A letter is a byte.
+        // One byte per character.
         let count = self.out.len() - begin;
         self.at = CursorPos::Exactly(x.saturating_add(u16::try_from(count).unwrap_or(u16::MAX)), y);
         cells.get(count..).unwrap_or_default()
     }
 
-    /// By the shortest way that is sure to end there.
-    fn go(&mut self, x: u16, y: u16) {
+    /// Moves the cursor by the shortest reliable sequence.
+    fn move_to(&mut self, x: u16, y: u16) {
         let is_there = matches!(self.at, CursorPos::Exactly(a, b) | CursorPos::About(a, b) if (a, b) == (x, y));
         if is_there {
             return;
@@ -213,20 +216,22 @@ impl Encoder<'_> {
         let column = u32::from(x) + 1;
         let at = self.at;
         match at {
-            CursorPos::Exactly(from, row) | CursorPos::About(from, row) if row == y && self.writes_on(from, x, y) => {}
+            CursorPos::Exactly(from, row) | CursorPos::About(from, row)
+                if row == y && self.rewrites_gap(from, x, y) => {}
             CursorPos::Exactly(from, row) if row == y && from < x => match x - from {
                 1 => self.out.push_str("\x1b[C"),
-                cells => self.sequence(u32::from(cells), 'C'),
+                cells => self.push_sequence(u32::from(cells), 'C'),
             },
             CursorPos::Exactly(_, row) | CursorPos::About(_, row) | CursorPos::Row(row) if row == y => {
-                self.sequence(column, 'G');
+                self.push_sequence(column, 'G');
             }
-            // The column is said, so it does not matter where the terminal puts a new line's begin.
+            // The column is sent explicitly, so it doesn't matter whether the terminal returns to the start of the
+            // line.
             CursorPos::Exactly(_, row) | CursorPos::About(_, row) | CursorPos::Row(row)
                 if row.checked_add(1) == Some(y) =>
             {
                 self.out.push('\n');
-                self.sequence(column, 'G');
+                self.push_sequence(column, 'G');
             }
             _ => {
                 self.out.push_str("\x1b[");
@@ -239,25 +244,25 @@ impl Encoder<'_> {
         self.at = CursorPos::Exactly(x, y);
     }
 
-    fn sequence(&mut self, parameter: u32, end: char) {
+    fn push_sequence(&mut self, parameter: u32, end: char) {
         self.out.push_str("\x1b[");
         push_number(&mut self.out, parameter);
         self.out.push(end);
     }
 
-    /// Writes what stands in a gap anew where that is shorter than a step over it, and the pen is the one for it.
-    fn writes_on(&mut self, from: u16, x: u16, y: u16) -> bool {
-        if x <= from || x - from > GAP {
+    /// Writes the cells of a gap again if that is shorter than skipping it and needs no change of style.
+    fn rewrites_gap(&mut self, from: u16, x: u16, y: u16) -> bool {
+        if x <= from || x - from > MAX_REWRITTEN {
             return false;
         }
-        // The second half of a wide glyph is no cell of its own.
-        let before = from.checked_sub(1).and_then(|x| self.whole.cell((x, y)));
+        // The second half of a wide glyph is not a separate cell.
+        let before = from.checked_sub(1).and_then(|x| self.buffer.cell((x, y)));
         if !before.is_some_and(is_one_cell) {
             return false;
         }
         let begin = self.out.len();
         for column in from..x {
-            let glyph = self.whole.cell((column, y)).filter(|cell| self.draws(cell)).map(Cell::symbol);
+            let glyph = self.buffer.cell((column, y)).filter(|cell| self.is_one_byte(cell)).map(Cell::symbol);
             let Some(glyph) = glyph else {
                 self.out.truncate(begin);
                 return false;
@@ -267,40 +272,40 @@ impl Encoder<'_> {
         true
     }
 
-    /// Whether a cell is one byte for the pen as it is.
-    fn draws(&self, cell: &Cell) -> bool {
+    /// Whether a cell is a single byte in the current style.
+    fn is_one_byte(&self, cell: &Cell) -> bool {
         let is_simple = cell.diff_option == CellDiffOption::None && cell.symbol().len() == 1;
-        let pen = if is_plain_blank(cell) { SgrState { bg: cell.bg, ..self.pen } } else { SgrState::of(cell) };
-        is_simple && pen == self.pen && !pen.modifier.intersects(SEEN_ON_BLANK)
+        let style = if is_plain_blank(cell) { SgrState { bg: cell.bg, ..self.style } } else { SgrState::of(cell) };
+        is_simple && style == self.style && !style.modifier.intersects(VISIBLE_ON_BLANK)
     }
 
-    /// Changes the pen as far as this cell shows it.
-    fn take_pen(&mut self, cell: &Cell) {
-        let (from, begin) = (self.pen, self.out.len());
+    /// Changes the style to the visible part of the cell's style.
+    fn set_style(&mut self, cell: &Cell) {
+        let (from, begin) = (self.style, self.out.len());
         if !is_plain_blank(cell) {
-            self.pen = SgrState::of(cell);
-            from.change(self.pen, &mut self.out);
+            self.style = SgrState::of(cell);
+            from.change(self.style, &mut self.out);
             return;
         }
-        self.pen = SgrState { bg: cell.bg, modifier: from.modifier.difference(SEEN_ON_BLANK), ..from };
-        if self.pen != from {
-            from.change(self.pen, &mut self.out);
+        self.style = SgrState { bg: cell.bg, modifier: from.modifier.difference(VISIBLE_ON_BLANK), ..from };
+        if self.style != from {
+            from.change(self.style, &mut self.out);
             let bare = SgrState { bg: cell.bg, ..SgrState::default() };
             if keep_shorter(&mut self.out, begin, |out| from.change(bare, out)) {
-                self.pen = bare;
+                self.style = bare;
             }
         }
     }
 }
 
-/// How many blanks from here on are better erased.
-fn erasable(rest: &[CellUpdate<'_>]) -> Option<usize> {
+/// The number of adjacent blanks from here on, if erasing them is shorter.
+fn erasable_count(rest: &[CellUpdate<'_>]) -> Option<usize> {
     let (first, row, _) = rest.first()?;
     let blanks = (*first..).zip(rest).take_while(|(column, (x, y, cell))| x == column && y == row && is_erasable(cell));
-    Some(blanks.count()).filter(|count| *count >= ERASED_FROM)
+    Some(blanks.count()).filter(|count| *count >= MIN_ERASED)
 }
 
-/// A blank on the terminal's own ground: not every terminal erases in another.
+/// A blank with the terminal's default background: not every terminal erases with another one.
 fn is_erasable(cell: &Cell) -> bool {
     cell.bg == Color::Reset && is_plain_blank(cell) && cell.diff_option == CellDiffOption::None
 }
@@ -308,7 +313,7 @@ fn is_erasable(cell: &Cell) -> bool {
 fn is_one_cell(cell: &Cell) -> bool {
     match cell.diff_option {
         CellDiffOption::ForcedWidth(cells) => cells.get() == 1,
-        // A byte is one cell, and most are one.
+        // A single byte is one cell wide, and most glyphs are a single byte.
         _ => cell.symbol().len() == 1 || cell.symbol().width() == 1,
     }
 }

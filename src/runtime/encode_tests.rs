@@ -18,7 +18,7 @@ fn line(parts: &[(&str, Style)]) -> Buffer {
         buffer.set_string(x, 0, text, *style);
         x += u16::try_from(text.width()).expect("short");
     }
-    buffer.content.iter_mut().for_each(settle_blank);
+    buffer.content.iter_mut().for_each(normalize_blank);
     buffer
 }
 
@@ -35,39 +35,39 @@ fn key() -> Style {
 }
 
 #[test]
-fn nothing_is_sent_for_nothing() {
+fn no_changes_send_nothing() {
     assert_eq!(cells(&[], &empty(), false), "");
 }
 
 #[test]
-fn the_pen_changes_by_what_differs_and_is_put_down_at_the_end() {
+fn only_style_differences_are_sent_and_the_style_is_reset_at_the_end() {
     let after = line(&[("ab", muted()), ("cd", muted().add_modifier(Modifier::BOLD))]);
     assert_eq!(sent(&empty(), &after), "\x1b[1;1H\x1b[38;5;247mab\x1b[1mcd\x1b[m");
 }
 
 #[test]
-fn a_blank_changes_no_pen() {
+fn a_blank_does_not_change_the_style() {
     let after = line(&[("ab", muted()), (" ", Style::new()), ("cd", muted())]);
     let before = line(&[("xxxxxx", Style::new())]);
     assert_eq!(sent(&before, &after), "\x1b[1;1H\x1b[38;5;247mab cd \x1b[m");
 }
 
 #[test]
-fn a_blank_that_is_only_meant_in_another_colour_is_not_sent() {
+fn a_blank_with_an_invisible_colour_is_not_sent() {
     let plain = line(&[("ab          ", Style::new())]);
     let bold = line(&[("ab          ", Style::new().add_modifier(Modifier::BOLD))]);
     assert_eq!(sent(&plain, &bold), "\x1b[1;1H\x1b[1mab\x1b[m");
 }
 
 #[test]
-fn a_gap_is_stepped_over_and_a_long_blank_erased() {
+fn a_gap_is_skipped_and_a_long_blank_is_erased() {
     let before = line(&[("abcdefghijklmnopqrst", Style::new())]);
     let after = line(&[("aXcdYf              ", Style::new())]);
     assert_eq!(sent(&before, &after), "\x1b[1;2HXcdYf\x1b[14X");
 }
 
 #[test]
-fn after_a_wide_glyph_the_column_is_said() {
+fn after_a_wide_glyph_the_column_is_sent() {
     let before = line(&[("aaaaaaaa", Style::new())]);
     let after = line(&[("日aaab", Style::new())]);
     let bytes = sent(&before, &after);
@@ -75,20 +75,20 @@ fn after_a_wide_glyph_the_column_is_said() {
 }
 
 #[test]
-fn two_styles_in_turn_are_drawn_one_after_the_other() {
+fn two_alternating_styles_are_drawn_style_by_style() {
     let after = line(&[("n", key()), (" new ", muted()), ("f", key()), (" follow ", muted()), ("?", key())]);
     let bytes = sent(&empty(), &after);
     assert_eq!(bytes.matches("\x1b[38;5;").count(), 2, "{bytes:?}");
 }
 
 #[test]
-fn the_sixteen_are_told_in_the_codes_of_every_terminal() {
+fn the_sixteen_colours_use_the_codes_of_every_terminal() {
     let after = line(&[("a", Style::new().fg(Color::Red)), ("b", Style::new().fg(Color::White).bg(Color::DarkGray))]);
     assert_eq!(sent(&empty(), &after), "\x1b[1;1H\x1b[31ma\x1b[97;100mb\x1b[m");
 }
 
 #[test]
-fn what_is_seen_on_a_blank_is_kept() {
+fn a_visible_style_of_a_blank_is_kept() {
     let reversed = Style::new().add_modifier(Modifier::REVERSED);
     let after = line(&[("a ", reversed), (" b", Style::new())]);
     let mut parser = vt100::Parser::new(HEIGHT.try_into().expect("rows"), WIDTH.try_into().expect("columns"), 0);
@@ -98,7 +98,7 @@ fn what_is_seen_on_a_blank_is_kept() {
 }
 
 #[test]
-fn joined_emoji_leave_nothing_behind_in_a_terminal_that_does_not_join_them() {
+fn joined_emoji_leave_nothing_behind_in_terminals_that_do_not_join_them() {
     let mut parser = parser();
     let mut before = empty();
     for family in ["👨\u{200d}👩\u{200d}👧", "👍\u{1f3fd}", "日本"] {
@@ -111,7 +111,7 @@ fn joined_emoji_leave_nothing_behind_in_a_terminal_that_does_not_join_them() {
     }
 }
 
-/// What an emulator shows, cell by cell, as far as it can be seen.
+/// The visible content of an emulator, cell by cell.
 fn seen(screen: &vt100::Screen) -> Vec<String> {
     let cells = (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (y, x)));
     let one = |(y, x)| {
@@ -123,8 +123,8 @@ fn seen(screen: &vt100::Screen) -> Vec<String> {
         if glyph == " " {
             return format!(" {:?} {} {}", cell.bgcolor(), cell.underline(), cell.inverse());
         }
-        let looks = (cell.fgcolor(), cell.bgcolor(), cell.bold(), cell.dim(), cell.italic());
-        format!("{glyph} {looks:?} {} {}", cell.underline(), cell.inverse())
+        let style = (cell.fgcolor(), cell.bgcolor(), cell.bold(), cell.dim(), cell.italic());
+        format!("{glyph} {style:?} {} {}", cell.underline(), cell.inverse())
     };
     cells.map(one).collect()
 }
@@ -144,7 +144,7 @@ fn styles(is_seen_on_blank: bool) -> impl Strategy<Value = Style> {
     let colors = [Color::Reset, Color::Red, Color::LightBlue, Color::Indexed(74), Color::Rgb(1, 20, 200)];
     let fg = prop::sample::select(colors.to_vec());
     let bg = prop::sample::select(if is_seen_on_blank { colors.to_vec() } else { vec![Color::Reset] });
-    // An emulator keeps one of bold and dim.
+    // An emulator keeps only one of bold and dim.
     let mut modifiers = vec![Modifier::empty(), Modifier::BOLD, Modifier::DIM, Modifier::ITALIC];
     if is_seen_on_blank {
         modifiers.extend([Modifier::UNDERLINED, Modifier::REVERSED, Modifier::BOLD | Modifier::UNDERLINED]);
@@ -154,24 +154,24 @@ fn styles(is_seen_on_blank: bool) -> impl Strategy<Value = Style> {
     })
 }
 
-/// Screens with this text here and there.
+/// Screens with these texts at random positions.
 fn screens(texts: &[&'static str], is_seen_on_blank: bool) -> impl Strategy<Value = Vec<Buffer>> {
     let text = prop::sample::select(texts.to_vec());
     let parts = prop::collection::vec((0..WIDTH, 0..HEIGHT, text, styles(is_seen_on_blank)), 0..12);
     let screen = parts.prop_map(|parts| {
         let mut buffer = empty();
         for (x, y, text, style) in parts {
-            // A wide glyph under another text would be neither there nor gone.
+            // A wide glyph that another text partly covers would be neither complete nor gone.
             (0..WIDTH).for_each(|x| buffer.cell_mut((x, y)).expect("inside").reset());
             buffer.set_stringn(x, y, text, usize::from(WIDTH - x), style);
         }
-        buffer.content.iter_mut().for_each(settle_blank);
+        buffer.content.iter_mut().for_each(normalize_blank);
         buffer
     });
     prop::collection::vec(screen, 1..5)
 }
 
-fn look_alike(screens: Vec<Buffer>) -> Result<(), TestCaseError> {
+fn check_same_screen(screens: Vec<Buffer>) -> Result<(), TestCaseError> {
     let (mut ours, mut theirs, mut before) = (parser(), parser(), empty());
     for after in screens {
         let on_blank = before == empty();
@@ -188,13 +188,14 @@ const WIDE: [&str; 8] = ["a", "ab c", "       ", "            ", "日本", "x日
 
 proptest! {
     #[test]
-    fn a_terminal_shows_what_ratatuis_own_backend_makes_it_show(screens in screens(&NARROW, true)) {
-        look_alike(screens)?;
+    fn a_terminal_shows_the_same_as_with_ratatuis_backend(screens in screens(&NARROW, true)) {
+        check_same_screen(screens)?;
     }
 
-    // What becomes of the other half of a wide glyph that is drawn over is each emulator's own where its ground has a colour.
+    // If the background is coloured, emulators differ in what they do with the other half of an overwritten wide
+    // glyph.
     #[test]
     fn the_same_with_wide_glyphs(screens in screens(&WIDE, false)) {
-        look_alike(screens)?;
+        check_same_screen(screens)?;
     }
 }

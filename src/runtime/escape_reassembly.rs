@@ -1,15 +1,15 @@
-//! A stage between the terminal and the state machine: mends what arrives broken. Over SSH an arrow key can be split
-//! between packets and then reads as Esc, `[`, `A`; put together again here. Never loses or reorders a typed key.
+//! Repairs key sequences that arrive in pieces. Over SSH an arrow key can be split between packets and is then read
+//! as Esc, `[`, `A`; this filter joins them again. It never loses or reorders a typed key.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
 /// How long an Esc waits for the rest of its sequence.
 pub const HOLD: Duration = Duration::from_millis(25);
-/// Longest sequence that is put together, without its Esc: `[24~`.
+/// Length of the longest sequence to join, without its Esc: `[24~`.
 const LONGEST: usize = 4;
 
-/// Keys that may be the beginning of a split sequence, and since when they wait.
+/// Keys that may be the start of a split sequence, and since when they wait.
 #[derive(Debug, Default)]
 pub struct EscapeReassembler {
     held: Vec<KeyEvent>,
@@ -17,7 +17,7 @@ pub struct EscapeReassembler {
 }
 
 impl EscapeReassembler {
-    /// Takes one event; what is ready to be handed on is pushed to `out`, in order.
+    /// Takes one event. Events that are ready are pushed to `out` in order.
     pub fn push(&mut self, event: Event, now: Instant, out: &mut impl Extend<Event>) {
         let key = match event {
             Event::Key(key) if key.kind == KeyEventKind::Release => return,
@@ -41,11 +41,11 @@ impl EscapeReassembler {
         }
         self.held.push(key);
         match self.reading() {
-            HeldKeys::Whole(code, modifiers) => {
+            HeldKeys::Complete(code, modifiers) => {
                 self.drop_held();
                 out.extend([Event::Key(KeyEvent::new(code, modifiers))]);
             }
-            HeldKeys::Begun => self.since = Some(now),
+            HeldKeys::Partial => self.since = Some(now),
             HeldKeys::Nothing => {
                 self.held.pop();
                 self.release(out);
@@ -54,12 +54,12 @@ impl EscapeReassembler {
         }
     }
 
-    /// When what is held has waited long enough; none when nothing is held.
+    /// When the held keys are released; `None` if none are held.
     pub fn deadline(&self) -> Option<Instant> {
         self.since.map(|since| since + HOLD)
     }
 
-    /// Hands on what has waited long enough.
+    /// Releases keys that have waited long enough.
     pub fn expire(&mut self, now: Instant, out: &mut impl Extend<Event>) {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             self.release(out);
@@ -98,7 +98,7 @@ impl EscapeReassembler {
         let Some(rest) = typed.strip_prefix('[') else { return HeldKeys::Nothing };
         let none = KeyModifiers::NONE;
         let code = match rest {
-            "" => return HeldKeys::Begun,
+            "" => return HeldKeys::Partial,
             "A" => KeyCode::Up,
             "B" => KeyCode::Down,
             "C" => KeyCode::Right,
@@ -109,18 +109,18 @@ impl EscapeReassembler {
             "3~" => KeyCode::Delete,
             "5~" => KeyCode::PageUp,
             "6~" => KeyCode::PageDown,
-            "Z" => return HeldKeys::Whole(KeyCode::BackTab, KeyModifiers::SHIFT),
-            digits if digits.bytes().all(|b| b.is_ascii_digit()) && typed.len() < LONGEST => return HeldKeys::Begun,
+            "Z" => return HeldKeys::Complete(KeyCode::BackTab, KeyModifiers::SHIFT),
+            digits if digits.bytes().all(|b| b.is_ascii_digit()) && typed.len() < LONGEST => return HeldKeys::Partial,
             _ => return HeldKeys::Nothing,
         };
-        HeldKeys::Whole(code, none)
+        HeldKeys::Complete(code, none)
     }
 }
 
-/// What the held keys amount to.
+/// What the held keys are.
 enum HeldKeys {
-    Whole(KeyCode, KeyModifiers),
-    Begun,
+    Complete(KeyCode, KeyModifiers),
+    Partial,
     Nothing,
 }
 
@@ -137,7 +137,7 @@ mod tests {
         events.iter().filter_map(|event| event.as_key_event()).map(|key| key.code).collect()
     }
 
-    /// Feeds the keys with the pause before each (ms) and lets the last wait end.
+    /// Feeds the keys, each after a pause in ms, and lets the last wait end.
     fn feed(keys: &[(u64, KeyCode)]) -> Vec<KeyCode> {
         let (mut filter, mut out, mut now) = (EscapeReassembler::default(), Vec::new(), Instant::now());
         for (pause, code) in keys {
@@ -157,13 +157,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_typed_slowly_stay_what_they_are() {
+    fn keys_typed_slowly_are_not_joined() {
         assert_eq!(feed(&[(0, Esc), (40, Char('[')), (40, Char('A'))]), [Esc, Char('['), Char('A')]);
         assert_eq!(feed(&[(0, Esc), (10, Char('[')), (40, Char('A'))]), [Esc, Char('['), Char('A')]);
     }
 
     #[test]
-    fn an_esc_alone_is_handed_on_after_its_wait_and_not_before() {
+    fn a_single_esc_is_released_after_its_wait_and_not_before() {
         let (mut filter, mut out, now) = (EscapeReassembler::default(), Vec::new(), Instant::now());
         filter.push(key(Esc), now, &mut out);
         filter.expire(now + HOLD / 2, &mut out);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paste_or_a_chord_lets_what_is_held_go_first() {
+    fn a_paste_or_a_chord_releases_held_keys_first() {
         let (mut filter, mut out, now) = (EscapeReassembler::default(), Vec::new(), Instant::now());
         filter.push(key(Esc), now, &mut out);
         filter.push(Event::Paste("x".into()), now, &mut out);

@@ -1,5 +1,5 @@
-//! The event loop: owns the state machine, waits for keys, messages, moments and signals, carries out what needs the
-//! terminal, and draws through the frame gate. There is no tick: nothing wakes it unless something happened.
+//! The event loop: owns the state machine; waits for keys, messages, timers and signals; runs the effects that need
+//! the terminal; draws through the frame scheduler. There is no tick: it only wakes up if something happened.
 
 use super::effects::Effects;
 use super::foreground_child::{self, ForegroundChild};
@@ -15,7 +15,7 @@ use super::theme_state::ThemeState;
 use super::{Exit, Folders};
 use crate::app::keymap::{Action, Context};
 use crate::app::{App, Effect, Msg};
-use crate::config::customization::How;
+use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -29,201 +29,201 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// What is handled before a frame is due at the latest, so that a flood can't starve drawing.
-const BURST: usize = 2048;
+/// How much is handled before a frame is due, so that a flood of events can't starve drawing.
+const MAX_BURST: usize = 2048;
 const BURST_TIME: Duration = Duration::from_millis(8);
-/// Shortest pause between two moments that the state machine asked for.
+/// Shortest time between two timers of the state machine.
 const WAKE_PAUSE: Duration = Duration::from_millis(10);
-/// For so long after a lent terminal came back, an interrupt was meant for the program that had it.
-const ECHO: Duration = Duration::from_millis(500);
-/// Longest sleep: after the computer slept, ages on the screen are right again within this time.
+/// For this long after a foreground program ended, an interrupt was meant for that program.
+const INTERRUPT_ECHO: Duration = Duration::from_millis(500);
+/// Longest sleep: after the computer wakes up, ages on the screen are correct again within this time.
 const WAKE_MAX: Duration = Duration::from_secs(60);
 
 pub(super) fn now() -> Time {
     Utc::now()
 }
 
-/// The state machine and all around it, while it runs.
+/// The state machine and its environment.
 #[derive(Debug)]
 pub(super) struct Dashboard {
     pub(super) app: App,
     pub(super) theme: Theme,
-    pub(super) paints: ThemeState,
+    pub(super) theme_state: ThemeState,
     pub(super) session: TerminalSession,
     pub(super) effects: Effects,
-    pub(super) news: mpsc::Receiver<EngineEvent>,
+    pub(super) engine_events: mpsc::Receiver<EngineEvent>,
     pub(super) log: Option<LogGuard>,
     pub(super) environment: Environment,
-    pub(super) notify: How,
+    pub(super) notify: NotifyMethod,
     pub(super) clipboard: Vec<String>,
     pub(super) folders: Folders,
     pub(super) profiles: ProfileSwitcher,
-    pub(super) gate: FrameScheduler,
-    /// Something came from the terminal since it was last looked whether a frame is due.
-    pub(super) typed: bool,
-    /// A program that has the terminal.
-    pub(super) loan: Option<ForegroundChild>,
-    /// When the last such program ended.
-    pub(super) returned: Option<Instant>,
+    pub(super) scheduler: FrameScheduler,
+    /// Whether terminal input arrived since the last check for a due frame.
+    pub(super) has_typed: bool,
+    /// The program that has the terminal.
+    pub(super) foreground: Option<ForegroundChild>,
+    /// When the last foreground program ended.
+    pub(super) child_ended_at: Option<Instant>,
     pub(super) ending: Option<Exit>,
-    /// When the screen changes by itself.
-    pub(super) armed: Option<Time>,
+    /// When the screen changes without input.
+    pub(super) timer: Option<Time>,
     pub(super) last_wake: Instant,
 }
 
-/// What ended a wait.
+/// Why a wait ended.
 enum WakeReason {
-    Happened(TerminalEvent),
+    Terminal(TerminalEvent),
     Msg(Box<Msg>),
-    /// The program that had the terminal has ended.
-    Returned(Box<Msg>),
-    /// A frame is due, or the moment that the state machine asked for has come.
-    Moment,
+    /// The foreground program has ended.
+    ChildEnded(Box<Msg>),
+    /// A frame is due, or a timer of the state machine has expired.
+    Timer,
 }
 
 impl Dashboard {
-    /// Runs until it ends; what is not on disk yet is left to [`Effects::end`].
+    /// Runs until the dashboard ends. [`Effects::end`] finishes pending writes.
     pub(super) async fn run(&mut self) -> Exit {
         loop {
             match self.wait().await {
-                WakeReason::Happened(TerminalEvent::Event(event)) => self.handle(Msg::Input(event)),
-                WakeReason::Happened(TerminalEvent::Signal(signal)) => self.signal(signal),
-                WakeReason::Happened(TerminalEvent::Background(colour)) => {
-                    self.paints.background(colour);
-                    self.repaint();
+                WakeReason::Terminal(TerminalEvent::Event(event)) => self.handle(Msg::Input(event)),
+                WakeReason::Terminal(TerminalEvent::Signal(signal)) => self.signal(signal),
+                WakeReason::Terminal(TerminalEvent::Background(colour)) => {
+                    self.theme_state.background(colour);
+                    self.update_theme();
                 }
                 WakeReason::Msg(msg) => self.handle(*msg),
-                WakeReason::Returned(msg) => {
-                    self.loan = None;
-                    self.returned = Some(Instant::now());
-                    self.take_back();
+                WakeReason::ChildEnded(msg) => {
+                    self.foreground = None;
+                    self.child_ended_at = Some(Instant::now());
+                    self.regain_terminal();
                     self.handle(*msg);
                 }
-                WakeReason::Moment => {}
+                WakeReason::Timer => {}
             }
             self.drain();
             if let Some(exit) = self.ending {
                 return exit;
             }
-            self.wake();
+            self.fire_timer();
             self.draw_when_due();
-            if self.gate.is_at_rest() {
-                self.effects.carry_what_can_wait();
+            if self.scheduler.is_idle() {
+                self.effects.run_deferred();
             }
         }
     }
 
     async fn wait(&mut self) -> WakeReason {
         let instant = Instant::now();
-        let frame = self.gate.due(instant).filter(|_| !self.session.is_away());
-        let wake = self.armed.map(|at| self.instant_of(at, instant));
+        let frame = self.scheduler.due(instant).filter(|_| !self.session.is_away());
+        let wake = self.timer.map(|at| self.instant_of(at, instant));
         tokio::select! {
-            happening = self.session.next() => WakeReason::Happened(happening),
-            msg = foreground_child::ended(self.loan.as_mut()) => WakeReason::Returned(Box::new(msg)),
-            Some(news) = self.news.recv() => WakeReason::Msg(Box::new(Msg::News(news))),
+            event = self.session.next() => WakeReason::Terminal(event),
+            msg = foreground_child::wait_for_exit(self.foreground.as_mut()) => WakeReason::ChildEnded(Box::new(msg)),
+            Some(engine_events) = self.engine_events.recv() => WakeReason::Msg(Box::new(Msg::Engine(engine_events))),
             msg = self.effects.next() => WakeReason::Msg(Box::new(msg)),
-            () = until(frame) => WakeReason::Moment,
-            () = until(wake) => WakeReason::Moment,
+            () = until(frame) => WakeReason::Timer,
+            () = until(wake) => WakeReason::Timer,
         }
     }
 
-    /// Asks the terminal for its background where the theme depends on it. No answer is waited for.
+    /// Asks the terminal for its background if the theme depends on it, without waiting for the answer.
     pub(super) fn ask_background(&mut self) {
-        if self.paints.depends_on_ground() {
-            // A terminal that is gone tells so at the next frame.
+        if self.theme_state.depends_on_background() {
+            // If the terminal is gone, the next frame fails too.
             let _ = self.session.ask_background();
         }
     }
 
-    /// Draws with another theme; with `keep` it is saved, if there is such a theme.
+    /// Switches to another theme if it exists; with `keep`, also saves it.
     fn use_theme(&mut self, name: &str, keep: bool) -> Option<Msg> {
         let result = self
-            .paints
+            .theme_state
             .choose(name, self.folders.themes.as_deref())
-            .map_err(|error| Failure::new(FailureKind::Local, &format!("The theme stays as it is. {error}")));
+            .map_err(|error| Failure::new(FailureKind::Local, &format!("Theme not changed. {error}")));
         self.ask_background();
-        self.repaint();
+        self.update_theme();
         if keep && result.is_ok() {
             self.effects.spawn(self.effects.first_run().clone().save_theme(name.to_owned()));
             return None;
         }
-        let key = self.app.key_label(Context::Palette, Action::KeepTheme);
+        let key = self.app.key_label(Context::Palette, Action::SaveTheme);
         let until = if self.app.config.config.is_some() {
-            format!("until you quit. To keep it, press {key} on it in the palette.")
+            format!("until you quit. To save it, press {key} on it in the palette.")
         } else {
             "until you quit.".to_owned()
         };
         Some(Msg::ActionFinished { what: CleanText::line(&format!("Theme {name}, {until}")), result })
     }
 
-    /// Takes the theme as it is now; a frame is drawn when that changes anything.
-    fn repaint(&mut self) {
-        let theme = self.paints.theme();
+    /// Applies the current theme, and requests a frame if that changes anything.
+    fn update_theme(&mut self) {
+        let theme = self.theme_state.theme();
         if theme != self.theme {
             self.theme = theme;
-            self.gate.want();
+            self.scheduler.request_frame();
         }
     }
 
-    /// A moment on the monotonic clock.
+    /// Converts a time to the monotonic clock.
     fn instant_of(&self, at: Time, instant: Instant) -> Instant {
         let pause = (at - now()).to_std().unwrap_or_default().min(WAKE_MAX);
         (instant + pause).max(self.last_wake + WAKE_PAUSE)
     }
 
-    /// Tells the state machine of a moment that has come, also when something else happened just then, and asks for the
-    /// next one.
-    fn wake(&mut self) {
-        if self.armed.is_some_and(|at| at <= now()) {
+    /// Notifies the state machine of an expired timer, even if another event arrived at the same time, and requests
+    /// the next timer.
+    fn fire_timer(&mut self) {
+        if self.timer.is_some_and(|at| at <= now()) {
             self.last_wake = Instant::now();
-            self.handle(Msg::Wake);
+            self.handle(Msg::Timer);
         }
-        self.armed = self.app.next_timer(now());
+        self.timer = self.app.next_timer(now());
     }
 
-    /// Handles what is there already before anything is drawn, within bounds.
+    /// Handles everything that is already available before drawing, within limits.
     fn drain(&mut self) {
-        let begun = Instant::now();
-        for _ in 0..BURST {
+        let start = Instant::now();
+        for _ in 0..MAX_BURST {
             let msg = if self.ending.is_some() {
                 None
-            } else if let Some(event) = self.session.waiting() {
+            } else if let Some(event) = self.session.try_next() {
                 Some(Msg::Input(event))
-            } else if let Ok(news) = self.news.try_recv() {
-                Some(Msg::News(news))
+            } else if let Ok(engine_events) = self.engine_events.try_recv() {
+                Some(Msg::Engine(engine_events))
             } else {
-                self.effects.waiting()
+                self.effects.try_next()
             };
             match msg {
                 Some(msg) => self.handle(msg),
                 None => return,
             }
-            if begun.elapsed() >= BURST_TIME {
+            if start.elapsed() >= BURST_TIME {
                 return;
             }
         }
     }
 
     pub(super) fn handle(&mut self, msg: Msg) {
-        self.typed |= matches!(msg, Msg::Input(_));
-        let mut waiting = VecDeque::from([msg]);
-        while let Some(msg) = waiting.pop_front() {
+        self.has_typed |= matches!(msg, Msg::Input(_));
+        let mut queue = VecDeque::from([msg]);
+        while let Some(msg) = queue.pop_front() {
             if let Msg::Input(Event::Resize(..)) = &msg {
-                // The terminal may have cut or wrapped what it showed, also when its size is the old one again.
-                self.session.screen.forget();
-                self.gate.want();
+                // The terminal may have cut or wrapped its content, even if it is back at the old size.
+                self.session.screen.invalidate();
+                self.scheduler.request_frame();
             }
-            if let (Some(log), Msg::News(EngineEvent::Logged(entry))) = (&self.log, &msg) {
+            if let (Some(log), Msg::Engine(EngineEvent::Logged(entry))) = (&self.log, &msg) {
                 log.record(entry);
             }
             for effect in self.app.update(msg, now()) {
-                waiting.extend(self.carry(effect));
+                queue.extend(self.run_effect(effect));
             }
         }
     }
 
-    /// Carries an effect out, here or as a task; what is done here answers at once.
-    fn carry(&mut self, effect: Effect) -> Option<Msg> {
+    /// Runs an effect, here or as a task. Effects that run here return their message at once.
+    fn run_effect(&mut self, effect: Effect) -> Option<Msg> {
         match effect {
             Effect::Quit => {
                 self.ending.get_or_insert(Exit::Quit);
@@ -232,66 +232,68 @@ impl Dashboard {
             Effect::Suspend => self.suspend(),
             Effect::Mouse(on) => {
                 if self.session.set_mouse(on).is_err() {
-                    self.ending.get_or_insert(Exit::Ended);
+                    self.ending.get_or_insert(Exit::Terminated);
                 }
                 None
             }
             Effect::Repaint => {
-                self.session.screen.forget();
-                self.gate.want();
+                self.session.screen.invalidate();
+                self.scheduler.request_frame();
                 None
             }
             Effect::Copy { what, text } => self.copy(what, text),
             Effect::OpenUrl(url) => self.open(url),
-            Effect::RunCommand(words) => self.run_own_command(words),
+            Effect::RunCommand(words) => self.run_custom_command(words),
             Effect::Notify(text) => {
                 self.notify(&text);
                 None
             }
             Effect::UseTheme { name, keep } => self.use_theme(&name, keep),
-            Effect::AddProfile(profile, key) => Some(self.profiles.add(self.effects.first_run().known(&profile), key)),
-            Effect::EditOutside(text) => self.edit_outside(&text),
+            Effect::AddProfile(profile, key) => {
+                Some(self.profiles.add(self.effects.first_run().known_profile(&profile), key))
+            }
+            Effect::OpenExternalEditor(text) => self.open_external_editor(&text),
             Effect::ReadKey { attempt, key } => self.read_key(attempt, key),
             Effect::Relaunch(next) => {
-                self.ending.get_or_insert(Exit::Begin(next));
+                self.ending.get_or_insert(Exit::Relaunch(next));
                 None
             }
             Effect::ReadProfileKey(at) => self.read_profile_key(at),
-            Effect::TryProfileKey(at, key) => {
-                self.effects.spawn(self.profiles.try_key(at, key));
+            Effect::TestProfileKey(at, key) => {
+                self.effects.spawn(self.profiles.test_key(at, key));
                 None
             }
-            Effect::SwitchProfile(at, key) => self.turn_to_profile(at, key),
+            Effect::SwitchProfile(at, key) => self.switch_profile(at, key),
             other => {
-                self.effects.carry(other);
+                self.effects.run(other);
                 None
             }
         }
     }
 
-    /// Between two frames, and not into the screen of a program that has the terminal.
+    /// Sends a notification between two frames, but not while another program has the terminal.
     fn notify(&mut self, text: &CleanText) {
-        let how = if self.session.is_modern() { self.notify } else { notify::plain(self.notify) };
-        let sequence = notify::sequence(how, text, Multiplexer::of(&self.environment));
-        // A terminal that is gone tells so at the next frame.
+        let how = if self.session.is_modern() { self.notify } else { notify::fallback_method(self.notify) };
+        let sequence = notify::notification_sequence(how, text, Multiplexer::of(&self.environment));
+        // If the terminal is gone, the next frame fails too.
         if !self.session.is_away() && !sequence.is_empty() {
             let _ = self.session.screen.send(&sequence);
         }
     }
 
     fn open(&mut self, url: CleanText) -> Option<Msg> {
-        // What is said and copied is what is opened.
-        let url = link::shown(&url);
-        let words = match opener::opening(url.as_str(), &self.environment) {
+        // Shows, copies and opens the same text.
+        let url = link::display_url(&url);
+        let words = match opener::open_method(url.as_str(), &self.environment) {
             Ok(OpenMethod::Run(words)) => words,
             Ok(OpenMethod::CopyInstead) => {
                 let result = self.copy_through_terminal(url.as_str()).map_err(|_| {
                     Failure::new(
                         FailureKind::Local,
-                        &format!("No browser here, and nothing was copied. The link: {url}"),
+                        &format!("No browser available, and copying failed. The link: {url}"),
                     )
                 });
-                let what = CleanText::line(&format!("No browser here, so the link was copied: {url}"));
+                let what = CleanText::line(&format!("No browser available; link copied: {url}"));
                 return Some(Msg::ActionFinished { what, result });
             }
             Err(failure) => return Some(Msg::ActionFinished { what: url, result: Err(failure) }),
@@ -304,29 +306,29 @@ impl Dashboard {
     }
 
     fn signal(&mut self, signal: Signal) {
-        if let Some(loan) = &mut self.loan {
+        if let Some(foreground) = &mut self.foreground {
             match signal {
-                // Typed for the program that has the terminal; its group is ours.
+                // Typed for the foreground program, which is in the same process group.
                 Signal::Interrupt | Signal::Quit | Signal::Continue => return,
                 Signal::Stop => {
                     self.release_leases();
                     stop_group();
-                    self.go_on();
+                    self.continue_running();
                     return;
                 }
                 Signal::Terminate | Signal::Hangup => {
-                    if let Some(msg) = loan.call_back() {
+                    if let Some(msg) = foreground.terminate() {
                         self.handle(msg);
                     }
                 }
             }
         }
-        // What ended the program may be told to us after its end.
-        let echo = self.returned.is_some_and(|at| at.elapsed() < ECHO);
+        // The signal that ended the program may arrive after its end.
+        let is_echo = self.child_ended_at.is_some_and(|at| at.elapsed() < INTERRUPT_ECHO);
         match signal {
-            Signal::Interrupt | Signal::Quit if echo => {}
+            Signal::Interrupt | Signal::Quit if is_echo => {}
             Signal::Terminate | Signal::Hangup | Signal::Interrupt | Signal::Quit => {
-                let exit = if signal == Signal::Interrupt { Exit::Interrupted } else { Exit::Ended };
+                let exit = if signal == Signal::Interrupt { Exit::Interrupted } else { Exit::Terminated };
                 self.ending = Some(exit);
                 self.handle(Msg::Terminate);
             }
@@ -339,7 +341,7 @@ impl Dashboard {
         }
     }
 
-    /// Leaves the terminal to the shell; SIGCONT brings it back.
+    /// Returns the terminal to the shell until SIGCONT.
     fn suspend(&mut self) -> Option<Msg> {
         if self.session.is_away() {
             return None;
@@ -348,13 +350,13 @@ impl Dashboard {
         match self.session.leave() {
             Ok(true) => None,
             Ok(false) => {
-                self.go_on();
-                let sentence = "There is no shell here to come back from, so docdeck stays.";
+                self.continue_running();
+                let sentence = "Can't suspend: not started from a shell with job control.";
                 let result = Err(Failure::new(FailureKind::Local, sentence));
                 Some(Msg::ActionFinished { what: CleanText::line("suspend"), result })
             }
             Err(_) => {
-                self.ending.get_or_insert(Exit::Ended);
+                self.ending.get_or_insert(Exit::Terminated);
                 None
             }
         }
@@ -367,24 +369,24 @@ impl Dashboard {
         }
     }
 
-    /// The program that had the terminal is gone.
-    pub(super) fn take_back(&mut self) {
-        if self.session.come_back().is_err() {
-            self.ending.get_or_insert(Exit::Ended);
+    /// Takes the terminal over again after a foreground program.
+    pub(super) fn regain_terminal(&mut self) {
+        if self.session.resume().is_err() {
+            self.ending.get_or_insert(Exit::Terminated);
         }
-        self.gate.want();
+        self.scheduler.request_frame();
     }
 
     fn resume(&mut self) {
-        if self.session.come_back().is_err() {
-            self.ending.get_or_insert(Exit::Ended);
+        if self.session.resume().is_err() {
+            self.ending.get_or_insert(Exit::Terminated);
             return;
         }
-        self.go_on();
+        self.continue_running();
         self.handle(Msg::Resumed);
     }
 
-    /// The frame is as large as the terminal is now; a message about a resize may be on its way still.
+    /// Makes the frame as large as the terminal is now; a resize event may still be queued.
     pub(super) fn notice_size(&mut self) {
         if let Ok((columns, rows)) = self.session.size()
             && (columns, rows) != self.app.size
@@ -393,24 +395,24 @@ impl Dashboard {
         }
     }
 
-    /// The terminal is ours again, whether the process was stopped or not.
-    fn go_on(&mut self) {
+    /// Continues after a stop or an attempt to stop.
+    fn continue_running(&mut self) {
         if let Some(engine) = self.effects.engine() {
             engine.resume();
         }
-        self.gate.want();
+        self.scheduler.request_frame();
     }
 
-    /// Draws if something changed and the gate is open.
+    /// Draws if something changed and a frame is due.
     pub(super) fn draw_when_due(&mut self) {
-        let typed = std::mem::take(&mut self.typed);
+        let has_typed = std::mem::take(&mut self.has_typed);
         match self.app.take_dirty() {
-            true if typed => self.gate.want_answer(),
-            true => self.gate.want(),
+            true if has_typed => self.scheduler.request_reply_frame(),
+            true => self.scheduler.request_frame(),
             false => {}
         }
-        self.gate.reading(self.app.reads_record(), Instant::now());
-        if self.session.is_away() || !self.gate.is_open(Instant::now()) {
+        self.scheduler.set_reading(self.app.is_reading_store(), Instant::now());
+        if self.session.is_away() || !self.scheduler.is_due(Instant::now()) {
             return;
         }
         self.notice_size();
@@ -418,9 +420,9 @@ impl Dashboard {
         let drawn = self.session.screen.draw(app.size, app.is_typing(), |frame| ui::draw(frame, app, theme, time));
         let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.title())));
         if drawn.is_err() {
-            // The terminal is gone; a signal may never tell.
-            self.ending.get_or_insert(Exit::Ended);
+            // The terminal is gone, possibly without a signal.
+            self.ending.get_or_insert(Exit::Terminated);
         }
-        self.gate.drawn(Instant::now());
+        self.scheduler.frame_drawn(Instant::now());
     }
 }

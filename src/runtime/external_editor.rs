@@ -1,10 +1,10 @@
-//! The user's own editor: the text goes into a file that only the user can read, the terminal is lent to the editor, the
-//! text comes back, the file is removed.
+//! Edits a prompt in the user's own editor: writes it to a file that only the user can read, gives the terminal to
+//! the editor, reads the text back and removes the file.
 
 use super::event_loop::Dashboard;
 use crate::app::Msg;
 use crate::config::environment::Environment;
-use crate::model::command::words;
+use crate::model::command::split_command_line;
 use crate::model::failure::{Failure, FailureKind};
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -12,33 +12,33 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 
-/// The file's name: editors know Markdown by it.
+/// The file name; editors detect Markdown by it.
 const NAME: &str = "prompt.md";
-/// Names that are tried for the folder before giving up.
+/// Number of folder names that are tried.
 const TRIES: u32 = 100;
-/// Largest text that is taken back, in bytes.
+/// Largest text that is read back, in bytes.
 const LARGEST: u64 = 8 << 20;
-/// What is tried where no variable names an editor.
+/// Tried if no variable names an editor.
 const USUAL: [&str; 2] = ["vi", "nano"];
 
 impl Dashboard {
-    /// Lends the terminal to the user's editor with this text.
-    pub(super) fn edit_outside(&mut self, text: &str) -> Option<Msg> {
+    /// Opens the text in the user's editor.
+    pub(super) fn open_external_editor(&mut self, text: &str) -> Option<Msg> {
         let parent = self.folders.data.clone().unwrap_or_else(std::env::temp_dir);
         let file = EditedFile::write(&parent, text).or_else(|_| EditedFile::write(&std::env::temp_dir(), text));
         let file = match file {
             Ok(file) => file,
             Err(error) => {
-                let sentence = format!("The text could not be handed to an editor: {error}.");
-                return Some(Msg::EditedOutside(Err(local(&sentence))));
+                let sentence = format!("Could not write the text to a file for the editor: {error}.");
+                return Some(Msg::EditedExternally(Err(local(&sentence))));
             }
         };
         let programs = editors(&self.environment, &file.path());
         let file = Arc::new(file);
-        let kept = Arc::clone(&file);
-        let answer = self.lend(&programs, move |ended| Msg::EditedOutside(file.read(ended)));
-        if let (None, Some(loan)) = (&answer, &mut self.loan) {
-            loan.rescue_by(move || kept.saved().map(|text| Msg::EditedOutside(Ok(text))));
+        let edited = Arc::clone(&file);
+        let answer = self.run_in_foreground(&programs, move |ended| Msg::EditedExternally(file.read(ended)));
+        if let (None, Some(foreground)) = (&answer, &mut self.foreground) {
+            foreground.set_rescue(move || edited.saved().map(|text| Msg::EditedExternally(Ok(text))));
         }
         answer
     }
@@ -46,7 +46,7 @@ impl Dashboard {
 
 /// The editors to try, each with its arguments and the file.
 fn editors(environment: &Environment, file: &Path) -> Vec<Vec<String>> {
-    let named = environment.editor.as_deref().map(words).filter(|words| !words.is_empty());
+    let named = environment.editor.as_deref().map(split_command_line).filter(|words| !words.is_empty());
     let programs = named.map_or_else(|| USUAL.map(|name| vec![name.to_owned()]).to_vec(), |words| vec![words]);
     let with_file = |mut words: Vec<String>| {
         words.push(file.display().to_string());
@@ -59,7 +59,7 @@ fn local(sentence: &str) -> Failure {
     Failure::new(FailureKind::Local, sentence)
 }
 
-/// A text in a folder of its own, gone with this value.
+/// A text file in a separate folder, removed when dropped.
 #[derive(Debug)]
 struct EditedFile {
     folder: PathBuf,
@@ -67,7 +67,7 @@ struct EditedFile {
 
 impl EditedFile {
     fn write(parent: &Path, text: &str) -> io::Result<Self> {
-        let folder = own_folder(parent)?;
+        let folder = private_folder(parent)?;
         let file = Self { folder };
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -75,7 +75,7 @@ impl EditedFile {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut open = options.open(file.path())?;
         open.write_all(text.as_bytes())?;
-        // A file ends with a line feed; editors complain otherwise.
+        // A text file ends with a line feed; editors complain otherwise.
         if !text.is_empty() && !text.ends_with('\n') {
             open.write_all(b"\n")?;
         }
@@ -86,25 +86,25 @@ impl EditedFile {
         self.folder.join(NAME)
     }
 
-    /// What the editor has written so far; an empty file may be one that is being written just now.
+    /// What the editor has saved so far. An empty file may just be being written.
     fn saved(&self) -> Option<String> {
         self.text().ok().filter(|text| !text.trim().is_empty())
     }
 
-    /// What the editor left, unless it failed.
+    /// The text after the editor has exited, unless it failed.
     fn read(&self, ended: Result<ExitStatus, Failure>) -> Result<String, Failure> {
         let status = ended?;
         if !status.success() {
-            return Err(local(&format!("Your editor ended with a failure ({status}), so its text was not taken.")));
+            return Err(local(&format!("Your editor failed ({status}), so its text was ignored.")));
         }
         self.text()
     }
 
     fn text(&self) -> Result<String, Failure> {
-        let unreadable = |why: String| local(&format!("What your editor left could not be read: {why}."));
+        let unreadable = |why: String| local(&format!("Could not read the text from your editor: {why}."));
         let size = fs::metadata(self.path()).map_err(|error| unreadable(error.to_string()))?.len();
         if size > LARGEST {
-            return Err(unreadable(format!("it has {size} bytes, and at most {LARGEST} are taken")));
+            return Err(unreadable(format!("it has {size} bytes, more than {LARGEST}")));
         }
         fs::read_to_string(self.path()).map_err(|error| unreadable(error.to_string()))
     }
@@ -112,13 +112,13 @@ impl EditedFile {
 
 impl Drop for EditedFile {
     fn drop(&mut self) {
-        // An editor may have left a copy beside it. What can't be removed is still readable by the user alone.
+        // Includes backup copies of the editor. A file that can't be removed is still readable by the user only.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// A new folder that only the user can enter.
-fn own_folder(parent: &Path) -> io::Result<PathBuf> {
+/// Creates a folder that only the user can enter.
+fn private_folder(parent: &Path) -> io::Result<PathBuf> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_lies_where_nobody_else_can_read_it_and_is_gone_afterwards() {
+    fn the_file_is_private_and_removed_afterwards() {
         let parent = tempfile::tempdir().expect("a folder");
         let file = EditedFile::write(parent.path(), "a\nb").expect("written");
         #[cfg(unix)]

@@ -1,5 +1,5 @@
-//! Lending the terminal to a program in the foreground (the user's editor, a command of the user's own) and taking it
-//! back when the program has ended. The dashboard goes on meanwhile, without keys and without drawing.
+//! Runs a program in the foreground (the user's editor or a custom command): gives it the terminal and takes the
+//! terminal back when it exits. The dashboard continues without keys and drawing in the meantime.
 
 use super::event_loop::Dashboard;
 use crate::app::Msg;
@@ -16,35 +16,36 @@ use tokio::process::{Child, Command};
 
 /// A program that has the terminal.
 pub(super) struct ForegroundChild {
-    ended: Pin<Box<dyn Future<Output = Msg> + Send>>,
+    exit: Pin<Box<dyn Future<Output = Msg> + Send>>,
     program: Option<u32>,
-    /// The program has ended; only what comes after it is waited for.
-    over: Arc<AtomicBool>,
-    /// What there is to save when docdeck has to end before the program has.
+    /// Whether the program has exited; only its follow-up is awaited then.
+    has_exited: Arc<AtomicBool>,
+    /// Saves what the program has produced so far, in case docdeck ends first.
     rescue: Option<Box<dyn FnOnce() -> Option<Msg> + Send>>,
 }
 
 impl fmt::Debug for ForegroundChild {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loan").field("program", &self.program).finish_non_exhaustive()
+        f.debug_struct("ForegroundChild").field("program", &self.program).finish_non_exhaustive()
     }
 }
 
 impl ForegroundChild {
-    /// Says what to save when docdeck has to end first.
-    pub(super) fn rescue_by(&mut self, rescue: impl FnOnce() -> Option<Msg> + Send + 'static) {
+    /// Sets what to save if docdeck ends before the program.
+    pub(super) fn set_rescue(&mut self, rescue: impl FnOnce() -> Option<Msg> + Send + 'static) {
         self.rescue = Some(Box::new(rescue));
     }
 
-    /// Asks the program to end: docdeck ends, and the shell gets the terminal. Gives what is saved.
-    pub(super) fn call_back(&mut self) -> Option<Msg> {
+    /// Terminates the program, since docdeck ends and the shell gets the terminal. Returns the message with the saved
+    /// result.
+    pub(super) fn terminate(&mut self) -> Option<Msg> {
         let saved = self.rescue.take().and_then(|rescue| rescue());
-        if self.over.load(Ordering::SeqCst) {
+        if self.has_exited.load(Ordering::SeqCst) {
             return saved;
         }
         #[cfg(unix)]
         if let Some(pid) = self.program.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
-            // It may have ended by itself just now.
+            // The program may have exited already.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
         saved
@@ -52,64 +53,64 @@ impl ForegroundChild {
 }
 
 impl ForegroundChild {
-    /// The terminal is docdeck's to write on, and of programs that it starts, until this has a message.
-    pub(super) fn to_ourselves(ended: impl Future<Output = Msg> + Send + 'static) -> Self {
-        Self { ended: Box::pin(ended), program: None, over: Arc::default(), rescue: None }
+    /// For a task of docdeck, and programs that it starts, that uses the terminal until it returns a message.
+    pub(super) fn without_program(ended: impl Future<Output = Msg> + Send + 'static) -> Self {
+        Self { exit: Box::pin(ended), program: None, has_exited: Arc::default(), rescue: None }
     }
 
-    /// Does this with the program's message before the terminal is taken back.
+    /// Runs a follow-up with the program's message before the terminal is taken back.
     pub(super) fn and_then<F>(self, next: impl FnOnce(Msg) -> F + Send + 'static) -> Self
     where
         F: Future<Output = Msg> + Send + 'static,
     {
-        let Self { ended, program, over, rescue } = self;
-        Self { ended: Box::pin(async move { next(ended.await).await }), program, over, rescue }
+        let Self { exit: ended, program, has_exited, rescue } = self;
+        Self { exit: Box::pin(async move { next(ended.await).await }), program, has_exited, rescue }
     }
 }
 
-/// Waits for the program that has the terminal, or for ever when none has it.
-pub(super) async fn ended(loan: Option<&mut ForegroundChild>) -> Msg {
-    match loan {
-        Some(loan) => loan.ended.as_mut().await,
+/// Waits for the foreground program, or forever if there is none.
+pub(super) async fn wait_for_exit(foreground: Option<&mut ForegroundChild>) -> Msg {
+    match foreground {
+        Some(foreground) => foreground.exit.as_mut().await,
         None => std::future::pending().await,
     }
 }
 
 impl Dashboard {
-    /// Lends the terminal to the first of these programs (each with its arguments, no shell between) that is there.
-    /// `then` makes the message once it has ended, with the terminal taken back already; an answer that is given here
-    /// says that nothing was lent.
-    pub(super) fn lend(
+    /// Runs the first of these programs that is installed (each with its arguments, without a shell) in the
+    /// foreground. `then` creates the message after its exit, when the terminal is already taken back. A returned
+    /// message means that nothing was run.
+    pub(super) fn run_in_foreground(
         &mut self,
         programs: &[Vec<String>],
         then: impl FnOnce(Result<ExitStatus, Failure>) -> Msg + Send + 'static,
     ) -> Option<Msg> {
         if self.session.is_away() {
-            return Some(then(Err(local("The terminal is lent already; nothing was run."))));
+            return Some(then(Err(local("Another program is using the terminal; nothing was run."))));
         }
-        self.session.hand_over();
+        self.session.release();
         match start(programs) {
             Ok(mut child) => {
                 let program = child.id();
-                let over = Arc::new(AtomicBool::new(false));
-                let is_over = Arc::clone(&over);
+                let has_exited = Arc::new(AtomicBool::new(false));
+                let exited = Arc::clone(&has_exited);
                 let ended = async move {
                     let result = child.wait().await;
-                    is_over.store(true, Ordering::SeqCst);
+                    exited.store(true, Ordering::SeqCst);
                     then(result.map_err(|error| local(&format!("{error}."))))
                 };
-                self.loan = Some(ForegroundChild { ended: Box::pin(ended), program, over, rescue: None });
+                self.foreground = Some(ForegroundChild { exit: Box::pin(ended), program, has_exited, rescue: None });
                 None
             }
             Err(failure) => {
-                self.take_back();
+                self.regain_terminal();
                 Some(then(Err(failure)))
             }
         }
     }
 }
 
-/// Starts the first program that is there.
+/// Starts the first program that is installed.
 fn start(programs: &[Vec<String>]) -> Result<Child, Failure> {
     let mut names = Vec::new();
     for words in programs {
@@ -120,8 +121,8 @@ fn start(programs: &[Vec<String>]) -> Result<Child, Failure> {
             Err(error) => return Err(local(&format!("{program} could not be started: {error}."))),
         }
     }
-    let names = if names.is_empty() { "No program is named".to_owned() } else { names.join(" and ") };
-    Err(local(&format!("{names}: not installed here. Nothing was run.")))
+    let names = if names.is_empty() { "No program given".to_owned() } else { names.join(" and ") };
+    Err(local(&format!("{names}: not installed. Nothing was run.")))
 }
 
 fn local(sentence: &str) -> Failure {
@@ -133,11 +134,11 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_first_program_that_is_there_is_started() {
+    async fn the_first_installed_program_is_started() {
         let missing = vec!["docdeck-no-such-program".to_owned()];
         let mut child = start(&[missing.clone(), vec!["true".to_owned()]]).expect("the second one");
         assert!(child.wait().await.expect("ended").success());
         let failure = start(&[missing]).expect_err("not there");
-        assert!(failure.sentence.as_str().contains("docdeck-no-such-program"), "{failure:?}");
+        assert!(failure.message.as_str().contains("docdeck-no-such-program"), "{failure:?}");
     }
 }

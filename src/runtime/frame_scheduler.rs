@@ -1,67 +1,67 @@
-//! The frame gate: the first frame after a quiet moment is drawn at once, then at most one per 16 ms, none when nothing
-//! changed. A frame that came by itself is no reason to let a key wait: frames that answer the user count among themselves.
-//! It only says when; what is drawn and what counts as a change is not its business.
+//! Schedules frames: the first one after a pause is drawn at once, then at most one per 16 ms, and none if nothing
+//! changed. Frames that answer the user are counted separately, so that a key never waits for a frame that was drawn
+//! for another reason. Only decides when to draw, not what.
 
 use std::time::{Duration, Instant};
 
 /// Shortest time between two frames.
-pub const PAUSE: Duration = Duration::from_millis(16);
-/// How long a frame waits for what is being read from the record: it makes one frame of two, and one with a loading line
-/// that nobody could have read.
-pub const READING: Duration = Duration::from_millis(5);
+pub const FRAME_INTERVAL: Duration = Duration::from_millis(16);
+/// How long a frame waits for a read from the store. That saves a first frame with a loading line that nobody could
+/// read.
+pub const READ_DELAY: Duration = Duration::from_millis(5);
 
-/// Says when the next frame is due.
+/// Decides when the next frame is due.
 #[derive(Debug, Default)]
 pub struct FrameScheduler {
-    wanted: bool,
-    /// What is wanted answers the user.
-    answers: bool,
+    is_requested: bool,
+    /// Whether the requested frame answers the user.
+    is_reply: bool,
     last: Option<Instant>,
-    last_answer: Option<Instant>,
-    /// Until when frames wait for the record; stays when that has passed, so that a slow disk holds up one frame alone.
-    held: Option<Instant>,
+    last_reply: Option<Instant>,
+    /// Until when frames wait for the store. Stays set after that, so that a slow disk delays only one frame.
+    delayed_until: Option<Instant>,
 }
 
 impl FrameScheduler {
-    /// Something on the screen changed.
-    pub fn want(&mut self) {
-        self.wanted = true;
+    /// Requests a frame because something on the screen changed.
+    pub fn request_frame(&mut self) {
+        self.is_requested = true;
     }
 
-    /// What changed is what the user did.
-    pub fn want_answer(&mut self) {
-        self.wanted = true;
-        self.answers = true;
+    /// Requests a frame because the user did something.
+    pub fn request_reply_frame(&mut self) {
+        self.is_requested = true;
+        self.is_reply = true;
     }
 
-    /// Whether something that belongs on the screen is being read from the record at this moment.
-    pub fn reading(&mut self, reading: bool, now: Instant) {
-        self.held = reading.then(|| self.held.unwrap_or(now + READING));
+    /// Sets whether something on the screen is being read from the store.
+    pub fn set_reading(&mut self, reading: bool, now: Instant) {
+        self.delayed_until = reading.then(|| self.delayed_until.unwrap_or(now + READ_DELAY));
     }
 
-    /// The moment from which a frame may be drawn; none when nothing changed since the last one.
+    /// When a frame may be drawn. Returns `None` if nothing changed since the last one.
     pub fn due(&self, now: Instant) -> Option<Instant> {
-        let last = if self.answers { self.last_answer } else { self.last };
-        let rested = last.map_or(now, |last| last + PAUSE);
-        self.wanted.then_some(rested.max(self.held.unwrap_or(now)).max(now))
+        let last = if self.is_reply { self.last_reply } else { self.last };
+        let rested = last.map_or(now, |last| last + FRAME_INTERVAL);
+        self.is_requested.then_some(rested.max(self.delayed_until.unwrap_or(now)).max(now))
     }
 
-    /// Whether nothing is left to draw.
-    pub fn is_at_rest(&self) -> bool {
-        !self.wanted
+    /// Whether no frame is requested.
+    pub fn is_idle(&self) -> bool {
+        !self.is_requested
     }
 
-    /// Whether a frame is to be drawn right now.
-    pub fn is_open(&self, now: Instant) -> bool {
+    /// Whether a frame should be drawn now.
+    pub fn is_due(&self, now: Instant) -> bool {
         self.due(now).is_some_and(|due| due <= now)
     }
 
-    /// A frame was drawn at that moment.
-    pub fn drawn(&mut self, at: Instant) {
-        self.wanted = false;
+    /// Records that a frame was drawn.
+    pub fn frame_drawn(&mut self, at: Instant) {
+        self.is_requested = false;
         self.last = Some(at);
-        if std::mem::take(&mut self.answers) {
-            self.last_answer = self.last;
+        if std::mem::take(&mut self.is_reply) {
+            self.last_reply = self.last;
         }
     }
 }
@@ -75,25 +75,25 @@ mod tests {
     }
 
     #[test]
-    fn the_first_frame_after_a_quiet_moment_is_drawn_at_once() {
+    fn the_first_frame_after_a_pause_is_drawn_at_once() {
         let start = Instant::now();
-        let mut gate = FrameScheduler::default();
-        gate.want();
-        assert!(gate.is_open(start));
-        gate.drawn(start);
-        gate.want();
-        assert!(gate.is_open(start + ms(500)));
+        let mut scheduler = FrameScheduler::default();
+        scheduler.request_frame();
+        assert!(scheduler.is_due(start));
+        scheduler.frame_drawn(start);
+        scheduler.request_frame();
+        assert!(scheduler.is_due(start + ms(500)));
     }
 
     #[test]
-    fn a_flood_of_changes_gives_one_frame_per_pause() {
+    fn a_flood_of_changes_causes_one_frame_per_interval() {
         let start = Instant::now();
-        let mut gate = FrameScheduler::default();
+        let mut scheduler = FrameScheduler::default();
         let mut frames = 0;
         for passed in 0..160 {
-            gate.want();
-            if gate.is_open(start + ms(passed)) {
-                gate.drawn(start + ms(passed));
+            scheduler.request_frame();
+            if scheduler.is_due(start + ms(passed)) {
+                scheduler.frame_drawn(start + ms(passed));
                 frames += 1;
             }
         }
@@ -101,55 +101,59 @@ mod tests {
     }
 
     #[test]
-    fn a_change_during_the_pause_is_due_at_its_end() {
+    fn a_change_during_the_interval_is_due_at_its_end() {
         let start = Instant::now();
-        let mut gate = FrameScheduler::default();
-        gate.drawn(start);
-        gate.want();
-        assert!(!gate.is_open(start + ms(3)));
-        assert_eq!(gate.due(start + ms(3)), Some(start + PAUSE));
+        let mut scheduler = FrameScheduler::default();
+        scheduler.frame_drawn(start);
+        scheduler.request_frame();
+        assert!(!scheduler.is_due(start + ms(3)));
+        assert_eq!(scheduler.due(start + ms(3)), Some(start + FRAME_INTERVAL));
     }
 
     #[test]
-    fn a_key_does_not_wait_for_a_frame_that_came_by_itself_but_for_one_that_answered() {
+    fn a_key_waits_only_for_frames_that_answered_a_key() {
         let start = Instant::now();
-        let mut gate = FrameScheduler::default();
-        gate.want();
-        gate.drawn(start);
-        gate.want_answer();
-        assert!(gate.is_open(start + ms(1)));
-        gate.drawn(start + ms(1));
-        gate.want_answer();
-        assert_eq!(gate.due(start + ms(2)), Some(start + ms(1) + PAUSE));
-        gate.drawn(start + ms(1) + PAUSE);
-        gate.want();
-        assert_eq!(gate.due(start + ms(20)), Some(start + ms(1) + 2 * PAUSE), "what comes by itself waits for both");
+        let mut scheduler = FrameScheduler::default();
+        scheduler.request_frame();
+        scheduler.frame_drawn(start);
+        scheduler.request_reply_frame();
+        assert!(scheduler.is_due(start + ms(1)));
+        scheduler.frame_drawn(start + ms(1));
+        scheduler.request_reply_frame();
+        assert_eq!(scheduler.due(start + ms(2)), Some(start + ms(1) + FRAME_INTERVAL));
+        scheduler.frame_drawn(start + ms(1) + FRAME_INTERVAL);
+        scheduler.request_frame();
+        assert_eq!(
+            scheduler.due(start + ms(20)),
+            Some(start + ms(1) + 2 * FRAME_INTERVAL),
+            "other changes wait for both"
+        );
     }
 
     #[test]
-    fn a_frame_waits_a_moment_for_the_record_and_no_longer() {
+    fn a_frame_waits_a_moment_for_the_store_and_no_longer() {
         let start = Instant::now();
-        let mut gate = FrameScheduler::default();
-        gate.want();
-        gate.reading(true, start);
-        assert_eq!(gate.due(start), Some(start + READING));
-        gate.reading(false, start + ms(1));
-        assert!(gate.is_open(start + ms(1)), "it was read");
-        gate.reading(true, start + ms(1));
-        assert!(gate.is_open(start + ms(1) + READING), "it takes too long");
-        gate.drawn(start + ms(1) + READING);
-        gate.want();
-        gate.reading(true, start + ms(30));
-        assert!(gate.is_open(start + ms(30)), "what is slow holds up one frame");
+        let mut scheduler = FrameScheduler::default();
+        scheduler.request_frame();
+        scheduler.set_reading(true, start);
+        assert_eq!(scheduler.due(start), Some(start + READ_DELAY));
+        scheduler.set_reading(false, start + ms(1));
+        assert!(scheduler.is_due(start + ms(1)), "it was read");
+        scheduler.set_reading(true, start + ms(1));
+        assert!(scheduler.is_due(start + ms(1) + READ_DELAY), "it takes too long");
+        scheduler.frame_drawn(start + ms(1) + READ_DELAY);
+        scheduler.request_frame();
+        scheduler.set_reading(true, start + ms(30));
+        assert!(scheduler.is_due(start + ms(30)), "a slow read delays only one frame");
     }
 
     #[test]
     fn nothing_is_due_when_nothing_changed() {
         let start = Instant::now();
-        let mut gate = FrameScheduler::default();
-        assert_eq!(gate.due(start), None);
-        gate.want();
-        gate.drawn(start);
-        assert_eq!(gate.due(start + ms(1000)), None);
+        let mut scheduler = FrameScheduler::default();
+        assert_eq!(scheduler.due(start), None);
+        scheduler.request_frame();
+        scheduler.frame_drawn(start);
+        assert_eq!(scheduler.due(start + ms(1000)), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Notices that the terminal is gone where no SIGHUP says so (it is ignored under `nohup`). crossterm would read the dead
-//! terminal at full speed for ever.
+//! Detects that the terminal is gone even without SIGHUP (which `nohup` ignores). Otherwise crossterm would read the
+//! dead terminal in a busy loop.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod watch {
@@ -8,12 +8,12 @@ mod watch {
     use tokio::io::Interest;
     use tokio::io::unix::AsyncFd;
 
-    /// Watches stdin for its end alone; what is typed does not wake it.
+    /// Watches stdin for its end only; input doesn't wake it.
     #[derive(Debug)]
     pub struct HangupWatch(Option<AsyncFd<OwnedFd>>);
 
     impl HangupWatch {
-        /// Watches nothing where the system can't.
+        /// Starts to watch, or watches nothing if the system can't.
         pub fn watch() -> Self {
             let fd = io::stdin().as_fd().try_clone_to_owned();
             #[expect(deprecated, reason = "its successor asks for unsafe code; the descriptor is owned and stays open")]
@@ -21,7 +21,7 @@ mod watch {
         }
 
         /// Returns when the terminal is gone.
-        pub async fn happened(&self) {
+        pub async fn wait_for_hangup(&self) {
             let Some(fd) = &self.0 else { return std::future::pending().await };
             loop {
                 match fd.ready(Interest::PRIORITY).await {
@@ -35,9 +35,9 @@ mod watch {
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod watch {
-    /// Other systems can't watch for an end alone.
+    /// Other systems can't watch for the end only.
     #[derive(Debug)]
-    pub struct Hangup;
+    pub struct HangupWatch;
 
     impl HangupWatch {
         /// Watches nothing.
@@ -46,7 +46,7 @@ mod watch {
         }
 
         /// Never returns.
-        pub async fn happened(&self) {
+        pub async fn wait_for_hangup(&self) {
             std::future::pending().await
         }
     }

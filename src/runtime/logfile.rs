@@ -1,5 +1,5 @@
-//! `docdeck.log` in the data folder: one line per request and transition, rotated by size, readable by its owner alone.
-//! Neither prompts (a job's title is the head of one, so subjects stay out) nor the key are written.
+//! `docdeck.log` in the data folder: one line per request and transition, rotated by size, readable only by its
+//! owner. Contains neither the key nor prompts, and so no subjects, since a job's title is the start of a prompt.
 
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::text::CleanText;
@@ -10,15 +10,15 @@ use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 
 /// Name of the newest file; older ones end in `.1` to `.3`.
 pub const NAME: &str = "docdeck.log";
-/// Size at which a file is put aside.
+/// Size at which a file is rotated.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Lines that wait for the disk at most, some minutes of requests; their slots take room from the start. Of what comes
-/// while they are full nothing is kept: the log never holds the program up.
+/// Maximum number of lines that wait for the disk, some minutes of requests; memory for them is allocated at the
+/// start. Further lines are dropped: the log never blocks the program.
 const WAITING_LINES: usize = 1024;
-/// Older files that are kept.
-const KEEP: u32 = 3;
+/// Number of older files that are kept.
+const KEPT_FILES: u32 = 3;
 
-/// The log of this run. What is written is flushed when it is dropped.
+/// The log of this run. Dropping it flushes pending lines.
 #[derive(Debug)]
 pub struct LogGuard {
     path: PathBuf,
@@ -26,36 +26,35 @@ pub struct LogGuard {
 }
 
 impl LogGuard {
-    /// Opens the log and takes in what the program reports from now on. Once per process.
+    /// Opens the log for everything that the program reports from now on. Once per process.
     ///
     /// # Errors
-    /// The file can't be written, or a log is open already.
+    /// The file can't be written, or a log is already open.
     pub fn open(folder: &Path) -> io::Result<Self> {
         use tracing_subscriber::layer::SubscriberExt;
         let file = RotatingFile::open(folder, MAX_BYTES)?;
         let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(WAITING_LINES).finish(file);
-        let own = tracing_subscriber::filter::filter_fn(|meta| meta.target().starts_with("docdeck"));
+        let is_docdeck = tracing_subscriber::filter::filter_fn(|meta| meta.target().starts_with("docdeck"));
         let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_target(false).with_writer(writer);
         use tracing_subscriber::Layer;
-        let subscriber = tracing_subscriber::registry().with(lines.with_filter(own));
+        let subscriber = tracing_subscriber::registry().with(lines.with_filter(is_docdeck));
         tracing::subscriber::set_global_default(subscriber).map_err(io::Error::other)?;
         Ok(Self { path: folder.join(NAME), _guard: guard })
     }
 
-    /// The file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes one entry down.
+    /// Writes one entry.
     pub fn record(&self, entry: &LogEntry) {
         tracing::info!("{}", line(entry));
     }
 }
 
-/// An entry as it stands in the file, without the time that goes before it.
+/// An entry as a line of the file, without the time before it.
 fn line(entry: &LogEntry) -> String {
-    match &entry.what {
+    match &entry.kind {
         LogKind::Request { operation, status, millis, reason } => {
             let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
             let reason = reason.as_ref().map_or("", CleanText::as_str);
@@ -66,10 +65,10 @@ fn line(entry: &LogEntry) -> String {
     }
 }
 
-/// Appends one line without the usual way through the program, which a panic may have broken.
+/// Appends one line directly, since a panic may have broken the writer thread.
 pub fn append(path: &Path, text: &CleanText) {
     if let Ok(mut file) = open_file(path) {
-        // The program is ending; a log that can't be written has nobody left to tell.
+        // The program is ending, so an error can't be reported.
         let _ = writeln!(file, "{} ERROR {text}", chrono::Utc::now().format("%Y-%m-%dT%H:%M:%S%.6fZ"));
     }
 }
@@ -85,7 +84,7 @@ fn open_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// A file that puts itself aside when it has grown to its limit.
+/// A file that is rotated when it reaches its limit.
 #[derive(Debug)]
 struct RotatingFile {
     path: PathBuf,
@@ -103,10 +102,10 @@ impl RotatingFile {
     }
 
     fn rotate(&mut self) -> io::Result<()> {
-        // Another instance may have put the file aside already; then only this handle is old.
+        // Another instance may have rotated the file already; then only this handle is old.
         if std::fs::metadata(&self.path).is_ok_and(|meta| meta.len() >= self.limit) {
             let numbered = |n: u32| PathBuf::from(format!("{}.{n}", self.path.display()));
-            for n in (1..KEEP).rev() {
+            for n in (1..KEPT_FILES).rev() {
                 if numbered(n).exists() {
                     std::fs::rename(numbered(n), numbered(n + 1))?;
                 }
@@ -140,7 +139,7 @@ mod tests {
     use crate::model::log::Operation;
 
     #[test]
-    fn a_full_file_is_put_aside_and_three_older_ones_are_kept() {
+    fn a_full_file_is_rotated_and_three_older_ones_are_kept() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut file = RotatingFile::open(folder.path(), 10).expect("opened");
         for n in 0..7 {
@@ -167,7 +166,7 @@ mod tests {
         let entry = LogEntry {
             at: crate::model::Time::default(),
             subject: CleanText::line("Rewrite the secret guide"),
-            what: LogKind::Request {
+            kind: LogKind::Request {
                 operation: Operation::Get,
                 status: Some(429),
                 millis: 12,

@@ -1,20 +1,20 @@
-//! The only impure glue of the dashboard: takes the terminal over, runs the event loop on it, gives it back.
+//! The runtime of the dashboard, its only part with side effects: takes the terminal over, runs the event loop,
+//! restores the terminal.
 //!
-//! - `event_loop`: owns the state machine; waits, carries out, draws
-//! - [`stage`]: the terminal; under it [`terminal`] (the guard), [`output`] (one write a frame: what `frames` finds changed,
-//!   as `encode` says it), [`reader`] and [`input`] (events), [`signals`] and [`hangup`] (ways to end), [`crash`] (panics)
-//! - [`effects`]: what the state machine asks for, as tasks; `hands`: what each of them does, with `views` and `about`
-//!   for page views; [`opener`] and [`clipboard`] for links and copies, which
-//!   `copying` hands on
-//! - `lend`: the terminal to a program of the user's, and back; `outside`: to the user's editor; `own_command`: to a
-//!   configured one; `texts`: files of texts; `new_file`: exports
-//! - [`first_run`]: what the welcome page asks for: reading a key, trying a profile, writing it
-//! - [`switch`]: to another profile; `retired`: what is left of the one before
-//! - `first_frame`: the first frame and what comes right after it; [`remembered`]: how the dashboard was left and its first
-//!   rows, read before
-//! - [`notify`]: telling the terminal of a finished job; [`multiplexer`]: through tmux and screen
-//! - [`probe`]: what the terminal can do, for who wants to know without a dashboard
-//! - [`gate`]: when to draw; [`logfile`]: what is written down
+//! - `event_loop`: owns the state machine; waits, runs effects, draws; `frame_scheduler` decides when to draw
+//! - [`terminal_session`]: the terminal, based on [`terminal`] (take over and restore), [`output`] (one write per
+//!   frame; `double_buffer` finds the changes, `encode` encodes them), [`reader`], [`escape_reassembly`] and
+//!   [`osc_replies`] (input), [`signals`] and [`hangup`] (reasons to end) and [`crash`] (panics)
+//! - [`effects`]: the effects of the state machine as tasks; `effect_runner` runs each of them, with `views` and
+//!   `impact` for page views; [`opener`], [`clipboard`] and `copying` for links and copies
+//! - `foreground_child`: gives the terminal to a program; `external_editor` and `custom_command` use it; `templates`:
+//!   text files; `new_file`: exports
+//! - [`first_run`]: the effects of the setup form: reading a key, testing and saving a profile
+//! - [`switch`]: to another profile; `draining_session`: the rest of the previous one
+//! - `first_frame`: the first frame and what follows it; [`preload`]: the layout and the first rows, read before
+//! - [`notify`]: notifications by the terminal; [`multiplexer`]: sequences through tmux and screen
+//! - [`probe`]: the capabilities of the terminal, without a dashboard
+//! - [`logfile`]: the log
 
 mod cell_key;
 pub mod clipboard;
@@ -56,14 +56,14 @@ pub mod terminal_session;
 mod theme_state;
 mod views;
 
-use crate::app::welcome::{Begin, Welcome};
+use crate::app::welcome::{RelaunchTarget, Welcome};
 use crate::app::{App, AppConfig};
 use crate::config::DisplaySettings;
-use crate::config::customization::How;
+use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
-use crate::model::colors::ThemeColours;
+use crate::model::colors::ThemePalettes;
 use crate::store::Store;
-use effects::{Effects, EngineConfig, NEWS_WAITING};
+use effects::{EVENT_CAPACITY, Effects, EngineConfig};
 use event_loop::{Dashboard, now};
 use first_run::FirstRun;
 use frame_scheduler::FrameScheduler;
@@ -76,134 +76,134 @@ use terminal_session::TerminalSession;
 use theme_state::ThemeState;
 use tokio::sync::mpsc;
 
-/// What the dashboard is made of.
+/// What a dashboard is created from.
 #[derive(Debug)]
 pub struct DashboardConfig {
-    /// What the state machine is told; its size is filled in here.
-    pub start: AppConfig,
-    pub look: DisplaySettings,
-    /// Of the theme that `look` names; none for the usual one.
-    pub colours: Option<ThemeColours>,
-    /// How a job that finished is told to a terminal without focus.
-    pub notify: How,
-    /// A program and its arguments that takes copies; empty for none.
+    /// The configuration of the state machine; its size is filled in here.
+    pub app: AppConfig,
+    pub display: DisplaySettings,
+    /// The colours of the theme in `look`; `None` for the default theme.
+    pub colours: Option<ThemePalettes>,
+    /// How to notify a terminal without focus of a finished job.
+    pub notify: NotifyMethod,
+    /// A program with its arguments that takes copied texts; empty for none.
     pub clipboard: Vec<String>,
     pub store: Store,
-    /// What was asked of the store already; none where nothing was.
-    pub begun: Option<Preload>,
-    /// None for the welcome page: there is nobody to talk to.
-    pub connection: Option<EngineConfig>,
+    /// Reads from the store that have already started, if any.
+    pub preload: Option<Preload>,
+    /// `None` for the setup form, which has no service yet.
+    pub engine: Option<EngineConfig>,
     pub environment: Environment,
-    pub kind: terminal::TerminalCaps,
+    pub caps: terminal::TerminalCaps,
     pub folders: Folders,
-    /// What can be turned to; empty where there is nothing but this.
+    /// The profiles to switch to; may be empty.
     pub profiles: switch::ProfileSwitcher,
-    /// What the welcome page needs.
+    /// What the setup form needs.
     pub first_run: FirstRun,
 }
 
-/// Where files of the user's lie.
+/// Folders with files of the user.
 #[derive(Debug, Clone, Default)]
 pub struct Folders {
-    /// Where store and log lie; none where nothing is kept.
+    /// Folder of the database and the log; `None` if nothing is saved.
     pub data: Option<PathBuf>,
-    /// Templates of the user's own.
+    /// The user's own templates.
     pub templates: Option<PathBuf>,
-    /// Themes of the user's own.
+    /// The user's own themes.
     pub themes: Option<PathBuf>,
 }
 
-/// The end of a dashboard.
+/// The result of a dashboard.
 #[derive(Debug)]
 pub struct Outcome {
     pub exit: Exit,
-    /// The welcome page, as it was left.
+    /// The final state of the setup form.
     pub welcome: Option<Box<Welcome>>,
     /// Whether the outcome of a prompt could not be recorded.
     pub is_unrecorded: bool,
 }
 
-/// How the dashboard ended.
+/// Why the dashboard ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// The user quit.
     Quit,
-    /// It was asked to end by a signal other than SIGINT, or the terminal is gone.
-    Ended,
+    /// A signal other than SIGINT, or the terminal is gone.
+    Terminated,
     /// SIGINT from outside.
     Interrupted,
-    /// Another one is to follow in the same terminal.
-    Begin(Begin),
+    /// Another dashboard follows in the same terminal.
+    Relaunch(RelaunchTarget),
 }
 
-/// Runs the dashboard until it ends; the terminal is given back before this returns.
+/// Runs the dashboard until it ends, and restores the terminal.
 ///
 /// # Errors
 /// The terminal can't be taken over.
-pub async fn run(parts: DashboardConfig) -> io::Result<Outcome> {
-    let mut begun = match parts.begun {
-        Some(begun) => begun,
-        None => Preload::begin(&parts.store, &parts.start)?,
+pub async fn run(config: DashboardConfig) -> io::Result<Outcome> {
+    let mut preload = match config.preload {
+        Some(preload) => preload,
+        None => Preload::start(&config.store, &config.app)?,
     };
-    let log_path = parts.folders.data.as_ref().map(|folder| folder.join(logfile::NAME));
-    let session = TerminalSession::open(parts.kind, parts.start.mouse, log_path)?;
-    let (news_sender, news) = mpsc::channel(NEWS_WAITING);
-    let layout = begun.layout().await;
-    let start = AppConfig { size: session.size()?, layout, ..parts.start };
+    let log_path = config.folders.data.as_ref().map(|folder| folder.join(logfile::NAME));
+    let session = TerminalSession::open(config.caps, config.app.mouse, log_path)?;
+    let (event_sender, engine_events) = mpsc::channel(EVENT_CAPACITY);
+    let layout = preload.layout().await;
+    let start = AppConfig { size: session.size()?, layout, ..config.app };
     let demo = start.demo;
-    let paints = ThemeState::new(&parts.look, parts.colours, &parts.environment);
-    let mut effects = Effects::new(parts.store, start.scope.clone(), parts.folders.templates.clone());
-    effects.set_up(parts.first_run);
-    let (app, begin) = App::new(start, now());
+    let theme_state = ThemeState::new(&config.display, config.colours, &config.environment);
+    let mut effects = Effects::new(config.store, start.scope.clone(), config.folders.templates.clone());
+    effects.set_first_run(config.first_run);
+    let (app, initial_effects) = App::new(start, now());
     let mut dashboard = Dashboard {
         app,
-        theme: paints.theme(),
-        paints,
+        theme: theme_state.theme(),
+        theme_state,
         session,
         effects,
-        news,
+        engine_events,
         log: None,
-        notify: parts.notify,
-        clipboard: parts.clipboard,
-        environment: parts.environment,
-        folders: parts.folders,
-        profiles: parts.profiles,
-        gate: FrameScheduler::default(),
-        typed: false,
-        loan: None,
-        returned: None,
+        notify: config.notify,
+        clipboard: config.clipboard,
+        environment: config.environment,
+        folders: config.folders,
+        profiles: config.profiles,
+        scheduler: FrameScheduler::default(),
+        has_typed: false,
+        foreground: None,
+        child_ended_at: None,
         ending: None,
-        armed: None,
+        timer: None,
         last_wake: Instant::now(),
     };
-    dashboard.first_frame(begin, begun).await?;
+    dashboard.first_frame(initial_effects, preload).await?;
     if let Some(folder) = dashboard.folders.data.clone() {
         dashboard.effects.check_database(folder);
     }
-    // A folder that can't be written keeps no log either; the dashboard says so.
+    // Without a writable folder there is no log; the dashboard reports that folder.
     dashboard.log = dashboard.folders.data.as_deref().and_then(|folder| LogGuard::open(folder).ok());
-    if let Some(connection) = parts.connection {
-        dashboard.effects.start_engine(connection, news_sender.clone());
+    if let Some(connection) = config.engine {
+        dashboard.effects.start_engine(connection, event_sender.clone());
     }
     #[cfg(debug_assertions)]
     crash_on_request(&mut dashboard.effects);
     let exit = dashboard.run().await;
-    // The terminal first: what is still to be written to disk needs no screen.
-    let Dashboard { app, mut session, mut effects, mut news, .. } = dashboard;
+    // Restores the terminal first: pending writes need no screen.
+    let Dashboard { app, mut session, mut effects, mut engine_events, .. } = dashboard;
     session.await_answer().await;
     drop(session);
     let mut unrecorded = app.unrecorded;
     // The screen that showed them is gone.
-    unrecorded.iter().for_each(|one| effects::note(&format!("docdeck: {}", one.sentence())));
+    unrecorded.iter().for_each(|one| effects::print_note(&format!("docdeck: {}", one.sentence())));
     if exit == Exit::Quit && !demo {
-        effects.await_answers(&mut news, &mut unrecorded).await;
+        effects.await_answers(&mut engine_events, &mut unrecorded).await;
     }
     effects.end().await;
-    drop(news_sender);
+    drop(event_sender);
     Ok(Outcome { exit, welcome: app.welcome, is_unrecorded: !unrecorded.is_empty() })
 }
 
-/// Panics where a test asks for it, to see that the terminal is given back. Not in release builds.
+/// Panics if a test requests it, to check that the terminal is restored. Not in release builds.
 #[cfg(debug_assertions)]
 #[expect(clippy::panic, reason = "a panic is what is asked for")]
 fn crash_on_request(effects: &mut Effects) {

@@ -1,5 +1,5 @@
-//! Writing an export to a file in the current folder, readable by its owner alone. One that is there is written over
-//! only after the user said so, and then by a rename, so that a failure loses nothing.
+//! Writes an export to a file in the current folder, readable only by its owner. An existing file is overwritten only
+//! after the user confirmed it, and by a rename, so that a failure loses nothing.
 
 use crate::app::{Msg, NewFile, Overwrite};
 use crate::model::failure::{Failure, FailureKind};
@@ -8,30 +8,31 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Names that are tried: `name`, `name-2`, … `name-999`.
+/// Number of names that are tried: `name`, `name-2`, … `name-999`.
 const TRIES: u32 = 999;
 
-/// What became of a file.
+/// The result of writing a file.
 #[derive(Debug)]
 enum WriteResult {
     At(PathBuf),
-    /// A file of that name is there, and nothing was said about writing over it.
+    /// The file exists, and overwriting it was not confirmed.
     Exists,
 }
 
-/// Writes the text into this folder, else the current one, and says where; asks where a file is in the way.
-pub(super) async fn written(folder: Option<PathBuf>, file: NewFile, overwrite: Overwrite) -> Msg {
+/// Writes the file to this folder, or the current one by default, and reports its path. Reports an existing file
+/// instead of overwriting it, unless that is allowed.
+pub(super) async fn write_file(folder: Option<PathBuf>, file: NewFile, overwrite: Overwrite) -> Msg {
     let NewFile { name, text, what } = file;
     let wanted = CleanText::line(&name);
     let path = folder.unwrap_or_default().join(&name);
     let task = tokio::task::spawn_blocking(move || (write(&path, &text, overwrite), text));
     let failure = |why: &str| {
-        let sentence = format!("{wanted} could not be written to the current folder: {why}.");
+        let sentence = format!("Could not write {wanted} to the current folder: {why}.");
         Err(Failure::new(FailureKind::Local, &sentence))
     };
     match task.await {
         Ok((Ok(WriteResult::At(path)), _)) => {
-            // The folder that docdeck was started in is not on the screen.
+            // The screen doesn't show the folder in which docdeck was started.
             let path = std::path::absolute(&path).unwrap_or(path);
             let what = CleanText::line(&format!("{what} written to {}.", path.display()));
             Msg::ActionFinished { what, result: Ok(()) }
@@ -42,7 +43,7 @@ pub(super) async fn written(folder: Option<PathBuf>, file: NewFile, overwrite: O
             let why = why.split(" (os error").next().unwrap_or_default();
             Msg::ActionFinished { result: failure(why), what: wanted }
         }
-        Err(_) => Msg::ActionFinished { result: failure("docdeck is about to end"), what: wanted },
+        Err(_) => Msg::ActionFinished { result: failure("docdeck is shutting down"), what: wanted },
     }
 }
 
@@ -57,7 +58,7 @@ fn write(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<WriteResul
     }
 }
 
-/// Writes to the first of `name`, `name-2`, … that is free.
+/// Writes to the first of `name`, `name-2`, … that doesn't exist.
 fn write_beside(name: &Path, text: &str) -> io::Result<PathBuf> {
     for n in 1..=TRIES {
         let path = numbered(name, n);
@@ -67,10 +68,10 @@ fn write_beside(name: &Path, text: &str) -> io::Result<PathBuf> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other("too many files of that name are there already"))
+    Err(io::Error::other("too many files with that name exist"))
 }
 
-/// Writes a file that must not be there yet; what was begun and not finished is taken away again.
+/// Writes a file that must not exist yet. If that fails, the incomplete file is removed.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let mut file = create(path)?;
     let done = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
@@ -81,7 +82,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     done
 }
 
-/// Puts a file that is finished in the place of the old one: until then the old one is whole.
+/// Replaces a file only after the new one is complete.
 fn write_over(path: &Path, text: &str) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let new = write_beside(&path.with_file_name(format!(".{name}.new")), text)?;
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_is_there_is_never_written_over() {
+    fn an_existing_file_is_never_overwritten() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = folder.path().join("jobs.json");
         let paths: Vec<PathBuf> =
@@ -131,7 +132,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_its_owner_can_read_it() {
+    fn only_the_owner_can_read_the_file() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
         let path = write_beside(&folder.path().join("jobs"), "x").expect("written");
@@ -139,11 +140,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_says_where_it_wrote_or_why_it_could_not() {
+    async fn the_path_or_the_reason_of_a_failure_is_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = |part: &str| folder.path().join(part).display().to_string();
         let file = |name: String| NewFile { name, text: "x".into(), what: CleanText::line("3 jobs") };
-        let written = |name: String| written(None, file(name), Overwrite::Never);
+        let written = |name: String| write_file(None, file(name), Overwrite::Never);
         match written(name("jobs.json")).await {
             Msg::ActionFinished { what, result: Ok(()) } => {
                 assert_eq!(what.as_str(), format!("3 jobs written to {}.", name("jobs.json")));
@@ -152,11 +153,8 @@ mod tests {
         }
         match written(name("none/jobs.json")).await {
             Msg::ActionFinished { result: Err(failure), .. } => {
-                let said = failure.sentence.as_str();
-                assert!(
-                    said.ends_with("could not be written to the current folder: no such file or directory."),
-                    "{said}"
-                );
+                let sentence = failure.message.as_str();
+                assert!(sentence.ends_with(" to the current folder: no such file or directory."), "{sentence}");
             }
             other => panic!("{other:?}"),
         }
@@ -167,11 +165,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_in_the_way_is_asked_about_and_written_over_only_after_a_yes() {
+    async fn an_existing_file_is_overwritten_only_after_confirmation() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("views.csv");
         std::fs::write(&path, "old").expect("written");
-        let write = |overwrite| written(Some(folder.path().to_owned()), views(), overwrite);
+        let write = |overwrite| write_file(Some(folder.path().to_owned()), views(), overwrite);
         match write(Overwrite::Ask).await {
             Msg::FileExists(file) => assert_eq!(file, views()),
             other => panic!("{other:?}"),
@@ -186,12 +184,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_in_the_way_stays_whole_where_writing_over_it_fails() {
+    async fn an_existing_file_stays_intact_if_overwriting_fails() {
         let folder = tempfile::tempdir().expect("a folder");
         let inside = folder.path().join("views.csv/kept");
         std::fs::create_dir(folder.path().join("views.csv")).expect("a folder in the way");
         std::fs::write(&inside, "old").expect("written");
-        let written = written(Some(folder.path().to_owned()), views(), Overwrite::Yes);
+        let written = write_file(Some(folder.path().to_owned()), views(), Overwrite::Yes);
         assert!(matches!(written.await, Msg::ActionFinished { result: Err(_), .. }));
         assert_eq!(std::fs::read_to_string(&inside).expect("there"), "old");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is left beside it");

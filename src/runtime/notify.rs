@@ -1,26 +1,27 @@
-//! What a terminal is sent so that it tells the user of a finished job: OSC 9, OSC 777 or the bell, as configured.
+//! Terminal sequences that notify the user of a finished job: OSC 9, OSC 777 or the bell, as configured.
 
 use super::multiplexer::Multiplexer;
-use crate::config::customization::How;
+use crate::config::customization::NotifyMethod;
 use crate::model::text::CleanText;
 
-/// For a terminal that would print what it doesn't know.
-pub fn plain(how: How) -> How {
+/// The notification for a terminal that would print unknown sequences.
+pub fn fallback_method(how: NotifyMethod) -> NotifyMethod {
     match how {
-        How::Off => How::Off,
-        How::Osc9 | How::Osc777 | How::Bell => How::Bell,
+        NotifyMethod::Off => NotifyMethod::Off,
+        NotifyMethod::Osc9 | NotifyMethod::Osc777 | NotifyMethod::Bell => NotifyMethod::Bell,
     }
 }
 
-/// The bytes to send; none when it is off. A multiplexer takes a bell as its own: it marks the window that rang.
-pub fn sequence(how: How, text: &CleanText, multiplexer: Multiplexer) -> Vec<u8> {
-    // A semicolon parts the fields of an OSC; control characters are gone from a clean text already.
+/// The bytes to send; empty if notifications are off. A bell is not wrapped: the multiplexer marks the window that
+/// rang.
+pub fn notification_sequence(how: NotifyMethod, text: &CleanText, multiplexer: Multiplexer) -> Vec<u8> {
+    // A semicolon separates the fields of an OSC. Clean texts contain no control characters.
     let text: String = text.as_str().chars().map(|c| if c == ';' { ',' } else { c }).collect();
     match how {
-        How::Off => Vec::new(),
-        How::Bell => b"\x07".to_vec(),
-        How::Osc9 => multiplexer.through(format!("\x1b]9;{text}\x07").as_bytes()),
-        How::Osc777 => multiplexer.through(format!("\x1b]777;notify;docdeck;{text}\x07").as_bytes()),
+        NotifyMethod::Off => Vec::new(),
+        NotifyMethod::Bell => b"\x07".to_vec(),
+        NotifyMethod::Osc9 => multiplexer.wrap(format!("\x1b]9;{text}\x07").as_bytes()),
+        NotifyMethod::Osc777 => multiplexer.wrap(format!("\x1b]777;notify;docdeck;{text}\x07").as_bytes()),
     }
 }
 
@@ -28,34 +29,37 @@ pub fn sequence(how: How, text: &CleanText, multiplexer: Multiplexer) -> Vec<u8>
 mod tests {
     use super::*;
 
-    fn sent(how: How, text: &str, multiplexer: Multiplexer) -> String {
-        String::from_utf8(sequence(how, &CleanText::line(text), multiplexer)).expect("text")
+    fn sent(how: NotifyMethod, text: &str, multiplexer: Multiplexer) -> String {
+        String::from_utf8(notification_sequence(how, &CleanText::line(text), multiplexer)).expect("text")
     }
 
     #[test]
-    fn each_way_has_its_sequence() {
+    fn each_method_has_its_sequence() {
         let none = Multiplexer::None;
-        assert_eq!(sent(How::Osc9, "completed: a; b", none), "\x1b]9;completed: a, b\x07");
-        assert_eq!(sent(How::Osc777, "completed: a; b", none), "\x1b]777;notify;docdeck;completed: a, b\x07");
-        assert_eq!(sent(How::Bell, "completed: a", none), "\x07");
-        assert_eq!(sent(How::Off, "completed: a", none), "");
+        assert_eq!(sent(NotifyMethod::Osc9, "completed: a; b", none), "\x1b]9;completed: a, b\x07");
+        assert_eq!(sent(NotifyMethod::Osc777, "completed: a; b", none), "\x1b]777;notify;docdeck;completed: a, b\x07");
+        assert_eq!(sent(NotifyMethod::Bell, "completed: a", none), "\x07");
+        assert_eq!(sent(NotifyMethod::Off, "completed: a", none), "");
     }
 
     #[test]
-    fn nothing_of_the_text_ends_the_sequence() {
+    fn no_text_can_end_the_sequence() {
         let text = "completed: x\x07y\x1b\\z\u{9c}";
-        assert_eq!(sent(How::Osc9, text, Multiplexer::None), "\x1b]9;completed: xyz\x07");
+        assert_eq!(sent(NotifyMethod::Osc9, text, Multiplexer::None), "\x1b]9;completed: xyz\x07");
     }
 
     #[test]
-    fn it_goes_through_tmux_and_screen_while_a_bell_is_theirs() {
-        assert_eq!(sent(How::Osc9, "a", Multiplexer::Tmux), "\x1bPtmux;\x1b\x1b]9;a\x07\x1b\\");
-        assert_eq!(sent(How::Osc9, "a", Multiplexer::Screen), "\x1bP\x1b]9;a\x07\x1b\\");
-        assert_eq!(sent(How::Bell, "a", Multiplexer::Tmux), "\x07");
+    fn sequences_are_wrapped_for_tmux_and_screen_but_a_bell_is_not() {
+        assert_eq!(sent(NotifyMethod::Osc9, "a", Multiplexer::Tmux), "\x1bPtmux;\x1b\x1b]9;a\x07\x1b\\");
+        assert_eq!(sent(NotifyMethod::Osc9, "a", Multiplexer::Screen), "\x1bP\x1b]9;a\x07\x1b\\");
+        assert_eq!(sent(NotifyMethod::Bell, "a", Multiplexer::Tmux), "\x07");
     }
 
     #[test]
-    fn a_terminal_that_prints_what_it_does_not_know_gets_the_bell() {
-        assert_eq!([How::Osc9, How::Osc777, How::Off].map(plain), [How::Bell, How::Bell, How::Off]);
+    fn a_terminal_that_prints_unknown_sequences_gets_the_bell() {
+        assert_eq!(
+            [NotifyMethod::Osc9, NotifyMethod::Osc777, NotifyMethod::Off].map(fallback_method),
+            [NotifyMethod::Bell, NotifyMethod::Bell, NotifyMethod::Off]
+        );
     }
 }

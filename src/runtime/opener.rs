@@ -1,4 +1,4 @@
-//! Opening a link in a browser: which program, or none where nobody would see its window (over SSH, without a display).
+//! Opens a link in a browser, or refuses if the window would not be visible (over SSH, without a display).
 //! Only http and https, the real address, never through a shell.
 
 use crate::config::environment::Environment;
@@ -8,7 +8,7 @@ use crate::model::link::WebLink;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// How long a failing opener is waited for; a browser that stays in the foreground runs on.
+/// How long to wait for an opener to fail; a browser in the foreground continues to run.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// What to do with a link.
@@ -16,29 +16,28 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub enum OpenMethod {
     /// Run this program with these arguments.
     Run(Vec<String>),
-    /// No browser can be opened here: copy the link and show it.
+    /// No browser available: copy the link and show it.
     CopyInstead,
 }
 
-/// Decides how to open `url`.
 ///
 /// # Errors
-/// It is no http or https link.
-pub fn opening(url: &str, environment: &Environment) -> Result<OpenMethod, Failure> {
+/// `url` is not an http or https link.
+pub fn open_method(url: &str, environment: &Environment) -> Result<OpenMethod, Failure> {
     let Some(link) = WebLink::parse(url) else {
-        let sentence = format!("Only http and https links without a user name are opened, and this is none: {url}");
+        let sentence = format!("Only http and https links without a user name can be opened: {url}");
         return Err(Failure::new(FailureKind::Local, &sentence));
     };
     let url = link.as_str();
     let headless = environment.ssh || cfg!(all(unix, not(target_os = "macos"))) && !environment.display;
     if headless {
-        let browser = environment.browser.as_deref().and_then(|browser| words_of_browser(browser, url));
+        let browser = environment.browser.as_deref().and_then(|browser| browser_command(browser, url));
         return Ok(browser.map_or(OpenMethod::CopyInstead, OpenMethod::Run));
     }
     let program: &[&str] = if cfg!(target_os = "macos") {
         &["open"]
     } else if cfg!(windows) {
-        // `cmd /c start` would read an & in the link as a second command.
+        // `cmd /c start` would treat an & in the link as the start of another command.
         &["rundll32", "url.dll,FileProtocolHandler"]
     } else {
         &["xdg-open"]
@@ -46,8 +45,8 @@ pub fn opening(url: &str, environment: &Environment) -> Result<OpenMethod, Failu
     Ok(OpenMethod::Run(program.iter().copied().chain([url]).map(str::to_owned).collect()))
 }
 
-/// The first browser that `$BROWSER` names; `%s` stands for the link.
-fn words_of_browser(browser: &str, url: &str) -> Option<Vec<String>> {
+/// The first browser in `$BROWSER`; `%s` is replaced by the link.
+fn browser_command(browser: &str, url: &str) -> Option<Vec<String>> {
     let first = browser.split(':').find(|part| !part.trim().is_empty())?;
     let mut words: Vec<String> = first.split_whitespace().map(|word| word.replace("%s", url)).collect();
     if !first.contains("%s") {
@@ -56,15 +55,15 @@ fn words_of_browser(browser: &str, url: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Starts the program, detached from the terminal. A program that fails within 3 s is reported; one that runs on is left to itself.
+/// Starts the program, detached from the terminal. A failure within 3 s is reported; a program that runs longer is
+/// left alone.
 ///
 /// # Errors
-/// It can't be started, or fails.
+/// The program can't be started, or fails.
 pub async fn run(words: &[String], url: &str) -> Result<(), Failure> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
-    let failed = |why: &str| {
-        Failure::new(FailureKind::Local, &format!("{program} could not open the link ({why}). Here it is: {url}"))
-    };
+    let failed =
+        |why: &str| Failure::new(FailureKind::Local, &format!("{program} could not open the link ({why}): {url}"));
     let mut command = tokio::process::Command::new(program);
     command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     #[cfg(unix)]
@@ -90,42 +89,42 @@ mod tests {
     const LINK: &str = "https://github.com/acme/docs/pull/1?a=1&b=2";
 
     #[test]
-    fn over_ssh_the_link_is_copied_unless_a_browser_is_named() {
+    fn over_ssh_the_link_is_copied_unless_a_browser_is_set() {
         let ssh = [("SSH_TTY", "/dev/pts/1"), ("DISPLAY", ":0")];
-        assert_eq!(opening(LINK, &environment(&ssh)), Ok(OpenMethod::CopyInstead));
+        assert_eq!(open_method(LINK, &environment(&ssh)), Ok(OpenMethod::CopyInstead));
         let named = [("SSH_TTY", "/dev/pts/1"), ("BROWSER", "helper --open:other")];
         let words = ["helper", "--open", LINK].map(str::to_owned).to_vec();
-        assert_eq!(opening(LINK, &environment(&named)), Ok(OpenMethod::Run(words)));
+        assert_eq!(open_method(LINK, &environment(&named)), Ok(OpenMethod::Run(words)));
     }
 
     #[test]
-    fn a_browser_can_say_where_the_link_goes() {
+    fn a_browser_can_have_a_placeholder_for_the_link() {
         let named = [("SSH_TTY", "x"), ("BROWSER", "b --url=%s --new")];
         let words = ["b".to_owned(), format!("--url={LINK}"), "--new".to_owned()].to_vec();
-        assert_eq!(opening(LINK, &environment(&named)), Ok(OpenMethod::Run(words)));
+        assert_eq!(open_method(LINK, &environment(&named)), Ok(OpenMethod::Run(words)));
     }
 
     #[cfg(all(unix, not(target_os = "macos")))]
     #[test]
     fn with_a_display_the_systems_opener_gets_the_link_as_one_argument() {
         let words = ["xdg-open", LINK].map(str::to_owned).to_vec();
-        assert_eq!(opening(LINK, &environment(&[("DISPLAY", ":0")])), Ok(OpenMethod::Run(words)));
-        assert_eq!(opening(LINK, &environment(&[])), Ok(OpenMethod::CopyInstead));
+        assert_eq!(open_method(LINK, &environment(&[("DISPLAY", ":0")])), Ok(OpenMethod::Run(words)));
+        assert_eq!(open_method(LINK, &environment(&[])), Ok(OpenMethod::CopyInstead));
     }
 
     #[test]
-    fn anything_but_a_web_link_is_refused() {
+    fn only_web_links_are_opened() {
         for bad in ["file:///etc/passwd", "--help", "javascript:alert(1)", "https://", "https://a b", "httpsx://a", ""]
         {
-            assert!(opening(bad, &environment(&[("DISPLAY", ":0")])).is_err(), "{bad}");
+            assert!(open_method(bad, &environment(&[("DISPLAY", ":0")])).is_err(), "{bad}");
         }
     }
 
     #[tokio::test]
-    async fn an_opener_that_is_not_there_or_fails_gives_the_link_back() {
+    async fn a_missing_or_failing_opener_reports_the_link() {
         let missing = run(&["docdeck-no-such-program".to_owned()], LINK).await.expect_err("not there");
-        assert!(missing.sentence.as_str().contains(LINK), "{missing:?}");
+        assert!(missing.message.as_str().contains(LINK), "{missing:?}");
         let fails = run(&["false".to_owned()], LINK).await.expect_err("it failed");
-        assert!(fails.sentence.as_str().contains(LINK), "{fails:?}");
+        assert!(fails.message.as_str().contains(LINK), "{fails:?}");
     }
 }

@@ -1,37 +1,38 @@
-//! The terminal's background: the question (OSC 11), and taking the answer out of what arrives. crossterm knows no such
-//! answer and hands it on as keys: Alt-`]`, characters, then Alt-`\` or Ctrl-G; split between packets it begins with an
-//! Esc of its own. Whenever it comes, no piece of it may count as typed, and no typed key may be lost to it. What another
-//! program asked for just before, the other colours and the terminal's name and version, is taken out with it.
+//! Asks the terminal for its background (OSC 11) and filters the reply out of the input. crossterm has no event for
+//! such a reply and reports keys instead: Alt-`]`, characters, then Alt-`\` or Ctrl-G; if split between packets, it
+//! starts with a separate Esc. A reply must never count as typed, whenever it arrives, and no typed key may be lost.
+//! Replies to another program that ran just before (other colours, the terminal's name and version) are filtered out
+//! too.
 
 use crate::model::colors::Rgb;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
-/// Asks for the background's colour.
-pub(super) const QUESTION: &[u8] = b"\x1b]11;?\x1b\\";
-/// How long an answer that is split is looked for; one in a piece is taken out whenever it comes.
+/// Requests the background colour.
+pub(super) const QUERY: &[u8] = b"\x1b]11;?\x1b\\";
+/// How long after the request a split reply is expected; an unsplit one is filtered out at any time.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A slow connection's way there and back.
+/// The round trip of a slow connection.
 const ROUND_TRIP: Duration = Duration::from_millis(400);
-/// How long the first pieces wait for the next, which may be typed keys.
+/// How long the first pieces wait for the next; they may be typed keys.
 const HOLD: Duration = Duration::from_millis(25);
-/// How long what began as no key of anybody's does, `ESC ]`, waits for the next piece.
-const HOLD_BEGUN: Duration = Duration::from_millis(150);
-/// How long what can be nothing but an answer waits for its next piece.
-const HOLD_ANSWER: Duration = Duration::from_millis(1000);
-/// What only an answer begins with, after its ESC, `#` for any digit: a colour, the terminal's name and version.
+/// How long `ESC ]`, which no key sends, waits for the next piece.
+const HOLD_STARTED: Duration = Duration::from_millis(150);
+/// How long pieces that can only be a reply wait for the next.
+const HOLD_REPLY: Duration = Duration::from_millis(1000);
+/// How replies start after their ESC, with `#` for any digit: a colour, the terminal's name and version.
 const BEGINNINGS: [&str; 2] = ["]1#;rgb", "P>|"];
-/// Longest answer, as a name that is said with everything.
+/// Longest reply; names with versions can be long.
 const LONGEST: usize = 100;
 
-/// Takes answers out of a stream of events.
+/// Filters replies out of a stream of events.
 #[derive(Debug, Default)]
 pub struct OscReplyFilter {
     asked: Option<Instant>,
     held: Vec<KeyEvent>,
-    /// What the held keys spell after ESC; none while only an Esc is held.
-    spelled: Option<String>,
-    /// An Esc came within the answer: the first half of its end.
+    /// The characters of the held keys after ESC; `None` if only an Esc is held.
+    held_text: Option<String>,
+    /// Whether an Esc came within the reply, the first half of its terminator.
     ending: bool,
     since: Option<Instant>,
     answer: Option<Rgb>,
@@ -39,57 +40,57 @@ pub struct OscReplyFilter {
 }
 
 impl OscReplyFilter {
-    /// The question was sent: from now on an answer may come.
-    pub fn ask(&mut self, now: Instant) {
+    /// Records that the request was sent, so that a reply may arrive from now on.
+    pub fn expect_reply(&mut self, now: Instant) {
         self.asked = Some(now);
         self.is_answered = false;
     }
 
-    /// An answer that came.
-    pub fn take_answer(&mut self) -> Option<Rgb> {
+    /// Takes the reply, if one has arrived.
+    pub fn take_background(&mut self) -> Option<Rgb> {
         self.answer.take()
     }
 
-    /// Until when a program that ends had better wait for the answer, which would else be typed into the shell; none when
-    /// none is awaited.
-    pub fn awaited_until(&self) -> Option<Instant> {
+    /// Until when a program that exits should wait for the reply, which the shell would otherwise read as typed.
+    /// Returns `None` if no reply is expected.
+    pub fn reply_deadline(&self) -> Option<Instant> {
         self.asked.filter(|_| !self.is_answered).map(|asked| asked + ROUND_TRIP)
     }
 
-    /// When what is held has waited long enough; none when nothing is held.
+    /// When the held keys are released; `None` if none are held.
     pub fn deadline(&self) -> Option<Instant> {
-        let hold = match self.spelled {
-            Some(_) if self.is_surely_an_answer() => HOLD_ANSWER,
-            Some(_) => HOLD_BEGUN,
+        let hold = match self.held_text {
+            Some(_) if self.is_surely_a_reply() => HOLD_REPLY,
+            Some(_) => HOLD_STARTED,
             None => HOLD,
         };
         self.since.map(|since| since + hold)
     }
 
-    /// Hands on, or drops, what has waited long enough.
+    /// Releases or drops keys that have waited long enough.
     pub fn expire(&mut self, now: Instant, out: &mut impl Extend<Event>) {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
-            self.give_up(out);
+            self.release_held(out);
         }
     }
 
-    /// Takes one event; what is none of an answer is pushed to `out`, in order.
+    /// Takes one event. Events that are not part of a reply are pushed to `out` in order.
     pub fn push(&mut self, event: Event, now: Instant, out: &mut impl Extend<Event>) {
         self.expire(now, out);
         let key = match event {
             Event::Key(key) if self.asked.is_some() && key.kind == KeyEventKind::Press => key,
             other => {
-                self.give_up(out);
+                self.release_held(out);
                 out.extend([other]);
                 return;
             }
         };
-        if self.continues(key) {
+        if self.try_continue(key) {
             self.since = Some(now);
             return;
         }
-        self.give_up(out);
-        if self.begins(key, now) {
+        self.release_held(out);
+        if self.try_begin(key, now) {
             self.held.push(key);
             self.since = Some(now);
         } else {
@@ -97,14 +98,14 @@ impl OscReplyFilter {
         }
     }
 
-    /// Whether the key is the next piece of what is held; then it is held as well, or ends it.
-    fn continues(&mut self, key: KeyEvent) -> bool {
+    /// Holds the key and returns true if it continues what is held, or ends it.
+    fn try_continue(&mut self, key: KeyEvent) -> bool {
         let plain = key.modifiers.difference(KeyModifiers::SHIFT).is_empty();
-        let Some(spelled) = &mut self.spelled else {
-            // An Esc alone is held.
+        let Some(spelled) = &mut self.held_text else {
+            // Only an Esc is held.
             let opener = opener(key).filter(|_| !self.held.is_empty() && plain);
             if let Some(opener) = opener {
-                self.spelled = Some(opener.to_owned());
+                self.held_text = Some(opener.to_owned());
                 self.held.push(key);
             }
             return opener.is_some();
@@ -116,7 +117,7 @@ impl OscReplyFilter {
         };
         if ends {
             let background = spelled.strip_prefix(']').and_then(parse);
-            if background.is_none() && (spelled.starts_with("]11") || !is_surely_an_answer(spelled)) {
+            if background.is_none() && (spelled.starts_with("]11") || !is_surely_a_reply(spelled)) {
                 return false;
             }
             self.answer = background.or(self.answer);
@@ -127,11 +128,11 @@ impl OscReplyFilter {
         if self.ending {
             return false;
         }
-        if key.code == KeyCode::Esc && plain && is_surely_an_answer(spelled) {
+        if key.code == KeyCode::Esc && plain && is_surely_a_reply(spelled) {
             self.ending = true;
         } else if let KeyCode::Char(c) = key.code
             && plain
-            && fits(spelled, c)
+            && can_continue(spelled, c)
         {
             spelled.push(c);
         } else {
@@ -141,34 +142,34 @@ impl OscReplyFilter {
         true
     }
 
-    fn begins(&mut self, key: KeyEvent, now: Instant) -> bool {
-        let whole = opener(key).filter(|_| key.modifiers.difference(KeyModifiers::SHIFT) == KeyModifiers::ALT);
-        self.spelled = whole.map(str::to_owned);
+    fn try_begin(&mut self, key: KeyEvent, now: Instant) -> bool {
+        let opener = opener(key).filter(|_| key.modifiers.difference(KeyModifiers::SHIFT) == KeyModifiers::ALT);
+        self.held_text = opener.map(str::to_owned);
         let awaited = self.asked.is_some_and(|asked| now < asked + PATIENCE);
-        whole.is_some() || (awaited && key.code == KeyCode::Esc && key.modifiers.is_empty())
+        opener.is_some() || (awaited && key.code == KeyCode::Esc && key.modifiers.is_empty())
     }
 
-    /// What is held is no whole answer: typed keys go on, the beginning of an answer goes away.
-    fn give_up(&mut self, out: &mut impl Extend<Event>) {
-        if !self.is_surely_an_answer() {
+    /// Releases held keys that turned out to be typed, and drops the start of a reply.
+    fn release_held(&mut self, out: &mut impl Extend<Event>) {
+        if !self.is_surely_a_reply() {
             out.extend(self.held.drain(..).map(Event::Key));
         }
         self.forget();
     }
 
-    fn is_surely_an_answer(&self) -> bool {
-        self.spelled.as_deref().is_some_and(is_surely_an_answer)
+    fn is_surely_a_reply(&self) -> bool {
+        self.held_text.as_deref().is_some_and(is_surely_a_reply)
     }
 
     fn forget(&mut self) {
         self.held.clear();
-        self.spelled = None;
+        self.held_text = None;
         self.ending = false;
         self.since = None;
     }
 }
 
-/// What an answer's ESC is followed by.
+/// The character after the ESC of a reply.
 fn opener(key: KeyEvent) -> Option<&'static str> {
     match key.code {
         KeyCode::Char(']') => Some("]"),
@@ -177,25 +178,25 @@ fn opener(key: KeyEvent) -> Option<&'static str> {
     }
 }
 
-/// Whether nobody types what has come.
-fn is_surely_an_answer(spelled: &str) -> bool {
-    BEGINNINGS.iter().any(|beginning| spelled.len() >= beginning.len() && agree(beginning, spelled))
+/// Whether the characters can only be a reply.
+fn is_surely_a_reply(spelled: &str) -> bool {
+    BEGINNINGS.iter().any(|beginning| spelled.len() >= beginning.len() && share_prefix(beginning, spelled))
 }
 
-/// Whether one goes as the other as far as both reach.
-fn agree(beginning: &str, spelled: &str) -> bool {
+/// Whether one of the two is a prefix of the other; `#` stands for a digit.
+fn share_prefix(beginning: &str, spelled: &str) -> bool {
     beginning.chars().zip(spelled.chars()).all(|(expected, c)| expected == c || expected == '#' && c.is_ascii_digit())
 }
 
-/// Whether an answer may go on with this character.
-fn fits(spelled: &str, c: char) -> bool {
-    let is_begun = BEGINNINGS.iter().any(|beginning| agree(beginning, &format!("{spelled}{c}")));
+/// Whether a reply may continue with this character.
+fn can_continue(spelled: &str, c: char) -> bool {
+    let has_begun = BEGINNINGS.iter().any(|beginning| share_prefix(beginning, &format!("{spelled}{c}")));
     let is_printable = spelled.starts_with('P') && (c == ' ' || c.is_ascii_graphic());
-    let belongs = !is_surely_an_answer(spelled) || is_printable || c.is_ascii_hexdigit() || matches!(c, ':' | '/');
-    is_begun && belongs && spelled.len() < LONGEST
+    let belongs = !is_surely_a_reply(spelled) || is_printable || c.is_ascii_hexdigit() || matches!(c, ':' | '/');
+    has_begun && belongs && spelled.len() < LONGEST
 }
 
-/// Reads `11;rgb:RRRR/GGGG/BBBB`, with one to four digits a colour, and `rgba:` with an alpha that doesn't matter.
+/// Parses `11;rgb:RRRR/GGGG/BBBB`, with one to four digits per colour, and `rgba:`, whose alpha is ignored.
 pub(super) fn parse(answer: &str) -> Option<Rgb> {
     let (kind, colours) = answer.strip_prefix("11;")?.split_once(':')?;
     let mut parts = colours.split('/').map(|digits| {
@@ -226,29 +227,29 @@ mod tests {
         key(Char(c), KeyModifiers::ALT)
     }
 
-    /// An answer as crossterm hands it on.
+    /// A reply as crossterm reports it.
     fn answer(text: &str, bell: bool) -> Vec<Event> {
         let end = if bell { key(Char('g'), KeyModifiers::CONTROL) } else { alt('\\') };
         [vec![alt(']')], typed(text), vec![end]].concat()
     }
 
-    /// Feeds the events, with this pause before each, and lets the last wait end.
+    /// Feeds the events with a pause before each, and lets the last wait end.
     fn feed(events: Vec<Event>, pause: Duration) -> (Vec<Event>, Option<Rgb>) {
         let (mut filter, mut out, mut now) = (OscReplyFilter::default(), Vec::new(), Instant::now());
-        filter.ask(now);
+        filter.expect_reply(now);
         for event in events {
             now += pause;
             filter.push(event, now, &mut out);
         }
-        filter.expire(now + HOLD_ANSWER, &mut out);
-        let answer = filter.take_answer();
+        filter.expire(now + HOLD_REPLY, &mut out);
+        let answer = filter.take_background();
         (out, answer)
     }
 
     const AT_ONCE: Duration = Duration::from_millis(1);
 
     #[test]
-    fn an_answer_is_taken_out_between_typed_keys() {
+    fn a_reply_is_filtered_out_between_typed_keys() {
         for (text, rgb) in [
             ("11;rgb:1e1e/1e1e/2e2e", Rgb(0x1e, 0x1e, 0x2e)),
             ("11;rgb:ff/ff/ff", Rgb(255, 255, 255)),
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_in_pieces_is_one_all_the_same() {
+    fn a_reply_in_pieces_is_recognized() {
         let esc = || key(Esc, KeyModifiers::NONE);
         let pieces = [vec![esc()], typed("]11;rgb:ffff/ffff/ffff"), vec![esc()], typed("\\q")].concat();
         let white = Some(Rgb(255, 255, 255));
@@ -275,13 +276,13 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_breaks_off_is_dropped_and_the_key_after_it_is_not() {
+    fn a_partial_reply_is_dropped_and_the_key_after_it_is_kept() {
         let events = [vec![alt(']')], typed("11;rgb:ffff/ffz")].concat();
         assert_eq!(feed(events, AT_ONCE), (typed("z"), None));
     }
 
     #[test]
-    fn what_only_begins_like_one_was_typed() {
+    fn keys_that_only_start_like_a_reply_are_kept() {
         for events in [
             vec![alt(']')],
             [vec![alt(']')], typed("1")].concat(),
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_program_asked_for_is_taken_out_as_well() {
+    fn replies_to_another_program_are_filtered_out_too() {
         let version = |end: Event| {
             let shifted = KeyModifiers::ALT | KeyModifiers::SHIFT;
             [vec![key(Char('P'), shifted)], typed(">|XTerm(370) beta"), vec![end]].concat()
@@ -302,19 +303,19 @@ mod tests {
             let around = [typed("j"), events, typed("k")].concat();
             assert_eq!(feed(around, AT_ONCE), (typed("jk"), None));
         }
-        let own = [vec![alt('P')], typed("x")].concat();
-        assert_eq!(feed(own.clone(), AT_ONCE), (own, None));
+        let typed_keys = [vec![alt('P')], typed("x")].concat();
+        assert_eq!(feed(typed_keys.clone(), AT_ONCE), (typed_keys, None));
     }
 
     #[test]
-    fn unasked_nothing_is_held() {
+    fn nothing_is_held_before_a_request() {
         let (mut filter, mut out) = (OscReplyFilter::default(), Vec::new());
         filter.push(alt(']'), Instant::now(), &mut out);
         assert_eq!((out, filter.deadline()), (vec![alt(']')], None));
     }
 
     #[test]
-    fn colours_that_are_none_are_no_answer() {
+    fn invalid_colours_are_not_a_reply() {
         for bad in [
             "11;rgb:",
             "11;rgb:12/34",
@@ -330,7 +331,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn typed_keys_come_through_in_order_around_an_answer(
+        fn typed_keys_around_a_reply_keep_their_order(
             before in "[a-z\\]1;:rgb\\\\]{0,12}",
             after in "[a-z\\]1;:rgb\\\\]{0,12}",
         ) {

@@ -1,5 +1,5 @@
-//! Writing to the terminal: a frame is collected whole and goes out as one write, inside synchronized output where the
-//! terminal may know it. ratatui's cursor calls flush by themselves; here a flush waits for the frame's end.
+//! Writes to the terminal: each frame is a single write, inside synchronized output if the terminal may support it.
+//! ratatui flushes for each cursor call; here a flush waits for the end of the frame.
 
 use super::cursor_backend::CursorBackend;
 use super::double_buffer::DoubleBuffer;
@@ -12,7 +12,7 @@ const SYNC_BEGIN: &[u8] = b"\x1b[?2026h";
 const SYNC_END: &[u8] = b"\x1b[?2026l";
 const CLEAR: &[u8] = b"\x1b[2J";
 
-/// The terminal behind stdout, without the standard library's line buffer (which would cut a frame into pieces).
+/// The terminal behind stdout, without the standard library's line buffer, which would split a frame.
 #[derive(Debug)]
 pub struct Tty {
     #[cfg(unix)]
@@ -41,7 +41,7 @@ impl Write for Tty {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match self.out.write(bytes) {
-                // Somebody who shares the terminal made it non-blocking: it is full now and will drain.
+                // Another process that shares the terminal made it non-blocking; it is full now and will drain.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 }
@@ -55,11 +55,10 @@ impl Write for Tty {
     }
 }
 
-/// Columns and rows of the terminal. Asked of the descriptor that is open already: crossterm opens the terminal anew each
-/// time.
+/// Columns and rows of the terminal. Uses the open descriptor, since crossterm reopens the terminal each time.
 ///
 /// # Errors
-/// The system can't tell.
+/// The system does not report a size.
 pub fn size() -> io::Result<(u16, u16)> {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(io::stdout())
@@ -71,31 +70,31 @@ pub fn size() -> io::Result<(u16, u16)> {
     crossterm::terminal::size()
 }
 
-/// What the terminal shows, and the way out to it.
+/// The content of the terminal and the connection to it.
 #[derive(Debug)]
 pub struct TerminalOutput<W> {
-    /// Makes ratatui's frames; knows neither cells nor sizes.
+    /// Creates ratatui's frames, but has no cells and no size.
     terminal: Terminal<CursorBackend>,
     frames: DoubleBuffer,
     out: W,
     synchronized: bool,
-    /// What the terminal shows is not known: the next frame is drawn whole.
-    unknown: bool,
+    /// The content of the terminal is unknown: the next frame is drawn completely.
+    is_unknown: bool,
 }
 
 impl<W: Write> TerminalOutput<W> {
     /// A screen on which nothing was drawn yet.
     ///
     /// # Errors
-    /// None: ratatui asks for the possibility.
+    /// Never; ratatui's signature requires it.
     pub fn new(out: W, synchronized: bool) -> io::Result<Self> {
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
         let terminal = Terminal::with_options(CursorBackend::default(), options)?;
-        Ok(Self { terminal, frames: DoubleBuffer::default(), out, synchronized, unknown: false })
+        Ok(Self { terminal, frames: DoubleBuffer::default(), out, synchronized, is_unknown: false })
     }
 
-    /// Draws a frame of so many columns and rows: what changed since the last one, as one write; nothing where nothing did.
-    /// The cursor stands where the frame puts it, and is seen there if `cursor_shown`.
+    /// Draws a frame of this size: the changes since the last one as a single write, or nothing. The cursor moves to
+    /// where the frame puts it, and is visible if `cursor_shown`.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -106,10 +105,10 @@ impl<W: Write> TerminalOutput<W> {
         render: impl FnOnce(&mut Frame<'_>),
     ) -> io::Result<()> {
         let area = Rect::new(0, 0, columns, rows);
-        let is_anew = std::mem::take(&mut self.unknown) || self.frames.is_of_another_size(area);
+        let redraws_all = std::mem::take(&mut self.is_unknown) || self.frames.has_other_size(area);
         let mut next = self.frames.take(area);
         self.terminal.draw(|frame| {
-            // ratatui's own frames stay without cells: it has nothing to compare, and none to keep.
+            // ratatui's frames stay empty, so that it compares and stores nothing.
             std::mem::swap(frame.buffer_mut(), &mut next);
             if !area.is_empty() {
                 render(frame);
@@ -117,18 +116,18 @@ impl<W: Write> TerminalOutput<W> {
             std::mem::swap(frame.buffer_mut(), &mut next);
         })?;
         self.frames.put(next);
-        let console = self.terminal.backend_mut();
-        let cleared: &[u8] = if is_anew { CLEAR } else { b"" };
-        if is_anew {
-            console.forget_cursor();
+        let backend = self.terminal.backend_mut();
+        let cleared: &[u8] = if redraws_all { CLEAR } else { b"" };
+        if redraws_all {
+            backend.forget_cursor();
             self.frames.blank();
         }
         let changed = self.frames.show(encode::cells);
         if !changed.is_empty() {
-            console.wandered();
+            backend.cursor_moved();
         }
-        let around = console.end_frame(cursor_shown, !self.synchronized);
-        let parts = [around.before.as_slice(), cleared, changed.as_bytes(), &around.after].concat();
+        let sequences = backend.finish_frame(cursor_shown, !self.synchronized);
+        let parts = [sequences.before.as_slice(), cleared, changed.as_bytes(), &sequences.after].concat();
         if parts.is_empty() {
             return Ok(());
         }
@@ -137,12 +136,12 @@ impl<W: Write> TerminalOutput<W> {
         self.out.flush()
     }
 
-    /// Forgets what the terminal shows: the next frame is drawn whole.
-    pub fn forget(&mut self) {
-        self.unknown = true;
+    /// Marks the content of the terminal as unknown: the next frame is drawn completely.
+    pub fn invalidate(&mut self) {
+        self.is_unknown = true;
     }
 
-    /// Sends a sequence that draws nothing (a title, a copied text), between frames.
+    /// Sends a sequence that draws nothing (a title, a copied text) between frames.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -158,9 +157,9 @@ mod tests {
     use ratatui::layout::Position;
 
     #[derive(Debug, Default)]
-    struct Writes(Vec<Vec<u8>>);
+    struct RecordedWrites(Vec<Vec<u8>>);
 
-    impl Write for Writes {
+    impl Write for RecordedWrites {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.push(bytes.to_vec());
             Ok(bytes.len())
@@ -172,13 +171,13 @@ mod tests {
 
     const SIZE: (u16, u16) = (20, 3);
 
-    fn whole(frame: &mut Frame<'_>, text: &str) {
+    fn render_text(frame: &mut Frame<'_>, text: &str) {
         let area = frame.buffer_mut().area;
         frame.render_widget(text, area);
     }
 
-    fn screen(synchronized: bool) -> TerminalOutput<Writes> {
-        TerminalOutput::new(Writes::default(), synchronized).expect("a screen")
+    fn screen(synchronized: bool) -> TerminalOutput<RecordedWrites> {
+        TerminalOutput::new(RecordedWrites::default(), synchronized).expect("a screen")
     }
 
     #[test]
@@ -186,7 +185,7 @@ mod tests {
         let mut screen = screen(true);
         screen
             .draw(SIZE, true, |frame| {
-                whole(frame, "hello");
+                render_text(frame, "hello");
                 frame.set_cursor_position(Position::new(1, 1));
             })
             .expect("drawn");
@@ -196,26 +195,26 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_that_does_not_know_it_gets_no_synchronized_output() {
+    fn an_old_terminal_gets_no_synchronized_output() {
         let mut screen = screen(false);
-        screen.draw(SIZE, false, |frame| whole(frame, "hello")).expect("drawn");
+        screen.draw(SIZE, false, |frame| render_text(frame, "hello")).expect("drawn");
         assert!(!String::from_utf8_lossy(&screen.out.0.concat()).contains("2026"));
     }
 
     #[test]
-    fn the_second_frame_holds_only_what_changed() {
+    fn the_second_frame_contains_only_changes() {
         let mut screen = screen(true);
-        screen.draw(SIZE, false, |frame| whole(frame, "hello")).expect("drawn");
-        screen.draw(SIZE, false, |frame| whole(frame, "hallo")).expect("drawn");
+        screen.draw(SIZE, false, |frame| render_text(frame, "hello")).expect("drawn");
+        screen.draw(SIZE, false, |frame| render_text(frame, "hallo")).expect("drawn");
         let second = String::from_utf8_lossy(&screen.out.0[1]).into_owned();
         assert!(second.contains('a') && !second.contains('o'), "{second:?}");
     }
 
-    /// What a frame with this text and cursor sends.
-    fn sent(screen: &mut TerminalOutput<Writes>, shown: bool, text: &str, at: (u16, u16)) -> String {
+    /// What is sent for a frame with this text and cursor.
+    fn sent(screen: &mut TerminalOutput<RecordedWrites>, shown: bool, text: &str, at: (u16, u16)) -> String {
         screen.out.0.clear();
         let render = |frame: &mut Frame<'_>| {
-            whole(frame, text);
+            render_text(frame, text);
             frame.set_cursor_position(Position::from(at));
         };
         screen.draw(SIZE, shown, render).expect("drawn");
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hidden_cursor_goes_where_it_is_put_and_costs_nothing_while_it_stays() {
+    fn a_hidden_cursor_moves_to_its_position_and_costs_nothing_while_it_stays() {
         let mut screen = screen(false);
         let first = sent(&mut screen, false, "hello", (2, 1));
         assert!(first.starts_with("\x1b[?25l") && first.ends_with("\x1b[2;3H"), "{first:?}");
@@ -241,7 +240,7 @@ mod tests {
         let shown = sent(&mut synchronized, true, "ab", (2, 0));
         assert!(shown.ends_with("\x1b[1;3H\x1b[?25h\x1b[?2026l"), "{shown:?}");
         let typed = sent(&mut synchronized, true, "abc", (3, 0));
-        assert!(!typed.contains("?25"), "seen only when the frame is whole: {typed:?}");
+        assert!(!typed.contains("?25"), "visible only when the frame is complete: {typed:?}");
         assert_eq!(sent(&mut synchronized, false, "abc", (3, 0)), "\x1b[?2026h\x1b[?25l\x1b[?2026l");
         let mut plain = screen(false);
         sent(&mut plain, true, "a", (1, 0));
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn after_another_program_had_the_terminal_its_cursor_is_told_anew() {
+    fn the_cursor_is_sent_again_after_another_program_had_the_terminal() {
         let mut screen = screen(false);
         sent(&mut screen, false, "a", (1, 0));
         screen.terminal.backend_mut().forget_cursor();

@@ -1,5 +1,5 @@
-//! What the terminal can do: as the environment tells, and as the terminal itself answers when it is asked. For people who
-//! want to know; the dashboard asks for its background alone, and after its first frame.
+//! Finds the capabilities of the terminal, from the environment and from its replies to queries, for `docdeck
+//! doctor`. The dashboard itself only asks for the background, after its first frame.
 
 use super::terminal::TerminalCaps;
 use super::theme_state::depth;
@@ -9,22 +9,22 @@ use crate::model::colors::Rgb;
 use crate::ui::Depth;
 use std::time::Duration;
 
-/// How long an answer is waited for: a slow connection's way there and back, twice.
+/// How long to wait for a reply: two round trips of a slow connection.
 pub const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How many colours there are, and what tells so.
+/// The number of colours and where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Colours {
+pub struct ColorSupport {
     pub many: &'static str,
     pub why: &'static str,
 }
 
 /// The colours that the dashboard would use.
-pub fn colours(choice: ColorChoice, environment: &Environment) -> Colours {
+pub fn color_support(choice: ColorChoice, environment: &Environment) -> ColorSupport {
     let many = match depth(choice, environment) {
         Depth::None => "none",
         Depth::Sixteen => "16",
-        Depth::Many => "256",
+        Depth::Indexed256 => "256",
         Depth::True => "16 million",
     };
     let why = match (choice, depth(choice, environment)) {
@@ -32,56 +32,56 @@ pub fn colours(choice: ColorChoice, environment: &Environment) -> Colours {
         (ColorChoice::Never, _) => "--color never, or color under [ui]",
         (_, Depth::True) => "COLORTERM",
         (ColorChoice::Always, _) => "--color always, or color under [ui]",
-        (ColorChoice::Auto, Depth::Many) => "TERM or COLORTERM",
-        (ColorChoice::Auto, _) => "neither TERM nor COLORTERM promises more",
+        (ColorChoice::Auto, Depth::Indexed256) => "TERM or COLORTERM",
+        (ColorChoice::Auto, _) => "TERM and COLORTERM announce no more",
     };
-    Colours { many, why }
+    ColorSupport { many, why }
 }
 
-/// What the terminal answered.
+/// The replies of the terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProbeReplies {
-    /// Its background (OSC 11).
+    /// The background colour (OSC 11).
     pub background: Option<Rgb>,
-    /// It tells keys apart that look alike otherwise (the kitty keyboard protocol).
+    /// It distinguishes keys that are the same otherwise (the kitty keyboard protocol).
     pub keyboard: bool,
-    /// What it says that it is (DA1): numbers, with semicolons between them.
+    /// The kind of terminal (DA1): numbers separated by semicolons.
     pub device: Option<String>,
-    /// That answer came, which every terminal gives after what was asked before.
+    /// Whether DA1 was answered, which every terminal does after all earlier queries.
     pub is_complete: bool,
 }
 
-/// Why the terminal was not asked.
+/// Why the terminal was not queried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotAsked {
-    /// stdin or stdout is none.
+pub enum NotQueried {
+    /// stdin or stdout is not a terminal.
     NoTerminal,
-    /// It may print what it doesn't know.
+    /// It may print unknown sequences.
     Plain,
-    /// The system does not let it be asked.
+    /// The system refused.
     Refused,
 }
 
-/// The questions; what the last one asks is answered by every terminal, and ends the wait.
-const QUESTIONS: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[c";
+/// The queries. Every terminal answers the last one, which ends the wait.
+const QUERIES: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[c";
 
-/// Asks the terminal, for a second at most, and gives it back as it was. What is typed meanwhile is dropped, as is an answer
-/// that comes just after. Blocks.
+/// Queries the terminal for at most a second, and restores it. What the user types in the meantime is dropped, and so
+/// is a late reply. Blocks.
 ///
 /// # Errors
-/// It was not asked.
-pub fn ask(environment: &Environment) -> Result<ProbeReplies, NotAsked> {
+/// The terminal was not queried.
+pub fn query_terminal(environment: &Environment) -> Result<ProbeReplies, NotQueried> {
     if !std::io::IsTerminal::is_terminal(&std::io::stdin()) || !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
-        return Err(NotAsked::NoTerminal);
+        return Err(NotQueried::NoTerminal);
     }
-    if !TerminalCaps::of(environment).is_ok_and(|kind| kind.modern) {
-        return Err(NotAsked::Plain);
+    if !TerminalCaps::of(environment).is_ok_and(|caps| caps.modern) {
+        return Err(NotQueried::Plain);
     }
-    unix::ask().ok_or(NotAsked::Refused)
+    unix::ask().ok_or(NotQueried::Refused)
 }
 
-/// Reads answers out of what came.
-fn read(bytes: &[u8]) -> ProbeReplies {
+/// Parses the replies.
+fn parse_replies(bytes: &[u8]) -> ProbeReplies {
     let text = String::from_utf8_lossy(bytes);
     let background = text.split("\x1b]").find_map(|part| {
         let end = part.find(['\x07', '\x1b'])?;
@@ -100,13 +100,13 @@ fn read(bytes: &[u8]) -> ProbeReplies {
 
 #[cfg(unix)]
 mod unix {
-    use super::{PATIENCE, ProbeReplies, QUESTIONS, read};
+    use super::{PATIENCE, ProbeReplies, QUERIES, parse_replies};
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
     use std::io::{Stdin, Write, stdin, stdout};
     use std::time::Instant;
 
-    /// The settings of the terminal as they were.
+    /// The previous settings of the terminal.
     struct SavedTermios {
         stdin: Stdin,
         settings: Termios,
@@ -114,7 +114,7 @@ mod unix {
 
     impl Drop for SavedTermios {
         fn drop(&mut self) {
-            // What came and was not read is dropped with it: a late answer would be typed into the shell.
+            // Drops unread input too: a late reply would be typed into the shell.
             let _ = tcsetattr(&self.stdin, OptionalActions::Flush, &self.settings);
         }
     }
@@ -125,11 +125,11 @@ mod unix {
         raw.make_raw();
         tcsetattr(&before.stdin, OptionalActions::Now, &raw).ok()?;
         let mut out = stdout().lock();
-        out.write_all(QUESTIONS).and_then(|()| out.flush()).ok()?;
+        out.write_all(QUERIES).and_then(|()| out.flush()).ok()?;
         let deadline = Instant::now() + PATIENCE;
-        let mut came = Vec::new();
+        let mut received = Vec::new();
         let mut part = [0; 256];
-        while !read(&came).is_complete {
+        while !parse_replies(&received).is_complete {
             let left = deadline.saturating_duration_since(Instant::now());
             let left = Timespec::try_from(left).ok().filter(|left| left.tv_sec > 0 || left.tv_nsec > 0);
             let Some(left) = left else { break };
@@ -138,11 +138,11 @@ mod unix {
                 break;
             }
             match rustix::io::read(&before.stdin, &mut part) {
-                Ok(n @ 1..) => came.extend_from_slice(part.get(..n).unwrap_or_default()),
+                Ok(n @ 1..) => received.extend_from_slice(part.get(..n).unwrap_or_default()),
                 _ => break,
             }
         }
-        Some(read(&came))
+        Some(parse_replies(&received))
     }
 }
 
@@ -158,37 +158,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_found_wherever_they_stand() {
+    fn replies_are_found_at_any_position() {
         let all = b"x\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\\x1b[?0u\x1b[?62;22;52c";
-        let whole = ProbeReplies {
+        let complete = ProbeReplies {
             background: Some(Rgb(0x1e, 0x1e, 0x2e)),
             keyboard: true,
             device: Some("62;22;52".to_owned()),
             is_complete: true,
         };
-        assert_eq!(read(all), whole);
+        assert_eq!(parse_replies(all), complete);
         let bell = ProbeReplies {
             background: Some(Rgb(255, 255, 255)),
             keyboard: false,
             device: Some("1;2".to_owned()),
             is_complete: true,
         };
-        assert_eq!(read(b"\x1b[?1;2c\x1b]11;rgb:ffff/ffff/ffff\x07"), bell);
-        assert_eq!(read(b"\x1b]11;rgb:ff"), ProbeReplies::default());
-        assert_eq!(read(b"cu"), ProbeReplies::default());
+        assert_eq!(parse_replies(b"\x1b[?1;2c\x1b]11;rgb:ffff/ffff/ffff\x07"), bell);
+        assert_eq!(parse_replies(b"\x1b]11;rgb:ff"), ProbeReplies::default());
+        assert_eq!(parse_replies(b"cu"), ProbeReplies::default());
     }
 
     #[test]
-    fn what_tells_the_colours_is_named() {
+    fn the_source_of_the_colours_is_reported() {
         let of = |choice, pairs: &[(&str, &str)]| {
             let value =
                 |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-            colours(choice, &Environment::from_lookup(value))
+            color_support(choice, &Environment::from_lookup(value))
         };
         assert_eq!(of(ColorChoice::Auto, &[("TERM", "xterm-256color")]).many, "256");
         assert_eq!(
             of(ColorChoice::Auto, &[("COLORTERM", "truecolor")]),
-            Colours { many: "16 million", why: "COLORTERM" }
+            ColorSupport { many: "16 million", why: "COLORTERM" }
         );
         assert_eq!(of(ColorChoice::Auto, &[("TERM", "xterm")]).many, "16");
         assert_eq!(of(ColorChoice::Never, &[("NO_COLOR", "1")]).many, "none");

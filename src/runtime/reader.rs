@@ -1,12 +1,13 @@
-//! Reads the terminal on a thread of its own, since crossterm may block or spin inside a read (a sequence cut in the
-//! middle, a terminal that is gone), which must not stop the event loop. Dropping the reader ends the reading.
+//! Reads the terminal on a separate thread, since crossterm may block or spin inside a read (after a partial
+//! sequence, or if the terminal is gone), which must not stop the event loop. Dropping the reader ends the reading.
 //!
-//! Polling `EventStream` would hop between threads for every event; here it is only the way to interrupt a poll. The
-//! `use-dev-tty` source is chosen in Cargo.toml: the usual one is edge-triggered and forgets a key that comes with a resize.
+//! Polling `EventStream` would switch threads for every event; here it is only used to interrupt a poll. Cargo.toml
+//! selects the `use-dev-tty` source: the default one is edge-triggered and misses a key that arrives with a resize.
 //!
-//! One gap is left: crossterm takes the report of a terminal's mode (DECRPM, `ESC [ ? 2026 ; 2 $ y`) for the beginning of
-//! something that ends in `u` or `c`, and swallows what is typed up to such a letter. docdeck never asks for a mode, so
-//! one comes only if a program before it asked and left; no event tells of it, so nothing here can take it out.
+//! One gap remains: crossterm mistakes the report of a terminal mode (DECRPM, `ESC [ ? 2026 ; 2 $ y`) for the start
+//! of a sequence that ends in `u` or `c`, and swallows typed keys up to such a letter. docdeck never requests a mode,
+//! so a report comes only if a program before it did and exited; crossterm emits no event for it, so it can't be
+//! filtered out here.
 
 use crossterm::event::{Event, EventStream, poll, read};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,14 +16,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Events that wait here before the terminal has to hold them.
-const WAITING: usize = 1024;
-/// One poll; any time will do.
-const LONG: Duration = Duration::from_secs(3600);
-/// How long the end of the reading is waited for, so that what is typed next goes to the shell.
-const FAREWELL: Duration = Duration::from_millis(50);
+/// Number of events that are buffered here before the terminal has to keep them.
+const CAPACITY: usize = 1024;
+/// Timeout of one poll; its length doesn't matter.
+const POLL_TIMEOUT: Duration = Duration::from_secs(3600);
+/// How long to wait for the thread to end, so that later input goes to the shell.
+const STOP_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Events of the terminal, in order; none any more when the input has ended.
+/// Events of the terminal in order, until the input ends.
 #[derive(Debug)]
 pub struct Reader {
     events: mpsc::Receiver<Event>,
@@ -44,7 +45,7 @@ impl ReaderState {
 }
 
 impl Reader {
-    /// From here on a change of the terminal's size is told of, by the reader that is started next. Nothing is waited for.
+    /// Starts to watch for resizes, for the reader that is started next. Returns at once.
     ///
     /// # Errors
     /// There is no terminal to read.
@@ -52,27 +53,27 @@ impl Reader {
         poll(Duration::ZERO).map(|_| ())
     }
 
-    /// Begins to read.
+    /// Starts to read.
     ///
     /// # Errors
-    /// No thread can be had, or there is no terminal to read.
+    /// No thread can be started, or there is no terminal to read.
     pub fn start() -> std::io::Result<Self> {
         Self::listen()?;
-        let (sender, events) = mpsc::channel(WAITING);
+        let (sender, events) = mpsc::channel(CAPACITY);
         let (end, ended) = channel();
         let shared = Arc::new(ReaderState::default());
-        let own = Arc::clone(&shared);
-        std::thread::Builder::new().name("terminal".into()).spawn(move || run(&sender, &own, end))?;
+        let state = Arc::clone(&shared);
+        std::thread::Builder::new().name("terminal".into()).spawn(move || run(&sender, &state, end))?;
         Ok(Self { events, shared, ended })
     }
 
-    /// The next event; `None` at the end of the input. Nothing is lost when this is dropped while waiting.
+    /// The next event; `None` at the end of the input. Cancel safe.
     pub async fn next(&mut self) -> Option<Event> {
         self.events.recv().await
     }
 
-    /// An event that is there already.
-    pub fn waiting(&mut self) -> Option<Event> {
+    /// An event that is already available.
+    pub fn try_next(&mut self) -> Option<Event> {
         self.events.try_recv().ok()
     }
 }
@@ -82,21 +83,21 @@ impl Drop for Reader {
         self.shared.stop.store(true, Ordering::SeqCst);
         self.shared.set_interrupt(None);
         self.events.close();
-        // In the middle of a cut sequence it ends with the next byte only, and is left to itself.
-        let _ = self.ended.recv_timeout(FAREWELL);
+        // Within a partial sequence the thread ends only at the next byte, so it is left alone.
+        let _ = self.ended.recv_timeout(STOP_TIMEOUT);
     }
 }
 
-/// Reads until told to stop, or the input has ended. `_end` is dropped at the end, which is what tells of it.
+/// Reads until stopped or until the input ends. Dropping `_end` signals the end.
 fn run(sender: &mpsc::Sender<Event>, shared: &ReaderState, _end: Sender<()>) {
     shared.set_interrupt(Some(EventStream::new()));
     while !shared.stop.load(Ordering::SeqCst) {
-        let event = match poll(LONG) {
+        let event = match poll(POLL_TIMEOUT) {
             Ok(true) => read(),
             Ok(false) => continue,
             Err(error) => Err(error),
         };
-        // An error repeats for ever once the terminal is gone.
+        // Once the terminal is gone, the error repeats forever.
         let Ok(event) = event else { return };
         if sender.blocking_send(event).is_err() {
             return;

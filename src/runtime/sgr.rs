@@ -1,5 +1,5 @@
-//! What glyphs are drawn with, and the fewest bytes that change it. Written straight behind what a frame holds already: a
-//! frame changes its pen dozens of times.
+//! The style of glyphs (SGR) and the shortest sequence to change it. Writes directly to the end of a frame, whose
+//! style changes dozens of times.
 
 use ratatui::buffer::Cell;
 use ratatui::style::{Color, Modifier};
@@ -17,7 +17,7 @@ const CODES: [(Modifier, u8, u8); 9] = [
     (Modifier::CROSSED_OUT, 9, 29),
 ];
 
-/// What the next glyph is drawn with.
+/// The style of the next glyph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct SgrState {
     pub(super) fg: Color,
@@ -30,7 +30,7 @@ impl SgrState {
         Self { fg: cell.fg, bg: cell.bg, modifier: cell.modifier }
     }
 
-    /// Adds the shortest sequence that makes this pen the other; nothing where they are alike.
+    /// Appends the shortest sequence that changes this style to the other; nothing if they are equal.
     pub(super) fn change(self, to: Self, out: &mut String) {
         if self == to {
             return;
@@ -47,24 +47,24 @@ impl SgrState {
         let removes = !to.modifier.contains(self.modifier);
         if removes || ends(self.fg, to.fg) || ends(self.bg, to.bg) {
             keep_shorter(out, begin, |out| {
-                let mut anew = Codes::begin(out);
-                anew.add(0);
-                anew.modifiers(to.modifier);
+                let mut full = Codes::begin(out);
+                full.add(0);
+                full.modifiers(to.modifier);
                 for (color, base) in [(to.fg, 30), (to.bg, 40)] {
                     if color != Color::Reset {
-                        anew.color(color, base);
+                        full.color(color, base);
                     }
                 }
-                anew.end();
+                full.end();
             });
         }
     }
 
-    /// What differs, code by code.
+    /// Writes the differences code by code.
     fn step(self, to: Self, codes: &mut Codes<'_>) {
         if self.modifier != to.modifier {
             let removed = self.modifier.difference(to.modifier);
-            let mut kept = self.modifier.intersection(to.modifier);
+            let mut remaining = self.modifier.intersection(to.modifier);
             let mut switched_off = 0;
             for (modifier, _, off) in CODES {
                 if removed.contains(modifier) && switched_off != off {
@@ -74,9 +74,9 @@ impl SgrState {
             }
             if removed.intersects(Modifier::BOLD | Modifier::DIM) {
                 // One code ends both.
-                kept.remove(Modifier::BOLD | Modifier::DIM);
+                remaining.remove(Modifier::BOLD | Modifier::DIM);
             }
-            codes.modifiers(to.modifier.difference(kept));
+            codes.modifiers(to.modifier.difference(remaining));
         }
         for (was, is, base) in [(self.fg, to.fg, 30), (self.bg, to.bg, 40)] {
             if was != is {
@@ -86,7 +86,7 @@ impl SgrState {
     }
 }
 
-/// Adds what `other` writes in place of what stands behind `begin` where that takes fewer bytes. Whether it did.
+/// Replaces the text from `begin` on by what `other` writes if that is shorter. Returns whether it was replaced.
 pub(super) fn keep_shorter(out: &mut String, begin: usize, other: impl FnOnce(&mut String)) -> bool {
     let end = out.len();
     other(out);
@@ -131,7 +131,7 @@ impl<'a> Codes<'a> {
         }
     }
 
-    /// The colour's code; `base` is 30 for letters and 40 for their ground.
+    /// Adds the code of a colour; `base` is 30 for the foreground and 40 for the background.
     fn color(&mut self, color: Color, base: u8) {
         let many = base + 8;
         let code = match color {
@@ -170,8 +170,8 @@ impl<'a> Codes<'a> {
     }
 }
 
-/// The number that the colour itself has among the 256, which takes half the bytes. Not one of the first of the cube, which
-/// some people's shells give other colours.
+/// The number of exactly this colour in the 256-colour palette, which takes half the bytes. Excludes the first
+/// colours of the cube, which some terminal themes redefine.
 fn numbered(r: u8, g: u8, b: u8) -> Option<u8> {
     let level = |value: u8| match value {
         0 => Some(0),
@@ -184,7 +184,7 @@ fn numbered(r: u8, g: u8, b: u8) -> Option<u8> {
     cube().or(grey).filter(|n| *n > 21)
 }
 
-/// Adds a number in decimal.
+/// Appends a number in decimal.
 pub(super) fn push_number(out: &mut String, n: u32) {
     if n >= 10 {
         push_number(out, n / 10);
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_colour_that_has_a_number_is_told_by_it_and_no_other_one_is() {
+    fn only_colours_of_the_palette_are_sent_as_numbers() {
         let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
         let cube = (22..232_u8).map(|n| (n, [(n - 16) / 36, (n - 16) / 6 % 6, (n - 16) % 6].map(level)));
         let greys = (232..=255_u8).map(|n| (n, [8 + 10 * (n - 232); 3]));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shorter_of_two_ways_is_taken_and_of_two_alike_the_first() {
+    fn the_shorter_sequence_is_used_and_the_first_of_two_equal_ones() {
         let change = |from: SgrState, to: SgrState| {
             let mut out = "x".to_owned();
             from.change(to, &mut out);

@@ -1,22 +1,21 @@
-//! Signals as values, and stopping for a shell's job control. Which signal does what is decided in the event loop.
+//! Signals as values, and stopping for the job control of a shell. The event loop decides what a signal does.
 
 use std::io;
 
-/// A signal that matters.
+/// A signal that docdeck handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// SIGTERM; and SIGUSR1, SIGUSR2, SIGALRM and SIGABRT from outside, which would end the program without giving the terminal
-    /// back.
+    /// SIGTERM; also SIGUSR1, SIGUSR2, SIGALRM and SIGABRT from outside, which would end the program without
+    /// restoring the terminal.
     Terminate,
     /// SIGHUP, or the terminal is gone.
     Hangup,
-    /// SIGINT from outside (typed, it comes as a key).
+    /// SIGINT from outside (if typed, it is a key).
     Interrupt,
-    /// SIGQUIT from outside (typed, it comes as a key).
+    /// SIGQUIT from outside (if typed, it is a key).
     Quit,
     /// SIGTSTP from outside.
     Stop,
-    /// SIGCONT.
     Continue,
 }
 
@@ -24,18 +23,18 @@ pub enum Signal {
 pub use unix::{EndSignals, SignalStream, stop_group};
 
 #[cfg(not(unix))]
-pub use other::{EndSignals, Signals, stop_group};
+pub use other::{EndSignals, SignalStream, stop_group};
 
 #[cfg(unix)]
 mod unix {
     use super::{Signal, io};
-    // Not rustix here: it takes an id of 0 for impossible, but that is what a process gets for a session or group whose
-    // leader is outside its PID namespace (a container's).
+    // Not rustix: it assumes that an id is never 0, but a process gets 0 for a session or group whose leader is
+    // outside its PID namespace (of a container).
     use nix::sys::signal::{Signal as Number, killpg};
     use nix::unistd::{getpgrp, getppid, getsid};
     use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
-    /// The signals that ask the program to end, as one stream.
+    /// The signals that end the program, as one stream.
     #[derive(Debug)]
     pub struct EndSignals {
         hangup: Stream,
@@ -49,7 +48,7 @@ mod unix {
     }
 
     impl EndSignals {
-        /// Takes the signals over for the rest of the process.
+        /// Handles the signals for the rest of the process.
         ///
         /// # Errors
         /// The system refuses a handler.
@@ -68,7 +67,7 @@ mod unix {
             })
         }
 
-        /// The next one. Nothing is lost when this is dropped while waiting.
+        /// The next signal. Cancel safe.
         pub async fn next(&mut self) -> Signal {
             tokio::select! {
                 _ = self.hangup.recv() => Signal::Hangup,
@@ -83,16 +82,16 @@ mod unix {
         }
     }
 
-    /// All signals that matter, as one stream.
+    /// All handled signals as one stream.
     #[derive(Debug)]
     pub struct SignalStream {
         end: EndSignals,
         stop: Stream,
-        go_on: Stream,
+        continued: Stream,
     }
 
     impl SignalStream {
-        /// Takes the signals over for the rest of the process.
+        /// Handles the signals for the rest of the process.
         ///
         /// # Errors
         /// The system refuses a handler.
@@ -100,35 +99,35 @@ mod unix {
             Ok(Self {
                 end: EndSignals::listen()?,
                 stop: signal(SignalKind::from_raw(Number::SIGTSTP as i32))?,
-                go_on: signal(SignalKind::from_raw(Number::SIGCONT as i32))?,
+                continued: signal(SignalKind::from_raw(Number::SIGCONT as i32))?,
             })
         }
 
-        /// The next one. Nothing is lost when this is dropped while waiting.
+        /// The next signal. Cancel safe.
         pub async fn next(&mut self) -> Signal {
             tokio::select! {
                 signal = self.end.next() => signal,
                 _ = self.stop.recv() => Signal::Stop,
-                _ = self.go_on.recv() => Signal::Continue,
+                _ = self.continued.recv() => Signal::Continue,
             }
         }
     }
 
-    /// Stops the process group, as Ctrl-Z in a cooked terminal would, and returns once it is continued: with
-    /// `cargo run` or a script between the shell and us, the shell sees a stopped job only when all of it stops. False
-    /// (and nothing is stopped) where there is no shell that could continue us.
+    /// Stops the process group, as Ctrl-Z in a cooked terminal would, and returns when it continues: with `cargo run`
+    /// or a script between the shell and docdeck, the shell only notices a stopped job if the complete group stops.
+    /// Returns false and stops nothing if there is no shell that could continue it.
     pub fn stop_group() -> bool {
         has_job_control() && killpg(getpgrp(), Number::SIGSTOP).is_ok()
     }
 
-    /// The kernel's rule for SIGTSTP, as far as it can be seen from here: a group whose parent is in another session
-    /// (a terminal emulator, sshd, tmux), or which is led by the session's leader, has nobody to continue it.
+    /// Approximates the kernel's rule for SIGTSTP: a group whose parent is in another session (a terminal emulator,
+    /// sshd, tmux), or which the session's leader leads, has no parent that could continue it.
     fn has_job_control() -> bool {
         let parent = getppid();
-        // A parent outside the namespace is 0, which `getsid` would take for ourselves.
+        // A parent outside the namespace is 0, which `getsid` would take for the current process.
         let parents = (parent.as_raw() > 0).then(|| getsid(Some(parent)).ok()).flatten();
-        let own = getsid(None).ok();
-        own.is_some() && own == parents && own != Some(getpgrp())
+        let session = getsid(None).ok();
+        session.is_some() && session == parents && session != Some(getpgrp())
     }
 }
 
@@ -136,18 +135,18 @@ mod unix {
 mod other {
     use super::{Signal, io};
 
-    /// Ctrl-C from outside is all there is.
+    /// Only Ctrl-C is supported.
     #[derive(Debug)]
-    pub struct Signals;
+    pub struct SignalStream;
 
     impl SignalStream {
         /// # Errors
-        /// None here.
+        /// Never.
         pub fn listen() -> io::Result<Self> {
             Ok(Self)
         }
 
-        /// The next one.
+        /// The next signal.
         pub async fn next(&mut self) -> Signal {
             match tokio::signal::ctrl_c().await {
                 Ok(()) => Signal::Interrupt,
@@ -156,10 +155,10 @@ mod other {
         }
     }
 
-    /// The same: nothing else asks to end here.
+    /// The same, since no other signal ends the program.
     pub type EndSignals = SignalStream;
 
-    /// There is no job control here.
+    /// There is no job control on this system.
     pub fn stop_group() -> bool {
         false
     }

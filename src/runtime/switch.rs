@@ -1,5 +1,5 @@
-//! Turning to another profile: its key is read, with the terminal lent to a program that prints it, and tried with one
-//! request, while everything goes on as it was. Only then the effects and the engine are the other profile's.
+//! Switches to another profile: reads its key (a program that prints it gets the terminal) and tests it with one
+//! request, while everything else continues. Only then are effects and engine replaced.
 
 use super::effects::EngineConfig;
 use super::event_loop::Dashboard;
@@ -8,7 +8,7 @@ use crate::api::Client;
 use crate::app::Msg;
 use crate::app::profiles::ProfileEntry;
 use crate::config::key::KeySource;
-use crate::config::profiles::KnownProfile;
+use crate::config::profiles::ConfiguredProfile;
 use crate::engine::PollOptions;
 use crate::model::endpoint::ApiKey;
 use crate::model::engine_event::EngineEvent;
@@ -21,16 +21,16 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A job that nobody has: a look at it is the one request that no limit counts (api.md: limits).
-const NOBODYS: &str = "docdeck-asks-whether-the-key-works";
-/// How long the service may take to say whether it takes a key. One that is not there can be turned to all the same.
+/// The id of a probe job that doesn't exist: fetching it is the only request that counts towards no limit.
+const PROBE_JOB: &str = "docdeck-asks-whether-the-key-works";
+/// How long the service may take to check a key. If it is unreachable, switching is still possible.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// The profiles, and what is the same for all of them.
+/// The profiles, and the settings that they share.
 #[derive(Debug, Default)]
 pub struct ProfileSwitcher {
-    /// In the order in which the state machine has them.
-    pub known: Vec<KnownProfile>,
+    /// In the same order as in the state machine.
+    pub profiles: Vec<ConfiguredProfile>,
     pub poll: PollOptions,
     pub lock_folder: Option<PathBuf>,
     pub on_change: Vec<String>,
@@ -38,20 +38,20 @@ pub struct ProfileSwitcher {
 
 impl ProfileSwitcher {
     fn client(&self, at: usize, key: ApiKey) -> Result<Client, Failure> {
-        let profile = self.known.get(at).ok_or_else(gone)?;
+        let profile = self.profiles.get(at).ok_or_else(incomplete)?;
         let options = profile.client_options().map_err(|error| local(&redacted_setting(&error.to_string())))?;
-        Client::new(profile.scope.clone().ok_or_else(gone)?, key, options)
+        Client::new(profile.scope.clone().ok_or_else(incomplete)?, key, options)
     }
 
     fn source(&self, at: usize) -> Result<KeySource, Failure> {
-        match self.known.get(at).map(|profile| &profile.key) {
+        match self.profiles.get(at).map(|profile| &profile.key) {
             Some(Ok(Some(source))) => Ok(source.clone()),
             Some(Err(error)) => Err(local(&redacted_setting(&error.to_string()))),
-            Some(Ok(None)) | None => Err(gone()),
+            Some(Ok(None)) | None => Err(incomplete()),
         }
     }
 
-    /// The program that prints the key of the profile at this place, where one does.
+    /// The program that prints the key of this profile, if there is one.
     fn program(&self, at: usize) -> Option<CleanText> {
         match self.source(at) {
             Ok(KeySource::Command(words)) => words.first().map(|program| CleanText::line(program)),
@@ -59,7 +59,7 @@ impl ProfileSwitcher {
         }
     }
 
-    /// Reads the key of the profile at this place.
+    /// Reads the key of this profile.
     pub fn read_key(&self, at: usize) -> impl Future<Output = Msg> + Send + 'static {
         let source = self.source(at);
         async move {
@@ -68,35 +68,35 @@ impl ProfileSwitcher {
         }
     }
 
-    /// Asks the service whether it takes that key.
-    pub fn try_key(&self, at: usize, key: ApiKey) -> impl Future<Output = Msg> + Send + 'static {
+    /// Checks the key with the service.
+    pub fn test_key(&self, at: usize, key: ApiKey) -> impl Future<Output = Msg> + Send + 'static {
         let client = self.client(at, key.clone());
         async move {
-            let tried = async { is_taken(&client?).await.map(|away| (key, away)) };
-            Msg::KeyTried(at, tried.await)
+            let tried = async { check_key(&client?).await.map(|away| (key, away)) };
+            Msg::ProfileKeyTested(at, tried.await)
         }
     }
 
-    /// Takes in a profile that was written; it can be switched to from now on.
-    pub fn add(&mut self, known: KnownProfile, key: Option<ApiKey>) -> Msg {
-        let profile = ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), lacks: known.lacks() };
-        self.known.push(known);
+    /// Adds a saved profile, so that it can be switched to.
+    pub fn add(&mut self, known: ConfiguredProfile, key: Option<ApiKey>) -> Msg {
+        let profile = ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), problem: known.problem() };
+        self.profiles.push(known);
         Msg::ProfileAdded { profile, key }
     }
 
-    /// What the engine of the profile at this place is made of.
+    /// The configuration of the engine for this profile.
     ///
     /// # Errors
-    /// There is no such profile, or its file of certificates has gone.
-    pub fn connection(&self, at: usize, key: ApiKey) -> Result<EngineConfig, Failure> {
+    /// There is no such profile, or its certificate file is gone.
+    pub fn engine_config(&self, at: usize, key: ApiKey) -> Result<EngineConfig, Failure> {
         let Self { poll, lock_folder, on_change, .. } = self;
         let (poll, lock_folder, on_change) = (poll.clone(), lock_folder.clone(), on_change.clone());
         Ok(EngineConfig { client: self.client(at, key)?, poll, lock_folder, on_change })
     }
 }
 
-fn gone() -> Failure {
-    local("It has no project or no key.")
+fn incomplete() -> Failure {
+    local("This profile has no project or no key.")
 }
 
 fn local(sentence: &str) -> Failure {
@@ -104,7 +104,7 @@ fn local(sentence: &str) -> Failure {
 }
 
 impl Dashboard {
-    /// Reads the key of a profile. A program has the terminal meanwhile: it may ask for a password in it.
+    /// Reads the key of a profile. A program for it gets the terminal, since it may ask for a password.
     pub(super) fn read_profile_key(&mut self, at: usize) -> Option<Msg> {
         let read = self.profiles.read_key(at);
         let Some(program) = self.profiles.program(at) else {
@@ -112,36 +112,36 @@ impl Dashboard {
             return None;
         };
         if self.session.is_away() {
-            let failure = local("The terminal is lent already; the key was not read.");
+            let failure = local("Another program is using the terminal; the key was not read.");
             return Some(Msg::ProfileKey(at, Err(failure)));
         }
-        self.session.hand_over();
+        self.session.release();
         let mut out = std::io::stdout().lock();
-        // A terminal that is gone tells so when it is taken back.
-        let _ = writeln!(out, "docdeck runs {program} for the key; it has 10 s.").and_then(|()| out.flush());
-        self.loan = Some(ForegroundChild::to_ourselves(read));
+        // If the terminal is gone, taking it back fails too.
+        let _ = writeln!(out, "Running {program} for the key (timeout 10 s).").and_then(|()| out.flush());
+        self.foreground = Some(ForegroundChild::without_program(read));
         None
     }
 
-    /// From here on all effects are about this profile.
-    pub(super) fn turn_to_profile(&mut self, at: usize, key: ApiKey) -> Option<Msg> {
-        match self.profiles.connection(at, key) {
+    /// Switches all effects to this profile.
+    pub(super) fn switch_profile(&mut self, at: usize, key: ApiKey) -> Option<Msg> {
+        match self.profiles.engine_config(at, key) {
             Ok(connection) => {
-                self.effects.switch(connection, &mut self.news);
+                self.effects.switch(connection, &mut self.engine_events);
                 None
             }
-            // It was one a moment ago: only its file of certificates can have gone.
-            Err(failure) => Some(Msg::News(EngineEvent::Trouble(failure))),
+            // The profile was just tested, so only its certificate file can be gone.
+            Err(failure) => Some(Msg::Engine(EngineEvent::InternalFailure(failure))),
         }
     }
 }
 
-/// One GET. Only a refused key and an unusable address are reasons to stay with the present profile: without the service
-/// there is still the store. Returns why the check did not succeed, if it did not.
-async fn is_taken(client: &Client) -> Result<Option<Failure>, Failure> {
-    let Some(id) = JobId::new(NOBODYS) else { return Ok(None) };
+/// Checks a key with one GET request. Only a rejected key or an unusable address prevent the switch: without the
+/// service, the store is still usable. Returns why the check did not succeed, if it did not.
+async fn check_key(client: &Client) -> Result<Option<Failure>, Failure> {
+    let Some(id) = JobId::new(PROBE_JOB) else { return Ok(None) };
     let Ok(answer) = tokio::time::timeout(PATIENCE, client.get_job(&id)).await else {
-        let sentence = format!("The service gave no answer within {} s.", PATIENCE.as_secs());
+        let sentence = format!("The service did not answer within {} s.", PATIENCE.as_secs());
         return Ok(Some(Failure::new(FailureKind::Offline, &sentence)));
     };
     let failure = match answer.result {

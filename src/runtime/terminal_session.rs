@@ -1,5 +1,5 @@
-//! The terminal as the loops see it: taken over, with a screen to draw on, events and signals to wait for, and a way to
-//! leave it for a while and come back.
+//! The terminal for the event loop: a screen to draw on, events and signals to wait for, and a way to leave it for a
+//! while and return.
 
 use super::escape_reassembly::EscapeReassembler;
 use super::hangup::HangupWatch;
@@ -17,15 +17,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long the reader may take to have what was typed before it began.
-const READ_WITHIN: Duration = Duration::from_millis(20);
+/// How long the reader may take to read what was typed before it started.
+const READ_TIMEOUT: Duration = Duration::from_millis(20);
 
-/// What came from the terminal or the system.
+/// An event of the terminal or the system.
 #[derive(Debug)]
 pub enum TerminalEvent {
     Event(Event),
     Signal(Signal),
-    /// The terminal told its background.
+    /// The terminal reported its background.
     Background(Rgb),
 }
 
@@ -33,13 +33,13 @@ pub enum TerminalEvent {
 #[derive(Debug)]
 pub struct TerminalSession {
     pub screen: TerminalOutput<Tty>,
-    /// None before [`Self::begin_reading`] and while the terminal is left to the shell. Ends before the guard gives the terminal
-    /// back, so that what is typed then goes to the shell.
+    /// `None` before [`Self::begin_reading`] and while the terminal belongs to the shell. Declared before the guard,
+    /// so that it ends before the terminal is restored and later input goes to the shell.
     reader: Option<Reader>,
     guard: Guard,
     is_away: bool,
-    answers: OscReplyFilter,
-    filter: EscapeReassembler,
+    osc_filter: OscReplyFilter,
+    escape_filter: EscapeReassembler,
     ready: VecDeque<Event>,
     signals: SignalStream,
     hangup: HangupWatch,
@@ -47,24 +47,23 @@ pub struct TerminalSession {
 }
 
 impl TerminalSession {
-    /// Takes the terminal over, with the mouse or without it, and sets the panic hook; `log` is where a panic is written
-    /// down.
+    /// Takes the terminal over, with or without the mouse, and installs the panic hook; panics are written to `log`.
     ///
     /// # Errors
-    /// The terminal or its size can't be had.
-    pub fn open(kind: TerminalCaps, mouse: bool, log: Option<PathBuf>) -> io::Result<Self> {
+    /// The terminal or its size is not available.
+    pub fn open(caps: TerminalCaps, mouse: bool, log: Option<PathBuf>) -> io::Result<Self> {
         let signals = SignalStream::listen()?;
-        let guard = Guard(TerminalState::new(kind, mouse));
+        let guard = Guard(TerminalState::new(caps, mouse));
         super::crash::install(Arc::clone(&guard.0), log);
-        guard.0.take()?;
-        let screen = TerminalOutput::new(Tty::stdout()?, kind.modern)?;
+        guard.0.take_over()?;
+        let screen = TerminalOutput::new(Tty::stdout()?, caps.modern)?;
         Ok(Self {
             screen,
             guard,
             reader: None,
             is_away: false,
-            answers: OscReplyFilter::default(),
-            filter: EscapeReassembler::default(),
+            osc_filter: OscReplyFilter::default(),
+            escape_filter: EscapeReassembler::default(),
             ready: VecDeque::new(),
             signals,
             hangup: HangupWatch::watch(),
@@ -72,30 +71,30 @@ impl TerminalSession {
         })
     }
 
-    /// Begins to read: events come from here on, what was typed before among them.
+    /// Starts to read. Events arrive from now on, including what was typed before.
     ///
     /// # Errors
-    /// No thread can be had, or there is no terminal to read.
+    /// No thread can be started, or there is no terminal to read.
     pub fn begin_reading(&mut self) -> io::Result<()> {
         self.reader = Some(Reader::start()?);
         Ok(())
     }
 
-    /// Waits until the reader has what was typed so far, a moment at most: an Esc that is read together with the terminal's next
-    /// answer looks like a part of it.
-    pub async fn typed_is_read(&self) {
-        let until = Instant::now() + READ_WITHIN;
+    /// Waits briefly until the reader has read what was typed so far: an Esc that is read together with the
+    /// terminal's next reply looks like a part of it.
+    pub async fn wait_for_typed_input(&self) {
+        let until = Instant::now() + READ_TIMEOUT;
         while terminal_has_input() && Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
 
-    /// Whether the terminal ignores sequences that it doesn't know.
+    /// Whether the terminal ignores unknown sequences.
     pub fn is_modern(&self) -> bool {
-        self.guard.0.kind().modern
+        self.guard.0.caps().modern
     }
 
-    /// Has the mouse reported or not, from now on and whenever the terminal is taken over again.
+    /// Sets whether the mouse is reported, now and whenever the terminal is taken over again.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -107,130 +106,129 @@ impl TerminalSession {
     /// Columns and rows.
     ///
     /// # Errors
-    /// The system can't tell.
+    /// The system does not report a size.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         output::size()
     }
 
-    /// The next thing that happens. Nothing is lost when this is dropped while waiting.
+    /// The next event. Cancel safe.
     pub async fn next(&mut self) -> TerminalEvent {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return TerminalEvent::Event(event);
             }
-            if let Some(background) = self.answers.take_answer() {
+            if let Some(background) = self.osc_filter.take_background() {
                 return TerminalEvent::Background(background);
             }
-            let held = [self.filter.deadline(), self.answers.deadline()].into_iter().flatten().min();
+            let held = [self.escape_filter.deadline(), self.osc_filter.deadline()].into_iter().flatten().min();
             tokio::select! {
                 signal = self.signals.next() => return TerminalEvent::Signal(signal),
-                () = self.hangup.happened() => return TerminalEvent::Signal(Signal::Hangup),
+                () = self.hangup.wait_for_hangup() => return TerminalEvent::Signal(Signal::Hangup),
                 event = next_event(self.reader.as_mut()) => match event {
-                    Some(event) => self.take_in(event, Instant::now()),
+                    Some(event) => self.push_event(event, Instant::now()),
                     None => return TerminalEvent::Signal(Signal::Hangup),
                 },
-                () = until(held) => self.let_go(Instant::now()),
+                () = until(held) => self.release_held(Instant::now()),
             }
         }
     }
 
-    /// An event that is there already.
-    pub fn waiting(&mut self) -> Option<Event> {
+    /// An event that is already available.
+    pub fn try_next(&mut self) -> Option<Event> {
         while self.ready.is_empty() {
-            let event = self.reader.as_mut()?.waiting()?;
-            self.take_in(event, Instant::now());
+            let event = self.reader.as_mut()?.try_next()?;
+            self.push_event(event, Instant::now());
         }
         self.ready.pop_front()
     }
 
-    fn take_in(&mut self, event: Event, now: Instant) {
-        let mut through = Vec::new();
-        self.answers.push(event, now, &mut through);
-        for event in through {
-            self.filter.push(event, now, &mut self.ready);
+    fn push_event(&mut self, event: Event, now: Instant) {
+        let mut passed = Vec::new();
+        self.osc_filter.push(event, now, &mut passed);
+        for event in passed {
+            self.escape_filter.push(event, now, &mut self.ready);
         }
     }
 
-    /// Hands on what has waited long enough for the rest of a sequence.
-    fn let_go(&mut self, now: Instant) {
-        let mut through = Vec::new();
-        self.answers.expire(now, &mut through);
-        for event in through {
-            self.filter.push(event, now, &mut self.ready);
+    /// Releases keys that have waited long enough for the rest of a sequence.
+    fn release_held(&mut self, now: Instant) {
+        let mut passed = Vec::new();
+        self.osc_filter.expire(now, &mut passed);
+        for event in passed {
+            self.escape_filter.push(event, now, &mut self.ready);
         }
-        self.filter.expire(now, &mut self.ready);
+        self.escape_filter.expire(now, &mut self.ready);
     }
 
-    /// Asks the terminal for its background, where it can be asked; the answer may come late, or never.
+    /// Asks the terminal for its background, if it can be asked. The reply may be late or never come.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn ask_background(&mut self) -> io::Result<()> {
         if self.is_modern() && !self.is_away() {
-            self.answers.ask(Instant::now());
-            self.screen.send(osc_replies::QUESTION)?;
+            self.osc_filter.expect_reply(Instant::now());
+            self.screen.send(osc_replies::QUERY)?;
         }
         Ok(())
     }
 
-    /// Waits for an answer of the terminal that is still on its way, a moment at most: after the end it would be typed into
-    /// the shell.
+    /// Waits briefly for a pending reply of the terminal, which would be typed into the shell otherwise.
     pub async fn await_answer(&mut self) {
-        while let Some(deadline) = self.answers.awaited_until() {
+        while let Some(deadline) = self.osc_filter.reply_deadline() {
             match tokio::time::timeout_at(deadline.into(), next_event(self.reader.as_mut())).await {
-                Ok(Some(event)) => self.answers.push(event, Instant::now(), &mut Vec::new()),
+                Ok(Some(event)) => self.osc_filter.push(event, Instant::now(), &mut Vec::new()),
                 Ok(None) | Err(_) => return,
             }
         }
     }
 
-    /// Whether the terminal is left to the shell, or lent.
+    /// Whether the shell or another program has the terminal.
     pub fn is_away(&self) -> bool {
         self.is_away
     }
 
-    /// Gives the terminal back and stops the process group. True when it was stopped and continued: SIGCONT then comes
-    /// as a [`Happening`], and [`Self::come_back`] is the answer to it. False when nobody could have continued it: the
-    /// terminal is taken over again.
+    /// Restores the terminal and stops the process group. Returns true if it was stopped and continued: SIGCONT then
+    /// arrives as a [`TerminalEvent`], which [`Self::resume`] answers. Returns false if no one could have
+    /// continued it; the terminal is taken over again then.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn leave(&mut self) -> io::Result<bool> {
-        self.hand_over();
+        self.release();
         if stop_group() {
             return Ok(true);
         }
-        self.come_back()?;
+        self.resume()?;
         Ok(false)
     }
 
-    /// Gives the terminal to a program that is about to start; [`Self::come_back`] takes it over again.
-    pub fn hand_over(&mut self) {
+    /// Restores the terminal for a program that is about to start; [`Self::resume`] takes it over again.
+    pub fn release(&mut self) {
         self.reader = None;
         self.is_away = true;
-        self.guard.0.give_back();
+        self.guard.0.restore();
     }
 
-    /// Takes the terminal over again, whatever became of it meanwhile; the next frame is drawn whole.
+    /// Takes the terminal over again in any case; the next frame is drawn completely.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn come_back(&mut self) -> io::Result<()> {
-        self.hand_over();
-        self.guard.0.take()?;
+    pub fn resume(&mut self) -> io::Result<()> {
+        self.release();
+        self.guard.0.take_over()?;
         self.begin_reading()?;
         self.is_away = false;
         let title = std::mem::take(&mut self.title);
-        self.screen.forget();
+        self.screen.invalidate();
         self.set_title(title)
     }
 
-    /// Sets the window's title where the old one can be given back.
+    /// Sets the window title, if the old one can be restored.
     ///
     /// # Errors
     /// The terminal is gone.
     pub fn set_title(&mut self, title: CleanText) -> io::Result<()> {
-        if self.guard.0.kind().titles && title != self.title {
+        if self.guard.0.caps().titles && title != self.title {
             self.screen.send(&title_sequence(&title))?;
             self.title = title;
         }
@@ -238,7 +236,7 @@ impl TerminalSession {
     }
 }
 
-/// Whether something is typed that nobody has read.
+/// Whether there is unread input.
 #[cfg(unix)]
 fn terminal_has_input() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -259,7 +257,7 @@ async fn next_event(reader: Option<&mut Reader>) -> Option<Event> {
     }
 }
 
-/// Waits until that moment, or for ever when there is none.
+/// Waits until that time, or forever if there is none.
 pub async fn until(moment: Option<Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment.into()).await,

@@ -1,10 +1,10 @@
-//! The effects about page views: what the service is asked, and what the record knows of them at no cost.
+//! The effects about page views: requests to the service, and cached views from the store at no cost.
 
 use super::effect_runner::{EffectRunner, failure};
-use super::impact::About;
+use super::impact::ImpactReader;
 use crate::app::Msg;
 use crate::model::period::DateRange;
-use crate::model::report::{CachedViews, LoadEnded, LoadOutcome, LoadPlan};
+use crate::model::report::{CachedViews, LoadEndReason, LoadOutcome, LoadPlan};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
@@ -20,20 +20,20 @@ impl EffectRunner {
         Msg::Views { query, result, old }
     }
 
-    pub(super) async fn recall(&self, range: DateRange) -> Msg {
-        Msg::CachedReport { range, recalled: self.with_engine(async |engine| engine.recall(range).await).await }
+    pub(super) async fn load_cached(&self, range: DateRange) -> Msg {
+        Msg::CachedReport { range, recalled: self.with_engine(async |engine| engine.cached_report(range).await).await }
     }
 
     pub(super) async fn load_all(&self, order: LoadPlan) -> Msg {
         let end = match self.engine().await {
             Ok(engine) => engine.load_all(order).await,
-            Err(failure) => LoadOutcome { report: None, ended: LoadEnded::Failed(failure), requests: 0 },
+            Err(failure) => LoadOutcome { report: None, ended: LoadEndReason::Failed(failure), requests: 0 },
         };
         Msg::LoadEnded { range: order.range, end }
     }
 
-    pub(super) async fn recall_totals(&self, ranges: &[DateRange]) -> Msg {
-        Msg::TotalsRecalled(self.with_engine(async |engine| engine.recall_totals(ranges).await).await)
+    pub(super) async fn load_cached_totals(&self, ranges: &[DateRange]) -> Msg {
+        Msg::CachedTotals(self.with_engine(async |engine| engine.cached_totals(ranges).await).await)
     }
 
     pub(super) async fn load_totals(&self, ranges: &[DateRange]) -> Msg {
@@ -41,30 +41,31 @@ impl EffectRunner {
     }
 
     pub(super) async fn page_history(&self, path: CleanText) -> Msg {
-        let result = self.about().history(&path).await.map_err(failure);
+        let result = self.impact_reader().history(&path).await.map_err(failure);
         Msg::PageHistory { path, result }
     }
 
     pub(super) async fn pages_of(&self, job: JobKey) -> Msg {
-        Msg::About { job, result: self.about().pages_of(job).await.map_err(failure) }
+        Msg::JobImpact { job, result: self.impact_reader().pages_of(job).await.map_err(failure) }
     }
 
-    pub(super) async fn kept(&self) -> Msg {
-        let kept = self.store.kept_views(&self.scope).await.map(|kept| self.kept_in_local_time(kept));
-        Msg::Kept(kept.map_err(failure))
+    pub(super) async fn cached_ranges(&self) -> Msg {
+        let cached = self.store.cached_ranges(&self.scope).await.map(|cached| self.with_local_times(cached));
+        Msg::CachedRanges(cached.map_err(failure))
     }
 
-    fn about(&self) -> About<'_> {
+    fn impact_reader(&self) -> ImpactReader<'_> {
         let engine = self.engine.borrow().clone().and_then(Result::ok);
-        About { store: &self.store, scope: &self.scope, engine }
+        ImpactReader { store: &self.store, scope: &self.scope, engine }
     }
 
-    /// What is kept says its ages in the service's time; before the engine runs, the clocks count as one.
-    fn kept_in_local_time(&self, mut kept: CachedViews) -> CachedViews {
-        let Some(Ok(engine)) = self.engine.borrow().clone() else { return kept };
-        for known in &mut kept.ranges {
-            known.as_of = engine.local_of(known.as_of);
+    /// Converts the ages of cached ranges from the service's time. Before the engine runs, the clocks are assumed to
+    /// be equal.
+    fn with_local_times(&self, mut cached: CachedViews) -> CachedViews {
+        let Some(Ok(engine)) = self.engine.borrow().clone() else { return cached };
+        for known in &mut cached.ranges {
+            known.as_of = engine.to_local_time(known.as_of);
         }
-        kept
+        cached
     }
 }

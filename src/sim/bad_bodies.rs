@@ -1,6 +1,5 @@
-//! How a fault looks on the wire: answers that stand in the service's stead, and real ones that get spoiled on the way.
-//!
-//! Whether a fault strikes is decided in `faults`.
+//! The responses for injected faults: some replace the service's answer, others damage a real one. `faults` decides
+//! which fault applies.
 
 use super::faults::{FaultKind, SimRetryAfter};
 use super::limits::as_date;
@@ -19,7 +18,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CloseUnanswered;
 
-/// Beyond any bound that a client sets.
+/// Larger than any client's limit.
 const HUGE: usize = 32 * 1024 * 1024;
 
 const GATEWAY_PAGE: &str = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad \
@@ -27,8 +26,8 @@ Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n";
 const SIGN_IN_PAGE: &str = "<!doctype html><html><head><title>Sign in to this network</title></head><body><h1>Welcome\
 </h1><p>Please sign in to go on.</p></body></html>";
 
-/// The answer of a fault that keeps the request from being carried out; `None` for those that don't.
-pub(super) fn instead(kind: FaultKind, now: Time) -> Option<Response> {
+/// The answer to a request that a fault prevents from being carried out; `None` if the fault does not prevent it.
+pub(super) fn replacement(kind: FaultKind, now: Time) -> Option<Response> {
     Some(match kind {
         FaultKind::Refuse => closed(),
         FaultKind::Status(status) => {
@@ -47,8 +46,8 @@ pub(super) fn instead(kind: FaultKind, now: Time) -> Option<Response> {
     })
 }
 
-/// What becomes of a real answer. Only a good one gets malformed, empty, huge or slow.
-pub(super) fn spoil(kind: FaultKind, reply: Reply) -> Response {
+/// Damages a real answer. Only a successful one becomes malformed, empty, huge or slow.
+pub(super) fn damage(kind: FaultKind, reply: Reply) -> Response {
     let is_good = reply.status.is_success();
     match kind {
         FaultKind::Lost => closed(),
@@ -60,24 +59,26 @@ pub(super) fn spoil(kind: FaultKind, reply: Reply) -> Response {
         FaultKind::Empty if is_good => Reply { body: Bytes::new(), ..reply }.into_response(),
         FaultKind::Huge if is_good => reply.with_body(huge),
         FaultKind::Slow if is_good => reply.with_body(slow),
-        FaultKind::Odd if is_good => Reply { body: changed(&reply.body, make_odd), ..reply }.into_response(),
+        FaultKind::MalformedNumbers if is_good => {
+            Reply { body: changed(&reply.body, make_malformed), ..reply }.into_response()
+        }
         FaultKind::Tenths if is_good => Reply { body: changed(&reply.body, make_tenths), ..reply }.into_response(),
         FaultKind::Stuck | FaultKind::Endless if is_good => {
-            Reply { body: changed(&reply.body, say_more), ..reply }.into_response()
+            Reply { body: changed(&reply.body, claim_more), ..reply }.into_response()
         }
         _ => reply.into_response(),
     }
 }
 
-/// The JSON of an answer with something done to it.
+/// Applies a change to the JSON of an answer.
 fn changed(body: &Bytes, change: impl FnOnce(&mut Value)) -> Bytes {
     let Ok(mut value) = serde_json::from_slice(body) else { return body.clone() };
     change(&mut value);
     Bytes::from(value.to_string())
 }
 
-/// Page views of which many can't be right. Other answers have no rows.
-fn make_odd(answer: &mut Value) {
+/// Makes many numbers of page views invalid. Other answers have no rows.
+fn make_malformed(answer: &mut Value) {
     let rows = answer.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten();
     for (row, kind) in rows.filter_map(Value::as_object_mut).zip((0..5).cycle()) {
         match kind {
@@ -90,9 +91,10 @@ fn make_odd(answer: &mut Value) {
     }
 }
 
-/// Page views with a tenth of each number, as the schema of the service allows: a count is a JSON number. They still add up.
+/// Divides each number of page views by ten, as the service's schema allows: a count is a JSON number. They still add
+/// up.
 fn make_tenths(answer: &mut Value) {
-    let make = |counts: &mut Value| {
+    let divide = |counts: &mut Value| {
         for name in ["human", "ai", "total"] {
             if let Some(number) = counts.get_mut(name)
                 && let Some(count) = number.as_f64()
@@ -101,12 +103,12 @@ fn make_tenths(answer: &mut Value) {
             }
         }
     };
-    answer.get_mut("totals").into_iter().for_each(make);
-    answer.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten().for_each(make);
+    answer.get_mut("totals").into_iter().for_each(divide);
+    answer.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten().for_each(divide);
 }
 
-/// Page views that say that there is more. Other answers have no such word.
-fn say_more(answer: &mut Value) {
+/// Makes page views claim that there is more. Other answers have no such field.
+fn claim_more(answer: &mut Value) {
     if let Some(more) = answer.get_mut("hasMore") {
         *more = Value::Bool(true);
     }
@@ -138,7 +140,7 @@ fn too_many(retry_after: SimRetryAfter, now: Time) -> Response {
     response
 }
 
-/// The same JSON object behind a first member of 32 MiB: valid, only too much. Made while it is sent.
+/// The same JSON object with a first member of 32 MiB: valid, but too large. Generated while it is sent.
 fn huge(body: Bytes) -> Body {
     let filler = Bytes::from(vec![b'x'; 64 * 1024]);
     let chunks = HUGE / filler.len();
@@ -172,8 +174,8 @@ mod tests {
     }
 
     #[test]
-    fn odd_numbers_strike_some_rows_and_leave_the_rest_as_it_is() {
-        let answer = after(VIEWS, make_odd);
+    fn malformed_numbers_affect_only_some_rows() {
+        let answer = after(VIEWS, make_malformed);
         let rows = &answer["views"];
         assert_eq!(rows[0], serde_json::json!({"path": "/a", "human": 5, "ai": 0, "total": 5}));
         assert_eq!(rows[1], serde_json::json!({"path": "/b", "human": 12.5, "ai": 1, "total": 5}));
@@ -190,9 +192,9 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_answer_says_that_there_is_more_and_a_job_stays_what_it_is() {
-        assert_eq!(after(VIEWS, say_more)["hasMore"], Value::from(true));
-        assert_eq!(after(r#"{"id":"j"}"#, say_more), serde_json::json!({"id": "j"}));
-        assert_eq!(after(r#"{"id":"j"}"#, make_odd), serde_json::json!({"id": "j"}));
+    fn an_endless_answer_claims_more_rows_and_a_job_is_unchanged() {
+        assert_eq!(after(VIEWS, claim_more)["hasMore"], Value::from(true));
+        assert_eq!(after(r#"{"id":"j"}"#, claim_more), serde_json::json!({"id": "j"}));
+        assert_eq!(after(r#"{"id":"j"}"#, make_malformed), serde_json::json!({"id": "j"}));
     }
 }

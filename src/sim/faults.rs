@@ -1,6 +1,5 @@
-//! What can go wrong on purpose, per operation and by chance: the `--fault OP=KIND[:PROBABILITY]` of the command line.
-//!
-//! Which fault strikes is decided here; how it looks on the wire is `broken`'s.
+//! Faults to inject, per operation and with a probability: the `--fault OP=KIND[:PROBABILITY]` of the command line.
+//! `bad_bodies` builds the responses.
 
 use super::rng::SeededRng;
 use crate::model::log::Operation;
@@ -12,21 +11,20 @@ const FAULTS: u64 = 5 << 32;
 /// One fault: `OP=KIND[:PROBABILITY]`, for example `views=503:0.3` or `create=lost`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
-    /// What it strikes; `None` for every operation (`all`).
+    /// The affected operation; `None` for every operation (`all`).
     pub operation: Option<Operation>,
     pub kind: FaultKind,
-    /// How often, from 0 to 1; 1 unless said.
+    /// The probability, from 0 to 1; by default 1.
     pub probability: f64,
 }
 
-/// What goes wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// `latency-MS`: everything waits that long first, then goes its way.
+    /// `latency-MS`: the request waits that long and is then handled normally.
     Latency(Duration),
     /// `lost`: carried out, then the connection is closed without an answer.
     Lost,
-    /// `refuse`: not carried out, the connection is closed without an answer.
+    /// `refuse`: not carried out, and the connection is closed without an answer.
     Refuse,
     /// `400`, `401`, `403`, `404`, `500`, `503`: not carried out, answered with that status and an error body.
     Status(u16),
@@ -34,42 +32,41 @@ pub enum FaultKind {
     TooMany(SimRetryAfter),
     /// `500-done`: carried out, then answered with 500.
     FailsAfterwards,
-    /// `502-html`: not carried out, a proxy's page instead.
+    /// `502-html`: not carried out, answered with a proxy's page.
     GatewayPage,
-    /// `302`: not carried out, sent elsewhere.
+    /// `302`: not carried out, answered with a redirect.
     Redirect,
-    /// `html`: not carried out, 200 with a page that wants a sign-in.
+    /// `html`: not carried out, answered with 200 and a sign-in page.
     Html,
-    /// `malformed`: carried out, 200 with half of the JSON.
+    /// `malformed`: carried out, answered with 200 and half of the JSON.
     Malformed,
-    /// `empty`: carried out, 200 without a body.
+    /// `empty`: carried out, answered with 200 and no body.
     Empty,
     /// `huge`: carried out, answered with valid JSON of 32 MiB.
     Huge,
-    /// `slow`: carried out, the answer trickles, eight bytes a second.
+    /// `slow`: carried out, answered at eight bytes a second.
     Slow,
-    /// `odd`: carried out, and in an answer of page views four rows of five have a number that can't be right (a
-    /// fraction that isn't in the total, one that is missing, one beyond 64 bits, a negative one).
-    Odd,
-    /// `tenths`: carried out, and every number of an answer of page views is a tenth of what it would be, so that most of
-    /// them have a fraction.
+    /// `odd`: carried out; in page views, four rows of five have an invalid number (a fraction that is not in the
+    /// total, a missing one, one beyond 64 bits, a negative one).
+    MalformedNumbers,
+    /// `tenths`: carried out; every number in page views is a tenth of the real one, so most have a fraction.
     Tenths,
-    /// `stuck`: carried out, but page views begin at the first row whatever the offset, and there is always more.
+    /// `stuck`: carried out; page views start at the first row whatever the offset, and there is always more.
     Stuck,
-    /// `endless`: carried out, but page views always say that there is more.
+    /// `endless`: carried out; page views always claim that there is more.
     Endless,
 }
 
-/// How a 429 says when to come back.
+/// The `Retry-After` header of a 429.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SimRetryAfter {
     Seconds(u32),
-    /// The HTTP date of one minute later.
+    /// The HTTP date one minute from now.
     Date,
     Absent,
 }
 
-const PLAIN: [(&str, FaultKind); 23] = [
+const FIXED_KINDS: [(&str, FaultKind); 23] = [
     ("lost", FaultKind::Lost),
     ("refuse", FaultKind::Refuse),
     ("400", FaultKind::Status(400)),
@@ -89,14 +86,14 @@ const PLAIN: [(&str, FaultKind); 23] = [
     ("empty", FaultKind::Empty),
     ("huge", FaultKind::Huge),
     ("slow", FaultKind::Slow),
-    ("odd", FaultKind::Odd),
+    ("odd", FaultKind::MalformedNumbers),
     ("tenths", FaultKind::Tenths),
     ("stuck", FaultKind::Stuck),
     ("endless", FaultKind::Endless),
 ];
 
 impl Fault {
-    /// A fault that always strikes.
+    /// A fault with probability 1.
     pub fn always(operation: Operation, kind: FaultKind) -> Self {
         Self { operation: Some(operation), kind, probability: 1.0 }
     }
@@ -107,7 +104,7 @@ impl FromStr for Fault {
 
     fn from_str(written: &str) -> Result<Self, String> {
         let (operation, rest) = written.split_once('=').ok_or_else(|| {
-            format!("`{written}` is no fault: write OP=KIND[:PROBABILITY], for example views=503:0.3")
+            format!("`{written}` is not a fault: write OP=KIND[:PROBABILITY], for example views=503:0.3")
         })?;
         let (kind, probability) = match rest.split_once(':') {
             Some((kind, probability)) => (kind, parse_probability(probability)?),
@@ -124,12 +121,12 @@ fn parse_operation(name: &str) -> Result<Option<Operation>, String> {
     let known = Operation::ALL.into_iter().find(|operation| operation.name() == name);
     known.map(Some).ok_or_else(|| {
         let names = Operation::ALL.map(Operation::name).join(", ");
-        format!("no operation `{name}`: choose one of {names}, all")
+        format!("unknown operation `{name}`: use one of {names}, all")
     })
 }
 
 fn parse_kind(name: &str) -> Result<FaultKind, String> {
-    if let Some((_, kind)) = PLAIN.iter().find(|(plain, _)| *plain == name) {
+    if let Some((_, kind)) = FIXED_KINDS.iter().find(|(fixed, _)| *fixed == name) {
         return Ok(*kind);
     }
     if let Some(millis) = name.strip_prefix("latency-").and_then(|millis| millis.parse::<u32>().ok()) {
@@ -138,56 +135,56 @@ fn parse_kind(name: &str) -> Result<FaultKind, String> {
     if let Some(seconds) = name.strip_prefix("429-").and_then(|seconds| seconds.parse().ok()) {
         return Ok(FaultKind::TooMany(SimRetryAfter::Seconds(seconds)));
     }
-    let names = PLAIN.map(|(plain, _)| plain).join(", ");
-    Err(format!("no kind of fault `{name}`: choose one of {names}, latency-MS, 429-SECONDS"))
+    let names = FIXED_KINDS.map(|(fixed, _)| fixed).join(", ");
+    Err(format!("unknown fault `{name}`: use one of {names}, latency-MS, 429-SECONDS"))
 }
 
 fn parse_probability(written: &str) -> Result<f64, String> {
     let read = written.parse::<f64>().ok().filter(|p| (0.0..=1.0).contains(p));
-    read.ok_or_else(|| format!("`{written}` is no probability: write a number from 0 to 1"))
+    read.ok_or_else(|| format!("`{written}` is not a probability: write a number from 0 to 1"))
 }
 
-/// The faults in force, and the luck that decides when they strike.
+/// The active faults and the random numbers that decide when they apply.
 #[derive(Debug)]
 pub(super) struct Faults {
     list: Vec<Fault>,
-    draw: SeededRng,
+    rng: SeededRng,
 }
 
-/// What strikes one request.
+/// The faults that apply to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Struck {
-    /// Latencies add up.
+pub(super) struct InjectedFaults {
+    /// The sum of all latencies.
     pub(super) wait: Duration,
-    /// The first of the others that strikes.
+    /// The first other fault that applies.
     pub(super) kind: Option<FaultKind>,
 }
 
 impl Faults {
     pub(super) fn new(seed: u64, list: Vec<Fault>) -> Self {
-        Self { list, draw: SeededRng::new(seed, FAULTS) }
+        Self { list, rng: SeededRng::new(seed, FAULTS) }
     }
 
-    /// Other faults from now on.
+    /// Replaces the active faults.
     pub(super) fn replace(&mut self, list: Vec<Fault>) {
         self.list = list;
     }
 
-    /// Decides what strikes the next request of an operation.
-    pub(super) fn strike(&mut self, operation: Operation) -> Struck {
-        let mut struck = Struck { wait: Duration::ZERO, kind: None };
+    /// Decides which faults apply to the next request of an operation.
+    pub(super) fn pick(&mut self, operation: Operation) -> InjectedFaults {
+        let mut injected = InjectedFaults { wait: Duration::ZERO, kind: None };
         for fault in &self.list {
-            let concerned = fault.operation.is_none_or(|of| of == operation);
-            if !concerned || self.draw.unit() >= fault.probability {
+            let applies = fault.operation.is_none_or(|of| of == operation);
+            if !applies || self.rng.unit() >= fault.probability {
                 continue;
             }
             match fault.kind {
-                FaultKind::Latency(wait) => struck.wait += wait,
-                kind if struck.kind.is_none() => struck.kind = Some(kind),
+                FaultKind::Latency(wait) => injected.wait += wait,
+                kind if injected.kind.is_none() => injected.kind = Some(kind),
                 _ => {}
             }
         }
-        struck
+        injected
     }
 }
 
@@ -196,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_is_read_as_it_is_written() {
+    fn faults_are_parsed() {
         let fault = |text: &str| text.parse::<Fault>().expect(text);
         let lost = fault("create=lost");
         assert_eq!(lost, Fault { operation: Some(Operation::Create), kind: FaultKind::Lost, probability: 1.0 });
@@ -208,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_that_cannot_be_read_says_what_can_be_written() {
+    fn parse_errors_list_the_valid_values() {
         let error = |text: &str| text.parse::<Fault>().expect_err(text);
         assert!(error("lost").contains("OP=KIND[:PROBABILITY]"));
         assert!(error("list=lost").contains("create, get, message, views, all"));
@@ -217,19 +214,19 @@ mod tests {
     }
 
     #[test]
-    fn latencies_add_up_and_the_first_other_fault_strikes() {
+    fn latencies_add_up_and_the_first_other_fault_applies() {
         let list = ["get=latency-10", "all=latency-5", "all=500", "get=lost"].map(|text| text.parse().expect(text));
         let mut faults = Faults::new(1, list.to_vec());
-        let struck = faults.strike(Operation::Get);
-        assert_eq!(struck, Struck { wait: Duration::from_millis(15), kind: Some(FaultKind::Status(500)) });
+        let injected = faults.pick(Operation::Get);
+        assert_eq!(injected, InjectedFaults { wait: Duration::from_millis(15), kind: Some(FaultKind::Status(500)) });
     }
 
     #[test]
-    fn a_probability_is_how_often_it_strikes() {
+    fn a_fault_applies_with_its_probability() {
         let mut faults = Faults::new(1, vec!["get=500:0.3".parse().expect("a fault")]);
-        let struck = (0..1000).filter(|_| faults.strike(Operation::Get).kind.is_some()).count();
-        assert!((250..350).contains(&struck), "{struck}");
+        let injected = (0..1000).filter(|_| faults.pick(Operation::Get).kind.is_some()).count();
+        assert!((250..350).contains(&injected), "{injected}");
         faults.replace(vec!["get=500:0".parse().expect("a fault")]);
-        assert!((0..1000).all(|_| faults.strike(Operation::Get).kind.is_none()));
+        assert!((0..1000).all(|_| faults.pick(Operation::Get).kind.is_none()));
     }
 }

@@ -1,9 +1,7 @@
-//! The HTTP face: routes, what a request carries, and the connections themselves.
-//!
-//! What is answered is `service`'s matter; this room reads requests, lets faults strike, and closes a connection
-//! without a byte where an answer is to get lost.
+//! The HTTP server: routes, request parsing and connections. Injects faults and closes connections without a byte if
+//! an answer is to be lost. `service` answers the requests.
 
-use super::bad_bodies::{CloseUnanswered, instead, spoil};
+use super::bad_bodies::{CloseUnanswered, damage, replacement};
 use super::faults::FaultKind;
 use super::reply::refusal;
 use super::service::{Service, SimRequest};
@@ -26,12 +24,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// A prompt of 1 MiB fits however it is escaped.
+/// A prompt of 1 MiB fits, however it is escaped.
 const LARGEST_BODY: usize = 8 * 1024 * 1024;
 
 type ServiceState = State<Arc<Service>>;
 
-/// Answers on `listener` until `stop` is used or dropped; then closes all connections.
+/// Serves on `listener` until `stop` is sent or dropped; then closes all connections.
 pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop: oneshot::Receiver<()>) {
     let router = router(service);
     let mut connections = JoinSet::new();
@@ -40,9 +38,9 @@ pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop
             _ = &mut stop => break,
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(converse(stream, router.clone()));
+                    connections.spawn(serve_connection(stream, router.clone()));
                 }
-                // Out of file handles, mostly: somebody has to close one first.
+                // Usually out of file handles: wait until one is closed.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
@@ -51,10 +49,10 @@ pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop
     connections.shutdown().await;
 }
 
-/// hyper closes a connection without an answer when its service fails; axum's never does, so the mark in the
-/// response is turned into a failure here.
-async fn converse(stream: TcpStream, router: Router) {
-    // Small answers, each waited for.
+/// hyper closes a connection without an answer if its service fails. axum's services never fail, so this turns the
+/// mark in the response into a failure.
+async fn serve_connection(stream: TcpStream, router: Router) {
+    // Answers are small, and the client waits for each.
     let _ = stream.set_nodelay(true);
     let routes = TowerToHyperService::new(router);
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
@@ -68,7 +66,7 @@ async fn converse(stream: TcpStream, router: Router) {
         }
     });
     let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A client that goes away is no failure of the service.
+    // A client that disconnects is not a failure of the service.
     let _ = connection.await;
 }
 
@@ -79,7 +77,7 @@ struct Unanswered;
 fn router(service: Arc<Service>) -> Router {
     Router::new()
         .route("/v2/agent/{project}/job", post(create))
-        .route("/v2/agent/{project}/job/{id}", get(look))
+        .route("/v2/agent/{project}/job/{id}", get(get_job))
         .route("/v2/agent/{project}/job/{id}/message", post(follow_up))
         .route("/v1/analytics/{project}/views", get(views))
         .fallback(async || refusal(StatusCode::NOT_FOUND, "Not found"))
@@ -88,7 +86,7 @@ fn router(service: Arc<Service>) -> Router {
         .with_state(service)
 }
 
-/// The service's own time on every answer.
+/// Adds the service's time to every answer.
 async fn date(State(service): ServiceState, mut response: Response) -> Response {
     let text = httpdate::fmt_http_date(SystemTime::from(service.now()));
     if let Ok(value) = HeaderValue::from_str(&text) {
@@ -101,7 +99,7 @@ async fn create(State(service): ServiceState, request: Request) -> Response {
     handle(&service, Operation::Create, request).await
 }
 
-async fn look(State(service): ServiceState, request: Request) -> Response {
+async fn get_job(State(service): ServiceState, request: Request) -> Response {
     if request.method() != Method::GET {
         return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
     }
@@ -122,24 +120,24 @@ async fn views(State(service): ServiceState, request: Request) -> Response {
 async fn handle(service: &Service, operation: Operation, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
     let body = to_bytes(body, LARGEST_BODY).await;
-    let struck = service.receive(operation);
-    if !struck.wait.is_zero() {
-        tokio::time::sleep(struck.wait).await;
+    let injected = service.receive(operation);
+    if !injected.wait.is_zero() {
+        tokio::time::sleep(injected.wait).await;
     }
-    if let Some(response) = struck.kind.and_then(|kind| instead(kind, service.now())) {
+    if let Some(response) = injected.kind.and_then(|kind| replacement(kind, service.now())) {
         return response;
     }
     let Ok(body) = body else { return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large") };
-    let mut call = match read(&mut parts, operation, body).await {
-        Ok(call) => call,
+    let mut sim_request = match read(&mut parts, operation, body).await {
+        Ok(sim_request) => sim_request,
         Err(response) => return response,
     };
-    if let (Some(FaultKind::Stuck), Some(parameters)) = (struck.kind, &mut call.parameters) {
+    if let (Some(FaultKind::Stuck), Some(parameters)) = (injected.kind, &mut sim_request.parameters) {
         parameters.offset = None;
     }
-    let reply = service.answer(&call);
-    match struck.kind {
-        Some(kind) => spoil(kind, reply),
+    let reply = service.answer(&sim_request);
+    match injected.kind {
+        Some(kind) => damage(kind, reply),
         None => reply.into_response(),
     }
 }

@@ -1,6 +1,5 @@
-//! One job's life: a plan made when it is set to work, read at any later moment.
-//!
-//! Pure: the moment is always an argument. What a run is to become is decided in `world`.
+//! The life of one job: a plan made when work starts, evaluated for any later moment. Pure: the moment is always an
+//! argument. `world` makes the plans.
 
 use super::prompt_directives::{RunOutcome, without_directives};
 use super::rng::SeededRng;
@@ -8,10 +7,10 @@ use crate::api::wire::{JobBody, SourceBody};
 use crate::model::Time;
 use chrono::SecondsFormat;
 
-/// Repository of every job of the simulated project.
+/// The repository of every job of the simulated project.
 pub(super) const REPOSITORY: &str = "https://github.com/acme/docs";
 
-/// The plan of one stretch of work, from a prompt to its end.
+/// The plan of one run, from a prompt to its end.
 #[derive(Debug, Clone)]
 pub(super) struct SimRun {
     pub(super) ends: Time,
@@ -19,14 +18,13 @@ pub(super) struct SimRun {
     pub(super) archived: Option<Time>,
 }
 
-/// A pull request, and from when on the service tells of it.
+/// A pull request and the time from which the service reports it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SimPullRequest {
     pub(super) number: u32,
     pub(super) from: Time,
 }
 
-/// A job of the simulated service.
 #[derive(Debug, Clone)]
 pub(super) struct SimJob {
     pub(super) id: String,
@@ -38,12 +36,12 @@ pub(super) struct SimJob {
 }
 
 impl SimJob {
-    /// Whether the agent works on it at that moment.
+    /// Whether the agent is working on it at that moment.
     pub(super) fn is_active(&self, now: Time) -> bool {
         now < self.run.ends
     }
 
-    /// The job as the service answers it at that moment. No link while active (api.md: agent job).
+    /// The job as the service returns it at that moment. An active job has no link.
     pub(super) fn body(&self, now: Time) -> JobBody {
         let archived_at = self.run.archived.filter(|&at| at <= now && !self.is_active(now));
         let link = self.link.filter(|link| link.from <= now && !self.is_active(now));
@@ -53,8 +51,8 @@ impl SimJob {
             source: SourceBody { repository: REPOSITORY.to_owned(), git_ref: Some(self.git_ref.clone()) },
             model: self.model.to_owned(),
             pr_link: link.map(|link| pull_request(link.number)),
-            created_at: stamp(self.created_at),
-            archived_at: archived_at.map(stamp),
+            created_at: rfc3339(self.created_at),
+            archived_at: archived_at.map(rfc3339),
         }
     }
 
@@ -73,22 +71,22 @@ impl SimJob {
     }
 }
 
-/// The address of a pull request.
+/// The URL of a pull request.
 pub(super) fn pull_request(number: u32) -> String {
     format!("{REPOSITORY}/pull/{number}")
 }
 
-fn stamp(at: Time) -> String {
+fn rfc3339(at: Time) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// An id in the form of a ULID: 48 bits of time, 80 drawn ones.
-pub(super) fn new_id(at: Time, draw: &mut SeededRng) -> String {
+/// A new id in the form of a ULID: 48 bits of time, 80 random bits.
+pub(super) fn new_id(at: Time, rng: &mut SeededRng) -> String {
     let millis = u64::try_from(at.timestamp_millis()).unwrap_or(0);
     let mut id = String::with_capacity(26);
     push_base32(&mut id, millis, 10);
-    push_base32(&mut id, draw.next(), 8);
-    push_base32(&mut id, draw.next(), 8);
+    push_base32(&mut id, rng.next(), 8);
+    push_base32(&mut id, rng.next(), 8);
     id
 }
 
@@ -100,13 +98,13 @@ fn push_base32(out: &mut String, value: u64, digits: u32) {
     }
 }
 
-/// The branch for a prompt: `agent/` and the first words of it.
+/// The branch for a prompt: `agent/` and its first words.
 pub(super) fn branch(prompt: &str) -> String {
-    const LONGEST: usize = 40;
+    const MAX_CHARS: usize = 40;
     let words = without_directives(prompt).to_ascii_lowercase();
     let mut slug = String::new();
     for word in words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
-        if slug.len() + word.len() >= LONGEST {
+        if slug.len() + word.len() >= MAX_CHARS {
             break;
         }
         if !slug.is_empty() {
@@ -122,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_branch_carries_the_first_words_of_the_prompt() {
+    fn a_branch_contains_the_first_words_of_the_prompt() {
         assert_eq!(branch("Fix broken links in /api [sim:fail]"), "agent/fix-broken-links-in-api");
         assert_eq!(branch("修复链接"), "agent/task");
         assert!(branch(&"word ".repeat(100)).len() <= 46);
@@ -130,9 +128,9 @@ mod tests {
 
     #[test]
     fn an_id_is_twenty_six_characters_and_sorts_by_time() {
-        let mut draw = SeededRng::new(7, 7);
+        let mut rng = SeededRng::new(7, 7);
         let at = Time::from_timestamp(1_795_000_000, 0).expect("in range");
-        let (first, second) = (new_id(at, &mut draw), new_id(at + chrono::TimeDelta::seconds(1), &mut draw));
+        let (first, second) = (new_id(at, &mut rng), new_id(at + chrono::TimeDelta::seconds(1), &mut rng));
         assert_eq!(first.len(), 26);
         assert!(first < second);
     }

@@ -1,44 +1,42 @@
-//! How often one may ask: the documented limits per rolling hour, and the answer to who asks more often (api.md: limits).
-//!
-//! Pure: the moment is an argument. A request that is refused for the limit does not count; every other one does,
-//! also one that turns out to be wrong.
+//! The documented limits per rolling hour, and the `Retry-After` of requests beyond them. Pure: the moment is an
+//! argument. A request rejected because of a limit does not count; every other one does, even an invalid one.
 
 use crate::model::Time;
 use crate::model::ledger::{RateLimited, WINDOW};
 use std::collections::VecDeque;
 use std::time::SystemTime;
 
-/// Every so many refusals say `Retry-After` as a date; the others say seconds. Both forms occur in the field.
+/// Every n-th rejection has a date as `Retry-After`, the others seconds. Real services send both forms.
 const DATE_EVERY: u32 = 3;
 
 /// The three windows of one simulated organization with its one project.
 #[derive(Debug, Default)]
 pub(super) struct SimLimits {
     windows: [Window; 3],
-    refusals: u32,
+    rejections: u32,
 }
 
 #[derive(Debug, Default)]
 struct Window(VecDeque<Time>);
 
 impl SimLimits {
-    /// Counts a request, or gives the value of the refusal's `Retry-After`.
-    pub(super) fn take(&mut self, limited: RateLimited, now: Time) -> Result<(), String> {
+    /// Counts a request, or returns the `Retry-After` of the rejection.
+    pub(super) fn count_request(&mut self, limited: RateLimited, now: Time) -> Result<(), String> {
         let [creates, follow_ups, views] = &mut self.windows;
         let window = match limited {
             RateLimited::Create => creates,
             RateLimited::FollowUp => follow_ups,
             RateLimited::Views => views,
         };
-        let Err(until) = window.take(limited.limit(), now) else { return Ok(()) };
-        self.refusals = self.refusals.wrapping_add(1);
-        let is_date = self.refusals.is_multiple_of(DATE_EVERY);
+        let Err(until) = window.count_request(limited.limit(), now) else { return Ok(()) };
+        self.rejections = self.rejections.wrapping_add(1);
+        let is_date = self.rejections.is_multiple_of(DATE_EVERY);
         Err(if is_date { as_date(until) } else { as_seconds(until, now) })
     }
 }
 
 impl Window {
-    fn take(&mut self, limit: u32, now: Time) -> Result<(), Time> {
+    fn count_request(&mut self, limit: u32, now: Time) -> Result<(), Time> {
         while self.0.front().is_some_and(|&at| at + WINDOW <= now) {
             self.0.pop_front();
         }
@@ -52,13 +50,13 @@ impl Window {
     }
 }
 
-/// Whole seconds, rounded up: who waits that long is not refused again.
+/// Whole seconds, rounded up: a request after that wait is accepted.
 fn as_seconds(until: Time, now: Time) -> String {
     let millis = (until - now).num_milliseconds().max(0);
     ((millis + 999) / 1000).max(1).to_string()
 }
 
-/// An HTTP date, rounded up to its second.
+/// An HTTP date, rounded up to the second.
 pub(super) fn as_date(until: Time) -> String {
     let second = (until.timestamp_millis() + 999).div_euclid(1000);
     let whole = Time::from_timestamp(second, 0).unwrap_or(until);
@@ -75,38 +73,39 @@ mod tests {
     }
 
     #[test]
-    fn the_hundred_and_first_in_an_hour_is_refused_until_the_first_has_left() {
+    fn the_hundred_and_first_request_in_an_hour_is_rejected_until_the_first_expires() {
         let mut limits = SimLimits::default();
         for n in 0..100 {
-            assert_eq!(limits.take(RateLimited::Views, at(n * 1000)), Ok(()));
+            assert_eq!(limits.count_request(RateLimited::Views, at(n * 1000)), Ok(()));
         }
-        assert_eq!(limits.take(RateLimited::Views, at(100_500)), Err("3500".to_owned()));
-        assert_eq!(limits.take(RateLimited::Create, at(100_500)), Ok(()), "another limit");
-        assert_eq!(limits.take(RateLimited::Views, at(3_600_000)), Ok(()));
-        assert!(limits.take(RateLimited::Views, at(3_600_001)).is_err());
+        assert_eq!(limits.count_request(RateLimited::Views, at(100_500)), Err("3500".to_owned()));
+        assert_eq!(limits.count_request(RateLimited::Create, at(100_500)), Ok(()), "another limit");
+        assert_eq!(limits.count_request(RateLimited::Views, at(3_600_000)), Ok(()));
+        assert!(limits.count_request(RateLimited::Views, at(3_600_001)).is_err());
     }
 
     #[test]
-    fn every_third_refusal_says_a_date_that_is_late_enough() {
+    fn every_third_rejection_has_a_date_that_is_late_enough() {
         let mut limits = SimLimits::default();
         for _ in 0..100 {
-            limits.take(RateLimited::FollowUp, at(1)).expect("free");
+            limits.count_request(RateLimited::FollowUp, at(1)).expect("free");
         }
-        let said: Vec<String> = (0..3).filter_map(|_| limits.take(RateLimited::FollowUp, at(500)).err()).collect();
-        assert_eq!(said[..2], ["3600", "3600"]);
-        let date = Time::from(httpdate::parse_http_date(&said[2]).expect("a date"));
+        let headers: Vec<String> =
+            (0..3).filter_map(|_| limits.count_request(RateLimited::FollowUp, at(500)).err()).collect();
+        assert_eq!(headers[..2], ["3600", "3600"]);
+        let date = Time::from(httpdate::parse_http_date(&headers[2]).expect("a date"));
         assert_eq!(date, at(3_601_000));
     }
 
     #[test]
-    fn a_refusal_does_not_make_the_wait_longer() {
+    fn a_rejection_does_not_extend_the_wait() {
         let mut limits = SimLimits::default();
         for _ in 0..100 {
-            limits.take(RateLimited::Create, at(0)).expect("free");
+            limits.count_request(RateLimited::Create, at(0)).expect("free");
         }
         for n in 0..500 {
-            assert!(limits.take(RateLimited::Create, at(n)).is_err());
+            assert!(limits.count_request(RateLimited::Create, at(n)).is_err());
         }
-        assert_eq!(limits.take(RateLimited::Create, at(0) + TimeDelta::hours(1)), Ok(()));
+        assert_eq!(limits.count_request(RateLimited::Create, at(0) + TimeDelta::hours(1)), Ok(()));
     }
 }

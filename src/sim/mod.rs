@@ -1,13 +1,13 @@
-//! The simulated service: a seeded world of jobs and page views, with its documented limits and with faults that can
-//! be switched on, answering over real HTTP on 127.0.0.1. It keeps to api.md and is nothing more lenient.
+//! The simulated service: a seeded world of jobs and page views, with the documented limits and with faults to
+//! inject, over real HTTP on 127.0.0.1. It is as strict as the documentation of the real service.
 //!
-//! The rooms: `world`, `jobs`, `directives` and `population` are the jobs' lives; `pages`, `paths` and `views` what is
-//! read; `limits` and `faults` what gets refused or goes wrong; `service` puts them together; `http`, `reply` and
-//! `broken` are its face. The world is pure, only `service` reads the clock.
+//! Modules: `world`, `jobs`, `prompt_directives` and `population` simulate the jobs; `pages`, `paths` and `views` the
+//! page views; `limits` and `faults` reject requests or make them fail; `service` combines them; `http`, `reply` and
+//! `bad_bodies` are the server. The world is pure, only `service` reads the clock.
 //!
-//! Time is real: the Date header, `createdAt`, the days of the views and the limits' rolling hour all follow the wall
-//! clock. `speed` shortens the jobs' lives alone, all of their lengths alike. A prompt may steer its own run with words
-//! like `[sim:fail]` or `[sim:seconds=3]`; the table of them heads `directives`.
+//! Time is real: the Date header, `createdAt`, the days of the views and the rolling hour of the limits follow the
+//! wall clock. Only the durations of the jobs are divided by `speed`. A prompt may control its run with directives
+//! like `[sim:fail]` or `[sim:seconds=3]`; see the table in `prompt_directives`.
 
 mod bad_bodies;
 mod faults;
@@ -40,20 +40,20 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// What to simulate; the flags of `docdeck sim` and `docdeck demo`.
+/// What to simulate; the options of `docdeck sim` and `docdeck demo`.
 #[derive(Debug, Clone)]
 pub struct SimOptions {
-    /// Port on 127.0.0.1; 0 for any that is free.
+    /// The port on 127.0.0.1; 0 for any free one.
     pub port: u16,
-    /// Jobs that are there from the start.
+    /// The number of jobs at the start.
     pub jobs: u32,
-    /// Pages of the site.
+    /// The number of pages of the site.
     pub pages: u32,
-    /// How many times faster than usual jobs live; above 0.
+    /// How many times faster than usual jobs run; above 0.
     pub speed: f64,
     /// The same seed gives the same world.
     pub seed: u64,
-    /// What goes wrong from the start on.
+    /// The faults that are active from the start.
     pub faults: Vec<Fault>,
 }
 
@@ -79,8 +79,8 @@ impl fmt::Debug for Sim {
 }
 
 impl Sim {
-    /// Binds 127.0.0.1 and answers from then on, on the current tokio runtime. Err when the port can't be had or the
-    /// speed makes no sense.
+    /// Binds 127.0.0.1 and serves on the current tokio runtime. Fails if the port is not available or the speed is
+    /// invalid.
     pub async fn start(options: SimOptions) -> io::Result<Self> {
         if !(options.speed.is_finite() && options.speed > 0.0) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the speed must be a number above 0"));
@@ -93,25 +93,25 @@ impl Sim {
         Ok(Self { address, service, stop, server })
     }
 
-    /// Stops and waits until the port is free and every connection closed.
+    /// Stops, and waits until the port is free and every connection is closed.
     pub async fn stop(self) {
         let Self { stop, server, .. } = self;
         drop(stop);
-        // The server only ends; it has nothing to tell.
+        // The server task returns nothing.
         let _ = server.await;
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The base address for a client.
+    /// The base URL for a client.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The key that may do all; the same for the same seed.
+    /// The key with all scopes; the same for the same seed.
     pub fn api_key(&self) -> &str {
         &self.service.keys.write
     }
@@ -121,12 +121,12 @@ impl Sim {
         &self.service.keys.read
     }
 
-    /// The one project there is.
+    /// The only project.
     pub fn project(&self) -> &str {
         service::PROJECT
     }
 
-    /// Lines to paste into a shell, so that a docdeck started there talks to this simulator.
+    /// Shell lines that make a docdeck started in that shell use this simulator.
     pub fn shell_lines(&self) -> String {
         format!(
             "export DOCDECK_BASE_URL={}\nexport DOCDECK_API_KEY={}\nexport DOCDECK_PROJECT_ID={}\n",
@@ -136,42 +136,42 @@ impl Sim {
         )
     }
 
-    /// The jobs that were there from the start, oldest first, as they are now.
+    /// The jobs of the start, oldest first, in their current state.
     pub fn seeded(&self) -> Vec<SeededJob> {
         self.service.seeded()
     }
 
-    /// The service's time: the wall clock, and what it was put forward.
+    /// The service's time: the wall clock plus all calls of [`Sim::advance`].
     pub fn now(&self) -> Time {
         self.service.now()
     }
 
-    /// Puts the service's clock forward: jobs live on, limits free up, the Date header follows.
+    /// Moves the service's clock forward: jobs progress, limits free up, the Date header follows.
     pub fn advance(&self, by: TimeDelta) {
         self.service.advance(by);
     }
 
-    /// Other faults from now on, in place of those there were.
+    /// Replaces the active faults.
     pub fn set_faults(&self, faults: Vec<Fault>) {
         self.service.set_faults(faults);
     }
 
-    /// Requests of an operation that arrived, whatever became of them.
+    /// How many requests of an operation arrived, whatever their outcome.
     pub fn requests(&self, operation: Operation) -> u64 {
         self.service.requests(operation)
     }
 
-    /// Requests of an operation that were carried out, also where the answer was lost.
+    /// How many requests of an operation were carried out, even if the answer was lost.
     pub fn carried_out(&self, operation: Operation) -> u64 {
         self.service.carried_out(operation)
     }
 
-    /// What the service would answer now, without a request: for a record that begins with a past.
+    /// What the service would answer now, without a request: to fill a store with history.
     pub fn views(&self, query: ViewsQuery) -> ViewsPage {
         self.service.views(query)
     }
 
-    /// Every prompt that was taken in, in order, as (job id, prompt).
+    /// Every accepted prompt, in order, as (job id, prompt).
     pub fn prompts(&self) -> Vec<(String, String)> {
         self.service.received_prompts()
     }

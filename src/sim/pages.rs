@@ -1,25 +1,25 @@
-//! The site's page views: for each page and day two whole numbers, computed from the seed whenever they are asked for.
+//! The site's page views: two integers for each page and day, computed from the seed on demand.
 //!
-//! A few pages are read much and most hardly ever; weekends are quiet; the share of AI grows; some pages rise, fall,
-//! are new or vanish. Days count from the first of a month, so that a restart in the same month tells the same past.
-//! Which range and which rows of it are wanted is `views`' matter.
+//! Few pages are read often and most hardly ever; weekends are quiet; the share of AI grows; some pages rise, fall,
+//! are new or vanish. Days are counted from the first of a month, so that a restart in the same month has the same
+//! history. `views` selects the range and the rows.
 
 use super::paths::paths;
 use super::rng::{SeededRng, mix};
 use crate::model::Time;
 use chrono::{Datelike, Days, NaiveDate, Timelike};
 
-/// Days with views, today included.
+/// The number of days with views, including today.
 pub(super) const HISTORY: u64 = 120;
 
-/// Thousandths of a mean day, Monday first. Programs read at weekends, too.
+/// Weekday factors in thousandths, Monday first. Programs also read at weekends.
 const WEEK_HUMAN: [u64; 7] = [1080, 1170, 1150, 1110, 950, 420, 470];
 const WEEK_AI: [u64; 7] = [1020, 1050, 1040, 1030, 990, 920, 940];
 
-/// Thousandths of a day's views in each hour, UTC.
+/// The share of a day's views in each UTC hour, in thousandths.
 const DAY: [u64; 24] = [25, 22, 20, 20, 22, 26, 32, 42, 52, 58, 60, 58, 55, 58, 62, 62, 60, 54, 46, 40, 36, 34, 30, 26];
 
-/// A site with its pages. About a hundred bytes a page; the counts themselves are not stored.
+/// A site with its pages. About a hundred bytes per page; the counts are not stored.
 #[derive(Debug)]
 pub(super) struct Site {
     pages: Vec<SimPage>,
@@ -31,10 +31,10 @@ pub(super) struct Site {
 struct SimPage {
     path: Box<str>,
     seed: u64,
-    /// Views on a mean day, in thousandths.
+    /// Views on an average day, in thousandths.
     mean: u32,
-    /// Lean towards AI, in thousandths added to the site's share.
-    lean: i64,
+    /// Added to the site's share of AI, in thousandths.
+    ai_bias: i64,
     trend: PageTrend,
 }
 
@@ -49,18 +49,18 @@ enum PageTrend {
     Gone(i64),
 }
 
-/// One day, and all that is the same for every page on it.
+/// One day and its factors, which are the same for every page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Day {
     index: i64,
     human: u64,
     ai: u64,
     ai_share: i64,
-    /// How much of the day is over, in millionths.
-    over: u64,
+    /// How much of the day has passed, in millionths.
+    elapsed: u64,
 }
 
-/// Views of one page, or of more than one together.
+/// The views of one or more pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Sum {
     pub(super) human: u64,
@@ -88,9 +88,9 @@ impl Site {
         Self { pages: pages.collect(), epoch, first_day }
     }
 
-    /// The path of a page by its place.
-    pub(super) fn path(&self, place: u32) -> &str {
-        usize::try_from(place).ok().and_then(|place| self.pages.get(place)).map_or("", |page| &page.path)
+    /// The path of a page by its index.
+    pub(super) fn path(&self, index: u32) -> &str {
+        usize::try_from(index).ok().and_then(|index| self.pages.get(index)).map_or("", |page| &page.path)
     }
 
     /// The days of a range that have views: none before the history, none after today.
@@ -101,7 +101,7 @@ impl Site {
         days.map(|day| self.day(day, if day == today { part_of_day(now) } else { 1_000_000 })).collect()
     }
 
-    /// Views of every page on those days together, in the pages' order.
+    /// The views of every page on those days, in the pages' order.
     pub(super) fn sums<'a>(&'a self, days: &'a [Day]) -> impl Iterator<Item = Sum> + 'a {
         self.pages.iter().map(move |page| {
             let mut sum = Sum::default();
@@ -112,32 +112,38 @@ impl Site {
         })
     }
 
-    fn day(&self, date: NaiveDate, over: u64) -> Day {
+    fn day(&self, date: NaiveDate, elapsed: u64) -> Day {
         let index = (date - self.epoch).num_days();
         let weekday = usize::try_from(date.weekday().num_days_from_monday()).unwrap_or(0);
         let grown = 1000 + u64::try_from(index).unwrap_or(0);
-        let of_week = |week: [u64; 7]| week.get(weekday).copied().unwrap_or(1000) * grown / 1000;
-        Day { index, human: of_week(WEEK_HUMAN), ai: of_week(WEEK_AI), ai_share: 90 + index * 13 / 10, over }
+        let weekday_factor = |week: [u64; 7]| week.get(weekday).copied().unwrap_or(1000) * grown / 1000;
+        Day {
+            index,
+            human: weekday_factor(WEEK_HUMAN),
+            ai: weekday_factor(WEEK_AI),
+            ai_share: 90 + index * 13 / 10,
+            elapsed,
+        }
     }
 }
 
 impl SimPage {
     fn new(seed: u64, path: Box<str>, rank: u32) -> Self {
-        let mut draw = SeededRng::new(seed, (6 << 32) + u64::from(rank));
-        // The long tail: the mean falls with the rank to the power of 1.5.
+        let mut rng = SeededRng::new(seed, (6 << 32) + u64::from(rank));
+        // A long tail: the average falls with the rank to the power of 1.5.
         let from_top = u64::from(rank) + 6;
         let mean = 35_000_000_000 / from_top.saturating_pow(3).saturating_mul(1_000_000).isqrt().max(1);
         let is_known = rank <= 12;
-        let mean = mean * u64::from(if is_known { draw.between(960, 1040) } else { draw.between(650, 1400) }) / 1000;
-        let trend = match if is_known { 0 } else { draw.between(0, 99) } {
+        let mean = mean * u64::from(if is_known { rng.between(960, 1040) } else { rng.between(650, 1400) }) / 1000;
+        let trend = match if is_known { 0 } else { rng.between(0, 99) } {
             0..52 => PageTrend::Steady,
             52..68 => PageTrend::Rising,
             68..82 => PageTrend::Falling,
-            82..92 => PageTrend::Born(i64::from(draw.between(12, 146))),
-            _ => PageTrend::Gone(i64::from(draw.between(50, 146))),
+            82..92 => PageTrend::Born(i64::from(rng.between(12, 146))),
+            _ => PageTrend::Gone(i64::from(rng.between(50, 146))),
         };
-        let lean = i64::from(draw.between(0, 160)) - 80 + lean_of(&path);
-        Self { path, seed: draw.next(), mean: u32::try_from(mean).unwrap_or(u32::MAX), lean, trend }
+        let ai_bias = i64::from(rng.between(0, 160)) - 80 + ai_bias_of(&path);
+        Self { path, seed: rng.next(), mean: u32::try_from(mean).unwrap_or(u32::MAX), ai_bias, trend }
     }
 
     fn views(&self, day: &Day) -> Sum {
@@ -145,20 +151,20 @@ impl SimPage {
         if mean == 0 {
             return Sum::default();
         }
-        let ai_share = u64::try_from((day.ai_share + self.lean).clamp(20, 930)).unwrap_or(0);
-        let luck = mix(self.seed ^ u64::try_from(day.index).unwrap_or(0).wrapping_mul(0x2545_f491_4f6c_dd1d));
-        let (of_human, of_ai) = (luck & 0xffff, (luck >> 16) & 0xffff);
-        // One day in sixty a crawler comes by.
-        let crawled = if (luck >> 32).is_multiple_of(60) { 2400 } else { 1000 };
+        let ai_share = u64::try_from((day.ai_share + self.ai_bias).clamp(20, 930)).unwrap_or(0);
+        let noise = mix(self.seed ^ u64::try_from(day.index).unwrap_or(0).wrapping_mul(0x2545_f491_4f6c_dd1d));
+        let (of_human, of_ai) = (noise & 0xffff, (noise >> 16) & 0xffff);
+        // One day in sixty, a crawler visits.
+        let crawled = if (noise >> 32).is_multiple_of(60) { 2400 } else { 1000 };
         let human = mean * (1000 - ai_share) / 1000 * day.human / 1000 * (860 + of_human % 281) / 1000;
         let ai = mean * ai_share / 1000 * day.ai / 1000 * (800 + of_ai % 401) / 1000 * crawled / 1000;
-        let so_far = |thousandths: u64, luck: u64| (thousandths + luck % 1000) / 1000 * day.over / 1_000_000;
-        Sum { human: so_far(human, luck >> 40), ai: so_far(ai, luck >> 50) }
+        let so_far = |thousandths: u64, noise: u64| (thousandths + noise % 1000) / 1000 * day.elapsed / 1_000_000;
+        Sum { human: so_far(human, noise >> 40), ai: so_far(ai, noise >> 50) }
     }
 }
 
 impl PageTrend {
-    /// In thousandths of the mean.
+    /// In thousandths of the average.
     fn factor(self, day: i64) -> u64 {
         let thousandths = match self {
             Self::Steady => 1000,
@@ -173,8 +179,8 @@ impl PageTrend {
     }
 }
 
-/// Programs read references; people read guides.
-fn lean_of(path: &str) -> i64 {
+/// Programs prefer references; people prefer guides.
+fn ai_bias_of(path: &str) -> i64 {
     match path.split('/').nth(1) {
         Some("api" | "llms.txt" | "mcp") => 260,
         Some("sdks" | "cli") => 120,
@@ -183,7 +189,7 @@ fn lean_of(path: &str) -> i64 {
     }
 }
 
-/// How much of the day's views has come by now, in millionths; grows minute by minute.
+/// The share of the day's views that has arrived by now, in millionths; grows every minute.
 fn part_of_day(now: Time) -> u64 {
     let hour = usize::try_from(now.hour()).unwrap_or(0);
     let before: u64 = DAY.iter().take(hour).sum();

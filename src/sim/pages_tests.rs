@@ -19,7 +19,7 @@ fn total(site: &Site, from: &str, before: &str) -> Sum {
 }
 
 #[test]
-fn the_same_seed_has_the_same_views_and_another_has_not() {
+fn only_the_same_seed_gives_the_same_views() {
     let sums = |seed| {
         let site = Site::new(seed, 300, now());
         let days = site.days(day("2026-10-01"), day("2026-10-08"), now());
@@ -30,7 +30,7 @@ fn the_same_seed_has_the_same_views_and_another_has_not() {
 }
 
 #[test]
-fn a_restart_in_the_same_month_tells_the_same_past() {
+fn a_restart_in_the_same_month_has_the_same_history() {
     let sums = |site: &Site| {
         let days = site.days(day("2026-10-01"), day("2026-10-08"), now());
         site.sums(&days).collect::<Vec<_>>()
@@ -40,7 +40,7 @@ fn a_restart_in_the_same_month_tells_the_same_past() {
 }
 
 #[test]
-fn there_is_nothing_before_the_history_and_nothing_after_today() {
+fn there_are_no_views_before_the_history_or_after_today() {
     let site = Site::new(7, 100, now());
     assert_eq!(site.days(day("2020-01-01"), day("2030-01-01"), now()).len(), 120);
     assert_eq!(total(&site, "2026-01-01", "2026-07-24"), Sum::default());
@@ -73,7 +73,7 @@ fn today_grows_with_the_minutes_and_never_shrinks() {
 }
 
 #[test]
-fn weekends_are_quiet_above_all_for_people() {
+fn weekends_are_quiet_especially_for_people() {
     let site = Site::new(7, 1200, now());
     let (tuesday, sunday) = (total(&site, "2026-11-10", "2026-11-11"), total(&site, "2026-11-15", "2026-11-16"));
     assert!(sunday.human * 2 < tuesday.human);
@@ -93,7 +93,7 @@ fn the_share_of_ai_grows_and_references_have_more_of_it() {
 }
 
 #[test]
-fn a_few_pages_are_read_much_and_most_hardly_ever() {
+fn few_pages_are_read_often_and_most_hardly_ever() {
     let site = Site::new(7, 1200, now());
     let days = site.days(day("2026-11-09"), day("2026-11-16"), now());
     let mut totals: Vec<u64> = site.sums(&days).map(Sum::total).collect();

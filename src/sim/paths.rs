@@ -1,18 +1,17 @@
-//! The addresses of a plausible documentation site, most read first.
-//!
-//! The words are data: `assets/demo/pages.txt`. How often each page is read is `pages`' matter.
+//! The paths of a plausible documentation site, most read first. The words are data: `assets/demo/pages.txt`. `pages`
+//! decides how often each page is read.
 
 use super::rng::SeededRng;
 
 const WORDS: &str = include_str!("../../assets/demo/pages.txt");
 const PATHS: u64 = 4 << 32;
 
-/// `count` different paths: the well-known ones in the file's order, then the rest of the site in a seeded order, then
-/// older versions and translations of it.
+/// Returns `count` distinct paths: the well-known ones in the file's order, then the rest of the site in a seeded
+/// order, then translations of it.
 pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let mut paths: Vec<Box<str>> = section("top").take(count).map(Box::from).collect();
-    let mut site = whole_site();
+    let mut site = all_paths();
     SeededRng::new(seed, PATHS).shuffle(&mut site);
     let editions = std::iter::once("").chain(section("locales"));
     for edition in editions {
@@ -20,14 +19,14 @@ pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
         let edition = if edition.is_empty() { String::new() } else { format!("/{edition}") };
         paths.extend(site.iter().take(left).map(|path| format!("{edition}{path}").into_boxed_str()));
     }
-    // Far more pages than a site has words for.
+    // More pages than the words can form.
     let known = paths.len();
     paths.extend((known..count).map(|n| format!("/archive/note-{n}").into_boxed_str()));
     paths
 }
 
-/// All that can be made of the words, without those that stand on top.
-fn whole_site() -> Vec<String> {
+/// All paths that can be formed from the words, without the well-known ones.
+fn all_paths() -> Vec<String> {
     let mut site = Vec::new();
     for object in section("objects") {
         site.extend(section("verbs").map(|verb| format!("/api/{verb}-{object}")));
@@ -61,7 +60,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn no_path_comes_twice_however_many_are_wanted() {
+    fn no_path_occurs_twice_for_any_count() {
         for count in [1, 30, 1_200, 25_000, 40_000] {
             let paths = paths(7, count);
             let different: HashSet<&str> = paths.iter().map(AsRef::as_ref).collect();

@@ -1,7 +1,6 @@
-//! The jobs that are there from the start: every state a job can be in, from minutes to weeks old, and a handful
-//! that finish one after the other while somebody looks.
-//!
-//! Their prompts are data: `assets/demo/prompts.txt`. How a job lives on from there is `jobs` and `world`.
+//! The jobs at the start: every state that a job can be in, from minutes to weeks old, and a handful that finish one
+//! after the other while the user watches. Their prompts are data: `assets/demo/prompts.txt`. `jobs` and `world`
+//! simulate what follows.
 
 use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id};
 use super::prompt_directives::RunOutcome;
@@ -12,32 +11,32 @@ use chrono::TimeDelta;
 const PROMPTS: &str = include_str!("../../assets/demo/prompts.txt");
 const POPULATION: u64 = 3 << 32;
 
-/// When those at work finish, in seconds after the start at speed 1; how many there are at most.
+/// When the active jobs finish, in seconds after the start at speed 1; also the maximum number of active jobs.
 const STAGGER: [u32; 6] = [14, 32, 58, 92, 134, 178];
 
-/// What the service keeps to itself about a seeded job.
+/// The data about a seeded job that the service does not return.
 #[derive(Debug, Clone)]
 pub(super) struct Seed {
     pub(super) prompt: String,
     pub(super) follow_ups: Vec<String>,
     pub(super) follow_up_at: Vec<Time>,
-    /// End of the run before the follow-up.
+    /// The end of the run before the follow-up.
     pub(super) first_run_ended: Option<Time>,
     pub(super) seen: bool,
     pub(super) is_variation: bool,
 }
 
-/// A job in the making: times are lengths before the start, except those of `Working`.
+/// A job to be created; times are durations before the start, except those of `Working`.
 struct SeedJob {
     state: SeedState,
-    /// How long ago it finished, or, at work, how long it has been.
+    /// How long ago it finished, or, for an active job, started.
     age: TimeDelta,
     seen: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SeedState {
-    Working { left: TimeDelta, ending: SeedEnding },
+    Working { left: TimeDelta, outcome: SeedEnding },
     Finished(SeedEnding),
     Archived(SeedEnding),
 }
@@ -51,8 +50,8 @@ enum SeedEnding {
     Reviewing,
 }
 
-/// `count` jobs, oldest first; pull requests are numbered from `first_pr`. `scaled` turns a length at speed 1 into
-/// one of this world.
+/// Creates `count` jobs, oldest first, with pull requests numbered from `first_pr`. `scaled` converts a duration at
+/// speed 1 to one of this world.
 pub(super) fn populate(
     seed: u64,
     count: u32,
@@ -60,12 +59,15 @@ pub(super) fn populate(
     now: Time,
     scaled: impl Fn(TimeDelta) -> TimeDelta,
 ) -> Vec<(SimJob, Seed)> {
-    let mut draw = SeededRng::new(seed, POPULATION);
+    let mut rng = SeededRng::new(seed, POPULATION);
     let working = count.div_ceil(4).min(6);
-    let mut sketches: Vec<SeedJob> = at_work(working, &mut draw, scaled);
-    sketches.extend(finished(count - working, &mut draw));
-    let mut jobs: Vec<(SimJob, Seed)> =
-        sketches.iter().zip(prompts(count)).map(|(sketch, text)| make(sketch, text, now, &mut draw)).collect();
+    let mut seed_jobs: Vec<SeedJob> = at_work(working, &mut rng, scaled);
+    seed_jobs.extend(finished(count - working, &mut rng));
+    let mut jobs: Vec<(SimJob, Seed)> = seed_jobs
+        .iter()
+        .zip(prompts(count))
+        .map(|(seed_job, text)| create_job(seed_job, text, now, &mut rng))
+        .collect();
     jobs.sort_by_key(|(job, _)| job.created_at);
     for ((job, _), number) in jobs.iter_mut().filter(|(job, _)| job.link.is_some()).zip(first_pr..) {
         job.link = job.link.map(|link| SimPullRequest { number, ..link });
@@ -73,7 +75,7 @@ pub(super) fn populate(
     jobs
 }
 
-fn at_work(count: u32, draw: &mut SeededRng, scaled: impl Fn(TimeDelta) -> TimeDelta) -> Vec<SeedJob> {
+fn at_work(count: u32, rng: &mut SeededRng, scaled: impl Fn(TimeDelta) -> TimeDelta) -> Vec<SeedJob> {
     const ENDINGS: [SeedEnding; 6] = [
         SeedEnding::PullRequest,
         SeedEnding::LatePullRequest,
@@ -84,15 +86,15 @@ fn at_work(count: u32, draw: &mut SeededRng, scaled: impl Fn(TimeDelta) -> TimeD
     ];
     let take = usize::try_from(count).unwrap_or(0);
     let mut list = Vec::new();
-    for (left, ending) in STAGGER.into_iter().zip(ENDINGS).take(take) {
-        let left = scaled(TimeDelta::milliseconds(i64::from(left) * 1000 + i64::from(draw.between(0, 2500))));
-        let age = TimeDelta::seconds(i64::from(draw.between(25, 320)));
-        list.push(SeedJob { state: SeedState::Working { left, ending }, age, seen: true });
+    for (left, outcome) in STAGGER.into_iter().zip(ENDINGS).take(take) {
+        let left = scaled(TimeDelta::milliseconds(i64::from(left) * 1000 + i64::from(rng.between(0, 2500))));
+        let age = TimeDelta::seconds(i64::from(rng.between(25, 320)));
+        list.push(SeedJob { state: SeedState::Working { left, outcome }, age, seen: true });
     }
     list
 }
 
-fn finished(count: u32, draw: &mut SeededRng) -> Vec<SeedJob> {
+fn finished(count: u32, rng: &mut SeededRng) -> Vec<SeedJob> {
     use SeedEnding::{Failure, LatePullRequest, Nothing, PullRequest, Reviewing};
     const STATES: [SeedState; 12] = [
         SeedState::Finished(PullRequest),
@@ -111,12 +113,12 @@ fn finished(count: u32, draw: &mut SeededRng) -> Vec<SeedJob> {
     let mut list = Vec::new();
     let mut minutes = 4_u32;
     for (n, state) in (0..count).zip(STATES.iter().cycle()) {
-        let age = if n < 17 { minutes } else { draw.between(180, 40 * 1440) };
-        minutes = minutes.saturating_mul(draw.between(150, 185)) / 100;
-        let age = TimeDelta::seconds(i64::from(age) * 60 + i64::from(draw.between(0, 59)));
-        // One word that nobody knows is enough.
-        let is_second_word = n >= 12 && *state == SeedState::Finished(Reviewing);
-        let state = if is_second_word { SeedState::Finished(PullRequest) } else { *state };
+        let age = if n < 17 { minutes } else { rng.between(180, 40 * 1440) };
+        minutes = minutes.saturating_mul(rng.between(150, 185)) / 100;
+        let age = TimeDelta::seconds(i64::from(age) * 60 + i64::from(rng.between(0, 59)));
+        // One job with an unknown status is enough.
+        let is_second_unknown = n >= 12 && *state == SeedState::Finished(Reviewing);
+        let state = if is_second_unknown { SeedState::Finished(PullRequest) } else { *state };
         list.push(SeedJob { state, age, seen: n > 2 });
     }
     list
@@ -128,7 +130,7 @@ struct Text {
     is_variation: bool,
 }
 
-/// The prompts of the file, and from its end on over again with a number.
+/// The prompts of the file; after its end they repeat with a number.
 fn prompts(count: u32) -> impl Iterator<Item = Text> {
     let blocks: Vec<&str> = PROMPTS.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).collect();
     let known = u32::try_from(blocks.len()).unwrap_or(1).max(1);
@@ -144,42 +146,43 @@ fn prompts(count: u32) -> impl Iterator<Item = Text> {
     })
 }
 
-fn make(sketch: &SeedJob, text: Text, now: Time, draw: &mut SeededRng) -> (SimJob, Seed) {
-    let (ending, ends) = match sketch.state {
-        SeedState::Working { left, ending } => (ending, now + left),
-        SeedState::Finished(ending) | SeedState::Archived(ending) => (ending, now - sketch.age),
+fn create_job(seed_job: &SeedJob, text: Text, now: Time, rng: &mut SeededRng) -> (SimJob, Seed) {
+    let (outcome, ends) = match seed_job.state {
+        SeedState::Working { left, outcome } => (outcome, now + left),
+        SeedState::Finished(outcome) | SeedState::Archived(outcome) => (outcome, now - seed_job.age),
     };
-    let worked = TimeDelta::seconds(i64::from(draw.between(40, 460)));
-    let last_began = if matches!(sketch.state, SeedState::Working { .. }) { now - sketch.age } else { ends - worked };
-    // A follow-up only makes sense after a run that made a pull request.
-    let has_pr = matches!(ending, SeedEnding::PullRequest | SeedEnding::LatePullRequest);
+    let worked = TimeDelta::seconds(i64::from(rng.between(40, 460)));
+    let last_began =
+        if matches!(seed_job.state, SeedState::Working { .. }) { now - seed_job.age } else { ends - worked };
+    // A follow-up only makes sense after a run that created a pull request.
+    let has_pr = matches!(outcome, SeedEnding::PullRequest | SeedEnding::LatePullRequest);
     let follow_ups = if has_pr { text.follow_ups.clone() } else { Vec::new() };
-    let pause = TimeDelta::seconds(i64::from(draw.between(120, 2400)));
-    let first_run = TimeDelta::seconds(i64::from(draw.between(60, 420)));
+    let pause = TimeDelta::seconds(i64::from(rng.between(120, 2400)));
+    let first_run = TimeDelta::seconds(i64::from(rng.between(60, 420)));
     let first_run_ended = (!follow_ups.is_empty()).then(|| last_began - pause);
     let created_at = first_run_ended.map_or(last_began, |ended| ended - first_run);
-    let late = match ending {
-        SeedEnding::LatePullRequest if first_run_ended.is_none() => TimeDelta::seconds(i64::from(draw.between(4, 9))),
+    let delay = match outcome {
+        SeedEnding::LatePullRequest if first_run_ended.is_none() => TimeDelta::seconds(i64::from(rng.between(4, 9))),
         _ => TimeDelta::zero(),
     };
-    let archived = matches!(sketch.state, SeedState::Archived(_)).then(|| ends + sketch.age / 2);
-    let outcome = match ending {
-        SeedEnding::PullRequest | SeedEnding::LatePullRequest => RunOutcome::PullRequest { late },
+    let archived = matches!(seed_job.state, SeedState::Archived(_)).then(|| ends + seed_job.age / 2);
+    let run_outcome = match outcome {
+        SeedEnding::PullRequest | SeedEnding::LatePullRequest => RunOutcome::PullRequest { late: delay },
         SeedEnding::Nothing => RunOutcome::NoPullRequest,
         SeedEnding::Failure => RunOutcome::Failed,
         SeedEnding::Reviewing => RunOutcome::Word("reviewing".to_owned()),
     };
     let job = SimJob {
-        id: new_id(created_at, draw),
+        id: new_id(created_at, rng),
         git_ref: branch(&text.prompt),
-        model: if draw.chance(700) { "sonnet" } else { "opus" },
+        model: if rng.chance(700) { "sonnet" } else { "opus" },
         created_at,
-        run: SimRun { ends, outcome, archived },
-        link: has_pr.then(|| SimPullRequest { number: 0, from: first_run_ended.unwrap_or(ends + late) }),
+        run: SimRun { ends, outcome: run_outcome, archived },
+        link: has_pr.then(|| SimPullRequest { number: 0, from: first_run_ended.unwrap_or(ends + delay) }),
     };
     let follow_up_at = follow_ups.iter().map(|_| last_began).collect();
     let Text { prompt, is_variation, .. } = text;
-    (job, Seed { prompt, follow_ups, follow_up_at, first_run_ended, seen: sketch.seen, is_variation })
+    (job, Seed { prompt, follow_ups, follow_up_at, first_run_ended, seen: seed_job.seen, is_variation })
 }
 
 #[cfg(test)]
@@ -188,7 +191,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn there_are_at_least_forty_different_prompts_and_more_jobs_get_numbered_ones() {
+    fn there_are_forty_distinct_prompts_and_further_ones_are_numbered() {
         let first: HashSet<String> = prompts(40).map(|text| text.prompt).collect();
         assert_eq!(first.len(), 40);
         let many: HashSet<String> = prompts(500).map(|text| text.prompt).collect();

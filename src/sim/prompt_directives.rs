@@ -1,16 +1,16 @@
-//! What a prompt may ask of the simulator, so that tests and demonstrations need not wait for luck.
+//! Directives in a prompt that control the simulator, so that tests and demonstrations do not depend on chance.
 //!
-//! | in the prompt | what its run does |
+//! | in the prompt | effect on the run |
 //! |---|---|
-//! | `[sim:seconds=3]` | works that long (at speed 1; fractions and 0 are fine) |
+//! | `[sim:seconds=3]` | works that long (at speed 1; fractions and 0 are allowed) |
 //! | `[sim:pr]` | completes with a pull request |
 //! | `[sim:no-pr]` | completes without one |
 //! | `[sim:fail]` | fails |
-//! | `[sim:status=reviewing]` | ends in that word, for good |
-//! | `[sim:late-link=4]` | completes, the pull request's link comes that many seconds later |
+//! | `[sim:status=reviewing]` | ends with that status, permanently |
+//! | `[sim:late-link=4]` | completes; the pull request's link appears that many seconds later |
 //! | `[sim:archive]`, `[sim:archive=60]` | is archived at once, or that many seconds after it has finished |
 //!
-//! A run with any directive leaves nothing to luck: what is not asked for is a pull request, at once, not archived.
+//! A run with any directive is deterministic: by default it ends with an immediate pull request and is not archived.
 
 use chrono::TimeDelta;
 use std::time::Duration;
@@ -18,17 +18,18 @@ use std::time::Duration;
 /// How a run ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RunOutcome {
-    /// Completed; the link comes this long after the end.
-    PullRequest { late: TimeDelta },
-    /// Completed, no files changed.
+    /// Completed; the link appears this long after the end.
+    PullRequest {
+        late: TimeDelta,
+    },
+    /// Completed without changes.
     NoPullRequest,
-    /// Failed.
     Failed,
-    /// A status that api.md does not name.
+    /// A status that is not documented.
     Word(String),
 }
 
-/// What was asked for in one prompt. Durations are those at speed 1.
+/// The directives of one prompt. Durations are those at speed 1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Directives {
     pub(super) work: Option<TimeDelta>,
@@ -37,18 +38,18 @@ pub(super) struct Directives {
 }
 
 impl Directives {
-    /// `None` when the prompt has none. Words that are not known are passed over.
+    /// Returns `None` if the prompt has no directives. Unknown ones are ignored.
     pub(super) fn parse(prompt: &str) -> Option<Self> {
-        let mut asked = Self::default();
+        let mut directives = Self::default();
         let mut any = false;
         for rest in prompt.split("[sim:").skip(1) {
             let Some((directive, _)) = rest.split_once(']') else { continue };
-            any |= asked.take(directive);
+            any |= directives.apply(directive);
         }
-        any.then_some(asked)
+        any.then_some(directives)
     }
 
-    fn take(&mut self, directive: &str) -> bool {
+    fn apply(&mut self, directive: &str) -> bool {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
         match name {
             "seconds" => self.work = seconds(value),
@@ -71,7 +72,7 @@ fn seconds(value: &str) -> Option<TimeDelta> {
     TimeDelta::from_std(length).ok().filter(|length| *length < TimeDelta::days(3650))
 }
 
-/// The prompt without its directives, for what is made of its words.
+/// The prompt without its directives, for text derived from it.
 pub(super) fn without_directives(prompt: &str) -> String {
     let mut parts = prompt.split("[sim:");
     let mut out = parts.next().unwrap_or("").to_owned();
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompt_without_directives_asks_for_nothing() {
+    fn a_prompt_without_directives_has_none() {
         assert_eq!(Directives::parse("Fix [simple] links"), None);
         assert_eq!(Directives::parse("[sim:unheard-of] x"), None);
         assert_eq!(Directives::parse("[sim:fail without an end"), None);
@@ -94,22 +95,23 @@ mod tests {
 
     #[test]
     fn directives_are_read_from_anywhere_in_the_prompt() {
-        let asked = Directives::parse("a [sim:seconds=0.5] b [sim:status=reviewing][sim:archive=60]").expect("some");
-        assert_eq!(asked.work, Some(TimeDelta::milliseconds(500)));
-        assert_eq!(asked.outcome, Some(RunOutcome::Word("reviewing".to_owned())));
-        assert_eq!(asked.archive_after, Some(TimeDelta::seconds(60)));
+        let directives =
+            Directives::parse("a [sim:seconds=0.5] b [sim:status=reviewing][sim:archive=60]").expect("some");
+        assert_eq!(directives.work, Some(TimeDelta::milliseconds(500)));
+        assert_eq!(directives.outcome, Some(RunOutcome::Word("reviewing".to_owned())));
+        assert_eq!(directives.archive_after, Some(TimeDelta::seconds(60)));
     }
 
     #[test]
-    fn a_number_that_is_no_length_of_time_is_passed_over() {
+    fn an_invalid_duration_is_ignored() {
         for odd in ["-1", "NaN", "inf", "1e30", "x", ""] {
-            let asked = Directives::parse(&format!("[sim:seconds={odd}]")).expect("some");
-            assert_eq!(asked.work, None, "{odd}");
+            let directives = Directives::parse(&format!("[sim:seconds={odd}]")).expect("some");
+            assert_eq!(directives.work, None, "{odd}");
         }
     }
 
     #[test]
-    fn the_words_of_a_prompt_are_what_is_left_without_its_directives() {
+    fn directives_are_removed_from_the_prompt() {
         assert_eq!(without_directives("Fix [sim:fail]links[sim:seconds=1]"), "Fix links");
     }
 }

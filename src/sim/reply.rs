@@ -1,4 +1,4 @@
-//! Answers in JSON, the good ones and the refusals with api.md's error body.
+//! JSON answers: successful ones, and errors with the documented error body.
 
 use crate::api::wire::{DetailBody, ErrorBody};
 use axum::body::{Body, Bytes};
@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use serde::Serialize;
 
-/// An answer before it is put on the wire.
+/// An answer before it is sent.
 #[derive(Debug, Clone)]
 pub(super) struct Reply {
     pub(super) status: StatusCode,
@@ -15,7 +15,6 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// An answer with that body.
     pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Self {
         match serde_json::to_vec(body) {
             Ok(json) => Self { status, body: json.into(), retry_after: None },
@@ -23,17 +22,17 @@ impl Reply {
         }
     }
 
-    /// A refusal with its reason.
+    /// An error with its message.
     pub(super) fn error(status: StatusCode, error: &str, details: Vec<DetailBody>) -> Self {
         Self::json(status, &ErrorBody { error: error.to_owned(), details })
     }
 
-    /// The answer with its length known and sent.
+    /// The response with a known content length.
     pub(super) fn into_response(self) -> Response {
         self.with_body(Body::from)
     }
 
-    /// The answer with its body sent in another way.
+    /// The response with its body sent in another way.
     pub(super) fn with_body(self, send: impl FnOnce(Bytes) -> Body) -> Response {
         let mut response = Response::new(send(self.body));
         *response.status_mut() = self.status;
@@ -46,7 +45,7 @@ impl Reply {
     }
 }
 
-/// A refusal, ready to be sent.
+/// An error, ready to be sent.
 pub(super) fn refusal(status: StatusCode, error: &str) -> Response {
     Reply::error(status, error, Vec::new()).into_response()
 }

@@ -1,13 +1,10 @@
-//! Seeded numbers: the same seed gives the same world on every machine.
-//!
-//! Integers all the way (splitmix64), so that no platform's mathematics library has a say. Good enough for a
-//! plausible world, for nothing else.
+//! Seeded random numbers: the same seed gives the same world on every machine. Uses integers only (splitmix64), so
+//! that the platform's floating-point functions don't matter. Good enough for a plausible world, for nothing else.
 
-/// A stream of numbers.
 #[derive(Debug, Clone)]
 pub(super) struct SeededRng(u64);
 
-/// One step of the finalizer of splitmix64: neighbours in, strangers out.
+/// The finalizer of splitmix64: similar inputs give unrelated outputs.
 pub(super) fn mix(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -16,18 +13,17 @@ pub(super) fn mix(n: u64) -> u64 {
 }
 
 impl SeededRng {
-    /// The stream number `stream` of a seed; streams don't disturb each other.
+    /// One of the independent streams of a seed.
     pub(super) fn new(seed: u64, stream: u64) -> Self {
         Self(mix(seed) ^ mix(!stream))
     }
 
-    /// The next number.
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    /// From `low` to `high`, both included.
+    /// A number from `low` to `high`, both included.
     pub(super) fn between(&mut self, low: u32, high: u32) -> u32 {
         let span = u64::from(high.saturating_sub(low)) + 1;
         low.saturating_add(u32::try_from(self.next() % span).unwrap_or(0))
@@ -38,12 +34,12 @@ impl SeededRng {
         self.between(0, 999) < permille
     }
 
-    /// From 0 up to, not including, 1.
+    /// From 0 up to, but not including, 1.
     pub(super) fn unit(&mut self) -> f64 {
         f64::from(u32::try_from(self.next() >> 32).unwrap_or(0)) / 4_294_967_296.0
     }
 
-    /// Puts a list into a seeded order.
+    /// Shuffles a list in a seeded order.
     pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
             let high = u32::try_from(last).unwrap_or(u32::MAX);
@@ -58,10 +54,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_repeats_itself_and_another_does_not() {
+    fn the_same_seed_and_stream_give_the_same_numbers() {
         let take = |seed, stream| {
-            let mut draw = SeededRng::new(seed, stream);
-            [draw.next(), draw.next(), draw.next()]
+            let mut rng = SeededRng::new(seed, stream);
+            [rng.next(), rng.next(), rng.next()]
         };
         assert_eq!(take(7, 1), take(7, 1));
         assert_ne!(take(7, 1), take(8, 1));
@@ -69,10 +65,10 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_of_a_span_are_drawn_and_nothing_beyond() {
-        let mut draw = SeededRng::new(1, 1);
-        let drawn: Vec<u32> = (0..500).map(|_| draw.between(3, 6)).collect();
+    fn both_ends_of_a_range_occur_and_nothing_beyond() {
+        let mut rng = SeededRng::new(1, 1);
+        let drawn: Vec<u32> = (0..500).map(|_| rng.between(3, 6)).collect();
         assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&3), Some(&6)));
-        assert!((0..500).all(|_| draw.unit() < 1.0));
+        assert!((0..500).all(|_| rng.unit() < 1.0));
     }
 }

@@ -1,9 +1,8 @@
-//! The simulated service behind its HTTP face: who may ask, what is counted, what is carried out.
-//!
-//! Holds the world, the limits and the faults each behind a lock of its own; none is held while another is taken.
+//! The simulated service behind the HTTP server: authorization, limits and the operations. The world, the limits and
+//! the faults each have their own lock; no lock is held while another one is taken.
 
 use super::SimOptions;
-use super::faults::{Fault, Faults, Struck};
+use super::faults::{Fault, Faults, InjectedFaults};
 use super::limits::SimLimits;
 use super::pages::Site;
 use super::reply::Reply;
@@ -36,20 +35,20 @@ pub(super) struct Service {
     faults: Mutex<Faults>,
     requests: Counters,
     carried_out: Counters,
-    /// How far the service's clock was put forward, in milliseconds.
-    ahead: AtomicI64,
+    /// How far the service's clock was moved forward, in milliseconds.
+    clock_offset: AtomicI64,
 }
 
 /// The keys of the simulated project, the same for the same seed.
 #[derive(Debug)]
 pub(super) struct SimKeys {
-    /// May do all.
+    /// Has all scopes.
     pub(super) write: String,
-    /// May only read.
+    /// Has the read scope only.
     pub(super) read: String,
 }
 
-/// One request, read.
+/// One parsed request.
 #[derive(Debug)]
 pub(super) struct SimRequest {
     pub(super) operation: Operation,
@@ -57,7 +56,7 @@ pub(super) struct SimRequest {
     pub(super) is_json: bool,
     pub(super) project: String,
     pub(super) id: String,
-    /// `None` when the query could not be read.
+    /// `None` if the query could not be parsed.
     pub(super) parameters: Option<Parameters>,
     pub(super) body: axum::body::Bytes,
 }
@@ -86,11 +85,11 @@ impl Counters {
 }
 
 impl Service {
-    /// A world that begins now.
+    /// A world that starts now.
     pub(super) fn new(options: &SimOptions) -> Self {
         let now = Utc::now();
-        let mut draw = SeededRng::new(options.seed, KEYS);
-        let (high, low) = (draw.next(), draw.next());
+        let mut rng = SeededRng::new(options.seed, KEYS);
+        let (high, low) = (rng.next(), rng.next());
         Self {
             keys: SimKeys {
                 write: format!("mint_sim_{high:016x}{low:016x}"),
@@ -102,24 +101,24 @@ impl Service {
             faults: Mutex::new(Faults::new(options.seed, options.faults.clone())),
             requests: Counters::default(),
             carried_out: Counters::default(),
-            ahead: AtomicI64::new(0),
+            clock_offset: AtomicI64::new(0),
         }
     }
 
-    /// The service's clock: the real one, unless it was put forward.
+    /// The service's clock: the real one, unless it was moved forward.
     pub(super) fn now(&self) -> Time {
-        Utc::now() + TimeDelta::milliseconds(self.ahead.load(Ordering::Relaxed))
+        Utc::now() + TimeDelta::milliseconds(self.clock_offset.load(Ordering::Relaxed))
     }
 
-    /// Puts the clock forward.
+    /// Moves the clock forward.
     pub(super) fn advance(&self, by: TimeDelta) {
-        self.ahead.fetch_add(by.num_milliseconds(), Ordering::Relaxed);
+        self.clock_offset.fetch_add(by.num_milliseconds(), Ordering::Relaxed);
     }
 
-    /// Counts a request in and decides what strikes it.
-    pub(super) fn receive(&self, operation: Operation) -> Struck {
+    /// Counts a request and picks the faults that apply to it.
+    pub(super) fn receive(&self, operation: Operation) -> InjectedFaults {
         self.requests.add(operation);
-        locked(&self.faults).strike(operation)
+        locked(&self.faults).pick(operation)
     }
 
     pub(super) fn set_faults(&self, faults: Vec<Fault>) {
@@ -143,30 +142,30 @@ impl Service {
         locked(&self.world).seeded(now)
     }
 
-    /// Answers a request as api.md says. The key comes first, then the project, the limit, the request itself.
+    /// Answers a request as documented. Checks the key first, then the project, the limit and the request itself.
     pub(super) fn answer(&self, call: &SimRequest) -> Reply {
         let now = self.now();
-        let answered = self.admit(call, now).and_then(|()| self.carry_out(call, now));
-        if answered.is_ok() {
+        let result = self.admit(call, now).and_then(|()| self.carry_out(call, now));
+        if result.is_ok() {
             self.carried_out.add(call.operation);
         }
-        answered.unwrap_or_else(|refused| refused)
+        result.unwrap_or_else(|rejection| rejection)
     }
 
     fn admit(&self, call: &SimRequest, now: Time) -> Result<(), Reply> {
-        let refused = |status, why: &str| Err(Reply::error(status, why, Vec::new()));
+        let reject = |status, why: &str| Err(Reply::error(status, why, Vec::new()));
         let is_write = matches!(call.operation, Operation::Create | Operation::FollowUp);
         match call.authorization.as_deref().and_then(bearer) {
             Some(key) if key == self.keys.write => {}
             Some(key) if key == self.keys.read && !is_write => {}
             Some(key) if key == self.keys.read => {
-                return refused(StatusCode::FORBIDDEN, "This API key lacks the write scope");
+                return reject(StatusCode::FORBIDDEN, "This API key lacks the write scope");
             }
-            Some(_) => return refused(StatusCode::UNAUTHORIZED, "Invalid or expired API key"),
-            None => return refused(StatusCode::UNAUTHORIZED, "Missing API key: send Authorization: Bearer <API_KEY>"),
+            Some(_) => return reject(StatusCode::UNAUTHORIZED, "Invalid or expired API key"),
+            None => return reject(StatusCode::UNAUTHORIZED, "Missing API key: send Authorization: Bearer <API_KEY>"),
         }
         if call.project != PROJECT {
-            return refused(StatusCode::NOT_FOUND, "Project not found");
+            return reject(StatusCode::NOT_FOUND, "Project not found");
         }
         let limited = match call.operation {
             Operation::Create => RateLimited::Create,
@@ -174,13 +173,13 @@ impl Service {
             Operation::Views => RateLimited::Views,
             Operation::Get => return Ok(()),
         };
-        locked(&self.limits).take(limited, now).map_err(|retry_after| Reply {
+        locked(&self.limits).count_request(limited, now).map_err(|retry_after| Reply {
             retry_after: Some(retry_after),
             ..Reply::error(StatusCode::TOO_MANY_REQUESTS, "Rate limit exceeded", Vec::new())
         })
     }
 
-    /// What would be answered now.
+    /// What would be result now.
     pub(super) fn views(&self, query: ViewsQuery) -> ViewsPage {
         self.views.page(query, self.now())
     }
@@ -213,16 +212,16 @@ fn found(job: Option<JobBody>) -> Result<Reply, Reply> {
 }
 
 fn read_prompt(call: &SimRequest) -> Result<String, Reply> {
-    let refused = |why: &str| Reply::error(StatusCode::BAD_REQUEST, why, Vec::new());
+    let reject = |why: &str| Reply::error(StatusCode::BAD_REQUEST, why, Vec::new());
     if !call.is_json {
-        return Err(refused("The body must be JSON: send Content-Type: application/json"));
+        return Err(reject("The body must be JSON: send Content-Type: application/json"));
     }
     let mut body: serde_json::Map<String, Value> =
-        serde_json::from_slice(&call.body).map_err(|_| refused("The body must be a JSON object"))?;
+        serde_json::from_slice(&call.body).map_err(|_| reject("The body must be a JSON object"))?;
     match body.remove("prompt") {
         Some(Value::String(prompt)) if !prompt.is_empty() => Ok(prompt),
-        Some(Value::String(_)) => Err(refused("prompt must have at least 1 character")),
-        _ => Err(refused("prompt must be a string")),
+        Some(Value::String(_)) => Err(reject("prompt must have at least 1 character")),
+        _ => Err(reject("prompt must be a string")),
     }
 }
 

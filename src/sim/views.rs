@@ -1,7 +1,6 @@
-//! The answer to one request for page views: its parameters read as strictly as api.md allows, its rows in order.
-//!
-//! Rows are sorted by total, then by path; pages nobody read in the range are not among them, so the totals are the sum
-//! of all rows. Views are counted minute by minute, so the last ranking serves until the minute or the range changes.
+//! Answers requests for page views: parses the parameters as strictly as documented and sorts the rows by total, then
+//! by path. Pages without views in the range are left out, so the totals are the sum of all rows. Views are counted
+//! by the minute, so the last ranking is reused until the minute or the range changes.
 
 use super::pages::{Site, Sum};
 use crate::api::wire::{CountsBody, DetailBody, PageBody, ViewsBody};
@@ -12,7 +11,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 use serde::Deserialize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The parameters as they came. Others are passed over.
+/// The unparsed parameters. Others are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Parameters {
@@ -22,7 +21,7 @@ pub(super) struct Parameters {
     pub(super) offset: Option<String>,
 }
 
-/// What is wanted, days from `from` up to, not including, `before`.
+/// The parsed parameters: days from `from` up to, but not including, `before`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SimViewsQuery {
     pub(super) from: NaiveDate,
@@ -32,7 +31,7 @@ pub(super) struct SimViewsQuery {
 }
 
 impl Parameters {
-    /// Everything that is wrong with them at once, each in a sentence.
+    /// Parses the parameters. On failure, returns a message for each invalid one.
     pub(super) fn read(&self) -> Result<SimViewsQuery, Vec<DetailBody>> {
         let from = read_moment("dateFrom", self.date_from.as_deref());
         let to = read_moment("dateTo", self.date_to.as_deref());
@@ -44,7 +43,7 @@ impl Parameters {
         };
         match (from, to, limit, offset, wrong_way) {
             (Ok(from), Ok(to), Ok(limit), Ok(offset), None) => {
-                // Views are kept by the day: one that has begun before dateTo is within.
+                // Views are stored by day: a day that begins before dateTo is included.
                 let is_midnight = to.time() == NaiveTime::MIN;
                 let before = if is_midnight { Some(to.date()) } else { to.date().succ_opt() };
                 Ok(SimViewsQuery { from: from.date(), before: before.unwrap_or(NaiveDate::MAX), limit, offset })
@@ -80,7 +79,7 @@ fn read_number(name: &str, value: Option<&str>, default: u32, low: u32, high: u3
     })
 }
 
-/// The site's views, with the last ranking kept: who loads all rows asks for the same one page after page.
+/// The site's views and the last ranking, which a client that loads all rows needs for every page.
 #[derive(Debug)]
 pub(super) struct SimViews {
     site: Site,
@@ -101,10 +100,10 @@ struct Ranking {
     rows: Vec<SimViewsRow>,
 }
 
-/// A page by its place in the site; its views in a form that 25,000 of them can be kept in.
+/// A page by its index in the site, with compact counts, so that 25,000 rows can be stored.
 #[derive(Debug, Clone, Copy)]
 struct SimViewsRow {
-    place: u32,
+    index: u32,
     human: u32,
     ai: u32,
 }
@@ -114,12 +113,12 @@ impl SimViews {
         Self { site, last: Mutex::new(None) }
     }
 
-    /// One page of rows with the totals of the whole range.
+    /// One page of rows with the totals of the complete range.
     pub(super) fn answer(&self, wanted: SimViewsQuery, now: Time) -> ViewsBody {
         let ranking = self.ranking(wanted, now);
         let rows = ranking.rows.iter().skip(wanted.offset).take(wanted.limit);
         let views = rows.map(|row| PageBody {
-            path: self.site.path(row.place).to_owned(),
+            path: self.site.path(row.index).to_owned(),
             counts: counts(Sum { human: row.human.into(), ai: row.ai.into() }),
         });
         ViewsBody {
@@ -129,7 +128,7 @@ impl SimViews {
         }
     }
 
-    /// The same answer as the client reads it.
+    /// The same answer as the client decodes it.
     pub(super) fn page(&self, query: ViewsQuery, now: Time) -> ViewsPage {
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         let (from, before) = (query.range.from(), query.range.wire_to());
@@ -163,16 +162,16 @@ impl Ranking {
         let days = site.days(wanted.from, wanted.before, now);
         let mut totals = Sum::default();
         let mut rows = Vec::new();
-        for (sum, place) in site.sums(&days).zip(0_u32..).filter(|(sum, _)| sum.total() > 0) {
+        for (sum, index) in site.sums(&days).zip(0_u32..).filter(|(sum, _)| sum.total() > 0) {
             let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-            let row = SimViewsRow { place, human: small(sum.human), ai: small(sum.ai) };
+            let row = SimViewsRow { index, human: small(sum.human), ai: small(sum.ai) };
             totals.human += u64::from(row.human);
             totals.ai += u64::from(row.ai);
             rows.push(row);
         }
         rows.sort_unstable_by(|a, b| {
             let total = |row: &SimViewsRow| u64::from(row.human) + u64::from(row.ai);
-            total(b).cmp(&total(a)).then_with(|| site.path(a.place).cmp(site.path(b.place)))
+            total(b).cmp(&total(a)).then_with(|| site.path(a.index).cmp(site.path(b.index)))
         });
         Self { totals, rows }
     }

@@ -14,7 +14,7 @@ fn wanted(from: &str, to: &str) -> SimViewsQuery {
     parameters(from, to, "", "").read().expect("good parameters")
 }
 
-fn complaints(from: &str, to: &str, limit: &str, offset: &str) -> Vec<String> {
+fn errors(from: &str, to: &str, limit: &str, offset: &str) -> Vec<String> {
     let details = parameters(from, to, limit, offset).read().expect_err("bad parameters");
     details.into_iter().map(|detail| detail.message).collect()
 }
@@ -24,7 +24,7 @@ fn day(text: &str) -> NaiveDate {
 }
 
 #[test]
-fn days_and_moments_are_read_and_the_end_is_exclusive() {
+fn dates_and_times_are_parsed_and_the_end_is_exclusive() {
     let week = wanted("2026-11-14", "2026-11-21");
     assert_eq!((week.from, week.before, week.limit, week.offset), (day("2026-11-14"), day("2026-11-21"), 50, 0));
     let midnight = wanted("2026-11-14T00:00:00Z", "2026-11-21T00:00:00.000Z");
@@ -34,20 +34,20 @@ fn days_and_moments_are_read_and_the_end_is_exclusive() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_at_once() {
-    assert_eq!(complaints("", "", "", "").len(), 2);
-    assert_eq!(complaints("", "x", "0", "-1").len(), 4);
+fn all_invalid_parameters_are_reported_at_once() {
+    assert_eq!(errors("", "", "", "").len(), 2);
+    assert_eq!(errors("", "x", "0", "-1").len(), 4);
     for odd in ["2026-1-5", "20261105", "2026-02-30", "yesterday", "2026-11-14 00:00:00", "+2026-11-1"] {
-        assert_eq!(complaints(odd, "2026-11-21", "", "").len(), 1, "{odd}");
+        assert_eq!(errors(odd, "2026-11-21", "", "").len(), 1, "{odd}");
     }
     for limit in ["0", "251", "-1", "1.5", "ten", "+5", "99999999999"] {
-        assert!(complaints("2026-11-14", "2026-11-21", limit, "")[0].contains("1 to 250"), "{limit}");
+        assert!(errors("2026-11-14", "2026-11-21", limit, "")[0].contains("1 to 250"), "{limit}");
     }
-    assert_eq!(complaints("2026-11-21", "2026-11-14", "", ""), ["dateFrom must be before dateTo"]);
-    assert_eq!(complaints("2026-11-21", "2026-11-21", "", "").len(), 1);
+    assert_eq!(errors("2026-11-21", "2026-11-14", "", ""), ["dateFrom must be before dateTo"]);
+    assert_eq!(errors("2026-11-21", "2026-11-21", "", "").len(), 1);
 }
 
-/// Pages to the end; gives totals, rows, and how many requests it took.
+/// Loads all pages; returns the totals, the rows and the number of requests.
 fn load_all(views: &SimViews, limit: usize) -> (CountsBody, Vec<PageBody>, usize) {
     let mut wanted = SimViewsQuery { limit, ..wanted("2026-11-14", "2026-11-21") };
     let mut rows = Vec::new();
@@ -78,7 +78,7 @@ fn the_totals_are_the_sum_of_all_rows_whatever_the_page_size() {
 }
 
 #[test]
-fn rows_come_in_order_and_pages_that_nobody_read_are_not_among_them() {
+fn rows_are_sorted_and_pages_without_views_are_left_out() {
     let views = SimViews::new(Site::new(7, 300, now()));
     let (_, rows, _) = load_all(&views, 250);
     let in_order = |a: &PageBody, b: &PageBody| (b.counts.total, &a.path) < (a.counts.total, &b.path);
@@ -88,7 +88,7 @@ fn rows_come_in_order_and_pages_that_nobody_read_are_not_among_them() {
 }
 
 #[test]
-fn an_offset_behind_the_end_has_no_rows_and_still_the_totals() {
+fn an_offset_beyond_the_end_returns_only_the_totals() {
     let views = SimViews::new(Site::new(7, 300, now()));
     let whole = views.answer(wanted("2026-11-14", "2026-11-21"), now());
     let behind = views.answer(SimViewsQuery { offset: 300, ..wanted("2026-11-14", "2026-11-21") }, now());
@@ -96,7 +96,7 @@ fn an_offset_behind_the_end_has_no_rows_and_still_the_totals() {
 }
 
 #[test]
-fn what_is_kept_from_the_last_request_is_never_given_for_another_range_or_minute() {
+fn the_cached_ranking_is_never_used_for_another_range_or_minute() {
     let views = SimViews::new(Site::new(7, 300, now()));
     let ask = |views: &SimViews, from: &str, now: Time| views.answer(wanted(from, "2026-11-21"), now).totals.total;
     let (week, today) = (ask(&views, "2026-11-14", now()), ask(&views, "2026-11-20", now()));

@@ -1,7 +1,6 @@
-//! The jobs of the simulated service: set to work, looked at, woken by follow-ups.
-//!
-//! Pure: every moment is an argument, all luck comes from the seed. The life of one job lies in `jobs`, those that are
-//! there from the start in `population`; who may ask, and how often, is decided in `http` and `limits`.
+//! The jobs of the simulated service: created, fetched, and resumed by follow-ups. Pure: every moment is an argument,
+//! all randomness comes from the seed. `jobs` simulates one job, `population` creates the jobs of the start,
+//! `service` checks keys and limits.
 
 use super::SimOptions;
 use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, pull_request};
@@ -14,40 +13,40 @@ use chrono::TimeDelta;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Streams of luck; see [`Draw::new`].
+/// Random streams; see [`SeededRng::new`].
 const IDS: u64 = 1 << 32;
 const RUNS: u64 = 2 << 32;
 
-/// A job that was there from the start, with what nobody can ask the service for: its prompts and its past.
+/// A job of the start, with the data that the service does not return: its prompts and its history.
 #[derive(Debug, Clone)]
 pub struct SeededJob {
-    /// The service's id.
+    /// The id on the service.
     pub id: String,
-    /// The prompt that it was made with.
+    /// The prompt that created it.
     pub prompt: String,
-    /// Follow-ups, oldest first, each sent at the moment of the same place in `follow_up_at`.
+    /// Follow-ups, oldest first; the times are at the same indexes of `follow_up_at`.
     pub follow_ups: Vec<String>,
     pub follow_up_at: Vec<Time>,
     pub created_at: Time,
-    /// When its last run ended; none while it is active.
+    /// When its last run ended; `None` while it is active.
     pub finished_at: Option<Time>,
-    /// What a caller that polled from the start would have seen since creation, oldest first.
+    /// The changes that a client would have seen if it had polled since the creation, oldest first.
     pub changes: Vec<SeededChange>,
-    /// Whether a demonstration should take it as looked at by the user.
+    /// Whether a demonstration should mark it as seen by the user.
     pub seen: bool,
-    /// Its prompt is that of another job with a number to it: there are fewer prompts than jobs.
+    /// Whether its prompt is a numbered copy of another job's, because there are fewer prompts than jobs.
     pub is_variation: bool,
-    /// The job as the service answers it now.
+    /// The job as the service returns it now.
     pub body: JobBody,
 }
 
-/// One change in a seeded job's past.
+/// One change in a seeded job's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SeededChange {
     pub at: Time,
-    /// The status from then on, in the service's word.
+    /// The status from then on, in the service's words.
     pub status: String,
-    /// The pull request known from then on.
+    /// The pull request link from then on.
     pub pr_link: Option<String>,
 }
 
@@ -57,7 +56,7 @@ pub(super) struct SimWorld {
     seed: u64,
     speed: f64,
     jobs: Vec<SimJob>,
-    places: HashMap<String, usize>,
+    indexes: HashMap<String, usize>,
     seeds: Vec<Seed>,
     created: u64,
     runs: u64,
@@ -66,7 +65,7 @@ pub(super) struct SimWorld {
 }
 
 impl SimWorld {
-    /// A world with its seeded population, whose past ends at `now`.
+    /// A world with its seeded jobs, whose history ends at `now`.
     pub(super) fn new(options: &SimOptions, now: Time) -> Self {
         let first_pr = 1400;
         let (jobs, seeds): (Vec<SimJob>, Vec<Seed>) =
@@ -74,12 +73,12 @@ impl SimWorld {
                 .into_iter()
                 .unzip();
         let last_pr = jobs.iter().filter_map(|job| job.link).map(|link| link.number).max();
-        let places = jobs.iter().enumerate().map(|(place, job)| (job.id.clone(), place)).collect();
+        let indexes = jobs.iter().enumerate().map(|(index, job)| (job.id.clone(), index)).collect();
         Self {
             seed: options.seed,
             speed: options.speed,
             jobs,
-            places,
+            indexes,
             seeds,
             created: 0,
             runs: 0,
@@ -88,61 +87,61 @@ impl SimWorld {
         }
     }
 
-    /// Makes a job and sets it to work.
+    /// Creates a job and starts its run.
     pub(super) fn create(&mut self, prompt: &str, now: Time) -> JobBody {
         self.created += 1;
-        let mut draw = SeededRng::new(self.seed, IDS + self.created);
+        let mut rng = SeededRng::new(self.seed, IDS + self.created);
         let plan = self.plan(prompt, false);
-        let (run, late) = self.start(plan, now);
+        let (run, delay) = self.start(plan, now);
         let mut job = SimJob {
-            id: new_id(now, &mut draw),
+            id: new_id(now, &mut rng),
             git_ref: branch(prompt),
-            model: if draw.chance(700) { "sonnet" } else { "opus" },
+            model: if rng.chance(700) { "sonnet" } else { "opus" },
             created_at: now,
             run,
             link: None,
         };
-        job.link = late.map(|late| self.open_pull_request(job.run.ends + late));
+        job.link = delay.map(|delay| self.open_pull_request(job.run.ends + delay));
         let body = job.body(now);
         self.received.push((job.id.clone(), prompt.to_owned()));
-        self.places.insert(job.id.clone(), self.jobs.len());
+        self.indexes.insert(job.id.clone(), self.jobs.len());
         self.jobs.push(job);
         body
     }
 
-    /// The job as it is at that moment; `None` for an id that was never given out.
+    /// The job at that moment; `None` for an unknown id.
     pub(super) fn job(&self, id: &str, now: Time) -> Option<JobBody> {
-        let place = self.places.get(id)?;
-        self.jobs.get(*place).map(|job| job.body(now))
+        let index = self.indexes.get(id)?;
+        self.jobs.get(*index).map(|job| job.body(now))
     }
 
-    /// Sets a job to work (again): a finished or archived one wakes up, an active one works longer.
+    /// Starts a new run: a finished or archived job becomes active again, an active one works longer.
     pub(super) fn follow_up(&mut self, id: &str, prompt: &str, now: Time) -> Option<JobBody> {
-        let place = *self.places.get(id)?;
-        let before = self.jobs.get(place)?.clone();
+        let index = *self.indexes.get(id)?;
+        let before = self.jobs.get(index)?.clone();
         let plan = self.plan(prompt, true);
-        let (mut run, late) = self.start(plan, now);
+        let (mut run, delay) = self.start(plan, now);
         run.ends = run.ends.max(before.run.ends);
-        // A pull request that was opened stays the job's own; one that was only planned is planned anew.
+        // An open pull request is kept; one that was only planned is planned again.
         let opened = before.link.filter(|link| link.from <= now);
-        let link = match (opened, late) {
+        let link = match (opened, delay) {
             (Some(link), _) => Some(link),
-            (None, Some(late)) => Some(self.open_pull_request(run.ends + late)),
+            (None, Some(delay)) => Some(self.open_pull_request(run.ends + delay)),
             (None, None) => None,
         };
         self.received.push((id.to_owned(), prompt.to_owned()));
-        let job = self.jobs.get_mut(place)?;
+        let job = self.jobs.get_mut(index)?;
         job.run = run;
         job.link = link;
         Some(job.body(now))
     }
 
-    /// Prompts that were taken in since the start, in order, each with its job's id.
+    /// Accepted prompts since the start, in order, each with its job's id.
     pub(super) fn received(&self) -> &[(String, String)] {
         &self.received
     }
 
-    /// The jobs that were there from the start, oldest first, as they are at that moment.
+    /// The jobs of the start, oldest first, at that moment.
     pub(super) fn seeded(&self, now: Time) -> Vec<SeededJob> {
         self.jobs.iter().zip(&self.seeds).map(|(job, seed)| seeded_job(job, seed, now)).collect()
     }
@@ -155,32 +154,32 @@ impl SimWorld {
 
     fn plan(&mut self, prompt: &str, is_follow_up: bool) -> RunPlan {
         self.runs += 1;
-        let mut draw = SeededRng::new(self.seed, RUNS + self.runs);
-        let luck =
-            if is_follow_up { RunPlan::follow_up(&mut draw) } else { RunPlan::new_job(&mut draw, self.runs == 1) };
+        let mut rng = SeededRng::new(self.seed, RUNS + self.runs);
+        let random_plan =
+            if is_follow_up { RunPlan::follow_up(&mut rng) } else { RunPlan::new_job(&mut rng, self.runs == 1) };
         match Directives::parse(prompt) {
-            None => luck,
-            Some(asked) => RunPlan {
-                work: asked.work.unwrap_or(luck.work),
-                outcome: asked.outcome.unwrap_or(RunOutcome::PullRequest { late: TimeDelta::zero() }),
-                archive_after: asked.archive_after,
+            None => random_plan,
+            Some(directives) => RunPlan {
+                work: directives.work.unwrap_or(random_plan.work),
+                outcome: directives.outcome.unwrap_or(RunOutcome::PullRequest { late: TimeDelta::zero() }),
+                archive_after: directives.archive_after,
             },
         }
     }
 
-    /// A plan set in time, and how long after its end a pull request shows.
+    /// The run for a plan that starts now, and the delay of its pull request link.
     fn start(&self, plan: RunPlan, now: Time) -> (SimRun, Option<TimeDelta>) {
         let ends = now + scaled(plan.work, self.speed);
         let archived = plan.archive_after.map(|after| ends + scaled(after, self.speed));
-        let late = match plan.outcome {
-            RunOutcome::PullRequest { late } => Some(scaled(late, self.speed)),
+        let delay = match plan.outcome {
+            RunOutcome::PullRequest { late: delay } => Some(scaled(delay, self.speed)),
             _ => None,
         };
-        (SimRun { ends, outcome: plan.outcome, archived }, late)
+        (SimRun { ends, outcome: plan.outcome, archived }, delay)
     }
 }
 
-/// What a run is to become; durations at speed 1.
+/// The plan of a run; durations at speed 1.
 #[derive(Debug)]
 struct RunPlan {
     work: TimeDelta,
@@ -189,36 +188,36 @@ struct RunPlan {
 }
 
 impl RunPlan {
-    /// A new job works 20 s to 8 min. The first of all is quick and goes well: somebody looks at it.
-    fn new_job(draw: &mut SeededRng, is_first: bool) -> Self {
+    /// A new job works 20 s to 8 min. The first one is quick and successful, because the user watches it.
+    fn new_job(rng: &mut SeededRng, is_first: bool) -> Self {
         if is_first {
-            let work = seconds(draw.between(20, 30));
+            let work = seconds(rng.between(20, 30));
             return Self { work, outcome: RunOutcome::PullRequest { late: seconds(3) }, archive_after: None };
         }
-        let (low, high) = match draw.between(0, 99) {
+        let (low, high) = match rng.between(0, 99) {
             0..35 => (20, 60),
             35..80 => (60, 240),
             _ => (240, 480),
         };
-        Self { work: seconds(draw.between(low, high)), ..Self::ending(draw) }
+        Self { work: seconds(rng.between(low, high)), ..Self::random_ending(rng) }
     }
 
     /// A follow-up works 15 to 120 s.
-    fn follow_up(draw: &mut SeededRng) -> Self {
-        Self { work: seconds(draw.between(15, 120)), ..Self::ending(draw) }
+    fn follow_up(rng: &mut SeededRng) -> Self {
+        Self { work: seconds(rng.between(15, 120)), ..Self::random_ending(rng) }
     }
 
-    fn ending(draw: &mut SeededRng) -> Self {
-        let outcome = match draw.between(0, 99) {
+    fn random_ending(rng: &mut SeededRng) -> Self {
+        let outcome = match rng.between(0, 99) {
             0..76 => {
-                let is_late = draw.chance(250);
-                RunOutcome::PullRequest { late: if is_late { seconds(draw.between(2, 20)) } else { TimeDelta::zero() } }
+                let is_late = rng.chance(250);
+                RunOutcome::PullRequest { late: if is_late { seconds(rng.between(2, 20)) } else { TimeDelta::zero() } }
             }
             76..89 => RunOutcome::NoPullRequest,
             _ => RunOutcome::Failed,
         };
-        let is_archived = outcome != RunOutcome::Failed && draw.chance(100);
-        let archive_after = is_archived.then(|| seconds(draw.between(300, 1800)));
+        let is_archived = outcome != RunOutcome::Failed && rng.chance(100);
+        let archive_after = is_archived.then(|| seconds(rng.between(300, 1800)));
         Self { work: TimeDelta::zero(), outcome, archive_after }
     }
 }
@@ -227,7 +226,7 @@ fn seconds(n: u32) -> TimeDelta {
     TimeDelta::seconds(i64::from(n))
 }
 
-/// A length of a job's life at that speed. A speed that makes no sense changes nothing.
+/// A duration at that speed. An invalid speed changes nothing.
 fn scaled(length: TimeDelta, speed: f64) -> TimeDelta {
     let Ok(length_std) = length.to_std() else { return length };
     let shorter = Duration::try_from_secs_f64(length_std.as_secs_f64() / speed);
@@ -245,8 +244,8 @@ fn seeded_job(job: &SimJob, seed: &Seed, now: Time) -> SeededJob {
     }
     let late_link = job.link.map(|link| link.from).filter(|&from| from > job.run.ends);
     for at in [Some(job.run.ends), late_link, job.run.archived].into_iter().flatten().filter(|&at| at <= now) {
-        let then = job.body(at);
-        changes.push(SeededChange { at, status: then.status, pr_link: then.pr_link });
+        let body = job.body(at);
+        changes.push(SeededChange { at, status: body.status, pr_link: body.pr_link });
     }
     changes.sort_by_key(|change| change.at);
     SeededJob {

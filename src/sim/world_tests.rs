@@ -14,7 +14,7 @@ fn status(world: &SimWorld, id: &str, now: Time) -> String {
 }
 
 #[test]
-fn the_same_seed_lives_the_same_life_and_another_does_not() {
+fn only_the_same_seed_gives_the_same_jobs() {
     let live = |seed| {
         let mut world = world(&SimOptions { seed, ..SimOptions::default() });
         let made: Vec<String> = (0..20).map(|n| world.create(&format!("job {n}"), at(n)).id).collect();
@@ -42,7 +42,7 @@ fn a_new_job_is_active_then_completed_then_has_its_link_then_is_archived() {
 }
 
 #[test]
-fn a_prompt_can_ask_for_every_ending() {
+fn a_prompt_can_request_every_outcome() {
     let mut world = world(&SimOptions::default());
     let mut end_of = |prompt: &str| {
         let id = world.create(prompt, at(0)).id;
@@ -57,7 +57,7 @@ fn a_prompt_can_ask_for_every_ending() {
 }
 
 #[test]
-fn a_follow_up_wakes_even_an_archived_job_and_its_pull_request_stays_its_own() {
+fn a_follow_up_resumes_even_an_archived_job_and_keeps_its_pull_request() {
     let mut world = world(&SimOptions::default());
     let id = world.create("[sim:seconds=10][sim:archive]", at(0)).id;
     let before = world.job(&id, at(20)).expect("known");
@@ -81,7 +81,7 @@ fn a_follow_up_to_an_active_job_never_makes_it_end_earlier() {
 }
 
 #[test]
-fn an_unknown_job_is_not_found_and_takes_no_prompt() {
+fn an_unknown_job_is_not_found_and_accepts_no_prompt() {
     let mut world = world(&SimOptions::default());
     assert!(world.job("nobody", at(0)).is_none());
     assert!(world.follow_up("nobody", "x", at(0)).is_none());
@@ -89,7 +89,7 @@ fn an_unknown_job_is_not_found_and_takes_no_prompt() {
 }
 
 #[test]
-fn speed_shortens_lives() {
+fn speed_shortens_runs() {
     let mut world = world(&SimOptions { speed: 10.0, ..SimOptions::default() });
     let id = world.create("[sim:seconds=100]", at(0)).id;
     assert_eq!(status(&world, &id, at(9)), "active");
@@ -119,7 +119,7 @@ fn most_jobs_end_within_eight_minutes_with_a_pull_request_and_some_otherwise() {
 }
 
 #[test]
-fn prompts_are_kept_in_the_order_in_which_they_came() {
+fn prompts_are_stored_in_the_order_of_arrival() {
     let mut world = world(&SimOptions::default());
     let id = world.create("first", at(0)).id;
     world.follow_up(&id, "second", at(1));
@@ -127,7 +127,7 @@ fn prompts_are_kept_in_the_order_in_which_they_came() {
 }
 
 #[test]
-fn the_population_has_every_state_and_six_jobs_that_finish_while_one_looks() {
+fn the_population_has_every_state_and_six_jobs_that_finish_soon() {
     let world = world(&SimOptions::default());
     let seeded = world.seeded(at(0));
     assert_eq!(seeded.len(), 24);
@@ -144,7 +144,7 @@ fn the_population_has_every_state_and_six_jobs_that_finish_while_one_looks() {
 }
 
 #[test]
-fn a_seeded_jobs_past_ends_in_what_the_service_says_of_it() {
+fn a_seeded_jobs_history_ends_in_its_current_state() {
     for job in world(&SimOptions { jobs: 200, ..SimOptions::default() }).seeded(at(0)) {
         assert!(job.changes.is_sorted_by_key(|change| change.at));
         assert!(job.changes.iter().all(|change| change.at > job.created_at && change.at <= at(0)));
@@ -157,7 +157,7 @@ fn a_seeded_jobs_past_ends_in_what_the_service_says_of_it() {
 }
 
 #[test]
-fn any_number_of_jobs_can_be_there_from_the_start() {
+fn any_number_of_jobs_can_be_seeded() {
     for jobs in [0, 1, 2, 7, 500] {
         let seeded = world(&SimOptions { jobs, ..SimOptions::default() }).seeded(at(0));
         let ids: HashSet<&String> = seeded.iter().map(|job| &job.id).collect();

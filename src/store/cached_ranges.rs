@@ -1,9 +1,9 @@
-//! All that is kept of page views: which ranges, and how much room they take.
+//! The ranges whose page views are cached, and the disk space they use.
 
 use super::columns::time;
 use super::error::StoreError;
-use super::json_column::counts_of;
-use super::views::range_of;
+use super::json_column::decode_counts;
+use super::views::read_range;
 use super::{Store, loading, scopes};
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
@@ -14,12 +14,11 @@ use std::collections::HashMap;
 
 type R<T> = Result<T, StoreError>;
 
-/// What is kept.
 impl Store {
-    /// Ranges of which pages are kept, by last day, the newest first; `rows` of a range without a report are those of
-    /// its answers at the page size that got furthest. Ranges of which totals alone are known (days of the trend) are
-    /// not listed. `bytes` are the pages of the file that hold views, of all projects in it. Times are the service's.
-    pub async fn kept_views(&self, scope: &Scope) -> R<CachedViews> {
+    /// The ranges with cached pages, by last day, newest first. For a range without a report, `rows` counts the rows of
+    /// its answers at the page size with the most of them. Ranges with only totals (days of the trend) are not listed.
+    /// `bytes` is the space that the views of all projects use in the file. Times are the service's.
+    pub async fn cached_ranges(&self, scope: &Scope) -> R<CachedViews> {
         let scope = scope.clone();
         self.handle
             .read(move |db| {
@@ -34,21 +33,21 @@ impl Store {
 }
 
 fn ranges(connection: &Connection, scope: i64) -> R<Vec<KnownRange>> {
-    let mut known: HashMap<DateRange, KnownRange> = HashMap::new();
-    // Whole reports first: of what is found twice the first counts.
+    let mut by_range: HashMap<DateRange, KnownRange> = HashMap::new();
+    // Complete reports first: for a range that is found twice, the first one counts.
     collect(
         connection,
         "SELECT date_from, date_to, row_count, 1, as_of, totals FROM views_report WHERE scope = ?1 AND complete = 1",
         scope,
-        &mut known,
+        &mut by_range,
     )?;
     for (range, loading) in loading::all(connection, scope)? {
-        if known.contains_key(&range) {
+        if by_range.contains_key(&range) {
             continue;
         }
-        if let Some(Report { rows, as_of, totals, .. }) = loading::merged(connection, range, &loading)? {
+        if let Some(Report { rows, as_of, totals, .. }) = loading::merge_parts(connection, range, &loading)? {
             let rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-            known.insert(range, KnownRange { range, rows, complete: false, as_of, totals });
+            by_range.insert(range, KnownRange { range, rows, complete: false, as_of, totals });
         }
     }
     collect(
@@ -58,24 +57,24 @@ fn ranges(connection: &Connection, scope: i64) -> R<Vec<KnownRange>> {
                WHERE scope = ?1 AND row_limit > 1 GROUP BY date_from, date_to, row_limit) AS size
          LEFT JOIN views_total USING (scope, date_from, date_to) ORDER BY size.row_count DESC",
         scope,
-        &mut known,
+        &mut by_range,
     )?;
-    let mut ranges: Vec<KnownRange> = known.into_values().collect();
+    let mut ranges: Vec<KnownRange> = by_range.into_values().collect();
     ranges.sort_by_key(|known| Reverse((known.range.to(), known.range.from())));
     Ok(ranges)
 }
 
-fn collect(connection: &Connection, sql: &str, scope: i64, known: &mut HashMap<DateRange, KnownRange>) -> R<()> {
-    let mut ask = connection.prepare_cached(sql)?;
+fn collect(connection: &Connection, sql: &str, scope: i64, by_range: &mut HashMap<DateRange, KnownRange>) -> R<()> {
+    let mut statement = connection.prepare_cached(sql)?;
     let of_row = |row: &Row<'_>| {
-        let Some(range) = range_of(row, 0)? else { return Ok(None) };
+        let Some(range) = read_range(row, 0)? else { return Ok(None) };
         let totals: String = row.get(5)?;
         let (rows, complete, as_of) = (row.get(2)?, row.get(3)?, time(row, 4)?);
-        Ok(Some(KnownRange { range, rows, complete, as_of, totals: counts_of(&totals) }))
+        Ok(Some(KnownRange { range, rows, complete, as_of, totals: decode_counts(&totals) }))
     };
-    for found in ask.query_map([scope], of_row)? {
+    for found in statement.query_map([scope], of_row)? {
         if let Some(found) = found? {
-            known.entry(found.range).or_insert(found);
+            by_range.entry(found.range).or_insert(found);
         }
     }
     Ok(())
@@ -83,11 +82,11 @@ fn collect(connection: &Connection, sql: &str, scope: i64, known: &mut HashMap<D
 
 /// Bytes of the file's pages that belong to the tables of views and their indexes.
 fn bytes(connection: &Connection) -> R<u64> {
-    let mut ask = connection.prepare_cached(
+    let mut statement = connection.prepare_cached(
         "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND name IN
          (SELECT name FROM sqlite_schema WHERE tbl_name IN
           ('views_answer', 'views_loading', 'views_part', 'views_report', 'views_path', 'views_row', 'views_total'))",
     )?;
-    let bytes: i64 = ask.query_row([], |row| row.get(0))?;
+    let bytes: i64 = statement.query_row([], |row| row.get(0))?;
     Ok(u64::try_from(bytes).unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! Checks a store beside its use: on a connection of its own, in short steps between which others can write.
+//! Checks the store while it is in use: on a separate connection, in short steps between which others can write.
 
 use super::error::StoreError;
 use super::{open, schema};
@@ -8,48 +8,47 @@ use std::path::Path;
 
 type R<T> = Result<T, StoreError>;
 
-/// A larger file has the rows of its indexes counted only: to look each one up would keep writers waiting too long.
+/// In a larger file, the rows of the indexes are only counted: looking up each row would block writers for too long.
 const COUNTED_FROM: u64 = 16 << 20;
-/// Faults that are read of one table.
+/// Faults that are read per table.
 const FAULTS: usize = 100;
 
-/// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Health {
     Sound,
-    /// These indexes don't fit their tables.
-    Indexes(BTreeSet<String>),
-    /// Pages make no sense. The next opening recovers what can be read.
+    /// These indexes don't match their tables.
+    WrongIndexes(BTreeSet<String>),
+    /// Pages can't be read correctly. The next opening recovers what it can.
     Damaged,
 }
 
-/// Checks the store in `folder`, if it is there and of the known schema. Blocks for as long as that takes.
+/// Checks the store in `folder` if it exists and has the current schema. Blocks until the check is done.
 ///
 /// # Errors
-/// It can't be opened, or another process has it locked.
+/// The store can't be opened, or another process has locked it.
 pub fn check(folder: &Path) -> R<Health> {
-    if !open::is_there(folder) {
+    if !open::exists(folder) {
         return Ok(Health::Sound);
     }
     let size = std::fs::metadata(folder.join(open::FILE))?.len();
-    let found = open::peek(folder).and_then(|connection| {
-        if size < COUNTED_FROM { look_up(&connection) } else { count(&connection, &indexes(&connection)?) }
+    let found = open::open_for_reading(folder).and_then(|connection| {
+        if size < COUNTED_FROM { check_rows(&connection) } else { count_rows(&connection, &indexes(&connection)?) }
     });
     let health = match found {
         Ok(wrong) if wrong.is_empty() => Health::Sound,
-        Ok(wrong) => Health::Indexes(wrong),
+        Ok(wrong) => Health::WrongIndexes(wrong),
         Err(StoreError::Damaged) => Health::Damaged,
         Err(error) => return Err(error),
     };
     if health == Health::Damaged {
-        // Without the note, the next opening looks less closely.
+        // Without the note, the next opening checks less thoroughly.
         let _ = std::fs::File::create(open::damage_note(folder));
     }
     Ok(health)
 }
 
-/// Indexes that lack a row of their table or have one too many; looks up every row of every index.
-fn look_up(connection: &Connection) -> R<BTreeSet<String>> {
+/// Finds indexes with missing or superfluous rows by looking up every row of every index.
+fn check_rows(connection: &Connection) -> R<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
     for table in schema::TABLES {
         let mut check = connection.prepare(&format!("PRAGMA integrity_check({table})"))?;
@@ -69,14 +68,14 @@ fn look_up(connection: &Connection) -> R<BTreeSet<String>> {
 struct IndexDefinition {
     name: String,
     table: String,
-    /// Of an index that has some rows only, which.
+    /// The condition of a partial index; otherwise `1`.
     condition: String,
 }
 
 fn indexes(connection: &Connection) -> R<Vec<IndexDefinition>> {
-    let mut ask =
+    let mut statement =
         connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")?;
-    let indexes = ask.query_map([], |row| {
+    let indexes = statement.query_map([], |row| {
         let sql: String = row.get(2)?;
         let condition = sql.split_once(" WHERE ").map_or("1", |(_, condition)| condition).to_owned();
         Ok(IndexDefinition { name: row.get(0)?, table: row.get(1)?, condition })
@@ -84,13 +83,13 @@ fn indexes(connection: &Connection) -> R<Vec<IndexDefinition>> {
     Ok(indexes.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Indexes that have another number of rows than their table.
-fn count(connection: &Connection, indexes: &[IndexDefinition]) -> R<BTreeSet<String>> {
+/// Finds indexes whose number of rows differs from their table's.
+fn count_rows(connection: &Connection, indexes: &[IndexDefinition]) -> R<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
     for IndexDefinition { name, table, condition } in indexes {
         let all = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
         let all = all.column_names().collect::<Vec<_>>().join(", ");
-        // SQLite counts rows by whatever index is the smallest, unless it needs columns that no index has.
+        // SQLite counts rows in the smallest index, unless it needs columns that no index has.
         let same = format!(
             "SELECT (SELECT total(1) FROM {table} INDEXED BY {name} WHERE {condition})
                  = (SELECT total(coalesce({all}, 1) IS NOT NULL) FROM {table} NOT INDEXED WHERE {condition})"
@@ -104,5 +103,5 @@ fn count(connection: &Connection, indexes: &[IndexDefinition]) -> R<BTreeSet<Str
 
 #[cfg(test)]
 pub(super) fn counted(connection: &Connection) -> R<BTreeSet<String>> {
-    count(connection, &indexes(connection)?)
+    count_rows(connection, &indexes(connection)?)
 }

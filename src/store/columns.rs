@@ -1,4 +1,4 @@
-//! How the model's values lie in columns: milliseconds UTC, the words of states, cleaned texts. Nothing is asked here.
+//! Converts the model's values to and from columns: milliseconds UTC, words for states, cleaned texts. Runs no queries.
 
 use crate::model::Time;
 use crate::model::job::{JobId, Status};
@@ -10,7 +10,7 @@ use rusqlite::{Result, Row};
 use std::sync::Arc;
 use thin_vec::ThinVec;
 
-/// A moment as milliseconds UTC.
+/// A time as milliseconds UTC.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UnixMillis(pub(super) Time);
 
@@ -27,7 +27,7 @@ impl FromSql for UnixMillis {
     }
 }
 
-/// One line of cleaned text. Cleaned again on the way out: the file may have been edited by others.
+/// One line of cleaned text. Cleaned again when it is read: the file may have been edited by others.
 #[derive(Debug, Clone)]
 pub(super) struct CleanLine(pub(super) CleanText);
 
@@ -37,7 +37,7 @@ impl FromSql for CleanLine {
     }
 }
 
-/// A status by the service's word; unlike [`Status::word`] nothing stands in for a missing one.
+/// The service's word for a status; unlike [`Status::word`], a missing word stays empty.
 pub(super) fn status_word(status: &Status) -> &str {
     match status {
         Status::Unknown(word) => word.as_str(),
@@ -60,7 +60,7 @@ pub(super) fn kind_word(kind: PromptKind) -> &'static str {
     }
 }
 
-/// Tags as they lie in one column: one a line, none is NULL.
+/// Tags in one column, one per line; `None` if there are none.
 pub(super) fn joined_tags(tags: &[CleanText]) -> Option<String> {
     let lines: Vec<&str> = tags.iter().map(CleanText::as_str).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
@@ -74,50 +74,51 @@ fn tags(row: &Row<'_>, index: usize) -> Result<ThinVec<CleanText>> {
 
 /// Columns of the table `job` in the order in which [`job_row`] reads them.
 pub(super) const JOB: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, pr_link, \
-     created_at, archived_at, started_at, finished_at, changed_at, checked_at, looked_at, gone, dismissed, \
-     undelivered, revision, own_title IS NOT NULL, tags, note, place, handled_at, followed_up_at, gone_at, \
-     undelivered_at, (SELECT group_concat(path, char(10) ORDER BY place) FROM job_page WHERE job_page.job = job.key)";
+     created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, gone, dismissed, \
+     undelivered, revision, own_title IS NOT NULL, tags, note, queue_position, handled_at, followed_up_at, gone_at, \
+     undelivered_at, \
+     (SELECT group_concat(path, char(10) ORDER BY position) FROM job_page WHERE job_page.job = job.key)";
 
-/// As [`JOB`], without the pages that the job is about: for many rows they are read in one go.
+/// Like [`JOB`], without the pages that the job is about: for many rows they are read with one query.
 pub(super) const JOB_WITHOUT_PAGES: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, \
-     pr_link, created_at, archived_at, started_at, finished_at, changed_at, checked_at, looked_at, gone, dismissed, \
-     undelivered, revision, own_title IS NOT NULL, tags, note, place, handled_at, followed_up_at, gone_at, \
+     pr_link, created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, gone, dismissed, \
+     undelivered, revision, own_title IS NOT NULL, tags, note, queue_position, handled_at, followed_up_at, gone_at, \
      undelivered_at, NULL";
 
-/// Texts that many rows of a list have in common, each there once.
+/// Texts that many rows of a list have in common; each is stored once.
 #[derive(Debug, Default)]
 pub(super) struct SharedTexts {
-    /// The last one met comes first.
-    met: Vec<Arc<CleanText>>,
+    /// The most recently used one comes first.
+    recent: Vec<Arc<CleanText>>,
 }
 
 impl SharedTexts {
-    /// More different ones are not worth a search: the one met longest ago is forgotten.
-    const MOST: usize = 32;
+    /// With more, searching takes too long: the least recently used one is dropped.
+    const MAX: usize = 32;
 
     fn line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
         let value = row.get_ref(index)?;
         let Some(raw) = value.as_str_or_null()? else { return Ok(None) };
-        // What cleaning changes is not found, and cleaned each time.
-        match self.met.iter().position(|met| met.as_str() == raw) {
+        // A text that cleaning changes is not found, so it is cleaned each time.
+        match self.recent.iter().position(|text| text.as_str() == raw) {
             Some(0) => {}
-            Some(at) => self.met.swap(at, 0),
+            Some(at) => self.recent.swap(at, 0),
             None => {
-                self.met.truncate(Self::MOST - 1);
-                self.met.insert(0, Arc::new(CleanText::line(raw)));
+                self.recent.truncate(Self::MAX - 1);
+                self.recent.insert(0, Arc::new(CleanText::line(raw)));
             }
         }
-        Ok(self.met.first().cloned())
+        Ok(self.recent.first().cloned())
     }
 }
 
 /// Reads a row of [`JOB`].
 pub(super) fn job_row(row: &Row<'_>) -> Result<Job> {
-    one_of_many(row, &mut SharedTexts::default())
+    job_row_sharing(row, &mut SharedTexts::default())
 }
 
-/// The same for one of many rows, which share what they have in common.
-pub(super) fn one_of_many(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
+/// Like [`job_row`] for one of many rows, which share equal texts.
+pub(super) fn job_row_sharing(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
     let id: Option<String> = row.get(1)?;
     let undelivered: Option<String> = row.get(17)?;
     let note: Option<String> = row.get(21)?;
@@ -142,7 +143,7 @@ pub(super) fn one_of_many(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job
         finished_at: opt_time(row, 11)?,
         changed_at: time(row, 12)?,
         checked_at: opt_time(row, 13)?,
-        looked_at: opt_time(row, 14)?,
+        viewed_at: opt_time(row, 14)?,
         handled_at: opt_time(row, 23)?,
         followed_up_at: opt_time(row, 24)?,
         gone: row.get(15)?,
@@ -154,8 +155,8 @@ pub(super) fn one_of_many(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job
     })
 }
 
-/// A prompt's state as the model has it: a queued one that the user holds back is paused.
-pub(super) const STATE: &str = "CASE WHEN state = 'queued' AND held = 1 THEN 'paused' ELSE state END";
+/// A prompt's state in the model: a queued prompt that the user paused is `paused`.
+pub(super) const STATE: &str = "CASE WHEN state = 'queued' AND paused = 1 THEN 'paused' ELSE state END";
 
 /// When that state began.
 pub(super) const STATE_AT: &str = "iif(state = 'dismissed', discarded_at, state_at)";
@@ -185,7 +186,7 @@ pub(super) fn prompt_kind(row: &Row<'_>, index: usize) -> Result<PromptKind> {
 
 pub(super) fn state(row: &Row<'_>, index: usize) -> Result<DeliveryKind> {
     let word: String = row.get(index)?;
-    DeliveryKind::parse(&word).ok_or_else(|| no_such_word(index, word))
+    DeliveryKind::parse(&word).ok_or_else(|| unknown_word_error(index, word))
 }
 
 fn delivery(row: &Row<'_>) -> Result<Delivery> {
@@ -226,7 +227,7 @@ pub(super) fn event(row: &Row<'_>) -> Result<JobEvent> {
         "pull request" => EventKind::PullRequest(line(row, 3)?.unwrap_or_default()),
         "gone" => EventKind::Gone,
         "back" => EventKind::Back,
-        _ => return Err(no_such_word(1, word)),
+        _ => return Err(unknown_word_error(1, word)),
     };
     Ok(JobEvent { at: time(row, 0)?, kind })
 }
@@ -250,7 +251,7 @@ fn status(row: &Row<'_>, index: usize) -> Result<Option<Status>> {
     Ok(word.as_deref().map(Status::parse))
 }
 
-fn no_such_word(index: usize, word: String) -> rusqlite::Error {
+fn unknown_word_error(index: usize, word: String) -> rusqlite::Error {
     let what = format!("unknown word {}", CleanText::title(&word, 40));
     rusqlite::Error::FromSqlConversionFailure(index, rusqlite::types::Type::Text, what.into())
 }

@@ -1,5 +1,5 @@
-//! Texts that are not sent yet: one for a new job, one for a new job about pages, one for many at once, one per job for a follow-up, one per prompt
-//! that is changed after it came back.
+//! Drafts: texts that are not sent yet. There is one for a new job, one for a new job about pages, one for a batch, one
+//! per job for a follow-up, and one per undelivered prompt that is being edited.
 
 use super::columns::{UnixMillis, time};
 use super::error::StoreError;
@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 type R<T> = Result<T, StoreError>;
 
-/// Replaces the draft; an empty text means that there is none any more.
+/// Replaces the draft; an empty text deletes it.
 pub(super) fn save(
     tx: &Transaction<'_>,
     scope: &Scope,
@@ -35,7 +35,7 @@ pub(super) fn save(
     insert(tx, scope, slot, text, about, now)
 }
 
-/// Puts a text into a slot that is free.
+/// Adds a draft to a free slot.
 pub(super) fn insert(
     tx: &Transaction<'_>,
     scope: i64,
@@ -61,28 +61,27 @@ pub(super) fn insert(
 pub(super) fn text_of(connection: &Connection, scope: i64, slot: DraftSlot) -> R<Option<String>> {
     match slot {
         DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => {
-            let mut ask = connection.prepare_cached(
+            let mut statement = connection.prepare_cached(
                 "SELECT text FROM draft
                  WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = ?2 AND (pages IS NOT NULL) = ?3",
             )?;
             let slot = params![scope, slot == DraftSlot::Batch, slot == DraftSlot::AboutPages];
-            Ok(ask.query_row(slot, |row| row.get(0)).optional()?)
+            Ok(statement.query_row(slot, |row| row.get(0)).optional()?)
         }
         DraftSlot::FollowUp(key) => Ok(find(connection, key)?.map(|(text, _)| text)),
         DraftSlot::Prompt(id) => {
-            let mut ask = connection.prepare_cached("SELECT text FROM draft WHERE prompt = ?1")?;
-            Ok(ask.query_row([id.0], |row| row.get(0)).optional()?)
+            let mut statement = connection.prepare_cached("SELECT text FROM draft WHERE prompt = ?1")?;
+            Ok(statement.query_row([id.0], |row| row.get(0)).optional()?)
         }
     }
 }
 
-/// All drafts of the scope.
 pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Draft>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let mut ask = connection.prepare_cached(
+    let mut statement = connection.prepare_cached(
         "SELECT job, prompt, batch, pages, text, saved_at FROM draft WHERE scope = ?1 ORDER BY saved_at",
     )?;
-    let drafts = ask.query_map([scope], |row| {
+    let drafts = statement.query_map([scope], |row| {
         let about: Option<String> = row.get(3)?;
         let slot = match (row.get(0)?, row.get(1)?, row.get(2)?, &about) {
             (Some(key), ..) => DraftSlot::FollowUp(JobKey(key)),
@@ -97,7 +96,6 @@ pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Draft>> {
     Ok(drafts.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Deletes the draft, if there is one.
 pub(super) fn delete(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot) -> R<()> {
     match slot {
         DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => {
@@ -119,13 +117,13 @@ pub(super) fn delete_about_pages(tx: &Transaction<'_>, scope: i64) -> R<()> {
     delete_without_job(tx, scope, DraftSlot::AboutPages)
 }
 
-/// Deletes the draft of many new jobs if these prompts are what it says: a batch from a file leaves it alone.
+/// Deletes the batch draft if it contains exactly these prompts: a batch from a file leaves it alone.
 pub(super) fn delete_batch_of(tx: &Transaction<'_>, scope: i64, prompts: &[String]) -> R<()> {
     let draft: Option<String> = tx
         .prepare_cached("SELECT text FROM draft WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = 1")?
         .query_row([scope], |row| row.get(0))
         .optional()?;
-    if draft.is_some_and(|text| batch::parse(None, &text).is_ok_and(|said| said == prompts)) {
+    if draft.is_some_and(|text| batch::parse(None, &text).is_ok_and(|parsed| parsed == prompts)) {
         delete_without_job(tx, scope, DraftSlot::Batch)?;
     }
     Ok(())
@@ -150,11 +148,11 @@ pub(super) fn delete_of_prompt(tx: &Transaction<'_>, id: PromptId) -> R<()> {
     Ok(())
 }
 
-/// Two rows become one: where both have a draft, one is put below the other, so that nothing typed is lost.
-pub(super) fn move_over(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()> {
+/// Merges two rows: if both have a draft, one is appended to the other, so that no typed text is lost.
+pub(super) fn move_draft(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()> {
     let Some((moved, at)) = find(tx, from)? else { return Ok(()) };
     let (text, at) = match find(tx, to)? {
-        Some((kept, kept_at)) => (format!("{kept}\n\n{moved}"), at.max(kept_at)),
+        Some((existing, existing_at)) => (format!("{existing}\n\n{moved}"), at.max(existing_at)),
         None => (moved, at),
     };
     delete_follow_up(tx, from)?;
@@ -163,6 +161,6 @@ pub(super) fn move_over(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()>
 }
 
 fn find(connection: &Connection, key: JobKey) -> R<Option<(String, Time)>> {
-    let mut ask = connection.prepare_cached("SELECT text, saved_at FROM draft WHERE job = ?1")?;
-    Ok(ask.query_row([key.0], |row| Ok((row.get(0)?, time(row, 1)?))).optional()?)
+    let mut statement = connection.prepare_cached("SELECT text, saved_at FROM draft WHERE job = ?1")?;
+    Ok(statement.query_row([key.0], |row| Ok((row.get(0)?, time(row, 1)?))).optional()?)
 }

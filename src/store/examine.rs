@@ -1,5 +1,4 @@
-//! A look at the store that changes nothing: no file is made, moved or brought to another schema. For who wants to know how
-//! it is, not for work.
+//! Examines the store without changing anything, for `docdeck doctor`: no file is created, moved or migrated.
 
 use super::error::StoreError;
 use super::{kv, ledgers, open, schema, scopes};
@@ -14,50 +13,48 @@ use std::path::Path;
 
 type R<T> = Result<T, StoreError>;
 
-/// Mistakes that are read of an integrity check.
+/// Faults that are read of an integrity check.
 const MISTAKES: u32 = 5;
 
-/// What a look found.
+/// The result of an examination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examined {
-    /// Size of the file.
     pub bytes: u64,
-    /// The schema of the file, and the one that this docdeck knows.
+    /// The schema version of the file, and the one that this docdeck supports.
     pub schema: i64,
-    pub known: i64,
-    /// What SQLite finds wrong with the file, at most five; empty for a sound one.
-    pub mistakes: Vec<CleanText>,
-    /// What is in it; none where the file's schema is too old to be asked.
+    pub supported: i64,
+    /// What SQLite finds wrong with the file, at most five messages; empty if the file is sound.
+    pub faults: Vec<CleanText>,
+    /// Counts of what is in the file; `None` if its schema is too old to be queried.
     pub content: Option<Content>,
 }
 
-/// What is in it, counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content {
     /// Jobs of all projects.
     pub jobs: i64,
-    /// Jobs of the project that was asked about.
-    pub jobs_here: i64,
+    /// Jobs of the current project.
+    pub jobs_in_project: i64,
     /// Prompts that wait for the user: rejected, not sent, unconfirmed.
     pub undelivered: i64,
-    /// Prompts that wait for their turn.
+    /// Queued prompts that are not paused.
     pub queued: i64,
-    /// Prompts that are held until the user lets them go out.
+    /// Queued prompts that stay paused until the user resumes them.
     pub paused: i64,
     pub drafts: i64,
     /// Names of the instances that are sending a prompt.
     pub senders: Vec<String>,
-    /// A job of the project that the service knows.
-    pub a_job: Option<JobId>,
-    /// The three budgets at the service's time, as far as that was ever seen.
+    /// A job of the project that has an id and still exists at the service.
+    pub example_job: Option<JobId>,
+    /// The three budgets at the service's time, if its offset is known; otherwise at local time.
     pub budgets: Vec<(RateLimited, Budget)>,
 }
 
-/// Looks at the store in `folder`; none when there is none. `now` is local time. Blocks for as long as it takes to read the
-/// file.
+/// Examines the store in `folder`; returns `None` if there is none. `now` is local time. Blocks until the file has been
+/// read.
 ///
 /// # Errors
-/// It can't be read, is damaged beyond reading, newer, or another program's.
+/// The file can't be read, is damaged beyond reading, is newer, or belongs to another program.
 pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> R<Option<Examined>> {
     let path = folder.join(open::FILE);
     let bytes = match std::fs::metadata(&path) {
@@ -65,20 +62,20 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> R<Option<Exam
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::Unusable(error.to_string())),
     };
-    // SQLite would say that it can't open the file, whatever the reason.
+    // SQLite would only report that it can't open the file, without the reason.
     std::fs::File::open(&path).map_err(|error| StoreError::Unusable(error.to_string()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags)?;
     schema::prepare(&connection)?;
     let found = schema::check_owner(&connection, &path)?;
     let mistakes = mistakes(&connection)?;
-    let content = if found == schema::known() { Some(content(&connection, scope, now)?) } else { None };
-    Ok(Some(Examined { bytes, schema: found, known: schema::known(), mistakes, content }))
+    let content = if found == schema::supported() { Some(content(&connection, scope, now)?) } else { None };
+    Ok(Some(Examined { bytes, schema: found, supported: schema::supported(), faults: mistakes, content }))
 }
 
 fn mistakes(connection: &Connection) -> R<Vec<CleanText>> {
-    let mut ask = connection.prepare(&format!("PRAGMA integrity_check({MISTAKES})"))?;
-    let lines = ask.query_map([], |row| row.get::<_, String>(0))?;
+    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({MISTAKES})"))?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
     let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
     Ok(lines.iter().filter(|line| line.as_str() != "ok").map(|line| CleanText::title(line, 120)).collect())
 }
@@ -88,8 +85,8 @@ fn content(connection: &Connection, scope: Option<&Scope>, now: Time) -> R<Conte
     let (mut jobs_here, mut a_job) = (0, None);
     let number = scope.map(|scope| scopes::find(connection, scope)).transpose()?.flatten();
     if let Some(number) = number {
-        let own = "SELECT count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL";
-        jobs_here = connection.query_row(own, [number], |row| row.get(0))?;
+        let in_project = "SELECT count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL";
+        jobs_here = connection.query_row(in_project, [number], |row| row.get(0))?;
         let newest = "SELECT id FROM job WHERE scope = ?1 AND id IS NOT NULL AND gone = 0 ORDER BY key DESC LIMIT 1";
         let id: Option<String> = connection.query_row(newest, [number], |row| row.get(0)).optional()?;
         a_job = id.as_deref().and_then(JobId::new);
@@ -99,13 +96,13 @@ fn content(connection: &Connection, scope: Option<&Scope>, now: Time) -> R<Conte
     let senders = senders.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     Ok(Content {
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
-        jobs_here,
+        jobs_in_project: jobs_here,
         undelivered: count("SELECT count(*) FROM prompt WHERE state IN ('not sent', 'rejected', 'unconfirmed')")?,
-        queued: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND held = 0")?,
-        paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND held = 1")?,
+        queued: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 0")?,
+        paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 1")?,
         drafts: count("SELECT count(*) FROM draft")?,
         senders,
-        a_job,
+        example_job: a_job,
         budgets: scope.map(|scope| budgets(connection, scope, now)).transpose()?.unwrap_or_default(),
     })
 }

@@ -1,11 +1,11 @@
-//! The thread that owns the connection, and the handle through which calls reach it, one after the other.
+//! The thread that owns the connection, and the handle that sends calls to it, one after the other.
 //!
-//! A call that was handed over is carried out whole, whether or not its caller still waits. The thread ends when the
-//! last handle is gone or one of them closes the store; an error or a panic in a call ends that call alone. Calls may be
-//! handed over while the thread still opens the file.
+//! A submitted call runs to its end, whether or not its caller still waits. The thread ends when the last handle is
+//! dropped or one of them closes the store; an error or a panic ends only the call that caused it. Calls may be
+//! submitted while the thread is still opening the file.
 
 use super::error::StoreError;
-use super::periodic::{PeriodicTask, Rounds};
+use super::periodic::{PeriodicTask, PeriodicTasks};
 use super::{Opened, schema, scopes};
 use crate::model::endpoint::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 
 type Task = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// Where it is told what an opening found.
+/// Receives the result of opening the file.
 pub(super) type OpenReceiver = oneshot::Receiver<Result<Opened, StoreError>>;
 
 enum StoreCommand {
@@ -29,18 +29,18 @@ enum StoreCommand {
     Close(oneshot::Sender<()>),
 }
 
-/// The way to the store's thread; cheap to clone.
+/// A cheap-to-clone handle to the store's thread.
 #[derive(Debug, Clone)]
 pub(super) struct Handle {
-    orders: mpsc::Sender<StoreCommand>,
+    commands: mpsc::Sender<StoreCommand>,
     /// Whether every write is refused: known once the file is open.
     read_only: Arc<AtomicBool>,
-    /// Where a call that met a damaged page leaves word for the next opening; none in memory.
+    /// The file that marks the database as damaged for the next opening; `None` in memory.
     damage_note: Option<PathBuf>,
 }
 
 impl Handle {
-    /// Gives the connection a thread of its own.
+    /// Starts a thread for the connection.
     pub(super) fn start(
         connection: Connection,
         read_only: bool,
@@ -50,9 +50,9 @@ impl Handle {
         Ok(Self::launch(move || Ok((connection, opened)), read_only, damage_note)?.0)
     }
 
-    /// Starts the thread, which opens the connection itself and then tells what it found. Calls that are handed over
-    /// meanwhile wait for that; where it fails, they fail.
-    pub(super) fn begin(
+    /// Starts the thread, which opens the connection itself and then sends the result. Calls that are submitted
+    /// meanwhile wait for it, and fail if opening fails.
+    pub(super) fn start_and_open(
         open: impl FnOnce() -> Result<(Connection, Opened), StoreError> + Send + 'static,
         damage_note: Option<PathBuf>,
     ) -> Result<(Self, OpenReceiver), StoreError> {
@@ -64,51 +64,50 @@ impl Handle {
         read_only: bool,
         damage_note: Option<PathBuf>,
     ) -> Result<(Self, OpenReceiver), StoreError> {
-        let (orders, inbox) = mpsc::channel::<StoreCommand>();
-        let (tell, told) = oneshot::channel();
+        let (commands, receiver) = mpsc::channel::<StoreCommand>();
+        let (opened_sender, opened_receiver) = oneshot::channel();
         let read_only = Arc::new(AtomicBool::new(read_only));
-        let known = Arc::clone(&read_only);
+        let read_only_flag = Arc::clone(&read_only);
         std::thread::Builder::new().name("store".to_owned()).spawn(move || {
-            // Whoever waits for the opening may have gone: it is done whole all the same.
+            // The receiver may be gone: the file is opened nevertheless.
             let mut connection = match open() {
                 Ok((connection, opened)) => {
-                    known.store(opened.read_only, Ordering::SeqCst);
-                    let _ = tell.send(Ok(opened));
+                    read_only_flag.store(opened.read_only, Ordering::SeqCst);
+                    let _ = opened_sender.send(Ok(opened));
                     connection
                 }
                 Err(error) => {
-                    let _ = tell.send(Err(error));
+                    let _ = opened_sender.send(Err(error));
                     return;
                 }
             };
-            let closing = serve(&inbox, &mut connection);
+            let closing = serve(&receiver, &mut connection);
             drop(connection);
             if let Some(done) = closing {
-                // Nobody waiting is fine: the file is closed all the same.
+                // The receiver may be gone: the file is closed nevertheless.
                 let _ = done.send(());
             }
         })?;
-        Ok((Self { orders, read_only, damage_note }, told))
+        Ok((Self { commands, read_only, damage_note }, opened_receiver))
     }
 
-    /// Whether every write is refused.
     pub(super) fn is_read_only(&self) -> bool {
         self.read_only.load(Ordering::SeqCst)
     }
 
-    /// Tries whether a write would get through; where none would, all are refused from now on. Gives whether that is so.
+    /// Returns whether writing works. If it doesn't, all writes are refused from then on.
     pub(super) async fn try_writing(&self) -> Result<bool, StoreError> {
-        let known = Arc::clone(&self.read_only);
-        self.bare(move |connection| {
-            let is_writable = !known.load(Ordering::SeqCst) && schema::is_writable(connection)?;
-            known.store(!is_writable, Ordering::SeqCst);
+        let read_only_flag = Arc::clone(&self.read_only);
+        self.run(move |connection| {
+            let is_writable = !read_only_flag.load(Ordering::SeqCst) && schema::is_writable(connection)?;
+            read_only_flag.store(!is_writable, Ordering::SeqCst);
             Ok(is_writable)
         })
         .await
     }
 
-    /// Carries out `work` outside of any transaction.
-    pub(super) async fn bare<T: Send + 'static>(
+    /// Runs `work` outside of any transaction.
+    pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
@@ -116,18 +115,18 @@ impl Handle {
         let note = self.damage_note.clone();
         let task: Task = Box::new(move |connection| {
             let result = work(connection);
-            learn(&result, connection, note.as_ref());
-            // The caller may have gone; its call has been carried out nevertheless.
+            react_to_error(&result, connection, note.as_ref());
+            // The caller may be gone; the call has run nevertheless.
             let _ = reply.send(result);
         });
-        self.orders.send(StoreCommand::Run(task)).map_err(|_| StoreError::Closed)?;
+        self.commands.send(StoreCommand::Run(task)).map_err(|_| StoreError::Closed)?;
         match answer.await {
             Ok(result) => result,
-            Err(_) => Err(self.why_no_answer()),
+            Err(_) => Err(self.missing_answer_error()),
         }
     }
 
-    /// Carries out `work` at once and then `every` so often, between the calls, until `seen` breaks off. Both run on the
+    /// Runs `work` at once and then at every interval, between the calls, until `seen` returns `Break`. Both run on the
     /// store's thread.
     pub(super) fn repeat<T>(
         &self,
@@ -136,12 +135,12 @@ impl Handle {
         mut seen: impl FnMut(Result<T, StoreError>) -> ControlFlow<()> + Send + 'static,
     ) -> Result<(), StoreError> {
         let note = self.damage_note.clone();
-        let round = PeriodicTask::new(every, move |connection| {
+        let task = PeriodicTask::new(every, move |connection| {
             let result = work(connection);
-            learn(&result, connection, note.as_ref());
+            react_to_error(&result, connection, note.as_ref());
             seen(result)
         });
-        self.orders.send(StoreCommand::Repeat(round)).map_err(|_| StoreError::Closed)
+        self.commands.send(StoreCommand::Repeat(task)).map_err(|_| StoreError::Closed)
     }
 
     /// Reads in one snapshot.
@@ -149,14 +148,14 @@ impl Handle {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.bare(move |connection| {
+        self.run(move |connection| {
             let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
             work(&snapshot)
         })
         .await
     }
 
-    /// As [`Self::read`], by the scope's number; the empty answer for a scope of which nothing was ever written.
+    /// Like [`Self::read`], with the scope's row id; returns the default if nothing was ever written for the scope.
     pub(super) async fn read_of<T: Default + Send + 'static>(
         &self,
         scope: &Scope,
@@ -166,75 +165,71 @@ impl Handle {
         self.read(move |db| scopes::find(db, &scope)?.map_or_else(|| Ok(T::default()), |scope| work(db, scope))).await
     }
 
-    /// Writes in one transaction that takes the lock at its start: all of it is on disk afterwards, or nothing.
+    /// Writes in one transaction that takes the lock at its start: afterwards either everything is on disk or nothing.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let read_only = Arc::clone(&self.read_only);
-        self.bare(move |connection| {
-            // Only now: what was asked for before may have found it out.
+        self.run(move |connection| {
+            // Checked here, since an earlier call in the queue may have changed it.
             if read_only.load(Ordering::SeqCst) {
                 return Err(StoreError::ReadOnly);
             }
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let result = work(&transaction)?;
             transaction.commit()?;
-            // It is on disk, whatever comes of this.
+            // The transaction is on disk, so an error here doesn't matter.
             let _ = schema::wait_for_locks(connection, false);
             Ok(result)
         })
         .await
     }
 
-    /// Closes the file and waits until it is closed, after all calls made before. Later calls give `Closed`.
+    /// Closes the file after all earlier calls and waits until it is closed. Later calls return `Closed`.
     pub(super) async fn close(self) {
         let (done, closed) = oneshot::channel();
-        if self.orders.send(StoreCommand::Close(done)).is_ok() {
+        if self.commands.send(StoreCommand::Close(done)).is_ok() {
             // An error means that another handle closed it first.
             let _ = closed.await;
         }
     }
 
-    /// A reply that was dropped: the call panicked, or the store was closed before its turn came.
-    fn why_no_answer(&self) -> StoreError {
-        let alive = self.orders.send(StoreCommand::Run(Box::new(|_| {}))).is_ok();
-        if alive {
-            StoreError::Unusable("a call of the store failed inside docdeck".to_owned())
-        } else {
-            StoreError::Closed
-        }
+    /// The reply was dropped: the call panicked, or the store was closed before the call ran.
+    fn missing_answer_error(&self) -> StoreError {
+        let is_running = self.commands.send(StoreCommand::Run(Box::new(|_| {}))).is_ok();
+        if is_running { StoreError::Unusable("internal error".to_owned()) } else { StoreError::Closed }
     }
 }
 
-/// Carries out what is asked for and what is due until the last handle is gone, or one of them closes the store: then gives
-/// where to say that it is closed.
-fn serve(inbox: &Receiver<StoreCommand>, connection: &mut Connection) -> Option<oneshot::Sender<()>> {
-    let mut rounds = Rounds::default();
+/// Runs calls and periodic tasks until the last handle is dropped, or one of them closes the store: then returns the
+/// sender that reports that it is closed.
+fn serve(receiver: &Receiver<StoreCommand>, connection: &mut Connection) -> Option<oneshot::Sender<()>> {
+    let mut tasks = PeriodicTasks::default();
     loop {
-        let order = match rounds.pause() {
-            Some(pause) => inbox.recv_timeout(pause),
-            None => inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        let command = match tasks.time_until_next() {
+            Some(timeout) => receiver.recv_timeout(timeout),
+            None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
-        match order {
-            // The panic hook has spoken by now; the caller hears of it by its dropped reply, and unwinding has rolled the
+        match command {
+            // The panic hook has run by now. The caller is notified by its dropped reply, and unwinding has rolled the
             // transaction back.
             Ok(StoreCommand::Run(task)) => drop(catch_unwind(AssertUnwindSafe(|| task(connection)))),
-            Ok(StoreCommand::Repeat(round)) => rounds.add(round),
+            Ok(StoreCommand::Repeat(task)) => tasks.add(task),
             Ok(StoreCommand::Close(done)) => return Some(done),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return None,
         }
-        rounds.run(connection);
+        tasks.run(connection);
     }
 }
 
-/// What a result says beside itself.
-fn learn<T>(result: &Result<T, StoreError>, connection: &Connection, damage_note: Option<&PathBuf>) {
+/// Adjusts the lock timeout and the damage note to an error.
+fn react_to_error<T>(result: &Result<T, StoreError>, connection: &Connection, damage_note: Option<&PathBuf>) {
     match (result, damage_note) {
-        // An error leaves the longer wait, which loses nothing.
+        // If this fails, the longer timeout stays, which does no harm.
         (Err(StoreError::Busy), _) => drop(schema::wait_for_locks(connection, true)),
-        // Without the note the next opening looks less closely, no more than that.
+        // Without the note, the next opening checks less thoroughly.
         (Err(StoreError::Damaged), Some(note)) => drop(std::fs::File::create(note)),
         _ => {}
     }

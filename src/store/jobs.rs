@@ -1,5 +1,5 @@
-//! Job rows: reading the list, taking in what the service says, what the user does to a row, and two rows that turn
-//! out to be one job.
+//! The table of jobs: reading the list, merging the service's answers and the user's changes, and merging two rows that
+//! turn out to be the same job.
 //!
 //! Every change goes through [`put`] or [`touch`], which give the row its next revision in the same transaction.
 
@@ -11,7 +11,7 @@ use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob};
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::{FirstRows, Job, JobGroup, JobKey, RemainingJobs};
+use crate::model::row::{InitialRows, Job, JobGroup, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params, params_from_iter};
@@ -19,10 +19,9 @@ use std::sync::LazyLock;
 
 type R<T> = Result<T, StoreError>;
 
-/// All jobs of the scope, oldest first.
 pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Job>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    // In the order in which the rows lie: an index by scope would have them sorted again.
+    // Read in the order in which the rows are stored: with an index by scope, they would have to be sorted.
     let sql = format!(
         "SELECT {JOB_WITHOUT_PAGES} FROM job NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL ORDER BY key"
     );
@@ -31,22 +30,22 @@ pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Job>> {
     Ok(rows)
 }
 
-/// How many jobs, those that were put away apart, are of none of these scopes.
-pub(super) fn count_elsewhere(connection: &Connection, scopes: &[Scope]) -> R<usize> {
-    let mut all = 0;
+/// The number of jobs that belong to none of these scopes, without dismissed ones.
+pub(super) fn count_in_other_scopes(connection: &Connection, scopes: &[Scope]) -> R<usize> {
+    let mut total = 0;
     for other in scopes::all(connection)? {
-        let is_one = scopes.iter().any(|one| (&one.base_url, &one.project) == (&other.base_url, &other.project));
-        if !is_one && let Some(id) = scopes::find(connection, &other)? {
+        let is_listed = scopes.iter().any(|one| (&one.base_url, &one.project) == (&other.base_url, &other.project));
+        if !is_listed && let Some(id) = scopes::find(connection, &other)? {
             let [needs_you, working, queued, done, _] = sizes(connection, id)?.sizes;
-            all += needs_you + working + queued + done;
+            total += needs_you + working + queued + done;
         }
     }
-    Ok(all)
+    Ok(total)
 }
 
-/// The first `limit` rows of the list by need, in its order, how many rows each group has, and the thread of the first one.
-pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<FirstRows> {
-    let mut first = FirstRows::default();
+/// The first `limit` rows of the list, the size of each group, and the thread of the first row.
+pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<InitialRows> {
+    let mut first = InitialRows::default();
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(first) };
     let GroupSizes { sizes, working } = sizes(connection, scope)?;
     (first.sizes, first.working) = (sizes, working);
@@ -55,49 +54,49 @@ pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<Fir
     Ok(first)
 }
 
-/// The query for the first rows: queued jobs in the order of the queue, all others with the newest first. The index has every
-/// part of the order, so that only these rows are read.
+/// The query for the first rows: queued jobs in the order of the queue, all others newest first. The index contains the
+/// complete sort key, so that only these rows are read.
 pub(super) fn first_rows_sql() -> String {
     format!(
-        "SELECT {JOB} FROM job INDEXED BY job_by_need WHERE scope = ?1 AND merged_into IS NULL
-         ORDER BY need, turn, CASE need WHEN 2 THEN key ELSE -key END LIMIT ?2"
+        "SELECT {JOB} FROM job INDEXED BY job_by_list_order WHERE scope = ?1 AND merged_into IS NULL
+         ORDER BY list_group, list_order, CASE list_group WHEN 2 THEN key ELSE -key END LIMIT ?2"
     )
 }
 
-/// How many jobs a scope has; rows that were merged into others don't count.
+/// How many jobs a scope has, without rows that were merged into others.
 #[derive(Debug, Default)]
 pub(super) struct GroupSizes {
-    /// In the order of `Group` in the model.
+    /// In the order of [`JobGroup`].
     pub(super) sizes: [usize; JobGroup::ALL.len()],
-    /// Jobs that the agent works on, dismissed ones included.
+    /// Jobs that the agent works on, including dismissed ones.
     pub(super) working: usize,
 }
 
-/// The values of the column `need` for jobs that the agent works on: listed under that group, or dismissed.
+/// The values of the column `list_group` for jobs that the agent works on: listed in that group, or dismissed.
 pub(super) const WORKING: i64 = 1;
 pub(super) const WORKING_DISMISSED: i64 = 4;
 
-/// The sizes that the file keeps.
+/// The stored sizes, which triggers keep up to date.
 pub(super) fn sizes(connection: &Connection, scope: i64) -> R<GroupSizes> {
     let mut counted = GroupSizes::default();
-    let mut ask = connection.prepare_cached("SELECT need, jobs FROM job_count WHERE scope = ?1")?;
-    let mut groups = ask.query([scope])?;
+    let mut statement = connection.prepare_cached("SELECT list_group, jobs FROM job_count WHERE scope = ?1")?;
+    let mut groups = statement.query([scope])?;
     while let Some(group) = groups.next()? {
-        let (need, size): (i64, i64) = (group.get(0)?, group.get(1)?);
-        let (Ok(place), Ok(size)) = (usize::try_from(need), usize::try_from(size)) else { continue };
-        if let Some(slot) = counted.sizes.get_mut(place.min(JobGroup::ALL.len() - 1)) {
+        let (group_number, size): (i64, i64) = (group.get(0)?, group.get(1)?);
+        let (Ok(index), Ok(size)) = (usize::try_from(group_number), usize::try_from(size)) else { continue };
+        if let Some(slot) = counted.sizes.get_mut(index.min(JobGroup::ALL.len() - 1)) {
             *slot += size;
         }
-        if matches!(need, WORKING | WORKING_DISMISSED) {
+        if matches!(group_number, WORKING | WORKING_DISMISSED) {
             counted.working += size;
         }
     }
     Ok(counted)
 }
 
-/// Rows of the scope that may have to be looked at again, oldest first: every one for which
-/// [`next_poll`](crate::model::poll::next_poll) names a moment, and a few more.
-pub(super) fn under_way(connection: &Connection, scope: &Scope) -> R<Vec<Job>> {
+/// Rows of the scope that may have to be checked again, oldest first: every row for which
+/// [`next_poll`](crate::model::poll::next_poll) returns a time, and a few more.
+pub(super) fn to_check(connection: &Connection, scope: &Scope) -> R<Vec<Job>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
     let sql = format!(
         "SELECT {JOB} FROM job NOT INDEXED
@@ -109,11 +108,10 @@ pub(super) fn under_way(connection: &Connection, scope: &Scope) -> R<Vec<Job>> {
     rows(connection, &sql, [scope])
 }
 
-/// The largest revision of the scope's rows; 0 without any.
 pub(super) fn revision(connection: &Connection, scope: &Scope) -> R<i64> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(0) };
-    let mut ask = connection.prepare_cached("SELECT coalesce(max(revision), 0) FROM job WHERE scope = ?1")?;
-    Ok(ask.query_row([scope], |row| row.get(0))?)
+    let mut statement = connection.prepare_cached("SELECT coalesce(max(revision), 0) FROM job WHERE scope = ?1")?;
+    Ok(statement.query_row([scope], |row| row.get(0))?)
 }
 
 /// Rows with a later revision, oldest change first, and rows that were merged into another one since.
@@ -124,10 +122,10 @@ pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i6
     let sql =
         format!("SELECT {JOB} FROM job WHERE scope = ?1 AND revision > ?2 AND merged_into IS NULL ORDER BY revision");
     let rows = rows(connection, &sql, [scope, revision])?;
-    let mut ask = connection.prepare_cached(
+    let mut statement = connection.prepare_cached(
         "SELECT key, merged_into, revision FROM job WHERE scope = ?1 AND revision > ?2 AND merged_into IS NOT NULL",
     )?;
-    let merged: Vec<(JobKey, JobKey, i64)> = ask
+    let merged: Vec<(JobKey, JobKey, i64)> = statement
         .query_map([scope, revision], |row| Ok((JobKey(row.get(0)?), JobKey(row.get(1)?), row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
     let revision =
@@ -136,67 +134,67 @@ pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i6
     Ok(Changes { rows, merged, revision, prunes })
 }
 
-/// The rows of the scope, also those that were merged into others, and the last key that was given out at all.
-pub(super) fn left(connection: &Connection, scope: &Scope) -> R<RemainingJobs> {
+/// The keys of all rows of the scope, including merged ones, and the last key that was ever assigned.
+pub(super) fn remaining(connection: &Connection, scope: &Scope) -> R<RemainingJobs> {
     let up_to = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'job'";
     let up_to = JobKey(connection.prepare_cached(up_to)?.query_row([], |row| row.get(0))?);
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(RemainingJobs { keys: Vec::new(), up_to }) };
-    let mut ask = connection.prepare_cached("SELECT key FROM job NOT INDEXED WHERE scope = ?1 ORDER BY key")?;
-    let keys = ask.query_map([scope], |row| row.get(0).map(JobKey))?.collect::<rusqlite::Result<_>>()?;
+    let mut statement = connection.prepare_cached("SELECT key FROM job NOT INDEXED WHERE scope = ?1 ORDER BY key")?;
+    let keys = statement.query_map([scope], |row| row.get(0).map(JobKey))?.collect::<rusqlite::Result<_>>()?;
     Ok(RemainingJobs { keys, up_to })
 }
 
 /// Keys of rows that were merged into this one.
 pub(super) fn merged_into(connection: &Connection, key: JobKey) -> R<Vec<JobKey>> {
-    let mut ask = connection.prepare_cached("SELECT key FROM job WHERE merged_into = ?1 ORDER BY key")?;
-    let keys = ask.query_map([key.0], |row| row.get(0).map(JobKey))?;
+    let mut statement = connection.prepare_cached("SELECT key FROM job WHERE merged_into = ?1 ORDER BY key")?;
+    let keys = statement.query_map([key.0], |row| row.get(0).map(JobKey))?;
     Ok(keys.collect::<rusqlite::Result<_>>()?)
 }
 
 fn rows(connection: &Connection, sql: &str, params: impl Params) -> R<Vec<Job>> {
-    let mut ask = connection.prepare_cached(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let mut shared = SharedTexts::default();
-    let rows = ask.query_map(params, |row| columns::one_of_many(row, &mut shared))?;
+    let rows = statement.query_map(params, |row| columns::job_row_sharing(row, &mut shared))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The row itself, also one that was merged into another.
+/// The row of this very key, even if it was merged into another one.
 pub(super) fn find(connection: &Connection, key: JobKey) -> R<Option<Job>> {
-    let mut ask = connection.prepare_cached(&format!("SELECT {JOB} FROM job WHERE key = ?1"))?;
-    Ok(ask.query_row([key.0], columns::job_row).optional()?)
+    let mut statement = connection.prepare_cached(&format!("SELECT {JOB} FROM job WHERE key = ?1"))?;
+    Ok(statement.query_row([key.0], columns::job_row).optional()?)
 }
 
 /// The row with the service's id.
 pub(super) fn find_by_id(connection: &Connection, scope: i64, id: &JobId) -> R<Option<Job>> {
-    let mut ask = connection.prepare_cached(&format!("SELECT {JOB} FROM job WHERE scope = ?1 AND id = ?2"))?;
-    Ok(ask.query_row(params![scope, id.as_str()], columns::job_row).optional()?)
+    let mut statement = connection.prepare_cached(&format!("SELECT {JOB} FROM job WHERE scope = ?1 AND id = ?2"))?;
+    Ok(statement.query_row(params![scope, id.as_str()], columns::job_row).optional()?)
 }
 
-/// As [`find_by_id`], without the index.
+/// Like [`find_by_id`], without the index.
 pub(super) fn search_id(connection: &Connection, scope: i64, id: &JobId) -> R<Option<Job>> {
     let sql = format!("SELECT {JOB} FROM job NOT INDEXED WHERE scope = ?1 AND id = ?2");
     Ok(connection.query_row(&sql, params![scope, id.as_str()], columns::job_row).optional()?)
 }
 
-/// The row that stands for `key` now: its own, or the one that it was merged into.
+/// The row of `key`, or the row that it was merged into.
 pub(super) fn get(connection: &Connection, key: JobKey) -> R<Job> {
     let key = current(connection, key)?;
     find(connection, key)?.ok_or(StoreError::NoSuchJob)
 }
 
-/// The key that stands for `key` now.
+/// The key itself, or the key of the row that it was merged into.
 pub(super) fn current(connection: &Connection, key: JobKey) -> R<JobKey> {
-    let mut ask = connection.prepare_cached("SELECT coalesce(merged_into, key) FROM job WHERE key = ?1")?;
-    ask.query_row([key.0], |row| row.get(0)).optional()?.map(JobKey).ok_or(StoreError::NoSuchJob)
+    let mut statement = connection.prepare_cached("SELECT coalesce(merged_into, key) FROM job WHERE key = ?1")?;
+    statement.query_row([key.0], |row| row.get(0)).optional()?.map(JobKey).ok_or(StoreError::NoSuchJob)
 }
 
-/// The number of the scope that the job belongs to.
+/// The id of the scope that the job belongs to.
 pub(super) fn scope_of(connection: &Connection, key: JobKey) -> R<i64> {
-    let mut ask = connection.prepare_cached("SELECT scope FROM job WHERE key = ?1")?;
-    ask.query_row([key.0], |row| row.get(0)).optional()?.ok_or(StoreError::NoSuchJob)
+    let mut statement = connection.prepare_cached("SELECT scope FROM job WHERE key = ?1")?;
+    statement.query_row([key.0], |row| row.get(0)).optional()?.ok_or(StoreError::NoSuchJob)
 }
 
-/// A new row without an answer of the service.
+/// Adds a row for which there is no answer of the service yet.
 pub(super) fn insert(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: Time) -> R<JobKey> {
     tx.prepare_cached(
         "INSERT INTO job (scope, title, created_at, started_at, changed_at, revision) VALUES (?1, ?2, ?3, ?3, ?3, 0)",
@@ -205,14 +203,14 @@ pub(super) fn insert(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: T
     Ok(JobKey(tx.last_insert_rowid()))
 }
 
-/// The title that a job has until the user gives it one.
+/// Sets the title that a job has until the user gives it one.
 pub(super) fn set_first_line(tx: &Transaction<'_>, key: JobKey, title: &CleanText) -> R<()> {
     tx.prepare_cached("UPDATE job SET title = ?2 WHERE key = ?1")?.execute(params![key.0, title.as_str()])?;
     Ok(())
 }
 
-/// Columns that a row of the model fills, in the order of [`facts`]; title, tags and note are written by `local`.
-const FACTS: [&str; 18] = [
+/// Columns that a row of the model fills, in the order of [`model_values`]; `labels` writes the user's title, tags and note.
+const MODEL_COLUMNS: [&str; 18] = [
     "id",
     "status",
     "repository",
@@ -225,7 +223,7 @@ const FACTS: [&str; 18] = [
     "finished_at",
     "changed_at",
     "checked_at",
-    "looked_at",
+    "viewed_at",
     "gone",
     "dismissed",
     "handled_at",
@@ -233,23 +231,23 @@ const FACTS: [&str; 18] = [
     "gone_at",
 ];
 
-/// The values of [`FACTS`].
-fn facts(row: &Job) -> [ToSqlOutput<'_>; FACTS.len()] {
+/// The values of [`MODEL_COLUMNS`].
+fn model_values(row: &Job) -> [ToSqlOutput<'_>; MODEL_COLUMNS.len()] {
     let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
     [
-        word(row.id.as_ref().map(JobId::as_str)),
-        word(row.status.as_ref().map(status_word)),
-        word(text(row.repository.as_deref())),
-        word(text(row.git_ref.as_ref())),
-        word(text(row.model.as_deref())),
-        word(text(row.pr_link.as_ref())),
+        text_or_null(row.id.as_ref().map(JobId::as_str)),
+        text_or_null(row.status.as_ref().map(status_word)),
+        text_or_null(text(row.repository.as_deref())),
+        text_or_null(text(row.git_ref.as_ref())),
+        text_or_null(text(row.model.as_deref())),
+        text_or_null(text(row.pr_link.as_ref())),
         time(Some(row.created_at)),
         time(row.archived_at),
         time(Some(row.started_at)),
         time(row.finished_at),
         time(Some(row.changed_at)),
         time(row.checked_at),
-        time(row.looked_at),
+        time(row.viewed_at),
         row.gone.into(),
         row.dismissed.into(),
         time(row.handled_at),
@@ -260,41 +258,42 @@ fn facts(row: &Job) -> [ToSqlOutput<'_>; FACTS.len()] {
 
 const NULL: ToSqlOutput<'static> = ToSqlOutput::Owned(Value::Null);
 
-fn word(word: Option<&str>) -> ToSqlOutput<'_> {
-    word.map_or(NULL, Into::into)
+fn text_or_null(text: Option<&str>) -> ToSqlOutput<'_> {
+    text.map_or(NULL, Into::into)
 }
 
-/// Writes the row as it is given, except for its title, tags and note (`local` does), and gives it as it then stands.
+/// Writes the row, except for its title, tags and note (see `labels`), and returns it as stored.
 pub(super) fn put(tx: &Transaction<'_>, row: &Job) -> R<Job> {
     static UPDATE: LazyLock<String> = LazyLock::new(|| {
-        let columns: Vec<String> = FACTS.iter().zip(2..).map(|(column, at)| format!("{column} = ?{at}")).collect();
+        let columns: Vec<String> =
+            MODEL_COLUMNS.iter().zip(2..).map(|(column, at)| format!("{column} = ?{at}")).collect();
         format!("UPDATE job SET {} WHERE key = ?1", columns.join(", "))
     });
     let key = [row.key.0.into()].into_iter();
-    tx.prepare_cached(&UPDATE)?.execute(params_from_iter(key.chain(facts(row))))?;
+    tx.prepare_cached(&UPDATE)?.execute(params_from_iter(key.chain(model_values(row))))?;
     touch(tx, row.key)
 }
 
-/// A new row with all that is known of the job but its pages, in one statement. `name` is the title that it has until the
-/// user gives it one. If a prompt of the thread is not delivered, the row needs [`touch`] once that is written.
-pub(super) fn insert_whole(tx: &Transaction<'_>, scope: i64, name: &CleanText, row: &Job) -> R<JobKey> {
+/// Adds a row with all data of the job except its pages, in one statement. `name` is the title that the job has until
+/// the user gives it one. If a prompt of the thread is undelivered, [`touch`] the row after storing the prompt.
+pub(super) fn insert_complete(tx: &Transaction<'_>, scope: i64, name: &CleanText, row: &Job) -> R<JobKey> {
     static INSERT: LazyLock<String> = LazyLock::new(|| {
-        let places: Vec<String> = (7..7 + FACTS.len()).map(|at| format!("?{at}")).collect();
+        let parameters: Vec<String> = (7..7 + MODEL_COLUMNS.len()).map(|at| format!("?{at}")).collect();
         format!(
             "INSERT INTO job (scope, title, own_title, tags, note, revision, {}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, {})",
-            FACTS.join(", "),
-            places.join(", ")
+            MODEL_COLUMNS.join(", "),
+            parameters.join(", ")
         )
     });
-    let words: [ToSqlOutput<'_>; 6] = [
+    let own_values: [ToSqlOutput<'_>; 6] = [
         scope.into(),
         name.as_str().into(),
-        word(row.has_own_title.then_some(row.title.as_str())),
+        text_or_null(row.has_own_title.then_some(row.title.as_str())),
         columns::joined_tags(&row.tags).map_or(NULL, |tags| ToSqlOutput::Owned(Value::Text(tags))),
-        word(text(row.note.as_ref())),
+        text_or_null(text(row.note.as_ref())),
         next_revision(tx)?.into(),
     ];
-    tx.prepare_cached(&INSERT)?.execute(params_from_iter(words.into_iter().chain(facts(row))))?;
+    tx.prepare_cached(&INSERT)?.execute(params_from_iter(own_values.into_iter().chain(model_values(row))))?;
     Ok(JobKey(tx.last_insert_rowid()))
 }
 
@@ -303,7 +302,7 @@ fn next_revision(tx: &Transaction<'_>) -> R<i64> {
     Ok(next.query_row([], |row| row.get(0))?)
 }
 
-/// Gives the row its next revision, the state of its most pressing prompt and its place in the queue. A job without an
+/// Gives the row its next revision, the state of its most urgent prompt and its position in the queue. A job without an
 /// id whose first prompt was discarded counts as discarded.
 pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> R<Job> {
     let revision = next_revision(tx)?;
@@ -313,27 +312,28 @@ pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> R<Job> {
              WHERE prompt.job = ?1 AND state <> 'accepted'
                  AND (state <> 'dismissed' OR (prompt.kind = 'create' AND job.id IS NULL))
              ORDER BY CASE state WHEN 'unconfirmed' THEN 1 WHEN 'rejected' THEN 2 WHEN 'not sent' THEN 3
-                                 WHEN 'sending' THEN 4 WHEN 'dismissed' THEN 5 ELSE 6 + held END
+                                 WHEN 'sending' THEN 4 WHEN 'dismissed' THEN 5 ELSE 6 + paused END
              LIMIT 1),
-             place = (SELECT min(coalesce(prompt.place, prompt.id)) FROM prompt WHERE job = ?1 AND state = 'queued')
+             queue_position = (SELECT min(coalesce(prompt.queue_position, prompt.id)) FROM prompt
+                               WHERE job = ?1 AND state = 'queued')
          WHERE key = ?1"
     ))?
     .execute(params![key.0, revision])?;
     find(tx, key)?.ok_or(StoreError::NoSuchJob)
 }
 
-/// Merges what a GET said.
+/// Merges the answer to a GET request.
 pub(super) fn apply(tx: &Transaction<'_>, key: JobKey, what: &Fetched, now: Time) -> R<MergeResult> {
     let mut row = get(tx, key)?;
     let events = match what {
-        Fetched::Job(job) => merge::take_in(&mut row, job, now),
-        Fetched::NotFound => merge::lose(&mut row, now),
+        Fetched::Job(job) => merge::merge_answer(&mut row, job, now),
+        Fetched::NotFound => merge::mark_gone(&mut row, now),
     };
     record(tx, row.key, &events)?;
     Ok(MergeResult { row: put(tx, &row)?, events, shares_id_with: None })
 }
 
-/// Takes in a job that was made elsewhere; one that is known gets the answer, and is back on the list.
+/// Tracks a job that was created elsewhere. A job that is already tracked gets the answer and is no longer dismissed.
 pub(super) fn track(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time) -> R<Job> {
     if let Some(known) = find_by_id(tx, scope, &job.id)? {
         let mut row = apply(tx, known.key, &Fetched::Job(job.clone()), now)?.row;
@@ -342,18 +342,18 @@ pub(super) fn track(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time
     }
     let key = insert(tx, scope, &job.id.clean(), now)?;
     let mut row = get(tx, key)?;
-    let events = merge::take_in(&mut row, job, now);
+    let events = merge::merge_answer(&mut row, job, now);
     row.id = Some(job.id.clone());
     row.started_at = row.created_at;
-    // It may have been finished for long: when is not known.
+    // The job may have finished long ago; the time is unknown.
     row.finished_at = None;
     record(tx, key, &events)?;
     put(tx, &row)
 }
 
-/// Gives the row the service's id. A row that already has this id is taken into it with its prompts, transitions,
-/// draft and pages, and stays behind without an id, dismissed.
-pub(super) fn join_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> R<()> {
+/// Gives the row the service's id. If another row already has this id, its prompts, events, draft and pages move to
+/// this row, and the other one stays without an id and dismissed.
+pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> R<()> {
     let scope = scope_of(tx, row.key)?;
     if let Some(other) = find_by_id(tx, scope, id)?.filter(|other| other.key != row.key) {
         let (from, to) = (other.key, row.key);
@@ -364,18 +364,18 @@ pub(super) fn join_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> R<()> 
         ] {
             tx.execute(sql, [from.0, to.0])?;
         }
-        drafts::move_over(tx, from, to)?;
-        pages::move_over(tx, from, to)?;
+        drafts::move_draft(tx, from, to)?;
+        pages::move_pages(tx, from, to)?;
         touch(tx, from)?;
         let Job { title, has_own_title: named, tags, note, .. } = row.clone();
         *row = Job { key: to, title, has_own_title: named, tags, note, ..other.clone() };
-        labels::join(tx, row, &other)?;
+        labels::merge_labels(tx, row, &other)?;
     }
     row.id = Some(id.clone());
     Ok(())
 }
 
-/// Writes transitions down.
+/// Stores events.
 pub(super) fn record(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> R<()> {
     let mut write =
         tx.prepare_cached("INSERT INTO event (job, at, kind, before, after) VALUES (?1, ?2, ?3, ?4, ?5)")?;
@@ -386,38 +386,38 @@ pub(super) fn record(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> 
     Ok(())
 }
 
-/// The transitions of a job, oldest first.
+/// The events of a job, oldest first.
 pub(super) fn events(connection: &Connection, key: JobKey) -> R<Vec<JobEvent>> {
-    let mut ask =
+    let mut statement =
         connection.prepare_cached("SELECT at, kind, before, after FROM event WHERE job = ?1 ORDER BY at, id")?;
-    let events = ask.query_map([key.0], columns::event)?;
+    let events = statement.query_map([key.0], columns::event)?;
     Ok(events.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The last `n` transitions of the scope as lines of the log, oldest first.
+/// The last `n` events of the scope as log lines, oldest first.
 pub(super) fn recent_events(connection: &Connection, scope: &Scope, n: u32) -> R<Vec<LogEntry>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let mut ask = connection.prepare_cached(
+    let mut statement = connection.prepare_cached(
         "SELECT event.at, event.kind, event.before, event.after, job.title
          FROM event CROSS JOIN job ON job.key = event.job WHERE job.scope = ?1 ORDER BY event.id DESC LIMIT ?2",
     )?;
-    let entries = ask.query_map([scope, i64::from(n)], |row| {
+    let entries = statement.query_map([scope, i64::from(n)], |row| {
         let event = columns::event(row)?;
         let subject = columns::line(row, 4)?.unwrap_or_default();
-        Ok(LogEntry { at: event.at, subject, what: LogKind::Transition(transition(&event.kind)) })
+        Ok(LogEntry { at: event.at, subject, kind: LogKind::Transition(transition(&event.kind)) })
     })?;
     let mut entries: Vec<LogEntry> = entries.collect::<rusqlite::Result<_>>()?;
     entries.reverse();
     Ok(entries)
 }
 
-/// A transition in a few words, as the log says it.
+/// An event in a few words, for the log.
 fn transition(kind: &EventKind) -> CleanText {
     CleanText::line(&match kind {
         EventKind::Status { from: Some(from), to } => format!("{from} → {to}"),
         EventKind::Status { from: None, to } => to.to_string(),
         EventKind::PullRequest(link) => format!("pull request {link}"),
-        EventKind::Gone => "gone: the service no longer knows it".to_owned(),
-        EventKind::Back => "back: the service knows it again".to_owned(),
+        EventKind::Gone => "gone: not found on the service".to_owned(),
+        EventKind::Back => "back: found on the service again".to_owned(),
     })
 }

@@ -1,5 +1,5 @@
-//! How an answer and its counts lie in a column: as JSON, each number as it came. Read with care: the file may have been
-//! edited by others.
+//! Stores answers and counts in a column as JSON, each number exactly as received. Reading tolerates anything: the file
+//! may have been edited by others.
 
 use super::error::StoreError;
 use crate::model::text::CleanText;
@@ -8,7 +8,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// An answer on its way to the disk.
+/// An answer to write to disk.
 #[derive(Debug, Serialize)]
 struct EncodedAnswer<'a> {
     totals: WrittenCounts<'a>,
@@ -19,7 +19,7 @@ struct EncodedAnswer<'a> {
 /// Human, AI, total.
 type WrittenCounts<'a> = [WrittenCount<'a>; 3];
 
-/// A number, what came in place of one, or null for nothing.
+/// A number, what was received instead of one, or null if nothing was.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum WrittenCount<'a> {
@@ -29,7 +29,7 @@ enum WrittenCount<'a> {
     Missing(()),
 }
 
-/// The same on its way back.
+/// An answer read from disk.
 #[derive(Debug, Deserialize)]
 struct DecodedAnswer {
     totals: [ReadCount; 3],
@@ -43,29 +43,29 @@ struct ReadPath(CleanText);
 #[derive(Debug)]
 struct ReadCount(Count);
 
-/// The answer as one text.
-pub(super) fn text_of(page: &ViewsPage) -> Result<String, StoreError> {
+/// The answer as JSON.
+pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
     json(&EncodedAnswer {
-        totals: written(&page.totals),
-        rows: page.rows.iter().map(|row| (row.path.as_str(), written(&row.counts))).collect(),
+        totals: encodable(&page.totals),
+        rows: page.rows.iter().map(|row| (row.path.as_str(), encodable(&row.counts))).collect(),
         more: page.has_more,
     })
 }
 
-/// The answer in a text; none when it can't be read any more.
-pub(super) fn answer_of(text: &str) -> Option<ViewsPage> {
+/// Parses an answer; `None` if it can't be read.
+pub(super) fn decode_answer(text: &str) -> Option<ViewsPage> {
     let DecodedAnswer { totals, rows, more } = serde_json::from_str(text).ok()?;
     let row = |(ReadPath(path), numbers)| PageRow { path, counts: counts(numbers) };
     Some(ViewsPage { totals: counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
 }
 
-/// Three numbers as one text, exactly as received.
-pub(super) fn counts_text(counts: &Counts) -> Result<String, StoreError> {
-    json(&written(counts))
+/// Three counts as JSON, exactly as received.
+pub(super) fn encode_counts(counts: &Counts) -> Result<String, StoreError> {
+    json(&encodable(counts))
 }
 
-/// Three numbers from one text; what can't be read any more is missing.
-pub(super) fn counts_of(text: &str) -> Counts {
+/// Parses three counts; what can't be read is missing.
+pub(super) fn decode_counts(text: &str) -> Counts {
     serde_json::from_str(text).map(counts).unwrap_or_default()
 }
 
@@ -73,7 +73,7 @@ fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Unusable(error.to_string()))
 }
 
-fn written(counts: &Counts) -> WrittenCounts<'_> {
+fn encodable(counts: &Counts) -> WrittenCounts<'_> {
     [&counts.human, &counts.ai, &counts.total].map(|count| match count {
         Count::Known(n) => WrittenCount::Known(*n),
         Count::Fraction(n) => WrittenCount::Fraction(n.get()),

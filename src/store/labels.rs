@@ -1,5 +1,5 @@
-//! What the user adds to jobs on this computer (title, tags, note, looked at, put away), and finding prompts again by
-//! their text. The service hears nothing of it.
+//! What the user changes about jobs on this computer (title, tags, note, viewed, dismissed), and the search for prompts
+//! by their text. None of it is sent to the service.
 
 use super::columns::joined_tags;
 use super::error::StoreError;
@@ -15,13 +15,13 @@ use thin_vec::ThinVec;
 
 type R<T> = Result<T, StoreError>;
 
-/// Prompts of the past that are given at most, and their bytes in all.
-const PAST: usize = 1000;
-const PAST_BYTES: usize = 16 << 20;
-/// SQLite compares no longer pattern.
-const LONGEST_PATTERN: usize = 10_000;
+/// Limits of [`sent_prompts`]: the number of texts, and their total size in bytes.
+const SENT_MAX: usize = 1000;
+const SENT_BYTES_MAX: usize = 16 << 20;
+/// SQLite rejects longer patterns.
+const PATTERN_MAX: usize = 10_000;
 
-/// Changes the jobs, in the order given.
+/// Changes the jobs in this order.
 pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: &LocalChange, now: Time) -> R<Vec<Job>> {
     let mut changed = Vec::with_capacity(jobs.len());
     for key in jobs {
@@ -52,17 +52,17 @@ fn apply(row: &mut Job, change: &LocalChange, now: Time) {
         }
         LocalChange::Note(note) => row.note = note.clone().filter(|note| !note.as_str().trim().is_empty()),
         LocalChange::Dismissed(dismissed) => row.dismissed = *dismissed,
-        // Also when the clock was set back since the last change.
-        LocalChange::Looked => row.looked_at = Some(now.max(row.changed_at)),
+        // The later one, since the clock may have been set back since the last change.
+        LocalChange::Viewed => row.viewed_at = Some(now.max(row.changed_at)),
         LocalChange::Handled => {
             row.handled_at = Some(now.max(row.changed_at));
-            row.looked_at = row.looked_at.max(row.handled_at);
+            row.viewed_at = row.viewed_at.max(row.handled_at);
         }
         LocalChange::HandledAt(at) => row.handled_at = *at,
     }
 }
 
-/// As tags are kept: one line, in lower case.
+/// A tag as it is stored: one line, in lower case.
 fn tag(given: &CleanText) -> CleanText {
     CleanText::line(&given.as_str().to_lowercase())
 }
@@ -75,21 +75,21 @@ fn add_tags(tags: &mut ThinVec<CleanText>, more: &[CleanText]) {
     }
 }
 
-/// Two rows become one: `kept` gets what the user wrote on the other one; nothing typed is lost.
-pub(super) fn join(tx: &Transaction<'_>, kept: &mut Job, other: &Job) -> R<()> {
-    if !kept.has_own_title && other.has_own_title {
-        kept.has_own_title = true;
-        kept.title = other.title.clone();
+/// Merges two rows: `target` also gets what the user wrote for the other one, so that no typed text is lost.
+pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) -> R<()> {
+    if !target.has_own_title && other.has_own_title {
+        target.has_own_title = true;
+        target.title = other.title.clone();
     }
-    add_tags(&mut kept.tags, &other.tags);
-    kept.note = match (kept.note.take(), other.note.clone()) {
-        (Some(kept), Some(other)) => Some(CleanText::block(&format!("{kept}\n{other}"))),
-        (kept, other) => kept.or(other),
+    add_tags(&mut target.tags, &other.tags);
+    target.note = match (target.note.take(), other.note.clone()) {
+        (Some(note), Some(other)) => Some(CleanText::block(&format!("{note}\n{other}"))),
+        (note, other) => note.or(other),
     };
-    write(tx, kept)
+    write(tx, target)
 }
 
-/// Writes title, tags and note of one's own, as the row has them.
+/// Writes the user's title, tags and note.
 pub(super) fn write(tx: &Transaction<'_>, row: &Job) -> R<()> {
     let title = row.has_own_title.then_some(row.title.as_str());
     tx.prepare_cached("UPDATE job SET own_title = ?2, tags = ?3, note = ?4 WHERE key = ?1")?.execute(params![
@@ -101,26 +101,26 @@ pub(super) fn write(tx: &Transaction<'_>, row: &Job) -> R<()> {
     Ok(())
 }
 
-/// Jobs in whose prompts the text stands, whatever the case.
+/// Jobs with a prompt that contains the text, ignoring case.
 pub(super) fn find_prompts(connection: &Connection, scope: &Scope, text: &str) -> R<Vec<JobKey>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    if text.is_ascii() && text.len() < LONGEST_PATTERN {
+    if text.is_ascii() && text.len() < PATTERN_MAX {
         let pattern = like_pattern(text);
-        let mut ask = connection.prepare_cached(
+        let mut statement = connection.prepare_cached(
             "SELECT DISTINCT job.key FROM prompt CROSS JOIN job ON job.key = prompt.job
              WHERE job.scope = ?1 AND prompt.text LIKE ?2 ESCAPE '\\' ORDER BY job.key",
         )?;
-        let keys = ask.query_map(params![scope, pattern], |row| row.get(0).map(JobKey))?;
+        let keys = statement.query_map(params![scope, pattern], |row| row.get(0).map(JobKey))?;
         return Ok(keys.collect::<rusqlite::Result<_>>()?);
     }
-    // SQLite knows upper and lower case of ASCII letters only.
+    // SQLite ignores case only for ASCII letters.
     let wanted = text.to_lowercase();
-    let mut ask = connection.prepare_cached(
+    let mut statement = connection.prepare_cached(
         "SELECT job.key, prompt.text FROM job CROSS JOIN prompt ON prompt.job = job.key
          WHERE job.scope = ?1 ORDER BY job.key",
     )?;
     let mut found: Vec<JobKey> = Vec::new();
-    let mut rows = ask.query([scope])?;
+    let mut rows = statement.query([scope])?;
     while let Some(row) = rows.next()? {
         let key = JobKey(row.get(0)?);
         if found.last() != Some(&key)
@@ -132,7 +132,7 @@ pub(super) fn find_prompts(connection: &Connection, scope: &Scope, text: &str) -
     Ok(found)
 }
 
-/// The text anywhere; what means something in a pattern means itself.
+/// A pattern that matches the text anywhere, with the special characters escaped.
 fn like_pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
@@ -146,15 +146,15 @@ fn like_pattern(text: &str) -> String {
     pattern
 }
 
-/// The statement behind [`sent_prompts`]: from the index, newest first, no further than it takes.
+/// The query of [`sent_prompts`]: reads from the index, newest first, no further than necessary.
 pub(super) const SENT: &str = "SELECT prompt.text FROM prompt CROSS JOIN job ON job.key = prompt.job
      WHERE prompt.sent_at IS NOT NULL AND job.scope = ?1 ORDER BY prompt.sent_at DESC, prompt.id DESC";
 
-/// Prompts that went out, the newest first, each text once.
+/// The texts of sent prompts, newest first and without duplicates.
 pub(super) fn sent_prompts(connection: &Connection, scope: &Scope) -> R<Vec<String>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let mut ask = connection.prepare_cached(SENT)?;
-    let mut rows = ask.query([scope])?;
+    let mut statement = connection.prepare_cached(SENT)?;
+    let mut rows = statement.query([scope])?;
     let (mut texts, mut seen, mut bytes): (Vec<String>, HashSet<String>, usize) = (Vec::new(), HashSet::new(), 0);
     while let Some(row) = rows.next()? {
         let text: String = row.get(0)?;
@@ -162,12 +162,12 @@ pub(super) fn sent_prompts(connection: &Connection, scope: &Scope) -> R<Vec<Stri
             continue;
         }
         bytes = bytes.saturating_add(text.len());
-        if bytes > PAST_BYTES && !texts.is_empty() {
+        if bytes > SENT_BYTES_MAX && !texts.is_empty() {
             break;
         }
         seen.insert(text.clone());
         texts.push(text);
-        if texts.len() == PAST {
+        if texts.len() == SENT_MAX {
             break;
         }
     }

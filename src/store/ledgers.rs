@@ -1,6 +1,7 @@
-//! The ledgers of limited operations: every request from this computer, and until when a 429 lets nothing out.
+//! The ledgers of limited operations: every request from this computer, and until when a 429 blocks further requests.
 //!
-//! Counting is `model::ledger`'s; here is who counts together, and what is on disk (api.md: limits).
+//! The counting rules are in `model::ledger`. The service counts new jobs and follow-ups per project, and requests for
+//! views per organization.
 
 use super::columns::{UnixMillis, opt_time, time};
 use super::error::StoreError;
@@ -11,11 +12,11 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 type R<T> = Result<T, StoreError>;
 
-/// Uses that a ledger keeps. Twice the limit: those beyond can't matter to any count, whatever the clock does, so
-/// old ones are dropped by number and never by time.
-const KEPT: u32 = 200;
+/// Uses that a ledger stores, twice the limit: more can't affect any count, whatever the clock does. Old uses are
+/// dropped by number, never by age.
+const USES_MAX: u32 = 200;
 
-/// For whom the service counts: the project, or for views the organization.
+/// What the service counts by: the project, or for views the organization.
 pub(super) fn owner(scope: &Scope, limited: RateLimited) -> &str {
     match limited {
         RateLimited::Create | RateLimited::FollowUp => &scope.project,
@@ -23,7 +24,7 @@ pub(super) fn owner(scope: &Scope, limited: RateLimited) -> &str {
     }
 }
 
-/// What the ledger says at that moment of the service's time; and whether [`mark_ahead`] has something to write down.
+/// The budget at this moment of the service's time, and whether [`mark_ahead`] has to store anything.
 pub(super) fn budget(connection: &Connection, scope: &Scope, limited: RateLimited, now: Time) -> R<(Budget, bool)> {
     let Some((id, block)) = find(connection, scope, limited)? else { return Ok((Budget::unused(limited), false)) };
     let entries = entries(connection, id)?;
@@ -32,25 +33,25 @@ pub(super) fn budget(connection: &Connection, scope: &Scope, limited: RateLimite
     Ok((ledger::budget(limited, &entries, block, now), is_unmarked))
 }
 
-/// Writes down that the clock reads `now` while something in the ledger is ahead of it, so that it can run out; and drops
-/// what ran out that way.
+/// Stores that the clock reads `now` while entries of the ledger are ahead of it, so that they can expire; deletes
+/// those that have expired that way.
 pub(super) fn mark_ahead(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> R<()> {
     let Some((id, block)) = find(tx, scope, limited)? else { return Ok(()) };
-    tx.prepare_cached("DELETE FROM ledger_use WHERE ledger = ?1 AND at > ?2 AND seen <= ?3")?.execute(params![
-        id,
-        UnixMillis(now),
-        UnixMillis(now - ledger::WINDOW)
-    ])?;
-    tx.prepare_cached("UPDATE ledger_use SET seen = ?2 WHERE ledger = ?1 AND at > ?2 AND coalesce(seen, at) > ?2")?
-        .execute(params![id, UnixMillis(now)])?;
+    tx.prepare_cached("DELETE FROM ledger_use WHERE ledger = ?1 AND at > ?2 AND seen_ahead_at <= ?3")?
+        .execute(params![id, UnixMillis(now), UnixMillis(now - ledger::WINDOW)])?;
+    tx.prepare_cached(
+        "UPDATE ledger_use SET seen_ahead_at = ?2
+         WHERE ledger = ?1 AND at > ?2 AND coalesce(seen_ahead_at, at) > ?2",
+    )?
+    .execute(params![id, UnixMillis(now)])?;
     if block.is_some_and(|block| block.needs_mark(now)) {
-        tx.prepare_cached("UPDATE ledger SET blocked_seen = ?2 WHERE id = ?1")?
+        tx.prepare_cached("UPDATE ledger SET block_seen_ahead_at = ?2 WHERE id = ?1")?
             .execute(params![id, UnixMillis(now)])?;
     }
     Ok(())
 }
 
-/// As [`budget`], with everything ahead of the clock marked.
+/// Like [`budget`], after marking everything that is ahead of the clock.
 fn marked_budget(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> R<Budget> {
     let (found, is_unmarked) = budget(tx, scope, limited, now)?;
     if is_unmarked {
@@ -59,7 +60,7 @@ fn marked_budget(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now:
     Ok(found)
 }
 
-/// Writes one use down and gives the budget after it; or how long to wait before there may be a request left.
+/// Records one use and returns the budget after it; or how long to wait until a request may be left.
 pub(super) fn spend(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> R<Result<Budget, Wait>> {
     if let Some(wait) = marked_budget(tx, scope, limited, now)?.wait() {
         return Ok(Err(wait));
@@ -70,11 +71,11 @@ pub(super) fn spend(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, n
         "DELETE FROM ledger_use WHERE ledger = ?1
          AND at < (SELECT at FROM ledger_use WHERE ledger = ?1 ORDER BY at DESC LIMIT 1 OFFSET ?2)",
     )?
-    .execute(params![id, KEPT - 1])?;
+    .execute(params![id, USES_MAX - 1])?;
     budget(tx, scope, limited, now).map(|(after, _)| Ok(after))
 }
 
-/// Takes one use of that moment back: its request never reached the service, so nothing was used.
+/// Takes back one use of that moment: its request never reached the service.
 pub(super) fn refund(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, at: Time) -> R<()> {
     let Some((id, _)) = find(tx, scope, limited)? else { return Ok(()) };
     tx.prepare_cached(
@@ -85,26 +86,27 @@ pub(super) fn refund(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, 
     Ok(())
 }
 
-/// A 429: nothing goes out before the wait is over, nor before the end of a longer one that is known already.
+/// Stores a 429: no request is sent before the wait is over, or before the end of a longer wait that is already stored.
 pub(super) fn mark_full(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, wait: Wait, now: Time) -> R<()> {
     let id = ensure(tx, scope, limited)?;
-    let known = find(tx, scope, limited)?.and_then(|(_, block)| block?.wait(now));
-    let wait = known.filter(|known| known.until > wait.until).unwrap_or(wait);
+    let earlier = find(tx, scope, limited)?.and_then(|(_, block)| block?.wait(now));
+    let wait = earlier.filter(|earlier| earlier.until > wait.until).unwrap_or(wait);
     let until = wait.until.min(now + LONGEST_WAIT);
     tx.prepare_cached(
-        "UPDATE ledger SET blocked_until = ?2, blocked_at = ?3, blocked_seen = NULL, is_estimate = ?4 WHERE id = ?1",
+        "UPDATE ledger SET blocked_until = ?2, blocked_at = ?3, block_seen_ahead_at = NULL, is_estimate = ?4
+         WHERE id = ?1",
     )?
     .execute(params![id, UnixMillis(until), UnixMillis(now), wait.is_estimate])?;
     Ok(())
 }
 
 fn find(connection: &Connection, scope: &Scope, limited: RateLimited) -> R<Option<(i64, Option<Block>)>> {
-    let mut ask = connection.prepare_cached(
-        "SELECT id, blocked_until, blocked_at, blocked_seen, is_estimate FROM ledger
+    let mut statement = connection.prepare_cached(
+        "SELECT id, blocked_until, blocked_at, block_seen_ahead_at, is_estimate FROM ledger
          WHERE base_url = ?1 AND owner = ?2 AND operation = ?3",
     )?;
     let names = [scope.base_url.as_str(), owner(scope, limited), limited.word()];
-    let found = ask.query_row(names, |row| {
+    let found = statement.query_row(names, |row| {
         let (learned_at, seen_ahead, is_estimate) = (opt_time(row, 2)?, opt_time(row, 3)?, row.get(4)?);
         let block = opt_time(row, 1)?.map(|until| Block { until, is_estimate, learned_at, seen_ahead });
         Ok((row.get(0)?, block))
@@ -125,8 +127,8 @@ fn ensure(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited) -> R<i64> {
 }
 
 fn entries(connection: &Connection, ledger: i64) -> R<Vec<LedgerEntry>> {
-    let mut ask = connection.prepare_cached("SELECT at, seen FROM ledger_use WHERE ledger = ?1")?;
+    let mut statement = connection.prepare_cached("SELECT at, seen_ahead_at FROM ledger_use WHERE ledger = ?1")?;
     let entries =
-        ask.query_map([ledger], |row| Ok(LedgerEntry { at: time(row, 0)?, seen_ahead: opt_time(row, 1)? }))?;
+        statement.query_map([ledger], |row| Ok(LedgerEntry { at: time(row, 0)?, seen_ahead: opt_time(row, 1)? }))?;
     Ok(entries.collect::<rusqlite::Result<_>>()?)
 }

@@ -1,6 +1,6 @@
-//! What an answer of the service changes in a row: pure rules, no SQL.
+//! How an answer of the service changes a row: pure rules without SQL.
 //!
-//! A field that an answer leaves out does not erase what is known. What changed is told as events.
+//! A field that the answer leaves out keeps its value. Changes are returned as events.
 
 use crate::model::Time;
 use crate::model::job::{RemoteJob, Status};
@@ -10,8 +10,8 @@ use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::sync::Arc;
 
-/// Takes an answer into the row and gives the transitions that it shows.
-pub(super) fn take_in(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent> {
+/// Merges an answer into the row and returns the events.
+pub(super) fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent> {
     let mut kinds = Vec::new();
     if std::mem::take(&mut row.gone) {
         row.gone_at = None;
@@ -25,7 +25,7 @@ pub(super) fn take_in(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent
         set_times(row, from.as_ref().is_some_and(Status::is_finished), awaits_first_look, now);
         kinds.push(EventKind::Status { from, to: job.status.clone() });
     } else if awaits_first_look && row.finished_at.is_none() && row.status.as_ref().is_some_and(Status::is_finished) {
-        // After a follow-up to a finished job the service still calls it finished.
+        // After a follow-up to a finished job, the service still reports it as finished.
         row.finished_at = Some(now);
         is_done_again = row.followed_up_at.is_some();
     }
@@ -33,23 +33,23 @@ pub(super) fn take_in(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent
         kinds.extend(job.pr_link.clone().map(EventKind::PullRequest));
         row.pr_link.clone_from(&job.pr_link);
     }
-    keep_shared(&mut row.repository, job.repository.as_ref());
-    keep(&mut row.git_ref, job.git_ref.as_ref());
-    keep_shared(&mut row.model, job.model.as_ref());
-    keep(&mut row.archived_at, job.archived_at.as_ref());
+    update_shared(&mut row.repository, job.repository.as_ref());
+    update(&mut row.git_ref, job.git_ref.as_ref());
+    update_shared(&mut row.model, job.model.as_ref());
+    update(&mut row.archived_at, job.archived_at.as_ref());
     row.created_at = job.created_at.unwrap_or(row.created_at);
     row.checked_at = Some(now);
     let is_news = |kind: &EventKind| matches!(kind, EventKind::Status { .. } | EventKind::PullRequest(_));
     if is_done_again || kinds.iter().any(is_news) {
-        // A clock that was set back must not make a change look older than what the user did last.
-        let last = row.looked_at.max(row.handled_at);
+        // If the clock was set back, the change must still be later than the user's last action.
+        let last = row.viewed_at.max(row.handled_at);
         row.changed_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
     }
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
 }
 
-/// The service no longer knows the job.
-pub(super) fn lose(row: &mut Job, now: Time) -> Vec<JobEvent> {
+/// Marks the job as gone: the service no longer has it.
+pub(super) fn mark_gone(row: &mut Job, now: Time) -> Vec<JobEvent> {
     row.checked_at = Some(now);
     if std::mem::replace(&mut row.gone, true) {
         return Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn lose(row: &mut Job, now: Time) -> Vec<JobEvent> {
     vec![JobEvent { at: now, kind: EventKind::Gone }]
 }
 
-/// Times of the agent's work, after the status has changed.
+/// Updates the times of the agent's work after a change of status.
 fn set_times(row: &mut Job, was_finished: bool, started_by_follow_up: bool, now: Time) {
     let is_finished = row.status.as_ref().is_some_and(Status::is_finished);
     if is_finished && (!was_finished || started_by_follow_up) {
@@ -73,14 +73,14 @@ fn set_times(row: &mut Job, was_finished: bool, started_by_follow_up: bool, now:
     }
 }
 
-fn keep<T: Clone>(known: &mut Option<T>, answered: Option<&T>) {
+fn update<T: Clone>(known: &mut Option<T>, answered: Option<&T>) {
     if let Some(value) = answered {
         *known = Some(value.clone());
     }
 }
 
-/// As [`keep`]; what is the same already stays the one that rows share.
-fn keep_shared(known: &mut Option<Arc<CleanText>>, answered: Option<&CleanText>) {
+/// Like [`update`], but an equal text keeps the shared allocation.
+fn update_shared(known: &mut Option<Arc<CleanText>>, answered: Option<&CleanText>) {
     if let Some(text) = answered
         && known.as_deref() != Some(text)
     {

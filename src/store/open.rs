@@ -1,6 +1,6 @@
-//! The data folder and the file in it: made with narrow permissions, opened, and repaired when it is damaged.
+//! The data folder and the file in it: created with narrow permissions, opened, and repaired if it is damaged.
 //!
-//! A folder that can't be written still gives a store to read from. What is inside the file is `schema`'s business.
+//! If the folder can't be written, the store is opened for reading. The content of the file is handled by `schema`.
 
 use super::error::StoreError;
 use super::salvage::{self, Recovered};
@@ -11,27 +11,26 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The store's file in the data folder.
+/// The name of the store's file in the data folder.
 pub const FILE: &str = "docdeck.db";
-/// Left by a call that met a damaged page: the next opening reads every page.
+/// Created by a call that found a damaged page: the next opening reads every page.
 const DAMAGE_NOTE: &str = "docdeck.db-damaged";
-/// Held while a damaged file is repaired, so that two processes don't do it at once.
+/// Locked while a damaged file is repaired, so that no two processes do it at once.
 const REPAIR_LOCK: &str = "docdeck.db-moving";
-/// What can be read of a damaged file is recovered into this one.
+/// The new file into which a damaged one is recovered.
 const UNFINISHED: &str = "docdeck.db-recovering";
 
-/// Where a call leaves word that it met a damaged page.
+/// If this file exists, the next opening knows that a call found a damaged page.
 pub(super) fn damage_note(folder: &Path) -> PathBuf {
     folder.join(DAMAGE_NOTE)
 }
 
-/// Whether there is a store in `folder`.
-pub(super) fn is_there(folder: &Path) -> bool {
+pub(super) fn exists(folder: &Path) -> bool {
     folder.join(FILE).exists()
 }
 
-/// The same, told apart from a folder that can't be looked into.
-pub(super) fn look_for(folder: &Path) -> std::io::Result<bool> {
+/// Like [`exists`], but fails if the folder can't be read.
+pub(super) fn try_exists(folder: &Path) -> std::io::Result<bool> {
     match std::fs::metadata(folder.join(FILE)) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -39,9 +38,9 @@ pub(super) fn look_for(folder: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Opens the file in `folder` to read it: with the right to write only where a process that was killed left a journal
+/// Opens the file in `folder` for reading. `may_roll_back` allows writing, if a killed process left a journal that has
 /// to be rolled back.
-pub(super) fn to_read(folder: &Path, may_roll_back: bool) -> Result<Connection, StoreError> {
+pub(super) fn connect_for_reading(folder: &Path, may_roll_back: bool) -> Result<Connection, StoreError> {
     let path = folder.join(FILE);
     let access = if may_roll_back { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -49,32 +48,32 @@ pub(super) fn to_read(folder: &Path, may_roll_back: bool) -> Result<Connection, 
         .map_err(|_| StoreError::Unusable(format!("{} can't be opened", path.display())))
 }
 
-/// Opens the store in `folder` to be looked into, if it is there and of the known schema; waits for nobody.
-pub(super) fn peek(folder: &Path) -> Result<Connection, StoreError> {
-    let connection = to_read(folder, false)?;
+/// Opens the store in `folder` for reading if it exists and has the current schema; doesn't wait for locks.
+pub(super) fn open_for_reading(folder: &Path) -> Result<Connection, StoreError> {
+    let connection = connect_for_reading(folder, false)?;
     schema::prepare(&connection)?;
     connection.busy_timeout(std::time::Duration::ZERO)?;
-    if schema::check_owner(&connection, folder)? != schema::known() {
-        return Err(StoreError::Unusable(format!("the store in {} is of another schema", folder.display())));
+    if schema::check_owner(&connection, folder)? != schema::supported() {
+        return Err(StoreError::Unusable(format!("the database in {} has another schema", folder.display())));
     }
     Ok(connection)
 }
 
-/// Whether an opening tries if writes get through, or leaves that for later.
+/// Whether opening checks that writing works, or leaves that for later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Writing {
-    Tried,
-    Untried,
+pub(super) enum WriteCheck {
+    Now,
+    Later,
 }
 
-/// Opens or makes the store in `folder`. `now` dates the name of a damaged file.
-pub(super) fn open(folder: &Path, now: Time, writing: Writing) -> Result<(Connection, Opened), StoreError> {
+/// Opens or creates the store in `folder`. `now` is the date in the name of a damaged file.
+pub(super) fn open(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connection, Opened), StoreError> {
     if make_folder(folder).is_err() && !folder.is_dir() {
-        return nothing_to_write_to();
+        return empty_read_only();
     }
     let path = folder.join(FILE);
     let note = damage_note(folder);
-    match open_file(&path, note.exists(), writing) {
+    match open_file(&path, note.exists(), write_check) {
         Err(StoreError::Damaged) => {}
         other => {
             if note.exists() && other.is_ok() {
@@ -83,27 +82,27 @@ pub(super) fn open(folder: &Path, now: Time, writing: Writing) -> Result<(Connec
             return other;
         }
     }
-    repair(folder, now, writing).map_err(|error| match error {
-        StoreError::ReadOnly => StoreError::Unusable(format!("{FILE} is damaged and its folder can't be written")),
-        StoreError::Full | StoreError::Refused => {
-            StoreError::Unusable(format!("{FILE} is damaged and the disk has no space for what can be recovered"))
+    repair(folder, now, write_check).map_err(|error| match error {
+        StoreError::ReadOnly => StoreError::Unusable(format!("{FILE} is damaged, and its folder can't be written")),
+        StoreError::Full | StoreError::WriteRefused => {
+            StoreError::Unusable(format!("{FILE} is damaged, and the disk has no space to recover it"))
         }
         other => other,
     })
 }
 
-/// Repairs a damaged file, unless another process has done so by now: rebuilds its indexes if nothing else is wrong with it,
+/// Repairs a damaged file, unless another process has just done so: rebuilds its indexes if nothing else is wrong,
 /// otherwise recovers what can be read into a new file and keeps the damaged one beside it.
-fn repair(folder: &Path, now: Time, writing: Writing) -> Result<(Connection, Opened), StoreError> {
-    let lock = for_us_alone().create(true).truncate(false).open(folder.join(REPAIR_LOCK))?;
-    // On a file system without locks, two processes that start at this very moment are rarer than a damaged file.
+fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connection, Opened), StoreError> {
+    let lock = private_file_options().create(true).truncate(false).open(folder.join(REPAIR_LOCK))?;
+    // If the file system has no locks, go on: two processes that repair at the same moment are very unlikely.
     let _ = lock.lock();
     let (path, note) = (folder.join(FILE), damage_note(folder));
-    match open_file(&path, note.exists(), writing) {
+    match open_file(&path, note.exists(), write_check) {
         Err(StoreError::Damaged) => {}
         other => return other,
     }
-    if let Ok((mut connection, opened)) = open_file(&path, false, writing)
+    if let Ok((mut connection, opened)) = open_file(&path, false, write_check)
         && let Ok(rebuilt) = schema::rebuild_indexes(&mut connection)
     {
         let _ = fs::remove_file(&note);
@@ -111,11 +110,11 @@ fn repair(folder: &Path, now: Time, writing: Writing) -> Result<(Connection, Ope
     }
     let (aside, recovered) = recover(folder, now).inspect_err(|_| remove_unfinished(folder))?;
     let _ = fs::remove_file(&note);
-    let (connection, opened) = open_file(&path, false, writing)?;
+    let (connection, opened) = open_file(&path, false, write_check)?;
     Ok((connection, Opened { moved_aside: Some(aside), recovered, ..opened }))
 }
 
-/// Recovers into a file of its own and puts that in the place of the damaged one, whose new name it gives. Whenever this is
+/// Recovers the damaged file into a new one that takes its place, and returns the damaged file's new name. If this is
 /// interrupted, either the damaged file or the complete new one is in place.
 fn recover(folder: &Path, now: Time) -> Result<(PathBuf, Recovered), StoreError> {
     remove_unfinished(folder);
@@ -128,9 +127,9 @@ fn recover(folder: &Path, now: Time) -> Result<(PathBuf, Recovered), StoreError>
     schema::migrate(&mut connection)?;
     let recovered = salvage::write(&mut connection, &found, now)?;
     connection.close().map_err(|(_, error)| error)?;
-    let aside = keep_aside(folder, now)?;
+    let aside = move_aside(folder, now)?;
     fs::rename(new, path)?;
-    sync(folder);
+    sync_folder(folder);
     Ok((aside, recovered))
 }
 
@@ -141,12 +140,12 @@ fn remove_unfinished(folder: &Path) {
     }
 }
 
-/// An empty store in memory that takes nothing: the dashboard runs, and says that it can't send.
-fn nothing_to_write_to() -> Result<(Connection, Opened), StoreError> {
+/// An empty read-only store in memory: the dashboard runs, and shows that it can't send.
+fn empty_read_only() -> Result<(Connection, Opened), StoreError> {
     Ok((in_memory()?, Opened { read_only: true, ..Opened::default() }))
 }
 
-/// A store in memory with the known schema.
+/// A store in memory with the current schema.
 pub(super) fn in_memory() -> Result<Connection, StoreError> {
     let mut connection = Connection::open_in_memory()?;
     schema::prepare(&connection)?;
@@ -154,53 +153,53 @@ pub(super) fn in_memory() -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn open_file(path: &Path, every_page: bool, writing: Writing) -> Result<(Connection, Opened), StoreError> {
+fn open_file(path: &Path, every_page: bool, write_check: WriteCheck) -> Result<(Connection, Opened), StoreError> {
     match create(path) {
         Ok(()) => {}
         Err(_) if path.exists() => {}
-        // No room or no right to make it: the dashboard runs nevertheless.
-        Err(_) => return nothing_to_write_to(),
+        // No space or no permission to create it: the dashboard runs nevertheless.
+        Err(_) => return empty_read_only(),
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    // SQLite itself falls back to reading when the file can't be written.
+    // SQLite itself falls back to reading if the file can't be written.
     let mut connection = Connection::open_with_flags(path, flags)
         .map_err(|_| StoreError::Unusable(format!("{} can't be opened", path.display())))?;
     schema::prepare(&connection)?;
     let found = schema::check_owner(&connection, path)?;
     let mut read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
     if !read_only {
-        narrow_file(path);
+        restrict_permissions(path);
         let prepared = schema::use_rollback_journal(&connection);
-        let is_old = found < schema::known();
+        let is_old = found < schema::supported();
         match prepared.and_then(|()| if is_old { schema::migrate(&mut connection) } else { Ok(()) }) {
             Ok(()) => {}
             Err(StoreError::ReadOnly) => read_only = true,
-            Err(StoreError::Full | StoreError::Refused) if found == 0 => return nothing_to_write_to(),
+            Err(StoreError::Full | StoreError::WriteRefused) if found == 0 => return empty_read_only(),
             Err(error) => return Err(error),
         }
     }
     if read_only && found == 0 {
-        return nothing_to_write_to();
+        return empty_read_only();
     }
-    if read_only && found < schema::known() {
-        return Err(StoreError::Older { path: path.to_owned(), found, known: schema::known() });
+    if read_only && found < schema::supported() {
+        return Err(StoreError::Older { path: path.to_owned(), found, known: schema::supported() });
     }
     schema::check_sound(&connection, every_page)?;
-    let read_only = read_only || writing == Writing::Tried && !schema::is_writable(&mut connection)?;
+    let read_only = read_only || write_check == WriteCheck::Now && !schema::is_writable(&mut connection)?;
     Ok((connection, Opened { read_only, ..Opened::default() }))
 }
 
-/// Makes the file, before SQLite would make it with wider permissions. An existing file is never opened here: closing
-/// it again would drop the locks that SQLite holds on it in this process.
+/// Creates the file before SQLite would create it with wider permissions. An existing file is never opened here:
+/// closing it again would drop the locks that SQLite holds on it in this process.
 fn create(path: &Path) -> io::Result<()> {
-    match for_us_alone().create_new(true).open(path) {
+    match private_file_options().create_new(true).open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
 }
 
-/// To write a file that nobody else can read, if it is made now.
-fn for_us_alone() -> OpenOptions {
+/// Options for writing a file; if it is created, only its owner can read it.
+fn private_file_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
     #[cfg(unix)]
@@ -216,8 +215,9 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mode = fs::metadata(folder)?.permissions().mode();
-    // A folder that holds other things as well (a home, /tmp) is not docdeck's to close; the file is narrow anyway.
-    if mode & 0o077 != 0 && holds_only_ours(folder) {
+    // Other programs may need access to a folder that also contains their files (a home, /tmp); the file itself is
+    // narrow anyway.
+    if mode & 0o077 != 0 && contains_only_our_files(folder) {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
     }
     Ok(())
@@ -229,7 +229,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn holds_only_ours(folder: &Path) -> bool {
+fn contains_only_our_files(folder: &Path) -> bool {
     let is_ours = |name: &str| name.starts_with("docdeck") || name.ends_with(".lock");
     fs::read_dir(folder).is_ok_and(|mut entries| {
         entries.all(|entry| entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_ours)))
@@ -237,21 +237,21 @@ fn holds_only_ours(folder: &Path) -> bool {
 }
 
 #[cfg(unix)]
-fn narrow_file(path: &Path) {
+fn restrict_permissions(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
     let too_wide = fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0);
     if too_wide {
-        // Somebody else's file that we may write: it stays as its owner wants it.
+        // Fails for another user's file, which keeps its permissions.
         let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
     }
 }
 
 #[cfg(not(unix))]
-fn narrow_file(_path: &Path) {}
+fn restrict_permissions(_path: &Path) {}
 
-/// Gives the damaged file a second, dated name that is not taken yet, and its journal as well: a new file must not be rolled
-/// back by the journal of the old one.
-fn keep_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
+/// Gives the damaged file a new name with a date and moves its journal along: it must not be rolled back into the new
+/// file.
+fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
     let stem = format!("docdeck-corrupt-{}", now.format("%Y%m%d-%H%M%S"));
     let mut aside = folder.join(format!("{stem}.db"));
     let mut number = 2;
@@ -260,21 +260,21 @@ fn keep_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
         number += 1;
     }
     let path = folder.join(FILE);
-    // A file system without hard links.
+    // The file system may not support hard links.
     fs::hard_link(&path, &aside).or_else(|_| fs::copy(&path, &aside).map(|_| ()))?;
-    narrow_file(&aside);
+    restrict_permissions(&aside);
     let journal = folder.join(format!("{FILE}-journal"));
     if fs::symlink_metadata(&journal).is_ok() {
         let mut name = aside.clone().into_os_string();
         name.push("-journal");
         fs::rename(journal, name)?;
     }
-    sync(folder);
+    sync_folder(folder);
     Ok(aside)
 }
 
-/// Makes new names last; not every file system can.
-fn sync(folder: &Path) {
+/// Syncs new file names to disk; not every file system can.
+fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }

@@ -1,4 +1,4 @@
-//! The pages that a job was started about: written with the job, moved along when two rows turn out to be one.
+//! The pages that a job was started about: stored with the job, and moved along when two rows are merged.
 
 use super::columns::{JOB, job_row, line};
 use super::error::StoreError;
@@ -10,20 +10,20 @@ use rusqlite::{Connection, Transaction, params};
 
 type R<T> = Result<T, StoreError>;
 
-/// Writes down what a new job is about, in this order; a page that comes twice counts once.
+/// Stores the pages of a new job, in this order; duplicates count once.
 pub(super) fn write(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R<()> {
-    let mut write = tx.prepare_cached("INSERT OR IGNORE INTO job_page (job, place, path) VALUES (?1, ?2, ?3)")?;
-    for (place, path) in (0_i64..).zip(pages.iter().filter(|path| !path.is_empty())) {
-        write.execute(params![key.0, place, path.as_str()])?;
+    let mut write = tx.prepare_cached("INSERT OR IGNORE INTO job_page (job, position, path) VALUES (?1, ?2, ?3)")?;
+    for (position, path) in (0_i64..).zip(pages.iter().filter(|path| !path.is_empty())) {
+        write.execute(params![key.0, position, path.as_str()])?;
     }
     Ok(())
 }
 
-/// Adds pages that the job doesn't have behind those that it has. Whether there were any.
+/// Appends the pages that the job doesn't have yet. Returns whether there were any.
 pub(super) fn add(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R<bool> {
     let mut write = tx.prepare_cached(
-        "INSERT OR IGNORE INTO job_page (job, place, path)
-         VALUES (?1, (SELECT coalesce(max(place) + 1, 0) FROM job_page WHERE job = ?1), ?2)",
+        "INSERT OR IGNORE INTO job_page (job, position, path)
+         VALUES (?1, (SELECT coalesce(max(position) + 1, 0) FROM job_page WHERE job = ?1), ?2)",
     )?;
     let mut added = false;
     for path in pages.iter().filter(|path| !path.is_empty()) {
@@ -32,22 +32,22 @@ pub(super) fn add(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R<b
     Ok(added)
 }
 
-/// Jobs of the scope that were started about this page, the newest first.
+/// Jobs of the scope that were started about this page, newest first.
 pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> R<Vec<Job>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let mut ask = connection.prepare_cached(&format!(
+    let mut statement = connection.prepare_cached(&format!(
         "SELECT {JOB} FROM job WHERE scope = ?1 AND merged_into IS NULL
              AND key IN (SELECT job FROM job_page WHERE path = ?2)
          ORDER BY created_at DESC, key DESC"
     ))?;
-    let rows = ask.query_map(params![scope, path], job_row)?;
+    let rows = statement.query_map(params![scope, path], job_row)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Gives these rows, sorted by key, the pages that they are about.
+/// Reads the pages of these rows, which are sorted by key.
 pub(super) fn fill_in(connection: &Connection, rows: &mut [Job]) -> R<()> {
-    let mut ask = connection.prepare_cached("SELECT job, path FROM job_page ORDER BY job, place")?;
-    let mut pages = ask.query([])?;
+    let mut statement = connection.prepare_cached("SELECT job, path FROM job_page ORDER BY job, position")?;
+    let mut pages = statement.query([])?;
     while let Some(page) = pages.next()? {
         let key = JobKey(page.get(0)?);
         if let Ok(at) = rows.binary_search_by_key(&key, |row| row.key)
@@ -60,11 +60,11 @@ pub(super) fn fill_in(connection: &Connection, rows: &mut [Job]) -> R<()> {
     Ok(())
 }
 
-/// Two rows become one: its pages come first, then those of the other that it doesn't have.
-pub(super) fn move_over(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()> {
+/// Merges two rows: appends the other's pages that this one doesn't have.
+pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()> {
     tx.execute(
-        "INSERT OR IGNORE INTO job_page (job, place, path)
-         SELECT ?2, place + (SELECT coalesce(max(place) + 1, 0) FROM job_page WHERE job = ?2), path
+        "INSERT OR IGNORE INTO job_page (job, position, path)
+         SELECT ?2, position + (SELECT coalesce(max(position) + 1, 0) FROM job_page WHERE job = ?2), path
          FROM job_page WHERE job = ?1",
         [from.0, to.0],
     )?;
@@ -72,12 +72,12 @@ pub(super) fn move_over(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()>
     Ok(())
 }
 
-/// Paths as they lie in one column of a draft: one a line.
+/// Paths in one column of a draft, one per line.
 pub(super) fn joined(pages: &[CleanText]) -> String {
     pages.iter().map(CleanText::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// Reads [`joined`] paths.
+/// Parses [`joined`] paths.
 pub(super) fn split(joined: &str) -> Vec<CleanText> {
     joined.lines().map(CleanText::line).filter(|path| !path.is_empty()).collect()
 }

@@ -1,5 +1,5 @@
-//! What the store's thread does by itself, again and again, between the calls. It waits for calls anyway: a look of its own
-//! wakes nobody else, while a caller's timer would wake that caller, the store and the caller again.
+//! Tasks that the store's thread runs at intervals, between the calls. The thread waits for calls anyway, so this wakes
+//! up no other thread; with a timer of the caller, the caller and the store would both have to wake up.
 
 use rusqlite::Connection;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 type Work = Box<dyn FnMut(&mut Connection) -> ControlFlow<()> + Send>;
 
-/// Work that is due once in a while, until it breaks off.
+/// Work that runs at intervals until it returns `Break`.
 pub(super) struct PeriodicTask {
     every: Duration,
     due: Instant,
@@ -17,44 +17,44 @@ pub(super) struct PeriodicTask {
 }
 
 impl PeriodicTask {
-    /// Due at once, then `every` so often.
+    /// Due at once, then at every interval.
     pub(super) fn new(every: Duration, work: impl FnMut(&mut Connection) -> ControlFlow<()> + Send + 'static) -> Self {
         Self { every, due: Instant::now(), work: Box::new(work) }
     }
 
-    /// Whether it goes on. One that panics does not.
+    /// Returns whether the task continues. A task that panics does not.
     fn run(&mut self, connection: &mut Connection) -> bool {
         let Self { every, due, work } = self;
-        let goes_on = matches!(catch_unwind(AssertUnwindSafe(|| work(connection))), Ok(ControlFlow::Continue(())));
+        let continues = matches!(catch_unwind(AssertUnwindSafe(|| work(connection))), Ok(ControlFlow::Continue(())));
         *due = Instant::now() + *every;
-        goes_on
+        continues
     }
 }
 
 impl fmt::Debug for PeriodicTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Round").field("every", &self.every).finish_non_exhaustive()
+        f.debug_struct("PeriodicTask").field("every", &self.every).finish_non_exhaustive()
     }
 }
 
-/// All rounds of one thread.
+/// All periodic tasks of a thread.
 #[derive(Debug, Default)]
-pub(super) struct Rounds(Vec<PeriodicTask>);
+pub(super) struct PeriodicTasks(Vec<PeriodicTask>);
 
-impl Rounds {
-    pub(super) fn add(&mut self, round: PeriodicTask) {
-        self.0.push(round);
+impl PeriodicTasks {
+    pub(super) fn add(&mut self, task: PeriodicTask) {
+        self.0.push(task);
     }
 
-    /// How long until the next one is due; none when there is none.
-    pub(super) fn pause(&self) -> Option<Duration> {
-        let due = self.0.iter().map(|round| round.due).min()?;
+    /// How long until the next task is due; `None` if there is none.
+    pub(super) fn time_until_next(&self) -> Option<Duration> {
+        let due = self.0.iter().map(|task| task.due).min()?;
         Some(due.saturating_duration_since(Instant::now()))
     }
 
-    /// Does what is due.
+    /// Runs the tasks that are due.
     pub(super) fn run(&mut self, connection: &mut Connection) {
         let now = Instant::now();
-        self.0.retain_mut(|round| round.due > now || round.run(connection));
+        self.0.retain_mut(|task| task.due > now || task.run(connection));
     }
 }

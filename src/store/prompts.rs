@@ -1,5 +1,5 @@
-//! Prompts on disk: written down before anything is sent, and what the user decides about one that docdeck will not
-//! send by itself. The line in which they wait is `queue`'s, sending and its outcomes are `sending`'s.
+//! The table of prompts: a prompt is stored before it is sent. Also the user's decisions about prompts that docdeck
+//! does not send automatically. The order of queued prompts is in `queue`, sending in `sending`.
 
 use super::columns::{self, STATE, UnixMillis, kind_word, ms, opt_time, prompt_columns, text};
 use super::error::StoreError;
@@ -16,27 +16,26 @@ use std::collections::BTreeSet;
 
 type R<T> = Result<T, StoreError>;
 
-/// Characters of a title, cut with `…`.
+/// Maximum length of a title in characters; longer ones end with `…`.
 pub(super) const TITLE: usize = 200;
 
-/// What deciding about a prompt needs to know of it.
+/// The columns that decide what may be done with a prompt.
 #[derive(Debug)]
 pub(super) struct StoredPrompt {
     pub(super) id: PromptId,
     pub(super) job: JobKey,
     pub(super) kind: PromptKind,
     pub(super) state: DeliveryKind,
-    /// The instance that sends it, or that alone may.
+    /// The instance that is sending it, or that alone may send it.
     pub(super) instance: Option<String>,
     pub(super) until: Option<Time>,
     pub(super) sent_at: Option<Time>,
 }
 
-/// The prompt as it stands.
 pub(super) fn get(connection: &Connection, id: PromptId) -> R<StoredPrompt> {
-    let mut ask = connection
+    let mut statement = connection
         .prepare_cached(&format!("SELECT job, kind, {STATE}, until, sent_at, instance FROM prompt WHERE id = ?1"))?;
-    let known = ask.query_row([id.0], |row| {
+    let prompt = statement.query_row([id.0], |row| {
         Ok(StoredPrompt {
             id,
             job: JobKey(row.get(0)?),
@@ -47,47 +46,47 @@ pub(super) fn get(connection: &Connection, id: PromptId) -> R<StoredPrompt> {
             instance: row.get(5)?,
         })
     });
-    known.optional()?.ok_or(StoreError::NoSuchPrompt)
+    prompt.optional()?.ok_or(StoreError::NoSuchPrompt)
 }
 
-/// Prompts and transitions of a job.
+/// Prompts and events of a job.
 pub(super) fn thread(connection: &Connection, key: JobKey) -> R<Thread> {
     thread_of_current(connection, jobs::current(connection, key)?)
 }
 
-/// As [`thread`], of a row that stands for itself.
+/// Like [`thread`], for a row that was not merged into another one.
 pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> R<Thread> {
-    let mut ask =
+    let mut statement =
         connection.prepare_cached(&format!("SELECT {} FROM prompt WHERE job = ?1 ORDER BY id", prompt_columns()))?;
-    let prompts: Vec<Prompt> = ask.query_map([key.0], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
+    let prompts: Vec<Prompt> = statement.query_map([key.0], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
     Ok(Thread { prompts, events: jobs::events(connection, key)? })
 }
 
-/// As [`thread`], without any index and without trust in the order of the rows; none if there is no such job.
+/// Like [`thread`], without any index and without relying on the order of the rows; `None` if there is no such job.
 pub(super) fn search_thread(connection: &Connection, key: JobKey) -> R<Option<Thread>> {
-    // A plus sign keeps SQLite from looking the key up in the tree.
+    // The plus sign keeps SQLite from looking up the key in the tree.
     let current = "SELECT coalesce(merged_into, key) FROM job NOT INDEXED WHERE +key = ?1";
     let Some(key) = connection.query_row(current, [key.0], |row| row.get::<_, i64>(0)).optional()? else {
         return Ok(None);
     };
-    let mut ask = connection
+    let mut statement = connection
         .prepare(&format!("SELECT {} FROM prompt NOT INDEXED WHERE job = ?1 ORDER BY +id", prompt_columns()))?;
-    let prompts: Vec<Prompt> = ask.query_map([key], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
-    let mut ask =
+    let prompts: Vec<Prompt> = statement.query_map([key], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
+    let mut statement =
         connection.prepare("SELECT at, kind, before, after FROM event NOT INDEXED WHERE job = ?1 ORDER BY at, +id")?;
-    let events = ask.query_map([key], columns::event)?.collect::<rusqlite::Result<_>>()?;
+    let events = statement.query_map([key], columns::event)?.collect::<rusqlite::Result<_>>()?;
     Ok(Some(Thread { prompts, events }))
 }
 
-/// As [`thread`] of each job that is there and whose thread takes no more than about `most` bytes.
-pub(super) fn threads(connection: &Connection, keys: &[JobKey], most: Option<usize>) -> R<Vec<(JobKey, Thread)>> {
+/// Like [`thread`], for each job that exists and whose thread is no larger than about `max_bytes`.
+pub(super) fn threads(connection: &Connection, keys: &[JobKey], max_bytes: Option<usize>) -> R<Vec<(JobKey, Thread)>> {
     let mut threads = Vec::with_capacity(keys.len());
     for key in keys {
         let current = match jobs::current(connection, *key) {
             Err(StoreError::NoSuchJob) => continue,
             current => current?,
         };
-        if most.map_or(Ok(false), |most| takes_more_than(connection, current, most))? {
+        if max_bytes.map_or(Ok(false), |max_bytes| is_larger_than(connection, current, max_bytes))? {
             continue;
         }
         threads.push((*key, thread_of_current(connection, current)?));
@@ -95,22 +94,22 @@ pub(super) fn threads(connection: &Connection, keys: &[JobKey], most: Option<usi
     Ok(threads)
 }
 
-/// Told by the rows' headers: a long text lies in pages of its own, which stay where they are.
-fn takes_more_than(connection: &Connection, key: JobKey, most: usize) -> R<bool> {
-    let mut weigh = connection.prepare_cached(
+/// Reads only the headers of the rows: a long text is stored in other pages, which are not read.
+fn is_larger_than(connection: &Connection, key: JobKey, max_bytes: usize) -> R<bool> {
+    let mut size = connection.prepare_cached(
         "SELECT (SELECT coalesce(sum(octet_length(text)), 0) FROM prompt WHERE job = ?1)
              + (SELECT 64 * count(*) FROM event WHERE job = ?1)",
     )?;
-    let bytes: i64 = weigh.query_row([key.0], |row| row.get(0))?;
-    Ok(usize::try_from(bytes).map_or(true, |bytes| bytes > most))
+    let bytes: i64 = size.query_row([key.0], |row| row.get(0))?;
+    Ok(usize::try_from(bytes).map_or(true, |bytes| bytes > max_bytes))
 }
 
-/// A new job with its prompt, in place of the draft.
+/// Adds a job with its prompt and deletes the draft.
 pub(super) fn add_new_job(
     tx: &Transaction<'_>,
     scope: &Scope,
     text: &str,
-    sender: Sender<'_>,
+    sender: SendingInstance<'_>,
     now: Time,
 ) -> R<(PromptId, Job)> {
     let scope = scopes::ensure(tx, scope)?;
@@ -119,7 +118,7 @@ pub(super) fn add_new_job(
     Ok(added)
 }
 
-/// A new job about these pages with its prompt, in place of the draft about pages.
+/// Adds a job about these pages with its prompt, and deletes the draft about pages.
 pub(super) fn add_job_about(
     tx: &Transaction<'_>,
     scope: &Scope,
@@ -128,33 +127,36 @@ pub(super) fn add_job_about(
     now: Time,
 ) -> R<(PromptId, Job)> {
     let scope = scopes::ensure(tx, scope)?;
-    let (prompt, row) = add(tx, scope, text, Sender::Any, now)?;
+    let (prompt, row) = add(tx, scope, text, SendingInstance::Any, now)?;
     pages::write(tx, row.key, about)?;
     drafts::delete_about_pages(tx, scope)?;
     Ok((prompt, jobs::get(tx, row.key)?))
 }
 
-/// Many new jobs, in this order and in place of the draft that says them; a blank one refuses all.
+/// Adds many jobs in this order and deletes the batch draft with the same texts; if one is blank, none is added.
 pub(super) fn add_batch(tx: &Transaction<'_>, scope: &Scope, texts: &[String], now: Time) -> R<Vec<Job>> {
     let scope = scopes::ensure(tx, scope)?;
-    let rows = texts.iter().map(|text| add(tx, scope, text, Sender::Any, now).map(|(_, row)| row)).collect::<R<_>>()?;
+    let rows = texts
+        .iter()
+        .map(|text| add(tx, scope, text, SendingInstance::Any, now).map(|(_, row)| row))
+        .collect::<R<_>>()?;
     drafts::delete_batch_of(tx, scope, texts)?;
     Ok(rows)
 }
 
-fn add(tx: &Transaction<'_>, scope: i64, text: &str, sender: Sender<'_>, now: Time) -> R<(PromptId, Job)> {
+fn add(tx: &Transaction<'_>, scope: i64, text: &str, sender: SendingInstance<'_>, now: Time) -> R<(PromptId, Job)> {
     let title = title(text)?;
     let key = jobs::insert(tx, scope, &title, now)?;
     let prompt = insert(tx, key, PromptKind::Create, text, sender, now)?;
     Ok((prompt, jobs::touch(tx, key)?))
 }
 
-/// A follow-up at the end of the job's line, in place of the draft.
+/// Adds a follow-up at the end of the job's queue and deletes the draft.
 pub(super) fn add_follow_up(
     tx: &Transaction<'_>,
     key: JobKey,
     text: &str,
-    sender: Sender<'_>,
+    sender: SendingInstance<'_>,
     now: Time,
 ) -> R<(PromptId, Job)> {
     title(text)?;
@@ -164,17 +166,17 @@ pub(super) fn add_follow_up(
     Ok((prompt, jobs::touch(tx, key)?))
 }
 
-/// As [`add_follow_up`], in place of the job's prompts that are known not to have been carried out: those that were rejected
-/// or not sent are discarded, so that they don't block the new one. Returns the discarded ones as they were.
+/// Like [`add_follow_up`], and discards the job's prompts that were rejected or not sent, so that they don't block the
+/// new one. Returns the discarded ones as they were.
 pub(super) fn supersede(
     tx: &Transaction<'_>,
     key: JobKey,
     text: &str,
-    sender: Sender<'_>,
+    sender: SendingInstance<'_>,
     now: Time,
 ) -> R<(PromptId, Job, Vec<Prompt>)> {
     let mut discarded = thread(tx, key)?.prompts;
-    discarded.retain(|prompt| prompt.delivery.kind().was_not_carried_out());
+    discarded.retain(|prompt| prompt.delivery.kind().had_no_effect());
     for prompt in &discarded {
         set_discarded(tx, prompt.id, now)?;
     }
@@ -184,9 +186,9 @@ pub(super) fn supersede(
 
 /// Which instance may send a new prompt.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Sender<'a> {
+pub(super) enum SendingInstance<'a> {
     Any,
-    /// This one. For all others, and once this one is gone, the prompt is paused.
+    /// Only this one. For other instances, and after this one has ended, the prompt is paused.
     Only(&'a str),
 }
 
@@ -195,62 +197,62 @@ fn insert(
     key: JobKey,
     kind: PromptKind,
     text: &str,
-    sender: Sender<'_>,
+    sender: SendingInstance<'_>,
     now: Time,
 ) -> R<PromptId> {
     let only = match sender {
-        Sender::Any => None,
-        Sender::Only(instance) => Some(instance),
+        SendingInstance::Any => None,
+        SendingInstance::Only(instance) => Some(instance),
     };
     tx.prepare_cached(
-        "INSERT INTO prompt (job, kind, text, state, held, instance, written_at, state_at)
+        "INSERT INTO prompt (job, kind, text, state, paused, instance, written_at, state_at)
          VALUES (?1, ?2, ?3, 'queued', ?4 IS NOT NULL, ?4, ?5, ?5)",
     )?
     .execute(params![key.0, kind_word(kind), text, only, UnixMillis(now)])?;
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
-/// Writes down a prompt as it stood elsewhere. What may be sent by itself is decided before (`model::backup::join`).
-pub(super) fn take_in(tx: &Transaction<'_>, key: JobKey, told: &PromptRecord) -> R<PromptId> {
-    let (state, held, until) = columns_of(&told.delivery);
-    let (state_at, from) = (state_at(told), discarded_from(&told.delivery));
+/// Stores a prompt from a backup. Whether it may still be sent is decided before (`model::backup::join`).
+pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &PromptRecord) -> R<PromptId> {
+    let (state, paused, until) = columns_of(&record.delivery);
+    let (state_at, from) = (state_at(record), discarded_from(&record.delivery));
     tx.prepare_cached(
-        "INSERT INTO prompt (job, kind, text, state, held, until, reason, written_at, sent_at, state_at, discarded_at,
+        "INSERT INTO prompt (job, kind, text, state, paused, until, reason, written_at, sent_at, state_at, discarded_at,
              discarded_from)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, iif(?4 = 'dismissed', ?10, NULL), ?11)",
     )?
     .execute(params![
         key.0,
-        kind_word(told.kind),
-        told.text,
+        kind_word(record.kind),
+        record.text,
         state,
-        held,
+        paused,
         until,
-        text(told.delivery.reason()),
-        UnixMillis(told.written_at),
-        ms(told.sent_at),
+        text(record.delivery.reason()),
+        UnixMillis(record.written_at),
+        ms(record.sent_at),
         UnixMillis(state_at),
         from,
     ])?;
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
-/// What a file tells of a prompt takes the place of what was known; it stands at `delivery`.
-pub(super) fn becomes(tx: &Transaction<'_>, id: PromptId, delivery: &Delivery, told: &PromptRecord) -> R<()> {
-    set(tx, id, delivery, state_at(told))?;
+/// Replaces a known prompt by the one from a backup; its state becomes `delivery`.
+pub(super) fn update_imported(tx: &Transaction<'_>, id: PromptId, delivery: &Delivery, record: &PromptRecord) -> R<()> {
+    set_state(tx, id, delivery, state_at(record))?;
     tx.prepare_cached(
         "UPDATE prompt SET text = ?2, sent_at = coalesce(?3, sent_at), discarded_from = ?4 WHERE id = ?1",
     )?
-    .execute(params![id.0, told.text, ms(told.sent_at), discarded_from(delivery)])?;
+    .execute(params![id.0, record.text, ms(record.sent_at), discarded_from(delivery)])?;
     Ok(())
 }
 
-/// When the state of a prompt in a file began, or the last time before that which the file has.
-fn state_at(told: &PromptRecord) -> Time {
-    told.state_at.or(told.sent_at).unwrap_or(told.written_at)
+/// When the state of a prompt in a backup began; if that is missing, the last earlier time.
+fn state_at(record: &PromptRecord) -> Time {
+    record.state_at.or(record.sent_at).unwrap_or(record.written_at)
 }
 
-/// The state that a discarded prompt had before.
+/// The state from which a prompt was discarded.
 fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
     match delivery {
         Delivery::Discarded { from } => from.map(DeliveryKind::word),
@@ -258,40 +260,40 @@ fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
     }
 }
 
-/// The first line that shows anything; a text without one is blank, whatever invisible characters it has.
+/// The first line with a visible character; a text without one is blank.
 fn title(text: &str) -> R<CleanText> {
     text.lines().map(|line| CleanText::title(line, TITLE)).find(|line| !line.is_empty()).ok_or(StoreError::Blank)
 }
 
-/// Puts the prompt into a state, which begins `now`. Only `Sending` has an instance, which `sending` writes.
-pub(super) fn set(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> R<()> {
-    let (state, held, until) = columns_of(to);
+/// Puts the prompt into a state, which begins `now`. Clears the instance: only `sending` sets it.
+pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> R<()> {
+    let (state, paused, until) = columns_of(to);
     if matches!(to, Delivery::Queued { .. }) {
-        // Whoever alone may send it still may, and for all others it stays paused.
+        // If only one instance may send it, that stays so, and for the others it stays paused.
         tx.prepare_cached(
-            "UPDATE prompt SET state = ?2, until = ?3, reason = NULL, state_at = ?4, instance = iif(held, instance, NULL),
-                 discarded_from = NULL, discarded_at = NULL
+            "UPDATE prompt SET state = ?2, until = ?3, reason = NULL, state_at = ?4,
+                 instance = iif(paused, instance, NULL), discarded_from = NULL, discarded_at = NULL
              WHERE id = ?1",
         )?
         .execute(params![id.0, state, until, UnixMillis(now)])?;
         return Ok(());
     }
     tx.prepare_cached(
-        "UPDATE prompt SET state = ?2, held = ?3, until = ?4, reason = ?5, state_at = ?6, instance = NULL,
+        "UPDATE prompt SET state = ?2, paused = ?3, until = ?4, reason = ?5, state_at = ?6, instance = NULL,
              discarded_from = NULL, discarded_at = iif(?2 = 'dismissed', ?6, NULL)
          WHERE id = ?1",
     )?
-    .execute(params![id.0, state, held, until, text(to.reason()), UnixMillis(now)])?;
+    .execute(params![id.0, state, paused, until, text(to.reason()), UnixMillis(now)])?;
     Ok(())
 }
 
-/// A queued prompt has to wait for the limit until then; it has been queued since before.
+/// A queued prompt has to wait for the limit until then; the time since which it is queued stays.
 pub(super) fn wait_until(tx: &Transaction<'_>, id: PromptId, until: Time) -> R<()> {
     tx.prepare_cached("UPDATE prompt SET until = ?2 WHERE id = ?1")?.execute(params![id.0, UnixMillis(until)])?;
     Ok(())
 }
 
-/// A delivery as it lies in the columns state, held and until: a paused prompt is a queued one that is held.
+/// A delivery as the columns state, paused and until: the state of a paused prompt is queued.
 fn columns_of(delivery: &Delivery) -> (&'static str, bool, Option<UnixMillis>) {
     let until = match delivery {
         Delivery::Queued { until } => *until,
@@ -303,19 +305,19 @@ fn columns_of(delivery: &Delivery) -> (&'static str, bool, Option<UnixMillis>) {
     }
 }
 
-/// Whether a prompt before this one in the thread is not through.
-pub(super) fn is_behind(connection: &Connection, prompt: &StoredPrompt) -> R<bool> {
-    let mut ask = connection.prepare_cached(
+/// Whether an earlier prompt of the thread is undelivered.
+pub(super) fn has_undelivered_before(connection: &Connection, prompt: &StoredPrompt) -> R<bool> {
+    let mut statement = connection.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed'))",
     )?;
-    Ok(ask.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
+    Ok(statement.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
 }
 
-/// Queues the prompt again, at once and not paused any more, with another text if one is given.
+/// Queues the prompt again, not paused and without a wait; with a new text if one is given.
 pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, now: Time) -> R<Job> {
     let prompt = get(tx, id)?;
     if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
-        return Err(StoreError::MovedOn);
+        return Err(StoreError::StateChanged);
     }
     if let Some(text) = edited {
         if prompt.state == DeliveryKind::Unconfirmed {
@@ -328,24 +330,24 @@ pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, 
         }
         drafts::delete_of_prompt(tx, id)?;
     }
-    tx.prepare_cached("UPDATE prompt SET held = 0 WHERE id = ?1")?.execute([id.0])?;
-    set(tx, id, &Delivery::Queued { until: None }, now)?;
+    tx.prepare_cached("UPDATE prompt SET paused = 0 WHERE id = ?1")?.execute([id.0])?;
+    set_state(tx, id, &Delivery::Queued { until: None }, now)?;
     let mut row = jobs::get(tx, prompt.job)?;
     row.dismissed = false;
     jobs::put(tx, &row)
 }
 
-/// Discards one prompt. One that may be on its way right now can't be called back.
+/// Discards one prompt. A prompt that is being sent can't be discarded.
 pub(super) fn discard(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<Discarded> {
     let prompt = get(tx, id)?;
     if matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Accepted | DeliveryKind::Discarded) {
-        return Err(StoreError::MovedOn);
+        return Err(StoreError::StateChanged);
     }
     set_discarded(tx, id, now)?;
     Ok(Discarded { prompts: vec![id], rows: vec![jobs::touch(tx, prompt.job)?] })
 }
 
-/// Discards a prompt and keeps all that [`restore`] needs: its state, until when it waits, why, and its place.
+/// Discards a prompt and keeps what [`restore`] needs: its state, its wait, its reason and its position.
 pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<()> {
     tx.prepare_cached(&format!(
         "UPDATE prompt SET discarded_from = {STATE}, discarded_at = ?2, state = 'dismissed', instance = NULL
@@ -355,8 +357,8 @@ pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<
     Ok(())
 }
 
-/// Puts discarded prompts back into the state that each had, all or none; gives the rows of their jobs. Refused if one
-/// was accepted after all, or if it would be sent after a follow-up that was written later.
+/// Restores all these discarded prompts to their previous states, or none; returns the rows of their jobs. Fails if one
+/// was accepted after all, or would be sent after a follow-up that was written later.
 pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> R<Vec<Job>> {
     let mut changed = BTreeSet::new();
     for id in ids {
@@ -366,17 +368,17 @@ pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> R<Vec<Job>> {
             .query_row([id.0], |row| row.get(0))
             .optional()?
             .flatten();
-        let from = from.as_deref().and_then(DeliveryKind::parse).ok_or(StoreError::MovedOn)?;
-        let waits = matches!(from, DeliveryKind::Queued | DeliveryKind::Paused);
-        if waits && is_overtaken(tx, &prompt)? {
-            return Err(StoreError::MovedOn);
+        let from = from.as_deref().and_then(DeliveryKind::parse).ok_or(StoreError::StateChanged)?;
+        let was_queued = matches!(from, DeliveryKind::Queued | DeliveryKind::Paused);
+        if was_queued && has_later_sent(tx, &prompt)? {
+            return Err(StoreError::StateChanged);
         }
         tx.prepare_cached(
-            "UPDATE prompt SET state = ?2, held = ?3, discarded_from = NULL, discarded_at = NULL WHERE id = ?1",
+            "UPDATE prompt SET state = ?2, paused = ?3, discarded_from = NULL, discarded_at = NULL WHERE id = ?1",
         )?
         .execute(params![
             id.0,
-            if waits { DeliveryKind::Queued } else { from }.stored_word(),
+            if was_queued { DeliveryKind::Queued } else { from }.stored_word(),
             from == DeliveryKind::Paused
         ])?;
         changed.insert(prompt.job);
@@ -384,11 +386,11 @@ pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> R<Vec<Job>> {
     changed.into_iter().map(|job| jobs::touch(tx, job)).collect()
 }
 
-/// Whether a later prompt of the thread has been sent, or is being sent.
-fn is_overtaken(connection: &Connection, prompt: &StoredPrompt) -> R<bool> {
-    let mut ask = connection.prepare_cached(
+/// Whether a later prompt of the thread was sent, or is being sent.
+fn has_later_sent(connection: &Connection, prompt: &StoredPrompt) -> R<bool> {
+    let mut statement = connection.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id > ?2
                         AND state IN ('sending', 'accepted', 'unconfirmed'))",
     )?;
-    Ok(ask.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
+    Ok(statement.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
 }

@@ -1,5 +1,5 @@
-//! Cutting the history of page views, and giving its room back. Jobs, prompts and drafts are never touched here: they are
-//! known on this computer alone, while views can be asked for again.
+//! Deletes old page views and returns their space to the disk. Never deletes jobs, prompts or drafts: those exist only
+//! on this computer, while views can be loaded again.
 
 use super::columns::{UnixMillis, time};
 use super::error::StoreError;
@@ -11,95 +11,94 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type R<T> = Result<T, StoreError>;
 
-/// Which page views go: what any of the rules names.
+/// Which page views to delete: everything that one of the rules selects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prune {
     /// What was loaded before this moment.
     pub before: Option<Time>,
-    /// All ranges but these many of each project, those that were loaded last.
+    /// All ranges of a project except for this many, those that were loaded last.
     pub keep: Option<u32>,
     /// Everything.
     pub all: bool,
-    /// Of this project alone, at whatever service.
+    /// Only of this project, at any service.
     pub project: Option<String>,
-    /// Of this service alone.
+    /// Only of this service.
     pub base_url: Option<String>,
 }
 
-/// What went, or would go.
+/// What was deleted, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Ranges of which pages went; what follows is of these and of ranges of which totals alone are known.
+    /// Ranges with pages. The other counts also include ranges with totals only.
     pub ranges: u32,
-    /// Reports of all pages, whole or broken off.
+    /// Reports of all pages, complete or partial.
     pub reports: u32,
     /// Single answers.
     pub answers: u32,
     /// Totals of a range or of a day.
     pub totals: u32,
-    /// Bytes of the whole file before and after. The same when nothing was done.
+    /// Bytes of the whole file before and after; equal if nothing was deleted.
     pub bytes_before: u64,
     pub bytes_after: u64,
-    /// Whether the room could not be given back to the disk, since another process held the file or the disk is full.
-    /// docdeck itself uses it again.
+    /// Whether the file could not be made smaller, since another process has it open or the disk is full. docdeck uses
+    /// the free space in it again.
     pub still_large: bool,
 }
 
-/// Pruning.
 impl Store {
     /// What [`Store::prune_views`] would delete. Changes nothing.
-    pub async fn would_prune(&self, what: Prune) -> R<Pruned> {
+    pub async fn plan_prune(&self, what: Prune) -> R<Pruned> {
         self.handle
             .read(move |db| {
                 let bytes = file_bytes(db)?;
-                Ok(Pruned { bytes_before: bytes, bytes_after: bytes, ..counted(&doomed(db, &what)?) })
+                Ok(Pruned { bytes_before: bytes, bytes_after: bytes, ..counted(&items_to_delete(db, &what)?) })
             })
             .await
     }
 
-    /// Deletes page views in one transaction, then gives the room back to the disk.
+    /// Deletes page views in one transaction, then returns the space to the disk.
     pub async fn prune_views(&self, what: Prune) -> R<Pruned> {
         let (pruned, orphans) = self
             .handle
             .write(move |tx| {
                 let bytes_before = file_bytes(tx)?;
-                let doomed = doomed(tx, &what)?;
+                let doomed = items_to_delete(tx, &what)?;
                 let orphans = delete(tx, &doomed)?;
                 Ok((Pruned { bytes_before, ..counted(&doomed) }, orphans))
             })
             .await?;
         let has_gone = orphans > 0 || (pruned.reports, pruned.answers, pruned.totals) != (0, 0, 0);
         self.handle
-            .bare(move |db| {
-                let still_large = (has_gone || is_hollow(db)?) && db.execute_batch("VACUUM").is_err();
+            .run(move |db| {
+                let still_large = (has_gone || has_much_free_space(db)?) && db.execute_batch("VACUUM").is_err();
                 Ok(Pruned { bytes_after: file_bytes(db)?, still_large, ..pruned })
             })
             .await
     }
 }
 
-/// A project's range, as it lies in columns.
+/// A range of a scope, as it is stored in columns.
 type RangeKey = (i64, String, String);
 
-/// What is kept of a range.
+/// What is stored about a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RangeContent {
     Report,
-    /// One that is being loaded, or whose load was broken off.
+    /// A report that is being loaded, or whose load was interrupted.
     Loading,
     Answer,
-    /// Found by their key.
+    /// Identified by scope and range.
     Totals,
 }
 
-/// Something of a range that may go.
+/// A stored item of a range, which may be deleted.
 #[derive(Debug)]
 struct Item {
     kind: RangeContent,
     id: i64,
     key: RangeKey,
     as_of: Time,
-    /// Whether it makes its range one that is listed as kept.
+    /// Whether this item makes its range one of the listed ones.
     has_pages: bool,
 }
 
@@ -117,9 +116,9 @@ fn counted(doomed: &[Item]) -> Pruned {
     pruned
 }
 
-fn doomed(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
+fn items_to_delete(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
     let mut found = items(connection, what)?;
-    let surplus = what.keep.map_or_else(BTreeSet::new, |keep| surplus(&found, keep));
+    let surplus = what.keep.map_or_else(BTreeSet::new, |keep| ranges_beyond(&found, keep));
     found.retain(|item| {
         what.all || what.before.is_some_and(|before| item.as_of < before) || surplus.contains(&item.key)
     });
@@ -127,7 +126,7 @@ fn doomed(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
 }
 
 fn items(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
-    let mut ask = connection.prepare(
+    let mut statement = connection.prepare(
         "SELECT kind, id, scope, date_from, date_to, as_of, has_pages FROM (
              SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages FROM views_report
              UNION ALL SELECT 1, views_loading.id, scope, date_from, date_to, min(views_part.as_of), 1
@@ -151,11 +150,11 @@ fn items(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
             has_pages: row.get(6)?,
         })
     };
-    Ok(ask.query_map(params![what.project, what.base_url], of_row)?.collect::<rusqlite::Result<_>>()?)
+    Ok(statement.query_map(params![what.project, what.base_url], of_row)?.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Ranges with pages beyond the `keep` of their project that were loaded last.
-fn surplus(found: &[Item], keep: u32) -> BTreeSet<RangeKey> {
+fn ranges_beyond(found: &[Item], keep: u32) -> BTreeSet<RangeKey> {
     let mut last: BTreeMap<&RangeKey, Time> = BTreeMap::new();
     for item in found.iter().filter(|item| item.has_pages) {
         let known = last.entry(&item.key).or_insert(item.as_of);
@@ -164,13 +163,13 @@ fn surplus(found: &[Item], keep: u32) -> BTreeSet<RangeKey> {
     let mut newest: Vec<(&RangeKey, Time)> = last.into_iter().collect();
     newest.sort_by_key(|(key, as_of)| (key.0, Reverse(*as_of), Reverse(&key.2)));
     let mut surplus = BTreeSet::new();
-    let (mut project, mut kept) = (None, 0);
+    let (mut project, mut count) = (None, 0);
     for (key, _) in newest {
         if project != Some(key.0) {
-            (project, kept) = (Some(key.0), 0);
+            (project, count) = (Some(key.0), 0);
         }
-        if kept < keep {
-            kept += 1;
+        if count < keep {
+            count += 1;
         } else {
             surplus.insert(key.clone());
         }
@@ -178,7 +177,7 @@ fn surplus(found: &[Item], keep: u32) -> BTreeSet<RangeKey> {
     surplus
 }
 
-/// Gives how many paths went since no report has them any more.
+/// Returns how many paths were deleted, since no report has them any more.
 fn delete(tx: &Transaction<'_>, doomed: &[Item]) -> R<usize> {
     let mut answer = tx.prepare("DELETE FROM views_answer WHERE rowid = ?1")?;
     let mut totals =
@@ -194,8 +193,8 @@ fn delete(tx: &Transaction<'_>, doomed: &[Item]) -> R<usize> {
     Ok(tx.execute("DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row)", [])?)
 }
 
-/// Whether more than a tenth of the file is unused, as after a time when the room could not be given back.
-fn is_hollow(connection: &Connection) -> R<bool> {
+/// Whether more than a tenth of the file is unused, for example after the space could not be returned to the disk.
+fn has_much_free_space(connection: &Connection) -> R<bool> {
     Ok(pragma(connection, "freelist_count")?.saturating_mul(10) > pragma(connection, "page_count")?)
 }
 

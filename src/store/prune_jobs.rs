@@ -1,5 +1,5 @@
-//! Letting go of jobs that are over: finished, looked at and quiet for long. What is unsent, unfinished or not looked at is
-//! never touched, nor is a job with a text that was begun.
+//! Deletes old jobs: finished, viewed and unchanged for a long time. Never deletes jobs that are unsent, unfinished or
+//! unviewed, or have a draft.
 
 use super::backup::ExportFilter;
 use super::error::StoreError;
@@ -14,49 +14,47 @@ use std::collections::HashSet;
 
 type R<T> = Result<T, StoreError>;
 
-/// How often jobs were let go of, among the small facts: other instances see it change.
+/// The key under which the number of prunes is stored, so that other instances notice them.
 pub(super) const COUNT: &str = "prunes";
 
-/// Which jobs go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PruneJobs {
-    /// Those to which nothing happened since this moment.
+    /// Jobs that have not changed since this moment.
     pub before: Time,
     pub only: ExportFilter,
 }
 
-/// What went, or would go.
+/// What was deleted, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrunedJobs {
     pub jobs: u64,
-    /// Prompts of these.
+    /// Prompts of these jobs.
     pub prompts: u64,
-    /// Jobs as old that stay: at work, unsent, not looked at, or with a draft.
-    pub spared: u64,
-    /// Bytes of the whole file before and after. The same when nothing was done.
+    /// Jobs as old as these that stay: working, unsent, not viewed, or with a draft.
+    pub skipped: u64,
+    /// Bytes of the whole file before and after; equal if nothing was deleted.
     pub bytes_before: u64,
     pub bytes_after: u64,
-    /// Whether the room could not be given back to the disk; docdeck itself uses it again.
+    /// Whether the file could not be made smaller; docdeck uses the free space in it again.
     pub still_large: bool,
 }
 
-/// Pruning of jobs.
 impl Store {
     /// What [`Store::prune_jobs`] would delete. Changes nothing.
-    pub async fn would_prune_jobs(&self, what: PruneJobs) -> R<PrunedJobs> {
+    pub async fn plan_prune_jobs(&self, what: PruneJobs) -> R<PrunedJobs> {
         let work = move |db: &Connection| {
             let bytes = file_bytes(db)?;
-            Ok(PrunedJobs { bytes_before: bytes, bytes_after: bytes, ..over(db, &what)?.1 })
+            Ok(PrunedJobs { bytes_before: bytes, bytes_after: bytes, ..jobs_to_delete(db, &what)?.1 })
         };
         self.handle.read(work).await
     }
 
-    /// Deletes the jobs with their threads in one transaction, then gives the room back to the disk. Other instances find
-    /// out by [`Store::prunes`].
+    /// Deletes the jobs with their threads in one transaction, then returns the space to the disk. Other instances
+    /// notice by [`Store::prunes`].
     pub async fn prune_jobs(&self, what: PruneJobs) -> R<PrunedJobs> {
         let work = move |tx: &Transaction<'_>| {
             let bytes_before = file_bytes(tx)?;
-            let (keys, pruned) = over(tx, &what)?;
+            let (keys, pruned) = jobs_to_delete(tx, &what)?;
             if !keys.is_empty() {
                 delete(tx, &keys)?;
                 kv::count_up(tx, COUNT)?;
@@ -68,12 +66,12 @@ impl Store {
             let still_large = pruned.jobs > 0 && db.execute_batch("VACUUM").is_err();
             Ok(PrunedJobs { bytes_after: file_bytes(db)?, still_large, ..pruned })
         };
-        self.handle.bare(vacuum).await
+        self.handle.run(vacuum).await
     }
 }
 
-/// The jobs that are over, and how many.
-fn over(connection: &Connection, what: &PruneJobs) -> R<(Vec<JobKey>, PrunedJobs)> {
+/// The keys of the jobs to delete, and the counts.
+fn jobs_to_delete(connection: &Connection, what: &PruneJobs) -> R<(Vec<JobKey>, PrunedJobs)> {
     let (mut keys, mut pruned) = (Vec::new(), PrunedJobs::default());
     for scope in scopes::all(connection)?.into_iter().filter(|scope| what.only.includes(scope)) {
         let mut with_draft = HashSet::new();
@@ -89,8 +87,8 @@ fn over(connection: &Connection, what: &PruneJobs) -> R<(Vec<JobKey>, PrunedJobs
             let thread = prompts::thread(connection, row.key)?;
             let has_draft = with_draft.contains(&row.key)
                 || thread.prompts.iter().any(|prompt| drafts_of_prompts.contains(&prompt.id));
-            if !is_over(&row) || has_draft {
-                pruned.spared += 1;
+            if !is_done(&row) || has_draft {
+                pruned.skipped += 1;
                 continue;
             }
             pruned.jobs += 1;
@@ -101,7 +99,7 @@ fn over(connection: &Connection, what: &PruneJobs) -> R<(Vec<JobKey>, PrunedJobs
     Ok((keys, pruned))
 }
 
-/// When something last happened to the job or was done to it.
+/// When the job, or something about it, last changed.
 fn last_change(row: &Job) -> Time {
     [
         Some(row.created_at),
@@ -116,8 +114,8 @@ fn last_change(row: &Job) -> Time {
     .fold(Time::MIN_UTC, Time::max)
 }
 
-/// Whether nobody waits for it any more: neither the user nor a prompt.
-fn is_over(row: &Job) -> bool {
+/// Whether the job is done: neither the user nor a prompt waits for it.
+fn is_done(row: &Job) -> bool {
     match row.undelivered {
         Some(undelivered) => undelivered == DeliveryKind::Discarded,
         None if row.id.is_none() => row.dismissed,
@@ -129,7 +127,7 @@ fn is_over(row: &Job) -> bool {
 }
 
 fn delete(tx: &Transaction<'_>, keys: &[JobKey]) -> R<()> {
-    // Rows that were merged into a job have nothing of their own any more.
+    // Rows that were merged into a job have no prompts, events or pages any more.
     for sql in [
         "DELETE FROM event WHERE job = ?1",
         "DELETE FROM job_page WHERE job = ?1",

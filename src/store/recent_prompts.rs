@@ -1,4 +1,4 @@
-//! Prompts for new jobs that are on their way or went out lately: what a batch that is given again must not send again.
+//! Prompts of new jobs that are queued or were sent recently: a batch that is submitted again must not repeat them.
 
 use super::columns::{self, STATE, UnixMillis};
 use super::error::StoreError;
@@ -9,33 +9,33 @@ use crate::model::prompt::{DeliveryKind, PromptId};
 use crate::model::row::JobKey;
 use rusqlite::{Connection, params};
 
-/// A prompt that made a job, or is to make one.
+/// A prompt that created a job, or will create one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownPrompt {
+pub struct RecentPrompt {
     pub id: PromptId,
     pub job: JobKey,
     pub text: String,
     pub state: DeliveryKind,
 }
 
-/// Those that wait, whatever their age, and those that were written or sent since then, oldest first. What was refused or
-/// let go is not among them.
-pub(super) fn since(connection: &Connection, scope: &Scope, since: Time) -> Result<Vec<KnownPrompt>, StoreError> {
+/// All queued prompts, and those that were written or sent since then, oldest first; without rejected and discarded
+/// ones.
+pub(super) fn since(connection: &Connection, scope: &Scope, since: Time) -> Result<Vec<RecentPrompt>, StoreError> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let mut ask = connection.prepare_cached(&format!(
+    let mut statement = connection.prepare_cached(&format!(
         "SELECT prompt.id, prompt.job, prompt.text, {STATE} FROM prompt JOIN job ON job.key = prompt.job
          WHERE job.scope = ?1 AND kind = 'create'
            AND (state IN ('queued', 'sending')
                 OR (state IN ('accepted', 'unconfirmed', 'not sent') AND coalesce(sent_at, written_at) >= ?2))
          ORDER BY prompt.id"
     ))?;
-    let known = ask.query_map(params![scope, UnixMillis(since)], |row| {
-        Ok(KnownPrompt {
+    let prompts = statement.query_map(params![scope, UnixMillis(since)], |row| {
+        Ok(RecentPrompt {
             id: PromptId(row.get(0)?),
             job: JobKey(row.get(1)?),
             text: row.get(2)?,
             state: columns::state(row, 3)?,
         })
     })?;
-    Ok(known.collect::<rusqlite::Result<_>>()?)
+    Ok(prompts.collect::<rusqlite::Result<_>>()?)
 }

@@ -1,9 +1,10 @@
-//! Writes a whole report down: thousands of rows, each under the number of its path. They come in the order of their paths,
-//! which is that of the index and, as far as they got their numbers together, that of the rows: each page is met once.
+//! Writes a complete report: thousands of rows, each with the id of its path. They are written in the order of their
+//! paths. That is the order of the index, and mostly also that of the ids, so that each page of the file is visited
+//! once.
 
 use super::columns::UnixMillis;
 use super::error::StoreError;
-use super::json_column::counts_text;
+use super::json_column::encode_counts;
 use super::views::days;
 use crate::model::report::Report;
 use crate::model::views::{Count, Counts, PageRow};
@@ -11,8 +12,8 @@ use rusqlite::{OptionalExtension as _, Transaction, params};
 
 type R<T> = Result<T, StoreError>;
 
-/// Writes it down as the whole report of its range, of which there must be none.
-pub(super) fn file(tx: &Transaction<'_>, scope: i64, report: &Report) -> R<()> {
+/// Stores the complete report of its range; there must be none yet.
+pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -> R<()> {
     let (from, to) = days(report.range);
     let rows = u32::try_from(report.rows.len()).unwrap_or(u32::MAX);
     let id = tx
@@ -25,45 +26,46 @@ pub(super) fn file(tx: &Transaction<'_>, scope: i64, report: &Report) -> R<()> {
             from,
             to,
             report.answers,
-            report.moved,
+            report.duplicates,
             rows,
             UnixMillis(report.as_of),
-            counts_text(&report.totals)?
+            encode_counts(&report.totals)?
         ])?;
     let mut by_path: Vec<(u32, &PageRow)> = (0..).zip(&report.rows).collect();
     by_path.sort_unstable_by_key(|(_, row)| row.path.as_str());
-    let mut find = tx.prepare_cached(FIND_PATH)?;
-    let mut name = tx.prepare_cached("INSERT INTO views_path (path) VALUES (?1)")?;
-    let mut add = tx.prepare_cached(
-        "INSERT INTO views_row (report, path, place, human, ai, total, odd) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    let mut find_path = tx.prepare_cached(FIND_PATH)?;
+    let mut add_path = tx.prepare_cached("INSERT INTO views_path (path) VALUES (?1)")?;
+    let mut add_row = tx.prepare_cached(
+        "INSERT INTO views_row (report, path, position, human, ai, total, raw_counts)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
-    for (place, row) in by_path {
+    for (position, row) in by_path {
         let path = row.path.as_str();
-        let number: i64 = match find.query_row([path], |found| found.get(0)).optional()? {
-            Some(number) => number,
-            None => name.insert([path])?,
+        let path_id: i64 = match find_path.query_row([path], |found| found.get(0)).optional()? {
+            Some(path_id) => path_id,
+            None => add_path.insert([path])?,
         };
-        let CountColumns { human, ai, total, odd } = columns(&row.counts)?;
-        add.execute(params![id, number, place, human, ai, total, odd])?;
+        let CountColumns { human, ai, total, raw_counts } = count_columns(&row.counts)?;
+        add_row.execute(params![id, path_id, position, human, ai, total, raw_counts])?;
     }
     Ok(())
 }
 
-/// The number of a path.
+/// The id of a path.
 pub(super) const FIND_PATH: &str = "SELECT id FROM views_path WHERE path = ?1";
 
-/// Three counts as they lie in a row.
+/// Three counts as columns of a row.
 struct CountColumns {
     human: Option<i64>,
     ai: Option<i64>,
     total: Option<i64>,
-    /// All three as received, if one of them isn't a whole number: the columns hold integers only.
-    odd: Option<String>,
+    /// All three as received, if one of them isn't an integer: the columns contain integers only.
+    raw_counts: Option<String>,
 }
 
-fn columns(counts: &Counts) -> R<CountColumns> {
+fn count_columns(counts: &Counts) -> R<CountColumns> {
     if let (Count::Known(human), Count::Known(ai), Count::Known(total)) = (&counts.human, &counts.ai, &counts.total) {
-        return Ok(CountColumns { human: Some(*human), ai: Some(*ai), total: Some(*total), odd: None });
+        return Ok(CountColumns { human: Some(*human), ai: Some(*ai), total: Some(*total), raw_counts: None });
     }
-    Ok(CountColumns { human: None, ai: None, total: None, odd: Some(counts_text(counts)?) })
+    Ok(CountColumns { human: None, ai: None, total: None, raw_counts: Some(encode_counts(counts)?) })
 }

@@ -1,19 +1,19 @@
-//! All pages of a range: one whole report of it, and one that is being loaded, taken in answer by answer.
+//! Reports of all pages of a range: a complete one, and one that is being loaded, answer by answer.
 //!
-//! An answer is kept as it came until the last one makes a whole report of all, by the rule of [`Report::absorb`]; each is
-//! one transaction, so that a load goes on where it was broken off whatever ended it. Times are the service's, as everywhere
-//! in the cache.
+//! Answers are stored as received until the last one completes the report, by the rules of [`Report::absorb`]. Each
+//! answer is one transaction, so that an interrupted load can always be continued. Times are the service's, as
+//! everywhere in the cache.
 
 use super::columns::{CleanLine, time};
 use super::error::StoreError;
-use super::json_column::{counts_of, text_of};
+use super::json_column::{decode_counts, encode_answer};
 use super::loading::LoadingRow;
-use super::views::{self, days, range_of};
+use super::views::{self, days, read_range};
 use super::{Store, loading, report_writer, scopes, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
-use crate::model::report::{Merge, Recalled, Report, SimilarRange};
+use crate::model::report::{Report, ReportMerge, SimilarRange, StoredReport};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
@@ -21,51 +21,56 @@ use std::sync::Arc;
 
 type R<T> = Result<T, StoreError>;
 
-/// One answer on its way into the report that is being loaded.
+/// One answer for the report that is being loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportAnswer {
     pub range: DateRange,
-    /// Which one it is, counted from 1.
+    /// Its number, starting at 1.
     pub number: u32,
     pub answer: ViewsPage,
-    /// Whether the service said that there is no more.
+    /// Whether the service reported that there are no more rows.
     pub complete: bool,
     pub as_of: Time,
-    /// Of a load that was begun anew on purpose: when. Kept with the first answer.
-    pub since: Option<Time>,
+    /// When the load was restarted on purpose; otherwise `None`. Stored with the first answer.
+    pub restarted_at: Option<Time>,
 }
 
-/// A report that is being loaded, or whose load was broken off.
+/// A report that is being loaded, or whose load was interrupted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfinishedReport {
     pub report: Report,
-    /// It was begun anew on purpose at that moment: no answer from before may be taken in.
-    pub since: Option<Time>,
+    /// When the load was restarted on purpose: earlier answers must not be used.
+    pub restarted_at: Option<Time>,
 }
 
-/// Reports.
 impl Store {
-    /// Takes the next answer into the report that is being loaded; the last one makes it the whole report, in place of
-    /// the one before. False when it is not the next: another instance took it in already, or dropped the report.
+    /// Adds the next answer to the report that is being loaded; the last answer completes it and replaces the previous
+    /// complete report. Returns `false` if it is not the next answer: another instance has already added it, or has
+    /// dropped the report.
     pub async fn absorb_answer(&self, scope: &Scope, next: ReportAnswer) -> R<bool> {
         let scope = scope.clone();
         self.handle
             .write(move |tx| {
-                let text = text_of(&next.answer)?;
+                let text = encode_answer(&next.answer)?;
                 absorb(tx, scopes::ensure(tx, &scope)?, next, None, &text)
             })
             .await
     }
 
-    /// As [`Store::save_views`] and [`Store::absorb_answer`] in one transaction, for an answer of the largest page size:
-    /// afterwards it is in the cache and, if it is the next, in the report, or in neither. `so_far` is what the answers before
-    /// it made, where somebody has that at hand.
-    pub async fn keep_and_absorb(&self, scope: &Scope, next: ReportAnswer, so_far: Option<Arc<Merge>>) -> R<bool> {
+    /// Does [`Store::save_views`] and [`Store::absorb_answer`] in one transaction, for an answer of the largest page
+    /// size: afterwards it is in the cache and, if it is the next one, in the report; or in neither. `so_far` is the
+    /// merge of the earlier answers, if the caller has it.
+    pub async fn cache_and_absorb(
+        &self,
+        scope: &Scope,
+        next: ReportAnswer,
+        so_far: Option<Arc<ReportMerge>>,
+    ) -> R<bool> {
         let scope = scope.clone();
         self.handle
             .write(move |tx| {
                 let query = ViewsQuery { range: next.range, limit: LIMIT_MAX, page: next.number };
-                let text = text_of(&next.answer)?;
+                let text = encode_answer(&next.answer)?;
                 let scope = scopes::ensure(tx, &scope)?;
                 views::save(tx, scope, query, &next.answer, &text, next.as_of)?;
                 absorb(tx, scope, next, so_far, &text)
@@ -73,23 +78,24 @@ impl Store {
             .await
     }
 
-    /// What is known of a range: the whole report, else the one that is being loaded.
-    pub async fn recall_views(&self, scope: &Scope, range: DateRange) -> R<Recalled> {
-        self.handle.read_of(scope, move |db, scope| recall(db, scope, range)).await
+    /// What is cached for a range: the complete report, otherwise the one that is being loaded.
+    pub async fn cached_report(&self, scope: &Scope, range: DateRange) -> R<StoredReport> {
+        self.handle.read_of(scope, move |db, scope| find_cached(db, scope, range)).await
     }
 
-    /// The report that is being loaded, as far as it is.
+    /// The report that is being loaded, with the answers so far.
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> R<Option<UnfinishedReport>> {
         self.handle
             .read_of(scope, move |db, scope| {
                 let Some(loading) = loading::find(db, scope, range)? else { return Ok(None) };
-                let since = loading.since;
-                Ok(loading::merged(db, range, &loading)?.map(|report| UnfinishedReport { report, since }))
+                let since = loading.restarted_at;
+                Ok(loading::merge_parts(db, range, &loading)?
+                    .map(|report| UnfinishedReport { report, restarted_at: since }))
             })
             .await
     }
 
-    /// Drops the report that is being loaded; the whole one of the range stays.
+    /// Deletes the report that is being loaded; a complete one of the range stays.
     pub async fn drop_unfinished(&self, scope: &Scope, range: DateRange) -> R<()> {
         let scope = scope.clone();
         self.handle
@@ -111,9 +117,9 @@ pub(super) struct ReportRow {
     totals: Counts,
 }
 
-/// The range's whole report.
-pub(super) fn head(connection: &Connection, scope: i64, range: DateRange) -> R<Option<ReportRow>> {
-    let mut ask = connection.prepare_cached(
+/// The complete report of the range.
+pub(super) fn find_complete(connection: &Connection, scope: i64, range: DateRange) -> R<Option<ReportRow>> {
+    let mut statement = connection.prepare_cached(
         "SELECT id, answers, moved, as_of, totals FROM views_report
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND complete = 1",
     )?;
@@ -125,18 +131,24 @@ pub(super) fn head(connection: &Connection, scope: i64, range: DateRange) -> R<O
             answers: row.get(1)?,
             moved: row.get(2)?,
             as_of: time(row, 3)?,
-            totals: counts_of(&totals),
+            totals: decode_counts(&totals),
         })
     };
-    Ok(ask.query_row(params![scope, from, to], read).optional()?)
+    Ok(statement.query_row(params![scope, from, to], read).optional()?)
 }
 
-/// Takes the answer in, which lies in `text` as well; see [`Store::keep_and_absorb`].
-fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, so_far: Option<Arc<Merge>>, text: &str) -> R<bool> {
-    let loading = in_hand(tx, scope, &next)?;
-    let known = loading.as_ref().map_or(0, |loading| loading.answers);
-    let is_of_another = loading.as_ref().is_some_and(|loading| !is_same(loading.since, next.since));
-    if next.number.checked_sub(1) != Some(known) || is_of_another {
+/// Adds the answer, also given as JSON in `text`; see [`Store::cache_and_absorb`].
+fn absorb(
+    tx: &Transaction<'_>,
+    scope: i64,
+    next: ReportAnswer,
+    so_far: Option<Arc<ReportMerge>>,
+    text: &str,
+) -> R<bool> {
+    let loading = unfinished(tx, scope, &next)?;
+    let answers = loading.as_ref().map_or(0, |loading| loading.answers);
+    let is_other_load = loading.as_ref().is_some_and(|loading| !is_same_load(loading.restarted_at, next.restarted_at));
+    if next.number.checked_sub(1) != Some(answers) || is_other_load {
         return Ok(false);
     }
     if !next.complete {
@@ -144,116 +156,117 @@ fn absorb(tx: &Transaction<'_>, scope: i64, next: ReportAnswer, so_far: Option<A
         return Ok(true);
     }
     let ReportAnswer { range, number, answer, as_of, .. } = next;
-    let at_hand = so_far.filter(|so_far| so_far.report().answers == known).map(Arc::unwrap_or_clone);
+    let so_far = so_far.filter(|so_far| so_far.report().answers == answers).map(Arc::unwrap_or_clone);
     let so_far = match &loading {
-        Some(loading) if at_hand.is_none() => {
-            let Some(report) = loading::merged(tx, range, loading)? else { return Ok(false) };
-            Some(Merge::of(report))
+        Some(loading) if so_far.is_none() => {
+            let Some(report) = loading::merge_parts(tx, range, loading)? else { return Ok(false) };
+            Some(ReportMerge::of(report))
         }
-        _ => at_hand,
+        _ => so_far,
     };
     if let Some(loading) = loading {
         loading::delete(tx, loading.id)?;
     }
-    let whole = Merge::with(so_far, range, answer, true, as_of).into_report();
-    if let Some(before) = head(tx, scope, range)? {
-        delete(tx, before.id)?;
+    let complete = ReportMerge::with(so_far, range, answer, true, as_of).into_report();
+    if let Some(previous) = find_complete(tx, scope, range)? {
+        delete(tx, previous.id)?;
     }
-    report_writer::file(tx, scope, &Report { answers: number, ..whole })?;
+    report_writer::insert_report(tx, scope, &Report { answers: number, ..complete })?;
     Ok(true)
 }
 
-/// What is being loaded of the answer's range; one that can't be read any more makes room for a first answer.
-fn in_hand(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> R<Option<LoadingRow>> {
+/// The unfinished report of the answer's range. One that can't be read any more is deleted if this is a first answer.
+fn unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> R<Option<LoadingRow>> {
     let Some(loading) = loading::find(tx, scope, next.range)? else { return Ok(None) };
-    if next.number == 1 && loading::merged(tx, next.range, &loading)?.is_none() {
+    if next.number == 1 && loading::merge_parts(tx, next.range, &loading)?.is_none() {
         loading::delete(tx, loading.id)?;
         return Ok(None);
     }
     Ok(Some(loading))
 }
 
-/// Whether both loads were begun anew at the same moment, or neither was: another instance may have begun one in between.
-fn is_same(one: Option<Time>, other: Option<Time>) -> bool {
+/// Whether both loads were restarted at the same moment, or neither was: another instance may have restarted it
+/// meanwhile.
+fn is_same_load(one: Option<Time>, other: Option<Time>) -> bool {
     let ms = |since: Option<Time>| since.map(|since| since.timestamp_millis());
     ms(one) == ms(other)
 }
 
-/// The number of a path; none when it is in no report.
+/// The id of a path; `None` if it is in no report.
 pub(super) fn find_path(connection: &Connection, path: &CleanText) -> R<Option<i64>> {
-    let mut ask = connection.prepare_cached(report_writer::FIND_PATH)?;
-    Ok(ask.query_row([path.as_str()], |row| row.get(0)).optional()?)
+    let mut statement = connection.prepare_cached(report_writer::FIND_PATH)?;
+    Ok(statement.query_row([path.as_str()], |row| row.get(0)).optional()?)
 }
 
-/// Reads human, ai, total and odd from four columns.
-pub(super) fn counts(row: &Row<'_>, index: usize) -> rusqlite::Result<Counts> {
-    let odd: Option<String> = row.get(index + 3)?;
-    if let Some(odd) = odd {
-        return Ok(counts_of(&odd));
+/// Reads human, ai, total and raw_counts from four columns.
+pub(super) fn read_counts(row: &Row<'_>, index: usize) -> rusqlite::Result<Counts> {
+    let raw_counts: Option<String> = row.get(index + 3)?;
+    if let Some(raw_counts) = raw_counts {
+        return Ok(decode_counts(&raw_counts));
     }
     let count =
         |index| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(index)?.map_or(Count::Missing, Count::Known));
     Ok(Counts { human: count(index)?, ai: count(index + 1)?, total: count(index + 2)? })
 }
 
-fn recall(connection: &Connection, scope: i64, range: DateRange) -> R<Recalled> {
-    let whole = head(connection, scope, range)?;
+fn find_cached(connection: &Connection, scope: i64, range: DateRange) -> R<StoredReport> {
+    let complete = find_complete(connection, scope, range)?;
     let loading = loading::find(connection, scope, range)?;
     let broken_off = loading.as_ref().map(|loading| loading.answers);
-    let last_time = whole.as_ref().map(|head| head.answers);
-    let similar = if whole.is_some() { None } else { similar_range(connection, scope, range)? };
-    let report = match (whole, loading) {
-        (Some(head), _) => Some(read(connection, range, head)?),
-        (None, Some(loading)) => loading::merged(connection, range, &loading)?,
+    let last_time = complete.as_ref().map(|row| row.answers);
+    let similar = if complete.is_some() { None } else { similar_range(connection, scope, range)? };
+    let report = match (complete, loading) {
+        (Some(row), _) => Some(read_report(connection, range, row)?),
+        (None, Some(loading)) => loading::merge_parts(connection, range, &loading)?,
         (None, None) => None,
     };
-    Ok(Recalled {
+    Ok(StoredReport {
         report: report.map(Arc::new),
-        broken_off,
+        interrupted_after: broken_off,
         totals: totals::find(connection, scope, range)?,
         last_time,
         similar,
     })
 }
 
-/// The complete report of the range whose length is most like this one's, of several the newest.
+/// The complete report whose range is closest in length; if there are several, the newest.
 fn similar_range(connection: &Connection, scope: i64, range: DateRange) -> R<Option<SimilarRange>> {
-    let mut ask = connection.prepare_cached(
+    let mut statement = connection.prepare_cached(
         "SELECT date_from, date_to, row_count FROM views_report WHERE scope = ?1 AND complete = 1
          ORDER BY as_of DESC, id DESC",
     )?;
-    let found = ask.query_map([scope], |row| Ok((range_of(row, 0)?, row.get(2)?)))?;
+    let found = statement.query_map([scope], |row| Ok((read_range(row, 0)?, row.get(2)?)))?;
     let found = found.collect::<rusqlite::Result<Vec<_>>>()?.into_iter();
-    let known = found.filter_map(|(range, rows)| Some(SimilarRange { range: range?, rows }));
-    Ok(known.min_by_key(|similar| similar.range.days().abs_diff(range.days())))
+    let candidates = found.filter_map(|(range, rows)| Some(SimilarRange { range: range?, rows }));
+    Ok(candidates.min_by_key(|similar| similar.range.days().abs_diff(range.days())))
 }
 
-fn read(connection: &Connection, range: DateRange, head: ReportRow) -> R<Report> {
-    let mut ask = connection.prepare_cached(
-        "SELECT views_path.path, human, ai, total, odd, place FROM views_row
+fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> R<Report> {
+    let mut statement = connection.prepare_cached(
+        "SELECT views_path.path, human, ai, total, raw_counts, position FROM views_row
          CROSS JOIN views_path ON views_path.id = views_row.path WHERE report = ?1",
     )?;
-    let mut found = ask.query([head.id])?;
+    let mut found = statement.query([row.id])?;
     let mut read: Vec<(usize, PageRow)> = Vec::new();
     while let Some(row) = found.next()? {
         let CleanLine(path) = row.get(0)?;
-        let place: i64 = row.get(5)?;
-        read.push((usize::try_from(place).unwrap_or(usize::MAX), PageRow { path, counts: counts(row, 1)? }));
+        let position: i64 = row.get(5)?;
+        read.push((usize::try_from(position).unwrap_or(usize::MAX), PageRow { path, counts: read_counts(row, 1)? }));
     }
-    // Put in place here: SQLite would sort them with all their text.
+    // Sorted here: SQLite would copy the texts while sorting.
     let mut slots: Vec<Option<PageRow>> = read.iter().map(|_| None).collect();
-    for (place, row) in read {
-        match slots.get_mut(place) {
+    for (position, row) in read {
+        match slots.get_mut(position) {
             Some(slot) if slot.is_none() => *slot = Some(row),
             _ => slots.push(Some(row)),
         }
     }
     let rows = slots.into_iter().flatten().collect();
-    let ReportRow { answers, moved, as_of, totals, .. } = head;
-    Ok(Report { range, totals, rows, moved, answers, complete: true, as_of })
+    let ReportRow { answers, moved, as_of, totals, .. } = row;
+    Ok(Report { range, totals, rows, duplicates: moved, answers, complete: true, as_of })
 }
 
-/// Deletes a report with its rows; paths that are in no report any more stay until the history is cut.
+/// Deletes a report with its rows; paths that are in no report any more stay until the cache is pruned.
 pub(super) fn delete(tx: &Transaction<'_>, report: i64) -> R<()> {
     tx.prepare_cached("DELETE FROM views_row WHERE report = ?1")?.execute([report])?;
     tx.prepare_cached("DELETE FROM views_report WHERE id = ?1")?.execute([report])?;

@@ -1,16 +1,16 @@
-//! The scope as a number: what rows of jobs, drafts and cached views carry.
+//! The id of a scope, which rows of jobs, drafts and cached views refer to.
 
 use super::error::StoreError;
 use crate::model::endpoint::Scope;
 use rusqlite::{Connection, OptionalExtension as _};
 
-/// The scope's number; none when nothing was ever written for it.
+/// The scope's id; `None` if nothing was ever written for it.
 pub(super) fn find(connection: &Connection, scope: &Scope) -> Result<Option<i64>, StoreError> {
-    let mut ask = connection.prepare_cached("SELECT id FROM scope WHERE base_url = ?1 AND project = ?2")?;
-    Ok(ask.query_row([&scope.base_url, &scope.project], |row| row.get(0)).optional()?)
+    let mut statement = connection.prepare_cached("SELECT id FROM scope WHERE base_url = ?1 AND project = ?2")?;
+    Ok(statement.query_row([&scope.base_url, &scope.project], |row| row.get(0)).optional()?)
 }
 
-/// The scope's number, written down if it is new.
+/// The scope's id; adds the scope if it is new.
 pub(super) fn ensure(connection: &Connection, scope: &Scope) -> Result<i64, StoreError> {
     if let Some(id) = find(connection, scope)? {
         return Ok(id);
@@ -21,8 +21,8 @@ pub(super) fn ensure(connection: &Connection, scope: &Scope) -> Result<i64, Stor
 
 /// All scopes that something was ever written for.
 pub(super) fn all(connection: &Connection) -> Result<Vec<Scope>, StoreError> {
-    let mut ask = connection.prepare_cached("SELECT base_url, project FROM scope ORDER BY base_url, project")?;
+    let mut statement = connection.prepare_cached("SELECT base_url, project FROM scope ORDER BY base_url, project")?;
     let scopes =
-        ask.query_map([], |row| Ok(Scope { base_url: row.get(0)?, project: row.get(1)?, organization: None }))?;
+        statement.query_map([], |row| Ok(Scope { base_url: row.get(0)?, project: row.get(1)?, organization: None }))?;
     Ok(scopes.collect::<rusqlite::Result<_>>()?)
 }

@@ -1,6 +1,7 @@
-//! The steps of sending (design.md: submitting): the one place where a prompt becomes `Sending`, and every way out.
+//! The steps of sending a prompt. This is the only place where a prompt enters `Sending`, and every way out of that
+//! state is here.
 //!
-//! Each step is one transaction that looks at the prompt as it is now, so that no two instances send the same one.
+//! Each step is one transaction that checks the prompt's current state, so that no two instances send the same prompt.
 
 use super::columns::UnixMillis;
 use super::error::StoreError;
@@ -17,19 +18,19 @@ use rusqlite::{Connection, Transaction, params};
 
 type R<T> = Result<T, StoreError>;
 
-/// Why a prompt is unconfirmed that a process left behind.
+/// The reason of an unconfirmed prompt whose process ended while sending it.
 pub(super) const ABANDONED: &str =
-    "docdeck ended before the answer came, so the service may or may not have carried it out";
+    "docdeck ended before the answer arrived: the service may or may not have received this prompt";
 
-/// Which ledger a prompt is paid from.
-fn limited(kind: PromptKind) -> RateLimited {
+/// The ledger that counts a prompt.
+fn limit_of(kind: PromptKind) -> RateLimited {
     match kind {
         PromptKind::Create => RateLimited::Create,
         PromptKind::FollowUp => RateLimited::FollowUp,
     }
 }
 
-/// Whether the prompt may go out now; with [`Turn::Go`] its place in the ledger is taken and it is `Sending`.
+/// Whether the prompt may be sent now. With [`SendPermit::Go`], its use is recorded in the ledger and it is `Sending`.
 pub(super) fn take_turn(
     tx: &Transaction<'_>,
     id: PromptId,
@@ -41,18 +42,18 @@ pub(super) fn take_turn(
     match prompt.state {
         DeliveryKind::Queued => {}
         DeliveryKind::Paused if prompt.instance.as_deref() == Some(instance) => {}
-        DeliveryKind::Paused => return Ok(SendPermit::Behind),
+        DeliveryKind::Paused => return Ok(SendPermit::Blocked),
         _ => return Ok(SendPermit::Taken),
     }
     let row = jobs::get(tx, prompt.job)?;
-    let has_nowhere_to_go = prompt.kind == PromptKind::FollowUp && row.id.is_none();
-    if has_nowhere_to_go || prompts::is_behind(tx, &prompt)? {
-        return Ok(SendPermit::Behind);
+    let has_no_target = prompt.kind == PromptKind::FollowUp && row.id.is_none();
+    if has_no_target || prompts::has_undelivered_before(tx, &prompt)? {
+        return Ok(SendPermit::Blocked);
     }
-    // Projects alone own the ledgers of prompts; the organization plays no part.
+    // Prompts are counted per project, so the organization doesn't matter.
     let scope = scope_of(tx, row.key)?;
-    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, limited(prompt.kind), service_now)? {
-        // The prompt repeats what the ledger says, for the screen.
+    if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, limit_of(prompt.kind), service_now)? {
+        // The prompt repeats the ledger's time, for the screen.
         if prompt.until != Some(until) {
             prompts::wait_until(tx, id, until)?;
             jobs::touch(tx, row.key)?;
@@ -61,8 +62,8 @@ pub(super) fn take_turn(
     }
     let text = tx
         .prepare_cached(
-            "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3, state_at = ?3,
-                 paid_at = ?4
+            "UPDATE prompt SET state = 'sending', until = NULL, reason = NULL, instance = ?2, sent_at = ?3,
+                 state_at = ?3, paid_at = ?4
              WHERE id = ?1 RETURNING text",
         )?
         .query_row(params![id.0, instance, UnixMillis(now), UnixMillis(service_now)], |row| row.get(0))?;
@@ -70,10 +71,10 @@ pub(super) fn take_turn(
     Ok(SendPermit::Go { kind: prompt.kind, text, job: row.key, id: row.id })
 }
 
-/// Writes down how sending ended.
+/// Stores how sending ended.
 ///
-/// An acceptance always counts, also when another instance had given the sender up meanwhile; any other end counts only
-/// while the prompt is still where the sender left it. What never reached the service is not counted as used.
+/// An acceptance always counts, even if another instance had given up the sender meanwhile; any other outcome counts
+/// only while the prompt is in the state in which the sender left it. What never reached the service is refunded.
 pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: SendOutcome, now: Time) -> R<MergeResult> {
     let prompt = prompts::get(tx, id)?;
     let unchanged = |row| MergeResult { row, events: Vec::new(), shares_id_with: None };
@@ -89,20 +90,20 @@ pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: SendOutcome, now: 
         SendOutcome::Rejected(reason) => Delivery::Rejected(reason),
         SendOutcome::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
         SendOutcome::Limited { wait, at } => {
-            ledgers::mark_full(tx, &scope_of(tx, prompt.job)?, limited(prompt.kind), wait, at)?;
+            ledgers::mark_full(tx, &scope_of(tx, prompt.job)?, limit_of(prompt.kind), wait, at)?;
             Delivery::Queued { until: Some(wait.until) }
         }
     };
-    prompts::set(tx, id, &to, now)?;
+    prompts::set_state(tx, id, &to, now)?;
     jobs::touch(tx, prompt.job).map(unchanged)
 }
 
-/// Gives back the place in the ledger that the last sending took.
+/// Takes back the use that the last attempt to send recorded in the ledger.
 fn refund(tx: &Transaction<'_>, prompt: &StoredPrompt) -> R<()> {
     let paid_at: Option<UnixMillis> =
         tx.prepare_cached("SELECT paid_at FROM prompt WHERE id = ?1")?.query_row([prompt.id.0], |row| row.get(0))?;
     let Some(UnixMillis(paid_at)) = paid_at else { return Ok(()) };
-    ledgers::refund(tx, &scope_of(tx, prompt.job)?, limited(prompt.kind), paid_at)?;
+    ledgers::refund(tx, &scope_of(tx, prompt.job)?, limit_of(prompt.kind), paid_at)?;
     tx.prepare_cached("UPDATE prompt SET paid_at = NULL WHERE id = ?1")?.execute([prompt.id.0])?;
     Ok(())
 }
@@ -110,26 +111,26 @@ fn refund(tx: &Transaction<'_>, prompt: &StoredPrompt) -> R<()> {
 fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Time) -> R<MergeResult> {
     let mut events = Vec::new();
     let mut shares_id_with = None;
-    prompts::set(tx, prompt.id, &Delivery::Accepted, now)?;
+    prompts::set_state(tx, prompt.id, &Delivery::Accepted, now)?;
     let mut row = jobs::get(tx, prompt.job)?;
     let was_finished = row.status.as_ref().is_some_and(Status::is_finished);
-    let is_about_this_job = match prompt.kind {
+    let is_this_job = match prompt.kind {
         PromptKind::Create if row.id.is_none() => {
             shares_id_with = created_before(tx, prompt.job, &job.id)?;
-            jobs::join_id(tx, &mut row, &job.id)?;
+            jobs::assign_id(tx, &mut row, &job.id)?;
             true
         }
         _ => row.id.as_ref() == Some(&job.id),
     };
-    if is_about_this_job {
-        events = merge::take_in(&mut row, job, now);
+    if is_this_job {
+        events = merge::merge_answer(&mut row, job, now);
         jobs::record(tx, row.key, &events)?;
         row.dismissed = false;
     } else {
-        // Sent twice with the user's consent, or a service that answers with another job: neither may get lost.
+        // The user agreed to send it twice, or the service answered with another job: neither job may get lost.
         jobs::track(tx, jobs::scope_of(tx, row.key)?, job, now)?;
     }
-    if prompt.state != DeliveryKind::Accepted && (is_about_this_job || prompt.kind == PromptKind::FollowUp) {
+    if prompt.state != DeliveryKind::Accepted && (is_this_job || prompt.kind == PromptKind::FollowUp) {
         if prompt.kind == PromptKind::Create || was_finished {
             row.started_at = now;
         }
@@ -138,7 +139,7 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
             row.handled_at = row.handled_at.max(Some(now.max(row.changed_at)));
             row.finished_at = None;
             if row.status != Some(Status::Active) {
-                // The service may need a moment to wake the job: no look has been taken since the follow-up.
+                // The service may need a moment to wake the job: it counts as not checked since the follow-up.
                 row.checked_at = None;
             }
         }
@@ -146,31 +147,31 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
     Ok(MergeResult { row: jobs::put(tx, &row)?, events, shares_id_with })
 }
 
-/// The title of another row with this id whose own prompt created it.
+/// The title of another row with this id that was created by a prompt of its own.
 fn created_before(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> R<Option<CleanText>> {
     let other = jobs::find_by_id(tx, jobs::scope_of(tx, key)?, id)?;
     let Some(other) = other.filter(|other| other.key != key) else { return Ok(None) };
-    let mut ask = tx.prepare_cached(
+    let mut statement = tx.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND kind = 'create' AND state = 'accepted')",
     )?;
-    let was_created_here: bool = ask.query_row([other.key.0], |row| row.get(0))?;
-    Ok(was_created_here.then_some(other.title))
+    let was_created_by_prompt: bool = statement.query_row([other.key.0], |row| row.get(0))?;
+    Ok(was_created_by_prompt.then_some(other.title))
 }
 
-/// The unconfirmed new job is this one.
+/// Links an unconfirmed new job to this job of the service.
 pub(super) fn link(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, now: Time) -> R<Job> {
     let prompt = prompts::get(tx, id)?;
     let mut row = jobs::get(tx, prompt.job)?;
     if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
-        return Err(StoreError::MovedOn);
+        return Err(StoreError::StateChanged);
     }
-    prompts::set(tx, id, &Delivery::Accepted, now)?;
-    jobs::join_id(tx, &mut row, &job.id)?;
+    prompts::set_state(tx, id, &Delivery::Accepted, now)?;
+    jobs::assign_id(tx, &mut row, &job.id)?;
     let was_known = row.status.is_some();
-    let events = merge::take_in(&mut row, job, now);
+    let events = merge::merge_answer(&mut row, job, now);
     if !was_known {
         row.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.started_at);
-        // It may have been finished for a while: when is not known.
+        // The job may have finished a while ago; the time is unknown.
         row.finished_at = None;
     }
     row.dismissed = false;
@@ -178,37 +179,39 @@ pub(super) fn link(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, now: Tim
     jobs::put(tx, &row)
 }
 
-/// Instances that hold a prompt in `Sending`.
+/// Instances that have a prompt in `Sending`.
 pub(super) fn senders(connection: &Connection, scope: &Scope) -> R<Vec<String>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let mut ask = connection.prepare_cached(
+    let mut statement = connection.prepare_cached(
         "SELECT DISTINCT prompt.instance FROM prompt CROSS JOIN job ON job.key = prompt.job
          WHERE prompt.state = 'sending' AND job.scope = ?1 AND prompt.instance IS NOT NULL ORDER BY prompt.instance",
     )?;
-    let instances = ask.query_map([scope], |row| row.get(0))?;
+    let instances = statement.query_map([scope], |row| row.get(0))?;
     Ok(instances.collect::<rusqlite::Result<_>>()?)
 }
 
-/// What a dead instance left in `Sending` becomes unconfirmed; the rows that this changed.
-pub(super) fn abandon(tx: &Transaction<'_>, scope: &Scope, instance: &str, now: Time) -> R<Vec<Job>> {
+/// Marks the prompts that a dead instance left in `Sending` as unconfirmed; returns the changed rows.
+pub(super) fn mark_unconfirmed(tx: &Transaction<'_>, scope: &Scope, instance: &str, now: Time) -> R<Vec<Job>> {
     let Some(scope) = scopes::find(tx, scope)? else { return Ok(Vec::new()) };
-    let left: Vec<(PromptId, JobKey)> = tx
+    let abandoned: Vec<(PromptId, JobKey)> = tx
         .prepare_cached(
             "SELECT prompt.id, prompt.job FROM prompt CROSS JOIN job ON job.key = prompt.job
              WHERE prompt.state = 'sending' AND job.scope = ?1 AND prompt.instance = ?2 ORDER BY prompt.id",
         )?
         .query_map(params![scope, instance], |row| Ok((PromptId(row.get(0)?), JobKey(row.get(1)?))))?
         .collect::<rusqlite::Result<_>>()?;
-    left.into_iter()
+    abandoned
+        .into_iter()
         .map(|(id, job)| {
-            prompts::set(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED)), now)?;
+            prompts::set_state(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED)), now)?;
             jobs::touch(tx, job)
         })
         .collect()
 }
 
 fn scope_of(connection: &Connection, key: JobKey) -> R<Scope> {
-    let mut ask = connection
+    let mut statement = connection
         .prepare_cached("SELECT base_url, project FROM scope JOIN job ON job.scope = scope.id WHERE job.key = ?1")?;
-    Ok(ask.query_row([key.0], |row| Ok(Scope { base_url: row.get(0)?, project: row.get(1)?, organization: None }))?)
+    Ok(statement
+        .query_row([key.0], |row| Ok(Scope { base_url: row.get(0)?, project: row.get(1)?, organization: None }))?)
 }

@@ -1,5 +1,5 @@
-//! One quick look at the jobs of a scope: the file is opened for reading only, nothing is checked that takes long, and
-//! nothing is counted that the file keeps the number of.
+//! Reads the number of jobs in each state quickly: opens the file for reading only, skips slow checks, and uses the
+//! stored counts if there are any.
 
 use super::columns::UnixMillis;
 use super::error::StoreError;
@@ -13,83 +13,83 @@ use std::time::Duration;
 
 type R<T> = Result<T, StoreError>;
 
-/// How long another process's lock is waited for: a status line that comes late is of no use.
+/// How long to wait for another process's lock: a status line must not be late.
 const BUSY: Duration = Duration::from_millis(250);
 
-/// The value of the column `need` for queued jobs.
+/// The value of the column `list_group` for queued jobs.
 const QUEUED: i64 = 2;
 
-/// How the jobs of a scope stand.
+/// The number of jobs of a scope in each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatusSummary {
-    /// All that are known and not put away.
-    pub known: usize,
+    /// All tracked jobs except for dismissed ones.
+    pub tracked: usize,
     pub needs_you: usize,
-    /// Jobs that the agent works on, dismissed ones included.
+    /// Jobs that the agent works on, including dismissed ones.
     pub active: usize,
     pub queued: usize,
-    /// Held until the user lets them go out.
+    /// Queued jobs that stay paused until the user resumes them.
     pub paused: usize,
-    /// The oldest last look at a job that is active; none when none was looked at, or none is active.
+    /// The oldest last check of an active job; `None` if no job is active.
     pub as_of: Option<Time>,
 }
 
-/// Looks.
-pub(super) fn glance(folder: &Path, scope: &Scope) -> R<Option<StatusSummary>> {
-    if !open::is_there(folder) {
+pub(super) fn read_summary(folder: &Path, scope: &Scope) -> R<Option<StatusSummary>> {
+    if !open::exists(folder) {
         return Ok(None);
     }
-    match look(folder, scope, false) {
-        Err(StoreError::ReadOnly) => look(folder, scope, true),
-        looked => looked,
+    match read(folder, scope, false) {
+        Err(StoreError::ReadOnly) => read(folder, scope, true),
+        result => result,
     }
 }
 
-fn look(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<StatusSummary>> {
-    let connection = open::to_read(folder, may_roll_back)?;
+fn read(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<StatusSummary>> {
+    let connection = open::connect_for_reading(folder, may_roll_back)?;
     connection.busy_timeout(BUSY)?;
     match schema::check_owner(&connection, folder)? {
-        // Being made at this moment.
+        // It is just being created.
         0 => Ok(None),
         version => {
-            // An older file is read as it is: a status line goes on over an update, and nobody else is made to wait for one.
-            schema::stand_in(&connection, version)?;
+            // An older file is read without a migration: a status line keeps working during an update, and makes no
+            // other process wait.
+            schema::add_temporary_views(&connection, version)?;
             count(&connection, scope)
         }
     }
 }
 
-/// What is not kept as a number is found by the virtual column `need`, which has an index.
+/// What is not stored as a count is found by the generated column `list_group`, which has an index.
 fn count(connection: &Connection, scope: &Scope) -> R<Option<StatusSummary>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
     let GroupSizes { sizes, working: active } = jobs::sizes(connection, scope)?;
     let [needs_you, working, queued, done, _] = sizes;
-    let mut glance = StatusSummary {
-        known: needs_you + working + queued + done,
+    let mut summary = StatusSummary {
+        tracked: needs_you + working + queued + done,
         needs_you,
         active,
         queued,
         ..StatusSummary::default()
     };
-    if glance.queued > 0 {
+    if summary.queued > 0 {
         let paused: i64 = connection.query_row(
             "SELECT count(*) FROM job
-             WHERE scope = ?1 AND merged_into IS NULL AND need = ?2 AND undelivered = 'paused'",
+             WHERE scope = ?1 AND merged_into IS NULL AND list_group = ?2 AND undelivered = 'paused'",
             [scope, QUEUED],
             |row| row.get(0),
         )?;
-        glance.paused = usize::try_from(paused).unwrap_or_default();
-        glance.queued = glance.queued.saturating_sub(glance.paused);
+        summary.paused = usize::try_from(paused).unwrap_or_default();
+        summary.queued = summary.queued.saturating_sub(summary.paused);
     }
-    if glance.active > 0 {
-        // One that nobody has looked at yet is as old as its beginning.
+    if summary.active > 0 {
+        // A job that was never checked counts from its start.
         let oldest: Option<UnixMillis> = connection.query_row(
             "SELECT min(coalesce(checked_at, started_at)) FROM job
-             WHERE scope = ?1 AND merged_into IS NULL AND need IN (?2, ?3)",
+             WHERE scope = ?1 AND merged_into IS NULL AND list_group IN (?2, ?3)",
             [scope, WORKING, WORKING_DISMISSED],
             |row| row.get(0),
         )?;
-        glance.as_of = oldest.map(|UnixMillis(at)| at);
+        summary.as_of = oldest.map(|UnixMillis(at)| at);
     }
-    Ok(Some(glance))
+    Ok(Some(summary))
 }

@@ -1,9 +1,9 @@
-//! The site's totals of every range that an answer came for: a day's are a bar of the trend.
+//! The site's totals of every range for which there was an answer; those of a day are a bar of the trend.
 
 use super::Store;
 use super::columns::{UnixMillis, time};
 use super::error::StoreError;
-use super::json_column::{counts_of, counts_text};
+use super::json_column::{decode_counts, encode_counts};
 use super::views::days;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -15,8 +15,8 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 type R<T> = Result<T, StoreError>;
 
 impl Store {
-    /// Which of these ranges' totals are known, in this order: those of the last answer that was kept about each, as
-    /// received and in the service's time.
+    /// The cached totals of these ranges, in this order, without unknown ones: those of the last stored answer for
+    /// each, as received and in the service's time.
     pub async fn views_totals(&self, scope: &Scope, ranges: &[DateRange]) -> R<Vec<(DateRange, Timed<Counts>)>> {
         let ranges = ranges.to_vec();
         self.handle
@@ -31,23 +31,23 @@ impl Store {
     }
 }
 
-/// Replaces what is known of the range's totals.
+/// Replaces the range's totals.
 pub(super) fn save(tx: &Transaction<'_>, scope: i64, range: DateRange, totals: &Counts, as_of: Time) -> R<()> {
     let (from, to) = days(range);
     tx.prepare_cached(
         "INSERT INTO views_total (scope, date_from, date_to, as_of, totals) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO UPDATE SET as_of = excluded.as_of, totals = excluded.totals",
     )?
-    .execute(params![scope, from, to, UnixMillis(as_of), counts_text(totals)?])?;
+    .execute(params![scope, from, to, UnixMillis(as_of), encode_counts(totals)?])?;
     Ok(())
 }
 
-/// The range's totals, if any answer about it was kept.
+/// The range's totals, if an answer for it was stored.
 pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<Option<Timed<Counts>>> {
-    let mut ask = connection
+    let mut statement = connection
         .prepare_cached("SELECT totals, as_of FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3")?;
     let (from, to) = days(range);
     let found: Option<(String, Time)> =
-        ask.query_row(params![scope, from, to], |row| Ok((row.get(0)?, time(row, 1)?))).optional()?;
-    Ok(found.map(|(totals, as_of)| Timed { value: counts_of(&totals), as_of }))
+        statement.query_row(params![scope, from, to], |row| Ok((row.get(0)?, time(row, 1)?))).optional()?;
+    Ok(found.map(|(totals, as_of)| Timed { value: decode_counts(&totals), as_of }))
 }

@@ -1,10 +1,10 @@
-//! The cache of page views: one answer per question, replaced when it is asked again.
+//! The cache of page views: one answer per query, replaced when the query is sent again.
 //!
-//! Whether an answer is still fresh is the asker's to decide, by the time that comes with it.
+//! Whether an answer is still fresh is decided by the caller, by the time that comes with it.
 
 use super::columns::{UnixMillis, time};
 use super::error::StoreError;
-use super::json_column::answer_of;
+use super::json_column::decode_answer;
 use super::{scopes, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 
 type R<T> = Result<T, StoreError>;
 
-/// Replaces the answer to this question, which lies in `text` as well, and what is known of the range's totals.
+/// Replaces the answer to this query, also given as JSON in `text`, and the range's totals.
 pub(super) fn save(
     tx: &Transaction<'_>,
     scope: i64,
@@ -34,49 +34,53 @@ pub(super) fn save(
     totals::save(tx, scope, query.range, &page.totals, as_of)
 }
 
-/// The last answer to this question. One that can't be read any more counts as none: it can be asked for again.
+/// The last answer to this query. Returns `None` if it can't be read any more: it can be loaded again.
 pub(super) fn find(connection: &Connection, scope: &Scope, query: ViewsQuery) -> R<Option<Timed<ViewsPage>>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
-    let mut ask = connection.prepare_cached(
+    let mut statement = connection.prepare_cached(
         "SELECT answer, as_of FROM views_answer
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND row_limit = ?4 AND page = ?5",
     )?;
     let (from, to) = days(query.range);
-    let found: Option<(String, Time)> = ask
+    let found: Option<(String, Time)> = statement
         .query_row(params![scope, from, to, query.limit, query.page], |row| Ok((row.get(0)?, time(row, 1)?)))
         .optional()?;
     let Some((answer, as_of)) = found else { return Ok(None) };
-    Ok(answer_of(&answer).map(|value| Timed { value, as_of }))
+    Ok(decode_answer(&answer).map(|value| Timed { value, as_of }))
 }
 
-/// The newest first answer to a question about the range, of whatever size, that holds all its pages.
-pub(super) fn find_whole(connection: &Connection, scope: &Scope, range: DateRange) -> R<Option<Timed<ViewsPage>>> {
+/// The newest answer with page 1 of the range, of any size, that contains all its pages.
+pub(super) fn find_complete_answer(
+    connection: &Connection,
+    scope: &Scope,
+    range: DateRange,
+) -> R<Option<Timed<ViewsPage>>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
-    let mut ask = connection.prepare_cached(
+    let mut statement = connection.prepare_cached(
         "SELECT answer, as_of, row_limit FROM views_answer
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND page = 1 ORDER BY as_of DESC",
     )?;
     let (from, to) = days(range);
-    let found = ask.query_map(params![scope, from, to], |row| {
+    let found = statement.query_map(params![scope, from, to], |row| {
         Ok((row.get::<_, String>(0)?, time(row, 1)?, row.get::<_, u32>(2)?))
     })?;
     for found in found {
         let (answer, as_of, limit) = found?;
         let query = ViewsQuery { range, limit, page: 1 };
-        if let Some(value) = answer_of(&answer).filter(|answer| !query.has_next(answer)) {
+        if let Some(value) = decode_answer(&answer).filter(|answer| !query.has_next(answer)) {
             return Ok(Some(Timed { value, as_of }));
         }
     }
     Ok(None)
 }
 
-/// First and last day as they lie in columns.
+/// First and last day as they are stored in columns.
 pub(super) fn days(range: DateRange) -> (String, String) {
     (range.from().to_string(), range.to().to_string())
 }
 
-/// Reads a range from two columns. None for days that are none: the file may have been edited by others.
-pub(super) fn range_of(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<DateRange>> {
+/// Reads a range from two columns. Returns `None` if they are not valid days: the file may have been edited by others.
+pub(super) fn read_range(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<DateRange>> {
     let (from, to): (String, String) = (row.get(index)?, row.get(index + 1)?);
     Ok(from.parse().ok().zip(to.parse().ok()).and_then(|(from, to)| DateRange::new(from, to)))
 }

@@ -1,10 +1,10 @@
-//! The finished frame in ASCII: every sign that docdeck draws has a stand-in, a character of a text that has none is `?`.
+//! Translates the finished frame to ASCII: every symbol of docdeck has a replacement; other characters become `?`.
 
-use crate::model::ascii::stand_in;
+use crate::model::ascii::replacement;
 use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
-/// Replaces what isn't ASCII, cell by cell, so that columns stay where they are.
+/// Replaces non-ASCII characters cell by cell, so that columns stay aligned.
 pub(super) fn translate(buffer: &mut Buffer) {
     let mut covered = 0;
     for cell in &mut buffer.content {
@@ -19,8 +19,8 @@ pub(super) fn translate(buffer: &mut Buffer) {
             continue;
         }
         covered = symbol.width().saturating_sub(1);
-        let stand_in = stand_in(symbol);
-        cell.set_symbol(stand_in);
+        let ascii = replacement(symbol);
+        cell.set_symbol(ascii);
     }
 }
 
@@ -31,9 +31,9 @@ mod tests {
     use ratatui::style::Style;
 
     #[test]
-    fn weekends_partial_days_and_both_look_like_nothing_else_in_a_chart() {
-        let signs = ["█", "▒", "═", "┄", "┅", "─", "━", "▲"].map(stand_in);
-        for sign in ["═", "┄", "┅"].map(stand_in) {
+    fn signs_of_weekends_and_partial_days_are_unique_in_a_chart() {
+        let signs = ["█", "▒", "═", "┄", "┅", "─", "━", "▲"].map(replacement);
+        for sign in ["═", "┄", "┅"].map(replacement) {
             assert_eq!(signs.iter().filter(|other| **other == sign).count(), 1, "{sign}");
         }
     }

@@ -1,8 +1,8 @@
-//! Bars: human `█` and AI `▒` side by side or each alone, told apart without any colour; a plain total is `■`.
+//! Bars: human `█` and AI `▒`, stacked or alone, distinguishable without colour; a plain total is `■`.
 
 use super::theme::Theme;
 use crate::app::format::{number, views};
-use crate::app::views::table::{Metric, PageMetrics, Scale};
+use crate::app::views::table::{BarScale, Metric, PageMetrics};
 use crate::model::views::{Counts, ViewCount, as_f64};
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -12,8 +12,9 @@ const HUMAN: &str = "█";
 const AI: &str = "▒";
 const WHOLE: &str = "■";
 
-/// Signs and style of one number's bar: a total on a log scale is not its parts side by side, and looks like neither.
-pub(super) fn look(metric: Metric, theme: &Theme) -> (&'static str, Style) {
+/// Symbol and style of the bar of a metric. A total on a log scale is not the sum of its parts, so it uses neither
+/// symbol.
+pub(super) fn symbol_and_style(metric: Metric, theme: &Theme) -> (&'static str, Style) {
     match metric {
         Metric::Human => (HUMAN, theme.human),
         Metric::Ai | Metric::Share => (AI, theme.ai),
@@ -21,13 +22,13 @@ pub(super) fn look(metric: Metric, theme: &Theme) -> (&'static str, Style) {
     }
 }
 
-/// Cells for a part of a whole, 0 to 1, in `width` cells; something is never nothing.
+/// Number of cells for a fraction (0 to 1) of `width`. A value above 0 gets at least one cell.
 fn cells_of(part: f64, width: usize) -> usize {
     if part <= 0.0 || width == 0 {
         return 0;
     }
-    // The least number of cells that is at least as long, found by bisection, or the one before it, whichever is nearer.
-    // Widths are far below 2³²: that stays exact.
+    // Bisection finds the smallest number of cells that is at least as long; that number or the one before it is
+    // nearest. Widths are far below 2³², so the result is exact.
     let (part, of_whole) = (part.min(1.0), |cells: usize| as_f64(cells as u64) / as_f64(width as u64));
     let (mut low, mut high) = (1, width);
     while low < high {
@@ -42,17 +43,17 @@ fn cells_of(part: f64, width: usize) -> usize {
     if is_nearer_before { (low - 1).max(1) } else { low }
 }
 
-/// Cells for `value` on a scale that ends at `full` in `width` cells; something is never nothing.
+/// Number of cells for `value` on a scale from 0 to `full`. A value above 0 gets at least one cell.
 pub(super) fn cells(value: ViewCount, full: f64, width: usize) -> usize {
     if full <= 0.0 { 0 } else { cells_of(value.as_f64() / full, width) }
 }
 
-/// The bar of a page or of a folder by the metric on a scale, in at most `width` cells. Nothing is drawn of what is no
-/// count, and of a page that the range doesn't have.
+/// The bar of a page or folder on a scale, in at most `width` cells. Empty if the value is not a count or the page is
+/// not in the range.
 pub(super) fn of(
     figures: &PageMetrics<'_>,
     metric: Metric,
-    scale: Scale,
+    scale: BarScale,
     width: usize,
     theme: &Theme,
 ) -> Vec<Span<'static>> {
@@ -60,43 +61,43 @@ pub(super) fn of(
         return Vec::new();
     }
     let part = match (scale, metric) {
-        (Scale::Linear(full), Metric::Total) => {
+        (BarScale::Linear(full), Metric::Total) => {
             return stacked(figures.counts, full.as_f64(), width, theme).into();
         }
-        (Scale::Share, _) => figures.counts.ai_share().unwrap_or(0.0),
-        (scale, metric) => metric.length(figures.counts).map_or(0.0, |views| scale.part(views)),
+        (BarScale::Share, _) => figures.counts.ai_share().unwrap_or(0.0),
+        (scale, metric) => metric.bar_length(figures.counts).map_or(0.0, |views| scale.fraction(views)),
     };
-    // A single view lies at the very start of a log scale; it is something all the same.
-    let something = metric.length(figures.counts).is_some_and(|views| !views.is_zero());
-    let (sign, style) = look(metric, theme);
-    vec![Span::styled(sign.repeat(cells_of(part, width).max(usize::from(something && width > 0))), style)]
+    // A single view is at the very start of a log scale but still gets a cell.
+    let has_views = metric.bar_length(figures.counts).is_some_and(|views| !views.is_zero());
+    let (sign, style) = symbol_and_style(metric, theme);
+    vec![Span::styled(sign.repeat(cells_of(part, width).max(usize::from(has_views && width > 0))), style)]
 }
 
-/// A stacked bar on a scale that ends at `full`, in at most `width` cells. Nothing is drawn of what is no count.
+/// A stacked bar on a scale from 0 to `full`, in at most `width` cells. Values that are not counts are left out.
 pub(super) fn stacked(counts: &Counts, full: f64, width: usize, theme: &Theme) -> [Span<'static>; 2] {
     let (human, ai) = (counts.human.value().unwrap_or_default(), counts.ai.value().unwrap_or_default());
-    let whole = cells(human + ai, full, width);
-    let human_cells = human_part(human, ai, whole);
-    [Span::styled(HUMAN.repeat(human_cells), theme.human), Span::styled(AI.repeat(whole - human_cells), theme.ai)]
+    let cell_count = cells(human + ai, full, width);
+    let human_cells = human_part(human, ai, cell_count);
+    [Span::styled(HUMAN.repeat(human_cells), theme.human), Span::styled(AI.repeat(cell_count - human_cells), theme.ai)]
 }
 
-/// How many of the cells of a stacked bar are human; neither part disappears as long as there is room for both.
-pub(super) fn human_part(human: ViewCount, ai: ViewCount, whole: usize) -> usize {
+/// How many cells of a stacked bar are human. With two cells or more, neither part disappears.
+pub(super) fn human_part(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,
-        (_, true) => whole,
-        _ if whole < 2 => usize::from(human >= ai).min(whole),
-        _ => cells(human, (human + ai).as_f64(), whole).min(whole - 1),
+        (_, true) => cell_count,
+        _ if cell_count < 2 => usize::from(human >= ai).min(cell_count),
+        _ => cells(human, (human + ai).as_f64(), cell_count).min(cell_count - 1),
     }
 }
 
-/// A printed scale, `total 0 ──── 13,430`, in exactly `width` cells: where there is little room without the metric's name,
-/// and then without its start.
-pub(super) fn scale(metric: Metric, scale: Scale, width: usize) -> String {
+/// A scale line, `total 0 ──── 13,430`, in exactly `width` cells. With little space the name of the metric is left
+/// out, then the start.
+pub(super) fn scale(metric: Metric, scale: BarScale, width: usize) -> String {
     let (log, start, end) = match scale {
-        Scale::Linear(full) => ("", "0", views(full)),
-        Scale::Log(full) => ("log ", "1", views(full)),
-        Scale::Share => ("", "0", "100%".to_owned()),
+        BarScale::Linear(full) => ("", "0", views(full)),
+        BarScale::Log(full) => ("log ", "1", views(full)),
+        BarScale::Share => ("", "0", "100%".to_owned()),
     };
     let named = format!("{log}{} {start}", metric.name());
     for start in [named, format!("{log}{start}")] {
@@ -106,19 +107,19 @@ pub(super) fn scale(metric: Metric, scale: Scale, width: usize) -> String {
         }
     }
     let end = match scale {
-        Scale::Linear(full) | Scale::Log(full) if log.len() + end.width() > width => short(full),
+        BarScale::Linear(full) | BarScale::Log(full) if log.len() + end.width() > width => short(full),
         _ => end,
     };
     super::text::right(&format!("{log}{end}"), width)
 }
 
-/// A printed scale from 0 of something that its head names, `0 ──── 13,430`, in exactly `width` cells where that fits.
+/// A scale line without a name, `0 ──── 13,430`, in exactly `width` cells if it fits.
 pub(super) fn plain_scale(full: &str, width: usize) -> String {
     let line = width.saturating_sub(full.width() + 3);
     if line < 2 { super::text::right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
 }
 
-/// A number in at most six cells, rounded: `9,999`, `13k`, `1,204m`, `9e18`; below 1,000 with one decimal at most.
+/// A rounded number in at most six cells: `9,999`, `13k`, `1,204m`, `9e18`; at most one decimal below 1,000.
 pub(super) fn short(count: ViewCount) -> String {
     if count < ViewCount::from(999) {
         return views(count);
@@ -156,7 +157,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_other_number_of_cells_is_nearer_to_the_part(part in 0.0..1.2_f64, cells in 0_usize..200, width in 0_usize..200) {
+        fn the_nearest_number_of_cells_is_used(part in 0.0..1.2_f64, cells in 0_usize..200, width in 0_usize..200) {
             let exact = as_f64(cells as u64) / as_f64(width.max(1) as u64);
             for part in [part, exact, exact + 0.5 / as_f64(width.max(1) as u64)] {
                 let off = |n: usize| (as_f64(n as u64) / as_f64(width as u64) - part.min(1.0)).abs();
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn something_is_never_drawn_as_nothing() {
+    fn a_value_above_zero_gets_at_least_one_cell() {
         assert_eq!(bar(1, 0, 1_000_000.0, 10), "█");
         assert_eq!(bar(0, 1, 1_000_000.0, 10), "▒");
         assert_eq!(bar(1_000_000, 1, 1_000_001.0, 10), "█████████▒");
@@ -175,42 +176,42 @@ mod tests {
 
     #[test]
     fn the_scale_fills_its_width() {
-        let linear = |width| scale(Metric::Total, Scale::Linear(13_430.into()), width);
+        let linear = |width| scale(Metric::Total, BarScale::Linear(13_430.into()), width);
         assert_eq!(linear(24), "total 0 ───────── 13,430");
         assert_eq!(linear(14), "0 ───── 13,430");
         assert_eq!([6, 5].map(linear), ["13,430", "  13k"]);
-        assert_eq!(scale(Metric::Total, Scale::Log(13_430.into()), 8), " log 13k");
+        assert_eq!(scale(Metric::Total, BarScale::Log(13_430.into()), 8), " log 13k");
         let numbers = [9_999, 10_600, 1_204_000_000, u64::MAX].map(|n| short(n.into()));
         assert_eq!(numbers, ["9,999", "11k", "1,204m", "1e19"], "rounded, not cut");
         assert_eq!(short(ViewCount::parse("12.5").expect("a number")), "12.5");
-        assert_eq!(scale(Metric::Ai, Scale::Log(99.into()), 15), "log AI 1 ─── 99");
-        assert_eq!(scale(Metric::Share, Scale::Share, 15), "AI % 0 ─── 100%");
+        assert_eq!(scale(Metric::Ai, BarScale::Log(99.into()), 15), "log AI 1 ─── 99");
+        assert_eq!(scale(Metric::Share, BarScale::Share, 15), "AI % 0 ─── 100%");
     }
 
-    fn plain(human: i64, ai: i64, metric: Metric, scale: Scale) -> String {
+    fn plain(human: i64, ai: i64, metric: Metric, scale: BarScale) -> String {
         let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
         let figures = PageMetrics::of(&counts, ComparisonBaseline::Uncompared);
         of(&figures, metric, scale, 10, &Theme::new(Depth::None)).iter().map(|span| span.content.as_ref()).collect()
     }
 
     #[test]
-    fn each_metric_has_a_look_of_its_own_and_a_log_scale_is_never_stacked() {
-        assert_eq!(plain(5, 5, Metric::Human, Scale::Linear(10.into())), "█████");
-        assert_eq!(plain(5, 5, Metric::Ai, Scale::Linear(10.into())), "▒▒▒▒▒");
-        assert_eq!(plain(50, 50, Metric::Total, Scale::Log(10_000.into())), "■■■■■");
-        assert_eq!(plain(60, 40, Metric::Share, Scale::Share), "▒▒▒▒");
+    fn each_metric_has_its_own_symbol_and_a_log_scale_is_never_stacked() {
+        assert_eq!(plain(5, 5, Metric::Human, BarScale::Linear(10.into())), "█████");
+        assert_eq!(plain(5, 5, Metric::Ai, BarScale::Linear(10.into())), "▒▒▒▒▒");
+        assert_eq!(plain(50, 50, Metric::Total, BarScale::Log(10_000.into())), "■■■■■");
+        assert_eq!(plain(60, 40, Metric::Share, BarScale::Share), "▒▒▒▒");
     }
 
     #[test]
-    fn on_a_log_scale_one_view_is_drawn_and_none_is_not() {
-        assert_eq!(plain(1, 0, Metric::Human, Scale::Log(10_000.into())), "█");
-        assert_eq!(plain(0, 1, Metric::Human, Scale::Log(10_000.into())), "");
+    fn a_log_scale_draws_one_view_but_not_zero() {
+        assert_eq!(plain(1, 0, Metric::Human, BarScale::Log(10_000.into())), "█");
+        assert_eq!(plain(0, 1, Metric::Human, BarScale::Log(10_000.into())), "");
     }
 
     #[test]
-    fn the_old_numbers_of_a_page_that_is_gone_have_no_bar() {
+    fn a_removed_page_has_no_bar() {
         let before = Counts { human: Count::Known(9), ai: Count::Known(9), total: Count::Known(18) };
         let figures = PageMetrics::of(&before, ComparisonBaseline::Gone(&before));
-        assert!(of(&figures, Metric::Total, Scale::Linear(18.into()), 10, &Theme::new(Depth::None)).is_empty());
+        assert!(of(&figures, Metric::Total, BarScale::Linear(18.into()), 10, &Theme::new(Depth::None)).is_empty());
     }
 }

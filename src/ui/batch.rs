@@ -1,8 +1,8 @@
-//! Many prompts at once: as typed, then as a list with what they would cost.
+//! New jobs from a list of prompts: the text, then a preview with the cost.
 
-use super::editor::draft_said;
+use super::editor::draft_state_text;
 use super::text::{TextRow, fit, right};
-use super::{View, boxed, cursor, more_below, put};
+use super::{View, cursor, draw_box, draw_line, draw_more_below};
 use crate::app::batch::{BatchDialog, BatchStep, Preview};
 use crate::app::editor::DraftState;
 use crate::app::format::{count, plural};
@@ -14,57 +14,57 @@ use unicode_width::UnicodeWidthStr;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, area: Rect) {
     match &batch.step {
-        BatchStep::Writing | BatchStep::Reading(_) => writing(frame, view, batch, area),
-        BatchStep::Preview(preview) => looked_over(frame, view, batch, preview, area),
+        BatchStep::Writing | BatchStep::Reading(_) => draw_input(frame, view, batch, area),
+        BatchStep::Preview(preview) => draw_preview(frame, view, batch, preview, area),
     }
 }
 
-fn writing(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, area: Rect) {
+fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, area: Rect) {
     let theme = view.theme;
-    let inner = boxed(frame, area, Line::styled(" Many new jobs at once ", theme.title), theme.focus);
+    let inner = draw_box(frame, area, Line::styled(" New jobs from a list ", theme.title), theme.focus);
     let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let width = usize::from(inner.width);
-    // What is wrong may take up to three lines.
-    let unwritten = matches!(batch.saved, DraftState::Failed(_)).then(|| draft_said(view, &batch.saved).0);
-    let said = batch.message.as_ref().map(|message| message.to_string()).or(unwritten);
-    let said_lines = said.as_ref().map_or(1, |said| said.width().div_ceil(width.max(1)).clamp(1, 3));
-    let text_rows = usize::from(inner.height).saturating_sub(said_lines + 1);
+    // A message takes up to three lines.
+    let draft_failure = matches!(batch.saved, DraftState::Failed(_)).then(|| draft_state_text(view, &batch.saved).0);
+    let message = batch.message.as_ref().map(|message| message.to_string()).or(draft_failure);
+    let message_lines = message.as_ref().map_or(1, |message| message.width().div_ceil(width.max(1)).clamp(1, 3));
+    let text_rows = usize::from(inner.height).saturating_sub(message_lines + 1);
     let text = Rect { height: u16::try_from(text_rows).unwrap_or(0), ..inner };
     frame.render_widget(batch.input.area(), text);
-    cursor::type_at(frame, view, text);
+    cursor::place_in_input(frame, view, text);
     if batch.input.is_blank() && batch.input.size().1 == 0 {
-        let hint = "Type or paste prompts, with a blank line between two.";
+        let hint = "Prompts, separated by blank lines.";
         let spot = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
         frame.render_widget(Line::styled(fit(hint, width.saturating_sub(1)), theme.muted), spot);
     }
-    put(frame, inner, text_rows, Line::styled("─".repeat(width), theme.border));
+    draw_line(frame, inner, text_rows, Line::styled("─".repeat(width), theme.border));
     let below = u16::try_from(text_rows + 1).unwrap_or(u16::MAX).min(inner.height);
     let below = Rect { y: inner.y + below, height: inner.height - below, ..inner };
-    let (text, style) = match (&batch.step, said) {
-        (BatchStep::Reading(file), _) => (format!("reading {file}…"), theme.working),
-        (_, Some(said)) => (said, theme.warning),
+    let (text, style) = match (&batch.step, message) {
+        (BatchStep::Reading(file), _) => (format!("Reading {file}…"), theme.working),
+        (_, Some(message)) => (message, theme.warning),
         _ => {
             let (lines, characters) = batch.input.size();
             let size = format!("{}, {}", plural(lines, "line"), plural(characters, "character"));
-            let draft = draft_said(view, &batch.saved).0;
+            let draft = draft_state_text(view, &batch.saved).0;
             let both = format!("{size}; {draft}");
-            // Where one line is too short for both, what is on disk matters more.
+            // If only one fits, the state of the draft matters more.
             (if both.width() <= width { both } else { draft }, theme.muted)
         }
     };
     frame.render_widget(Paragraph::new(text).style(style).wrap(Wrap { trim: true }), below);
 }
 
-fn looked_over(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, preview: &Preview, area: Rect) {
+fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, preview: &Preview, area: Rect) {
     let View { app, theme, now } = view;
     let from = preview.file.as_ref().map_or_else(|| "as typed".to_owned(), ToString::to_string);
     let title = format!(" {} from {from} ", plural(preview.prompts.len(), "prompt"));
     let title = if preview.file.is_none() { title.replace("from as typed", "as typed") } else { title };
     let title = fit(&title, usize::from(area.width.saturating_sub(4)));
-    let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
+    let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
     let width = usize::from(inner.width);
-    let price = app.batch_price(now).unwrap_or_default();
-    put(frame, inner, 0, Line::styled(fit(&format!(" {price}"), width), theme.title));
+    let cost = app.batch_schedule(now).unwrap_or_default();
+    draw_line(frame, inner, 0, Line::styled(fit(&format!(" {cost}"), width), theme.title));
     let g = app.geometry();
     let (lines, rows) = (g.batch_lines(), g.batch_rows());
     let digits = count(preview.titles.len()).len();
@@ -75,11 +75,11 @@ fn looked_over(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, previ
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         row.push(right(&count(at + 1), digits), theme.muted).push("  ", theme.text);
         row.push(title.as_str(), if chosen { theme.selected } else { theme.text });
-        put(frame, lines, n, row.line());
+        draw_line(frame, lines, n, row.line());
     }
-    more_below(frame, view, area, preview.titles.len().saturating_sub(preview.top + rows));
+    draw_more_below(frame, view, area, preview.titles.len().saturating_sub(preview.top + rows));
     if let Some(message) = &batch.message {
         let last = usize::from(inner.height.saturating_sub(1));
-        put(frame, inner, last, Line::styled(fit(&format!(" {message}"), width), theme.warning));
+        draw_line(frame, inner, last, Line::styled(fit(&format!(" {message}"), width), theme.warning));
     }
 }

@@ -1,5 +1,5 @@
-//! Where the terminal's own cursor stands, so that a screen reader and a magnifier follow: on the selected row of what is
-//! on top, or where text is typed. Whether it can be seen is the runtime's to say.
+//! Places the terminal cursor on the selected row of the topmost layer or where text is typed, so that screen readers
+//! and magnifiers follow. The runtime decides whether the cursor is visible.
 
 use super::View;
 use ratatui::Frame;
@@ -8,19 +8,19 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The sign before what is selected.
+/// The symbol before a selected row.
 const SELECTED: char = '▌';
 
-/// In the corner of a box, unless something in it is selected or typed.
-pub(super) fn enter(frame: &mut Frame<'_>, inner: Rect) {
+/// Places the cursor in the corner of a box, until something in the box is selected or typed.
+pub(super) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
     if !inner.is_empty() {
         frame.set_cursor_position(inner.as_position());
     }
 }
 
-/// On a row that is about to be drawn here, if it is the selected one: at its first letter or digit, or its path; or if
-/// what is chosen is in it, like a day of a calendar, which is drawn reversed.
-pub(super) fn follow(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
+/// Places the cursor on a row that is about to be drawn if that row is selected: at its first letter, digit or `/`.
+/// Also follows a reversed span in the row, such as a day of a calendar.
+pub(super) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     let mut chars = line.spans.iter().flat_map(|span| span.content.chars());
     if row.is_empty() {
         return;
@@ -49,9 +49,9 @@ fn follow_chosen(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     }
 }
 
-/// Where text is typed in this area: the cell that is drawn reversed there, the last one if text is selected. It looks as any other where the terminal's
-/// own cursor is seen, or the two would cancel out.
-pub(super) fn type_at(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+/// Places the cursor in a text field: at the reversed cell, or the last one if text is selected. If the terminal
+/// shows its own cursor, the cell is no longer reversed, since the two would cancel out.
+pub(super) fn place_in_input(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let buffer = frame.buffer_mut();
     let reversed = |spot: &Position| buffer.cell(*spot).is_some_and(|cell| cell.modifier.contains(Modifier::REVERSED));
     let area = area.intersection(buffer.area);
@@ -64,7 +64,7 @@ pub(super) fn type_at(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     if let (Some(spot), true) = (found, view.theme.terminal_cursor)
         && let Some(cell) = buffer.cell_mut(spot)
     {
-        // A wide character is one cell with a blank behind it, reversed as well.
+        // A wide character is one cell followed by a blank, which is reversed too.
         let width = u16::try_from(cell.symbol().width()).unwrap_or(1).max(1);
         for x in spot.x..spot.x.saturating_add(width) {
             if let Some(cell) = buffer.cell_mut((x, spot.y)) {

@@ -1,18 +1,18 @@
-//! The selected job: what is known of it, then its thread.
+//! The details of the selected job and its thread.
 
 use super::links::ScreenLink;
-use super::text::{TextRow, fit_end, left};
-use super::{View, impact, more_below, pane, put};
+use super::text::{TextRow, fit_from_end, left};
+use super::{View, draw_line, draw_more_below, draw_pane, impact};
 use crate::app::Pane;
-use crate::app::detail::{Fact, INDENT, LABEL, ThreadLine, Who, head};
-use crate::app::format::{coarse, count, duration, plural};
+use crate::app::detail::{Author, Fact, INDENT, LABEL, ThreadLine, facts};
+use crate::app::format::{count, duration, plural, short_age};
 use crate::app::impact::PagesLine;
 use crate::app::keymap::{Action, Context};
 use crate::model::Time;
 use crate::model::connection::Connection;
-use crate::model::impact::{after, windows_of};
+use crate::model::impact::{after_window, job_windows};
 use crate::model::job::Status;
-use crate::model::link::shown_short;
+use crate::model::link::short_display_url;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
 use crate::model::poll::next_poll;
@@ -29,45 +29,46 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let border = if app.pane == Pane::Detail { theme.focus } else { theme.border };
     let Some(job) = app.jobs.selected() else {
-        let inner = pane(frame, area, &Line::styled(" Detail ", theme.muted), border);
-        put(frame, inner, 1, Line::styled("  Select a job to see its thread here.", theme.muted));
+        let inner = draw_pane(frame, area, &Line::styled(" Detail ", theme.muted), border);
+        draw_line(frame, inner, 1, Line::styled("  Select a job to see its thread here.", theme.muted));
         return;
     };
     let title_width = usize::from(area.width.saturating_sub(4));
     let marks = marks(view, title_width);
-    let room = title_width.saturating_sub(marks.width());
-    let mut title = Line::styled(format!(" {} ", super::text::fit(job.title.as_str(), room)), theme.title);
+    let space = title_width.saturating_sub(marks.width());
+    let mut title = Line::styled(format!(" {} ", super::text::fit(job.title.as_str(), space)), theme.title);
     if !marks.is_empty() {
         title.push_span(Span::styled(format!("{marks} "), theme.mark));
     }
-    let inner = pane(frame, area, &title, border);
+    let inner = draw_pane(frame, area, &title, border);
     let text = text_area(inner);
     let width = usize::from(text.width);
-    let facts = head(job, width);
+    let facts = facts(job, width);
     let mut lines = facts.iter().map(|fact| fact_line(view, job, fact, width)).collect::<Vec<_>>();
     lines.push(Line::default());
     match app.detail.thread() {
-        Load::Idle | Load::Loading { before: None } => lines.push(Line::styled("Reading the thread…", theme.muted)),
+        Load::Idle | Load::Loading { before: None } => lines.push(Line::styled("Loading the thread…", theme.muted)),
         Load::Failed { failure, before: None, .. } => {
-            lines.push(Line::styled(failure.sentence.to_string(), theme.bad));
+            lines.push(Line::styled(failure.message.to_string(), theme.bad));
         }
         _ => {}
     }
     let above = lines.len();
     let skip = app.detail.scroll;
     for (row, line) in lines.into_iter().skip(skip).enumerate() {
-        put(frame, text, row, line);
+        draw_line(frame, text, row, line);
     }
     let thread = app.detail.lines();
     let first = skip.saturating_sub(above);
     let at = above.saturating_sub(skip);
     for (n, line) in thread.iter().skip(first).take(usize::from(text.height)).enumerate() {
-        put(frame, text, at + n, thread_line(view, line, width));
+        draw_line(frame, text, at + n, thread_line(view, line, width));
     }
-    more_below(frame, view, area, (above + thread.len()).saturating_sub(skip + usize::from(text.height)));
+    draw_more_below(frame, view, area, (above + thread.len()).saturating_sub(skip + usize::from(text.height)));
 }
 
-/// Says that jobs are marked, and what keys work on then: the detail shows the selected job, which may be another one.
+/// Shows that jobs are marked and which jobs the keys act on: the detail shows the selected job, which may be another
+/// one.
 fn marks(view: View<'_>, width: usize) -> String {
     let marked = view.app.jobs.marked();
     if marked == 0 {
@@ -79,26 +80,26 @@ fn marks(view: View<'_>, width: usize) -> String {
         false => [format!("· {marked} marked, keys act on this job"), "· keys act on this job".to_owned()],
     };
     let [long, short] = texts;
-    // A third of the title at least is the job's.
+    // The job's own title keeps at least a third of the width.
     if long.width() <= width * 2 / 3 { long } else { short }
 }
 
-/// What is written on, inside the borders.
+/// The area for text inside the borders.
 fn text_area(inner: Rect) -> Rect {
     Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner }
 }
 
-/// The link to the pull request, where its line is in sight.
+/// The link to the pull request, if its line is visible.
 pub(super) fn link(view: View<'_>, area: Rect) -> Option<ScreenLink> {
     let job = view.app.jobs.selected()?;
     let target = job.pr_link.as_ref()?;
     let text = text_area(Block::bordered().inner(area));
-    let facts = head(job, usize::from(text.width));
+    let facts = facts(job, usize::from(text.width));
     let line = facts.iter().position(|fact| *fact == Fact::PullRequest)?;
     let row = u16::try_from(line.checked_sub(view.app.detail.scroll)?).ok().filter(|row| *row < text.height)?;
     let label = u16::try_from(LABEL).ok()?;
     let spot = Rect { x: text.x + label, y: text.y + row, width: text.width.saturating_sub(label), height: 1 };
-    ScreenLink::new(spot, &shown_short(target), target.as_str())
+    ScreenLink::new(spot, &short_display_url(target), target.as_str())
 }
 
 fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'a> {
@@ -114,9 +115,9 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
             let (text, style) = state(view, job);
             row.push(text, style);
         }
-        Fact::Checked => labelled("seen", &checked(view, job), theme.muted),
+        Fact::Checked => labelled("checked", &checked(view, job), theme.muted),
         Fact::PullRequest => {
-            labelled("PR", &job.pr_link.as_ref().map(shown_short).unwrap_or_default(), theme.text);
+            labelled("PR", &job.pr_link.as_ref().map(short_display_url).unwrap_or_default(), theme.text);
         }
         Fact::Repository => {
             let repository = job.repository.as_ref().map(|text| text.as_str()).unwrap_or_default();
@@ -129,8 +130,8 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
             labelled("job", &job.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default(), theme.text);
         }
         Fact::Created => {
-            let made = local(view, job.created_at).format("%Y-%m-%d %H:%M");
-            labelled("made", &made.to_string(), theme.muted);
+            let created = local(view, job.created_at).format("%Y-%m-%d %H:%M");
+            labelled("created", &created.to_string(), theme.muted);
         }
         Fact::Tags => {
             let tags: Vec<String> = job.tags.iter().map(|tag| format!("#{tag}")).collect();
@@ -142,27 +143,27 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
     row.line()
 }
 
-/// A line about the pages that the job was started about.
+/// A line about the pages that the job was started for.
 fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let mut row = TextRow::new(width);
-    let (windows, after) = (windows_of(job), after(job, now.date_naive()));
+    let (windows, after) = (job_windows(job), after_window(job, now.date_naive()));
     let label = if line == PagesLine::DaysBefore { "pages" } else { "" };
     row.push(left(label, LABEL), theme.muted);
-    let known = |place: usize| (app.detail.about.page(place), windows);
+    let known = |place: usize| (app.detail.job_pages.page(place), windows);
     match line {
         PagesLine::DaysBefore => {
-            let before = windows.map(|windows| window(windows.before, row.room())).unwrap_or_default();
+            let before = windows.map(|windows| window(windows.before, row.remaining())).unwrap_or_default();
             row.push(format!("before  {before}"), theme.muted);
         }
         PagesLine::DaysAfter => {
-            let range = windows.and_then(|windows| windows.after).map(|range| window(range, row.room()));
-            row.push(format!("after   {}", range.unwrap_or_else(|| impact::not_over(after))), theme.muted);
+            let range = windows.and_then(|windows| windows.after).map(|range| window(range, row.remaining()));
+            row.push(format!("after   {}", range.unwrap_or_else(|| impact::after_text(after))), theme.muted);
         }
         PagesLine::Path(place) => {
             let path = job.pages.get(place).map(|path| path.as_str()).unwrap_or_default();
-            let room = row.room();
-            row.push(fit_end(path, room), theme.text);
+            let space = row.remaining();
+            row.push(fit_from_end(path, space), theme.text);
         }
         PagesLine::More(more) => {
             row.push(format!("… {} more", plural(more, "page")), theme.muted);
@@ -170,7 +171,7 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
         PagesLine::Before(place) | PagesLine::After(place) | PagesLine::Views(place) => {
             row.push("  ", theme.text);
             let (Some(page), Some(windows)) = known(place) else {
-                let text = if line == PagesLine::After(place) { String::new() } else { reading(view) };
+                let text = if line == PagesLine::After(place) { String::new() } else { loading_text(view) };
                 row.push(text, theme.muted);
                 return row.line();
             };
@@ -188,32 +189,32 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
     row.line()
 }
 
-/// The days of a window in what room there is.
-fn window(range: DateRange, room: usize) -> String {
-    let whole = format!("{} UTC", impact::days(range));
-    if room >= 8 + whole.chars().count() { whole } else { format!("{}, {} days", range.from(), range.days()) }
+/// The days of a window, shortened to the available width.
+fn window(range: DateRange, space: usize) -> String {
+    let full = format!("{} UTC", impact::days(range));
+    if space >= 8 + full.chars().count() { full } else { format!("{}, {} days", range.from(), range.days()) }
 }
 
-/// Why no numbers stand under a page.
-fn reading(view: View<'_>) -> String {
-    match view.app.detail.about.known() {
-        Load::Failed { failure, .. } => failure.sentence.to_string(),
-        _ => "reading what is known…".to_owned(),
+/// Why there are no numbers for a page.
+fn loading_text(view: View<'_>) -> String {
+    match view.app.detail.job_pages.pages() {
+        Load::Failed { failure, .. } => failure.message.to_string(),
+        _ => "loading…".to_owned(),
     }
 }
 
 fn ago(from: Time, now: Time) -> String {
-    match coarse(now - from) {
+    match short_age(now - from) {
         text if text == "now" => "just now".to_owned(),
         text => format!("{text} ago"),
     }
 }
 
-/// How long the job has been in the state that is shown: with "for" or the like before it that long, otherwise that long
-/// ago. Nothing if that is unknown.
+/// How long the job has been in its state, for a `lead` that ends in "for"; how long ago it entered the state
+/// otherwise. Empty if unknown.
 fn duration_since(lead: &str, job: &Job, now: Time) -> String {
     match job.state_since() {
-        Some(since) => match (lead.strip_suffix(" for"), coarse(now - since)) {
+        Some(since) => match (lead.strip_suffix(" for"), short_age(now - since)) {
             (Some(lead), age) if age == "now" => format!("{lead} just now"),
             (Some(lead), age) => format!("{lead} for {age}"),
             (None, _) => format!("{lead} {}", ago(since, now)),
@@ -222,7 +223,7 @@ fn duration_since(lead: &str, job: &Job, now: Time) -> String {
     }
 }
 
-/// What it does or how it ended, in words.
+/// What the job does, or how it ended.
 fn state(view: View<'_>, job: &Job) -> (String, Style) {
     let View { theme, now, .. } = view;
     if let Some(kind) = job.undelivered {
@@ -244,11 +245,11 @@ fn state(view: View<'_>, job: &Job) -> (String, Style) {
             kind if kind.needs_user() => theme.warning,
             _ => theme.text,
         };
-        let decides = format!(": {} decides", view.app.key_label(Context::Detail, Action::Resolve));
-        return (format!("{text}{}", if kind.needs_user() { &decides } else { "" }), style);
+        let press_key = format!(": press {}", view.app.key_label(Context::Detail, Action::Resolve));
+        return (format!("{text}{}", if kind.needs_user() { &press_key } else { "" }), style);
     }
     if job.gone {
-        let text = format!("gone{}: the service no longer knows this job", duration_since(" for", job, now));
+        let text = format!("gone{}: the service no longer has this job", duration_since(" for", job, now));
         return (text, theme.warning);
     }
     let took = || {
@@ -260,7 +261,7 @@ fn state(view: View<'_>, job: &Job) -> (String, Style) {
         Some(Status::Active) => (format!("working for {}", duration(now - job.started_at)), theme.working),
         Some(Status::Unknown(_)) => {
             let word = job.status.as_ref().map(Status::word).unwrap_or_default();
-            (format!("the service says: {word}"), theme.working)
+            (format!("status: {word}"), theme.working)
         }
         Some(status @ Status::Completed) if job.pr_link.is_none() => {
             (format!("{status}{} without a pull request{}", duration_since("", job, now), took()), theme.text)
@@ -270,17 +271,17 @@ fn state(view: View<'_>, job: &Job) -> (String, Style) {
     }
 }
 
-/// When it was last asked for, and when it will be again.
+/// When the job was last checked and when it is checked again.
 fn checked(view: View<'_>, job: &Job) -> String {
     let View { app, now, .. } = view;
     let last = job.checked_at.map_or_else(|| "not yet".to_owned(), |at| ago_exact(at, now, job.is_working()));
     let next = match (&app.connection, next_poll(job)) {
         (_, None) => String::new(),
         (Connection::Offline { .. } | Connection::Limited(_) | Connection::Refused { .. }, Some(_)) => {
-            ", next look when the service answers again".to_owned()
+            ", again when the service answers".to_owned()
         }
-        (_, Some(at)) if at > now => format!(", next look in {}", duration(at - now)),
-        (_, Some(_)) => ", next look is due".to_owned(),
+        (_, Some(at)) if at > now => format!(", again in {}", duration(at - now)),
+        (_, Some(_)) => ", due now".to_owned(),
     };
     format!("{last}{next}")
 }
@@ -293,7 +294,7 @@ fn local(view: View<'_>, at: Time) -> chrono::DateTime<chrono::FixedOffset> {
     at.with_timezone(&view.app.config.offset)
 }
 
-/// Time of day today, else the day.
+/// The time if it is today, otherwise the day.
 fn when(view: View<'_>, at: Time) -> String {
     let (then, today) = (local(view, at), local(view, view.now));
     let format = if then.date_naive() == today.date_naive() { "%H:%M" } else { "%m-%d" };
@@ -306,45 +307,45 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
     match line {
         ThreadLine::Entry { at, who, text } => {
             let (name, style) = match who {
-                Who::You => ("you", theme.key),
-                Who::Agent => ("agent", theme.good),
-                Who::Docdeck => ("docdeck", theme.muted),
+                Author::You => ("you", theme.key),
+                Author::Agent => ("agent", theme.good),
+                Author::Docdeck => ("docdeck", theme.muted),
             };
             row.push(left(&when(view, *at), 6), theme.muted);
             row.push(left(name, INDENT - 6), style).push(text, theme.text);
         }
         ThreadLine::More(text) => {
-            row.to(INDENT).push(text, theme.text);
+            row.pad_to(INDENT).push(text, theme.text);
         }
-        ThreadLine::Cut(text) | ThreadLine::Discarded(text) => {
-            row.to(INDENT).push(text, theme.muted);
+        ThreadLine::PromptLength(text) | ThreadLine::Discarded(text) => {
+            row.pad_to(INDENT).push(text, theme.muted);
         }
         ThreadLine::Waits => {
-            row.to(INDENT).push("… waits for the one before", theme.muted);
+            row.pad_to(INDENT).push("… after the previous prompt", theme.muted);
         }
         ThreadLine::Delivery(delivery) => {
-            row.to(INDENT);
-            let (text, style) = delivery_text(view, delivery, row.room());
+            row.pad_to(INDENT);
+            let (text, style) = delivery_text(view, delivery, row.remaining());
             row.push(text, style);
         }
     }
     row.line()
 }
 
-/// How a delivery stands and what to do about it, in a form that fits the room.
-fn delivery_text(view: View<'_>, delivery: &Delivery, room: usize) -> (String, Style) {
+/// The state of a delivery and what to do about it, in the longest form that fits.
+fn delivery_text(view: View<'_>, delivery: &Delivery, space: usize) -> (String, Style) {
     let theme = view.theme;
     let fitting = |how: &str, forms: [&str; 3]| {
-        let whole = |form: &&str| format!("{how}{form}").chars().count() <= room;
-        let form = forms.iter().find(|form| whole(form)).or(forms.last());
+        let fits = |form: &&str| format!("{how}{form}").chars().count() <= space;
+        let form = forms.iter().find(|form| fits(form)).or(forms.last());
         format!("{how}{}", form.unwrap_or(&""))
     };
-    let decide = view.app.key_label(Context::Detail, Action::Resolve);
+    let resolve_key = view.app.key_label(Context::Detail, Action::Resolve);
     match delivery {
         Delivery::Queued { until } => {
             let (app, now) = (view.app, view.now);
             let job = app.jobs.selected();
-            // Only the first ones in the queue know when they are sent; the others are behind them.
+            // Only the first prompts in the queue have a send time; the others wait behind them.
             let known = until.filter(|until| *until > now).map(|until| app.prompt_wait(job, until, now));
             let text = match (known, job.and_then(|job| app.queue_wait(job, now))) {
                 (Some(wait), _) => {
@@ -367,14 +368,14 @@ fn delivery_text(view: View<'_>, delivery: &Delivery, room: usize) -> (String, S
         Delivery::Sending => ("↑ sending".to_owned(), theme.working),
         Delivery::Accepted => (String::new(), theme.text),
         Delivery::NotSent(_) => {
-            let how = format!("! not sent: {decide} ");
-            (fitting(&how, ["sends it again", "resends it", "decides"]), theme.bad)
+            let how = format!("! not sent: {resolve_key} ");
+            (fitting(&how, ["to retry or edit", "to retry", "to fix"]), theme.bad)
         }
         Delivery::Rejected(_) => {
-            let how = format!("! rejected: {decide} ");
-            (fitting(&how, ["edits and sends it again", "edits and resends it", "edits it"]), theme.bad)
+            let how = format!("! rejected: {resolve_key} ");
+            (fitting(&how, ["to edit and send again", "to edit and resend", "to edit"]), theme.bad)
         }
-        Delivery::Unconfirmed(_) => (format!("! unconfirmed: {decide} decides"), theme.warning),
+        Delivery::Unconfirmed(_) => (format!("! unconfirmed: press {resolve_key}"), theme.warning),
         Delivery::Discarded { .. } => ("discarded".to_owned(), theme.muted),
     }
 }

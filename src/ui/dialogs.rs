@@ -1,7 +1,7 @@
-//! Small layers: a value that is asked for, a yes-or-no question.
+//! Small dialogs: input of a value, and confirmation.
 
-use super::{View, boxed, cursor};
-use crate::app::confirm_layout::{QuestionLine, SEPARATOR};
+use super::{View, cursor, draw_box};
+use crate::app::confirm_layout::{ConfirmLine, SEPARATOR};
 use crate::app::dialog::{ConfirmDialog, InputCheck, InputDialog, InputValue};
 use crate::app::format::{count, fit};
 use crate::app::wrap::wrap;
@@ -10,51 +10,51 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Wrap};
 
-/// Rows of a dialog that asks for a value.
+/// Height of an input dialog.
 const ASK_ROWS: u16 = 7;
 
 fn padded(area: Rect) -> Rect {
     Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }
 }
 
-pub(super) fn ask(frame: &mut Frame<'_>, view: View<'_>, ask: &InputDialog) {
+pub(super) fn input(frame: &mut Frame<'_>, view: View<'_>, ask: &InputDialog) {
     let theme = view.theme;
     let g = view.app.geometry();
-    let mut area = g.small(ASK_ROWS);
+    let mut area = g.small_dialog(ASK_ROWS);
     if let InputCheck::Failed(why) = &ask.check {
         let lines = wrap(why.as_str(), usize::from(area.width.saturating_sub(4)).max(1), usize::from(ASK_ROWS)).0.len();
-        area = g.small(u16::try_from(lines + 4).unwrap_or(ASK_ROWS).max(ASK_ROWS));
+        area = g.small_dialog(u16::try_from(lines + 4).unwrap_or(ASK_ROWS).max(ASK_ROWS));
     }
     let title = fit(&ask.title(), usize::from(area.width.saturating_sub(4)));
-    let inner = padded(boxed(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus));
+    let inner = padded(draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus));
     let field = Rect { height: inner.height.min(1), ..inner };
     frame.render_widget(ask.input.area(), field);
-    cursor::type_at(frame, view, field);
-    let said = match ask.value() {
-        _ if ask.check == InputCheck::Running => Line::styled("Asking the service…", theme.working),
+    cursor::place_in_input(frame, view, field);
+    let message = match ask.value() {
+        _ if ask.check == InputCheck::Running => Line::styled("Checking with the service…", theme.working),
         _ if let InputCheck::Failed(why) = &ask.check => Line::styled(why.as_str(), theme.warning),
-        Err(wrong) if !ask.input.is_blank() => Line::styled(format!("Not yet right: {wrong}."), theme.warning),
+        Err(wrong) if !ask.input.is_blank() => Line::styled(format!("Not valid yet: {wrong}."), theme.warning),
         Ok(InputValue::Ids(ids)) if ids.len() > 1 => {
             Line::styled(format!("{} ids, one request for each.", count(ids.len())), theme.muted)
         }
         _ => Line::styled(ask.explanation(), theme.muted),
     };
     let below = Rect { y: inner.y + 2, height: inner.height.saturating_sub(2), ..inner };
-    frame.render_widget(Paragraph::new(said).wrap(Wrap { trim: true }), below);
+    frame.render_widget(Paragraph::new(message).wrap(Wrap { trim: true }), below);
 }
 
-pub(super) fn question(frame: &mut Frame<'_>, view: View<'_>, question: &ConfirmDialog) {
+pub(super) fn confirm(frame: &mut Frame<'_>, view: View<'_>, question: &ConfirmDialog) {
     let theme = view.theme;
-    let answers = view.app.answers(question);
-    let place = question.place(view.app.geometry(), &answers);
-    boxed(frame, place.area, Line::styled(" Are you sure? ", theme.title), theme.focus);
+    let answers = view.app.confirm_buttons(question);
+    let place = question.layout(view.app.geometry(), &answers);
+    draw_box(frame, place.area, Line::styled(format!(" {} ", question.yes.title()), theme.title), theme.focus);
     let text = Paragraph::new(question.text.as_str()).wrap(Wrap { trim: true });
     frame.render_widget(text, place.text);
     let jobs = question.job_lines(usize::from(place.jobs.width), usize::from(place.jobs.height));
     for (row, line) in place.jobs.rows().zip(jobs) {
         let line = match line {
-            QuestionLine::Target(text) => Line::styled(text, theme.text),
-            QuestionLine::LeftOut(text) => Line::styled(text, theme.muted),
+            ConfirmLine::Target(text) => Line::styled(text, theme.text),
+            ConfirmLine::LeftOut(text) => Line::styled(text, theme.muted),
         };
         frame.render_widget(line, row);
     }

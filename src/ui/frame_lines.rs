@@ -1,5 +1,4 @@
-//! The first and the last line: where one is, how the talk with the service goes, what is used; and the keys of this
-//! moment, below what there is to say.
+//! The header (tabs, connection, limits) and the footer (keys), with messages above the footer.
 
 use super::View;
 use super::text::TextRow;
@@ -28,17 +27,17 @@ pub(super) fn header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     for tab in &header.tabs {
         let current = tab.screen == app.screen;
         let style = if current { theme.mark.add_modifier(Modifier::UNDERLINED) } else { theme.muted };
-        row.to(tab.at).push(&tab.text, style);
+        row.pad_to(tab.at).push(&tab.text, style);
     }
-    let budget = app.budget(app.limit_shown());
+    let budget = app.budget(app.closest_limit());
     let parts = [
         Some((header.connection, connection_style(view))),
         header.active.map(|text| (text, theme.text)),
-        header.ledger.map(|text| (text, if budget.left() == 0 { theme.warning } else { theme.muted })),
+        header.limit.map(|text| (text, if budget.left() == 0 { theme.warning } else { theme.muted })),
     ];
     let parts: Vec<(String, Style)> = parts.into_iter().flatten().collect();
     let needed = parts.iter().map(|(text, _)| text.width() + 2).sum::<usize>();
-    row.to((width + 1).saturating_sub(needed));
+    row.pad_to((width + 1).saturating_sub(needed));
     for (n, (text, style)) in parts.into_iter().enumerate() {
         row.push(if n == 0 { "" } else { "  " }, theme.text).push(text, style);
     }
@@ -59,23 +58,23 @@ pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let width = usize::from(area.width);
     let mut row = TextRow::new(width);
-    if let Some(label) = app.footer_label() {
+    if let Some(label) = app.marks_label() {
         row.push(label, theme.mark);
     }
     for hint in app.footer(width) {
-        row.to(hint.at).push(" ", theme.text);
+        row.pad_to(hint.at).push(" ", theme.text);
         row.push(&hint.key, theme.key);
-        row.push(format!(" {} ", hint.word), theme.muted);
+        row.push(format!(" {} ", hint.label), theme.muted);
     }
     super::text::paint(frame.buffer_mut(), area, &row.line());
-    said(frame, view, width);
+    messages(frame, view, width);
 }
 
-/// What there is to say, over the last lines of the body; within a lower border where it stands on one.
-fn said(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
+/// Draws messages over the last lines of the body, or inside its lower border.
+fn messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
     let View { app, theme, .. } = view;
-    let lines = app.said(width);
-    let area = app.said_at(lines.len());
+    let lines = app.message_lines(width);
+    let area = app.message_area(lines.len());
     let style = match app.notice.as_ref().map(|notice| notice.severity) {
         Some(Severity::Info) => theme.title,
         Some(Severity::Greeting) => theme.good,

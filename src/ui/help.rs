@@ -1,7 +1,7 @@
-//! The help: the keys that held when it was opened, and the symbols of the list below it.
+//! The help: keys of the contexts that were active when it opened, then the symbols of the list.
 
 use super::text::{TextRow, fit, left};
-use super::{View, boxed, cursor, more_below, put};
+use super::{View, cursor, draw_box, draw_line, draw_more_below};
 use crate::app::help::{Help, HelpLine};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -9,32 +9,32 @@ use ratatui::text::Line;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, help: &Help, area: Rect) {
     let theme = view.theme;
-    let inner = boxed(frame, area, Line::styled(" Keyboard shortcuts ", theme.title), theme.focus);
+    let inner = draw_box(frame, area, Line::styled(" Keyboard shortcuts ", theme.title), theme.focus);
     let width = usize::from(inner.width);
-    let body = looked_for(frame, view, help, inner);
+    let body = search_line(frame, view, help, inner);
     let rows = usize::from(body.height);
     let lines = view.app.help_lines(help, width);
     let keys = view.app.help_key_columns(help, width);
     for (n, text) in lines.iter().skip(help.scroll).take(rows).enumerate() {
-        put(frame, body, n, line(view, text, (keys, width)));
+        draw_line(frame, body, n, line(view, text, (keys, width)));
     }
     if lines.is_empty() {
-        put(frame, body, 1, Line::styled(fit("  No match.", width), theme.muted));
+        draw_line(frame, body, 1, Line::styled(fit("  No match.", width), theme.muted));
     }
-    more_below(frame, view, area, lines.len().saturating_sub(help.scroll + rows));
+    draw_more_below(frame, view, area, lines.len().saturating_sub(help.scroll + rows));
 }
 
-/// The line with what is looked for, if anything is; what is left below it.
-fn looked_for(frame: &mut Frame<'_>, view: View<'_>, help: &Help, inner: Rect) -> Rect {
+/// Draws the search line if there is a search, and returns the area below it.
+fn search_line(frame: &mut Frame<'_>, view: View<'_>, help: &Help, inner: Rect) -> Rect {
     let theme = view.theme;
-    let Some(words) = help.words().filter(|_| inner.width > 3 && inner.height > 1) else { return inner };
-    put(frame, inner, 0, Line::styled(" /", theme.key));
+    let Some(query) = help.query().filter(|_| inner.width > 3 && inner.height > 1) else { return inner };
+    draw_line(frame, inner, 0, Line::styled(" /", theme.key));
     let field = Rect { x: inner.x + 2, width: inner.width - 3, height: 1, ..inner };
     if help.is_typing() {
-        frame.render_widget(words.area(), field);
-        cursor::type_at(frame, view, field);
+        frame.render_widget(query.area(), field);
+        cursor::place_in_input(frame, view, field);
     } else {
-        frame.render_widget(Line::styled(fit(&words.text(), usize::from(field.width)), theme.text), field);
+        frame.render_widget(Line::styled(fit(&query.text(), usize::from(field.width)), theme.text), field);
     }
     Rect { y: inner.y + 1, height: inner.height - 1, ..inner }
 }

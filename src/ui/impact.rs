@@ -1,4 +1,4 @@
-//! Views before and after, as the job's detail and a page's card show them.
+//! Page views before and after a job, for the job's details and the page details.
 //!
 //! ```text
 //! before  9,120 human · 4,310 AI   after   10,002 ▲ 9.7% · 5,100 ▲ 18%
@@ -6,18 +6,18 @@
 
 use super::View;
 use super::text::TextRow;
-use super::views::{count_text, mark};
+use super::views::{count_text, mismatch_sign};
 use crate::app::format::views;
-use crate::model::impact::{AfterWindow, PageViews};
+use crate::model::impact::{AfterWindow, PageViewsState};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 
-/// A range of whole days.
+/// The range as text: a single day or two dates.
 pub(super) fn days(range: DateRange) -> String {
     if range.days() == 1 { range.from().to_string() } else { range.to_string() }
 }
 
-/// How a number changed: the sign says the direction, whatever the colours.
+/// The change of a number, with a sign for its direction so that it is readable without colour.
 pub(super) fn change(now: ViewCount, before: ViewCount) -> String {
     if now == before {
         return "same".to_owned();
@@ -29,14 +29,14 @@ pub(super) fn change(now: ViewCount, before: ViewCount) -> String {
     let percent = (now.ratio_to(before) - 1.0).abs() * 100.0;
     let text = match percent {
         ..9.95 => format!("{percent:.1}%"),
-        // So many views from so few that the percentage says nothing.
+        // The percentage of a huge increase from very few views means little.
         10_000.0.. => format!("from {}", views(before)),
         _ => format!("{percent:.0}%"),
     };
     format!("{sign} {text}")
 }
 
-/// The days in short, where they have no line of their own.
+/// The days in short form, for rows without a separate line for them.
 fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
     if let Some(range) = range {
         let days = format!("{}…{}  ", range.from().format("%m-%d"), range.to().format("%m-%d"));
@@ -44,46 +44,52 @@ fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
     }
 }
 
-/// What is known of the days before a job.
-pub(super) fn push_before(row: &mut TextRow<'_>, view: View<'_>, views: &PageViews, range: DateRange, dated: bool) {
+/// The views before a job.
+pub(super) fn push_before(
+    row: &mut TextRow<'_>,
+    view: View<'_>,
+    views: &PageViewsState,
+    range: DateRange,
+    dated: bool,
+) {
     let theme = view.theme;
     row.push("before  ", theme.muted);
     push_days(row, view, dated.then_some(range));
     match views {
-        PageViews::Known(known) => {
+        PageViewsState::Known(known) => {
             let Counts { human, ai, .. } = &known.value;
             row.push(count_text(human), theme.human).push(" human · ", theme.muted);
             row.push(count_text(ai), theme.ai).push(" AI", theme.muted);
-            push_signs(row, view, views, range);
+            push_warnings(row, view, views, range);
         }
         _ => push_unknown(row, view, views),
     }
 }
 
-/// What is known of the days after it, against those before where both are whole.
+/// The views after a job, compared with those before it if both ranges are complete.
 pub(super) fn push_after(
     row: &mut TextRow<'_>,
     view: View<'_>,
-    views: &PageViews,
-    before: Option<(&PageViews, DateRange)>,
+    views: &PageViewsState,
+    before: Option<(&PageViewsState, DateRange)>,
     after: AfterWindow,
     dated: bool,
 ) {
     let theme = view.theme;
     row.push("after   ", theme.muted);
     let range = match after {
-        AfterWindow::Over(range) => range,
+        AfterWindow::Complete(range) => range,
         other => {
-            row.push(not_over(other), theme.muted);
+            row.push(after_text(other), theme.muted);
             return;
         }
     };
     push_days(row, view, dated.then_some(range));
-    let PageViews::Known(known) = views else {
+    let PageViewsState::Known(known) = views else {
         push_unknown(row, view, views);
         return;
     };
-    let before = before.filter(|(before, days)| before.is_whole(*days) && views.is_whole(range));
+    let before = before.filter(|(before, days)| before.is_complete(*days) && views.is_complete(range));
     let before = before.and_then(|(before, _)| before.counts());
     let Counts { human, ai, .. } = &known.value;
     let human = (" human", human, before.map(|counts| &counts.human), theme.human);
@@ -91,7 +97,7 @@ pub(super) fn push_after(
     for (n, (label, count, before, style)) in [human, ai].into_iter().enumerate() {
         row.push(if n == 0 { "" } else { " · " }, theme.muted);
         row.push(count_text(count), style);
-        // Which is which stands with those before.
+        // Without a comparison the numbers need labels; otherwise the line before has them.
         if before.is_none() {
             row.push(label, theme.muted);
         }
@@ -99,34 +105,34 @@ pub(super) fn push_after(
             row.push(format!(" {change}"), theme.text);
         }
     }
-    push_signs(row, view, views, range);
+    push_warnings(row, view, views, range);
 }
 
-/// Why nothing stands there, where the days are not over.
-pub(super) fn not_over(after: AfterWindow) -> String {
+/// Why there are no numbers after a job, if the days are not over.
+pub(super) fn after_text(after: AfterWindow) -> String {
     match after {
         AfterWindow::NotSent => "not sent yet".to_owned(),
-        AfterWindow::Working => "while it works".to_owned(),
-        AfterWindow::NoDay => "when it finished is not known here".to_owned(),
-        AfterWindow::Until(day) => format!("not over before {day}"),
-        AfterWindow::Over(range) => days(range),
+        AfterWindow::Working => "still working".to_owned(),
+        AfterWindow::FinishUnknown => "finish time unknown".to_owned(),
+        AfterWindow::Open(day) => format!("complete on {day}"),
+        AfterWindow::Complete(range) => days(range),
     }
 }
 
-fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViews) {
+fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
     let text = match views {
-        PageViews::NotListed(_) => "not listed: no views",
-        _ => "not known here",
+        PageViewsState::NotListed(_) => "not listed: no views",
+        _ => "not loaded",
     };
     row.push(text, view.theme.muted);
 }
 
-/// Numbers that don't add up, and such as were loaded before the range was over.
-fn push_signs(row: &mut TextRow<'_>, view: View<'_>, views: &PageViews, range: DateRange) {
+/// Signs for numbers that don't add up and for views loaded before the range was over.
+fn push_warnings(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState, range: DateRange) {
     if let Some(counts) = views.counts() {
-        row.push(mark(counts), view.theme.warning);
+        row.push(mismatch_sign(counts), view.theme.warning);
     }
-    if !views.is_whole(range) {
+    if !views.is_complete(range) {
         row.push(" partial", view.theme.warning);
     }
 }
@@ -135,18 +141,18 @@ fn push_signs(row: &mut TextRow<'_>, view: View<'_>, views: &PageViews, range: D
 mod tests {
     use super::*;
 
-    fn said(now: u64, before: u64) -> String {
+    fn change_text(now: u64, before: u64) -> String {
         change(now.into(), before.into())
     }
 
     #[test]
-    fn a_change_says_its_direction_and_no_percentage_of_nothing() {
-        assert_eq!(said(10_002, 9_120), "▲ 9.7%");
-        assert_eq!(said(5_100, 4_310), "▲ 18%");
-        assert_eq!(said(1, 2), "▼ 50%");
-        assert_eq!(said(2, 2), "same");
-        assert_eq!(said(5, 0), "▲ from 0");
-        assert_eq!(said(0, 0), "same");
-        assert_eq!(said(20_000, 3), "▲ from 3");
+    fn a_change_shows_its_direction_and_no_percentage_of_zero() {
+        assert_eq!(change_text(10_002, 9_120), "▲ 9.7%");
+        assert_eq!(change_text(5_100, 4_310), "▲ 18%");
+        assert_eq!(change_text(1, 2), "▼ 50%");
+        assert_eq!(change_text(2, 2), "same");
+        assert_eq!(change_text(5, 0), "▲ from 0");
+        assert_eq!(change_text(0, 0), "same");
+        assert_eq!(change_text(20_000, 3), "▲ from 3");
     }
 }

@@ -1,4 +1,4 @@
-//! The jobs list in its groups.
+//! The jobs list with its groups.
 //!
 //! ```text
 //! ┌ Jobs: all 48 · needs you 3 · working 1 ─────────────────┐
@@ -7,8 +7,8 @@
 //! ```
 
 use super::text::{TextRow, left};
-use super::{View, more_below, pane, put};
-use crate::app::format::{coarse, count, plural};
+use super::{View, draw_line, draw_more_below, draw_pane};
+use crate::app::format::{count, plural, short_age};
 use crate::app::jobs::JobLine as ListLine;
 use crate::app::keymap::{Action, Context};
 use crate::app::{Pane, StoreState};
@@ -32,12 +32,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let border = if app.pane == Pane::List { theme.focus } else { theme.border };
     let title = super::list_title::line(view, usize::from(view.app.geometry().list_title().width));
-    let inner = pane(frame, area, &title, border);
+    let inner = draw_pane(frame, area, &title, border);
     if app.jobs.is_empty() {
         empty(frame, view, inner);
         return;
     }
-    if app.jobs.passing() == 0 {
+    if app.jobs.matching_count() == 0 {
         no_match(frame, view, inner);
         return;
     }
@@ -46,20 +46,25 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
             ListLine::Heading(group, n, hidden) => heading(view, group, n, hidden),
             ListLine::Job(job) => job_line(view, job, usize::from(inner.width)),
         };
-        put(frame, inner, row, line);
+        draw_line(frame, inner, row, line);
     }
-    more_below(frame, view, area, app.jobs.line_count().saturating_sub(app.jobs.top() + usize::from(inner.height)));
+    draw_more_below(
+        frame,
+        view,
+        area,
+        app.jobs.line_count().saturating_sub(app.jobs.top() + usize::from(inner.height)),
+    );
 }
 
-/// The list is not empty: what is known is filtered away, and a key brings it back.
+/// The message if the filter or the tab hides all jobs, with the key that brings them back.
 fn no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
     let mut lines = vec![
-        Line::styled(format!("None of the {} known here matches.", plural(app.jobs.len(), "job")), theme.title),
+        Line::styled(format!("None of the {} matches.", plural(app.jobs.len(), "job")), theme.title),
         Line::default(),
     ];
     if app.filter_text().trim().is_empty() {
-        lines.extend(keys(view, &[(Context::Jobs, Action::PreviousTab, "goes back to all jobs, tab by tab")]));
+        lines.extend(keys(view, &[(Context::Jobs, Action::PreviousTab, "shows the previous tab")]));
     } else if app.filter_input().is_some() {
         lines.extend(keys(view, &[(Context::Filter, Action::Close, "clears the filter")]));
     } else {
@@ -71,12 +76,12 @@ fn no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inset(inner));
 }
 
-/// A line for each action: its key, and what that does, one below the other.
+/// One line per action: its key and what it does.
 fn keys<'a>(view: View<'_>, all: &[(Context, Action, &'static str)]) -> Vec<Line<'a>> {
-    let told = |(context, action, _): &(Context, Action, _)| view.app.key_label(*context, *action);
-    let widest = all.iter().map(|row| told(row).width()).max().unwrap_or(0);
+    let label = |(context, action, _): &(Context, Action, _)| view.app.key_label(*context, *action);
+    let widest = all.iter().map(|row| label(row).width()).max().unwrap_or(0);
     let line = |row: &(Context, Action, &'static str)| {
-        Line::from(vec![Span::styled(left(&told(row), widest), view.theme.key), Span::raw(format!("  {}", row.2))])
+        Line::from(vec![Span::styled(left(&label(row), widest), view.theme.key), Span::raw(format!("  {}", row.2))])
     };
     all.iter().map(line).collect()
 }
@@ -93,21 +98,18 @@ fn inset(inner: Rect) -> Rect {
 fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
     let lines = match &app.store {
-        StoreState::Reading => vec![Line::styled("Reading what is known here…", theme.muted)],
-        StoreState::Unreadable { why, .. } => vec![Line::styled(why.sentence.to_string(), theme.bad)],
-        StoreState::Read => vec![Line::styled("No jobs are known on this computer yet.", theme.title), Line::default()]
+        StoreState::Reading => vec![Line::styled("Loading jobs…", theme.muted)],
+        StoreState::Unreadable { why, .. } => vec![Line::styled(why.message.to_string(), theme.bad)],
+        StoreState::Read => vec![Line::styled("No jobs yet.", theme.title), Line::default()]
             .into_iter()
             .chain(keys(
                 view,
                 &[
                     (Context::Jobs, Action::NewJob, "starts a job from a prompt"),
-                    (Context::Jobs, Action::Track, "tracks a job that was created elsewhere, by its id"),
+                    (Context::Jobs, Action::Track, "tracks a job created elsewhere"),
                 ],
             ))
-            .chain([
-                Line::default(),
-                Line::styled("The service can't list its jobs, so docdeck keeps its own record.", theme.muted),
-            ])
+            .chain([Line::default(), Line::styled("The service can't list jobs, so docdeck tracks them.", theme.muted)])
             .collect(),
     };
     let area = inset(inner);
@@ -135,21 +137,22 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
     let selected = app.jobs.is_selected(job);
     let group = app.jobs.shown_group(job);
     let is_quiet = matches!(group, JobGroup::Done | JobGroup::Dismissed);
-    let needs = job.group() == JobGroup::NeedsYou;
+    let needs_user = job.group() == JobGroup::NeedsYou;
     let (glyph, glyph_style) = glyph(view, job);
     let mut row = TextRow::new(width);
-    row.add(if selected { SELECTED } else { " " }, theme.mark);
-    // Full: it needs the user. Hollow: it ended without asking for anything, and was not looked at since.
+    row.push_cow(if selected { SELECTED } else { " " }, theme.mark);
+    // A full dot means that the job needs the user; a hollow one that it ended without a request and was not viewed
+    // since.
     let ended_unseen = job.status.as_ref().is_some_and(Status::is_finished) && job.is_unseen() && !job.dismissed;
-    let (sign, style) = match (needs, ended_unseen) {
+    let (sign, style) = match (needs_user, ended_unseen) {
         (true, _) => (NEEDS_YOU, theme.warning),
         (false, true) => (NOT_OPENED, theme.muted),
         (false, false) => (" ", theme.text),
     };
-    row.add(sign, style);
-    row.add(if app.jobs.is_marked(job.key) { MARKED } else { " " }, theme.mark);
-    row.add(glyph, glyph_style).add(" ", theme.text);
-    let title_width = row.room().saturating_sub(INFO + AGE + 4);
+    row.push_cow(sign, style);
+    row.push_cow(if app.jobs.is_marked(job.key) { MARKED } else { " " }, theme.mark);
+    row.push_cow(glyph, glyph_style).push_cow(" ", theme.text);
+    let title_width = row.remaining().saturating_sub(INFO + AGE + 4);
     let title_style = match (selected, is_quiet) {
         (true, _) => theme.selected,
         (false, true) => theme.muted,
@@ -157,9 +160,9 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
     };
     let tags = tags(job, title_width);
     row.left(job.title.as_str(), title_width.saturating_sub(tags.width()), title_style);
-    row.add(tags, theme.muted).add("  ", theme.text);
+    row.push_cow(tags, theme.muted).push_cow("  ", theme.text);
     let (info, info_style) = match app.queue_wait(job, now) {
-        // All that is queued waits until then at least.
+        // All queued prompts wait at least until then.
         Some(wait) if wait.is_estimate => ("about 1 min".into(), theme.muted),
         Some(wait) if wait.until - now >= TimeDelta::minutes(1) => {
             let clock = wait.until.with_timezone(&app.config.offset).format("%H:%M");
@@ -172,18 +175,18 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
     row.line()
 }
 
-/// How long the job has been in the state that is shown, or ended in it; empty if that is unknown.
+/// How long the job has been in its state. Empty if unknown.
 pub(super) fn age(job: &Job, now: Time) -> Cow<'static, str> {
-    job.state_since().map_or(Cow::Borrowed(""), |since| coarse(now - since).into())
+    job.state_since().map_or(Cow::Borrowed(""), |since| short_age(now - since).into())
 }
 
-/// The tags that have room behind the title, whole ones only, at the right.
-pub(super) fn tags(job: &Job, room: usize) -> String {
+/// The tags that fit behind the title, in full, aligned right.
+pub(super) fn tags(job: &Job, space: usize) -> String {
     let mut out = String::new();
     if job.tags.is_empty() {
         return out;
     }
-    let mut left = room.saturating_sub(job.title.as_str().width() + 1);
+    let mut left = space.saturating_sub(job.title.as_str().width() + 1);
     for tag in &job.tags {
         let needed = tag.as_str().width() + 2;
         if needed <= left {
@@ -212,7 +215,7 @@ pub(super) fn symbol_style(view: View<'_>, state: JobState) -> Style {
     }
 }
 
-/// The word behind a title: what the symbol alone doesn't show.
+/// The text behind a title: what the symbol alone doesn't show.
 pub(super) fn info<'a>(view: View<'_>, job: &'a Job) -> (Cow<'a, str>, Style) {
     let theme = view.theme;
     let style = match JobState::of(job) {

@@ -1,7 +1,8 @@
-//! Links in the finished frame: OSC 8 around the glyphs that stand there, so that nothing on the screen looks different.
+//! Adds links to the finished frame: OSC 8 sequences around existing glyphs, so that the screen looks the same.
 //!
-//! The first cell of a link holds the whole run, opening and closing, and is as wide as all of it: no cell of another part
-//! of the screen can come between, and it is sent only when the run changes. The cells behind hold their plain glyphs.
+//! The first cell of a link contains the complete run of glyphs between the opening and closing sequences and has the
+//! width of the run. So no cell of another part of the screen can come between, and the link is sent only when the
+//! run changes. The cells behind it contain their plain glyphs.
 
 use super::text::fit;
 use crate::model::link::WebLink;
@@ -10,12 +11,13 @@ use ratatui::layout::Rect;
 use std::num::NonZeroU16;
 use unicode_width::UnicodeWidthStr;
 
-/// Longest target in bytes that terminals take.
+/// Longest target, in bytes, that terminals accept.
 const LONGEST: usize = 2000;
-/// One cell that is told from a cell without a link: when the link goes, it is sent again, or it would stay one.
+/// Marks the cells behind the first one of a link. They differ from cells without a link, so they are sent again when
+/// the link goes; otherwise the terminal would keep the link.
 const BEHIND: CellDiffOption = CellDiffOption::ForcedWidth(NonZeroU16::MIN);
 
-/// A text on the screen that leads somewhere.
+/// A text on the screen that is a link.
 #[derive(Debug)]
 pub(super) struct ScreenLink {
     area: Rect,
@@ -24,19 +26,19 @@ pub(super) struct ScreenLink {
 }
 
 impl ScreenLink {
-    /// The link that `text` at the left of this one-line area is; none where it leads to no page of the web.
+    /// A link with `text` at the left of a one-line area. Returns `None` if the target is not a web page.
     pub(super) fn new(area: Rect, text: &str, target: &str) -> Option<Self> {
         let text = fit(text, usize::from(area.width));
         let width = u16::try_from(text.width()).ok()?;
         Some(Self { area: Rect { width, ..area }, text, target: clean_target(target)? })
     }
 
-    /// Whether its text stands there, and not a layer over it.
-    pub(super) fn is_seen(&self, buffer: &Buffer) -> bool {
+    /// Whether the text of the link is visible, and not covered by a dialog.
+    pub(super) fn is_visible(&self, buffer: &Buffer) -> bool {
         run(buffer, self.area).is_some_and(|seen| seen == self.text)
     }
 
-    /// Makes what stands there a link.
+    /// Makes the text a link.
     pub(super) fn apply(&self, buffer: &mut Buffer) {
         let Rect { x, y, width, .. } = self.area;
         let (Some(cells), Some(run)) = (NonZeroU16::new(width), run(buffer, self.area)) else { return };
@@ -52,7 +54,7 @@ impl ScreenLink {
     }
 }
 
-/// The glyphs in these cells of a line; none where the area reaches out of the screen.
+/// The glyphs in these cells of a line. Returns `None` if the area exceeds the screen.
 fn run(buffer: &Buffer, area: Rect) -> Option<String> {
     let mut out = String::new();
     let mut covered = 0;
@@ -69,7 +71,7 @@ fn run(buffer: &Buffer, area: Rect) -> Option<String> {
     Some(out)
 }
 
-/// The target as a terminal may be given it: the real address, printable ASCII, not too long for a terminal.
+/// The target in the form for a terminal: the real address, printable ASCII, not too long.
 fn clean_target(target: &str) -> Option<String> {
     let link = WebLink::parse(target)?;
     (link.as_str().len() <= LONGEST).then(|| link.as_str().to_owned())
@@ -91,7 +93,7 @@ mod tests {
     fn linked(text: &str, link: &str, url: &str) -> Buffer {
         let mut buffer = line(text);
         let link = ScreenLink::new(Rect::new(3, 0, 20, 1), link, url).expect("a link");
-        assert!(link.is_seen(&buffer));
+        assert!(link.is_visible(&buffer));
         link.apply(&mut buffer);
         buffer
     }
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_cell_holds_the_whole_run_and_it_is_sent_once() {
+    fn the_first_cell_contains_the_complete_run_which_is_sent_once() {
         let empty = Buffer::empty(Rect::new(0, 0, 30, 1));
         let with = linked("PR 1423 more", "1423", URL);
         let sent_first = sent(&empty, &with);
@@ -113,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_is_no_link_any_more_is_sent_again_though_it_looks_the_same() {
+    fn a_cell_that_is_no_longer_a_link_is_sent_again() {
         let with = linked("PR 1423 more", "1423", URL);
         let plain: Vec<(u16, String)> = (3..).zip("1423".chars().map(String::from)).collect();
         assert_eq!(sent(&with, &line("PR 1423 more")), plain);
@@ -131,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_over_any_of_it_leaves_no_link() {
+    fn a_partly_covered_link_is_not_linked() {
         let link = ScreenLink::new(Rect::new(3, 0, 20, 1), "1423", URL).expect("a link");
-        assert!(!link.is_seen(&line("PR 14┌─┐")));
-        assert!(!ScreenLink::new(Rect::new(28, 0, 20, 1), "1423", URL).expect("a link").is_seen(&line("")));
+        assert!(!link.is_visible(&line("PR 14┌─┐")));
+        assert!(!ScreenLink::new(Rect::new(28, 0, 20, 1), "1423", URL).expect("a link").is_visible(&line("")));
     }
 
     #[test]
-    fn only_pages_of_the_web_are_linked_and_nothing_gets_out_of_the_sequence() {
+    fn only_web_pages_are_linked_and_no_target_can_end_the_sequence() {
         for bad in [
             "",
             "https://",

@@ -1,4 +1,4 @@
-//! The title of the jobs list, and the filter as it stands in it or in the last line of the page views.
+//! The title of the jobs list, and the filter as shown in that title or in the last line of the page views.
 
 use super::View;
 use crate::app::list_title::TitlePiece;
@@ -13,7 +13,7 @@ pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     Line::from(spans(view, view.app.list_title(width)))
 }
 
-/// That of the list of all profiles' jobs.
+/// The title of the list of the jobs of all profiles.
 pub(super) fn all_jobs<'a>(view: View<'_>, width: usize) -> Line<'a> {
     Line::from(spans(view, view.app.all_jobs_title(width)))
 }
@@ -22,9 +22,9 @@ pub(super) fn cells<'s, 'a: 's>(parts: impl Iterator<Item = &'s TitleSpans<'a>>)
     parts.flatten().map(|span| span.content.width()).sum()
 }
 
-/// The filter's text in so many cells; with its cursor while it is typed.
-pub(super) fn filter<'a>(view: View<'_>, room: usize) -> Option<TitleSpans<'a>> {
-    view.app.filter_pieces(room).map(|pieces| spans(view, pieces))
+/// The filter text in at most `space` cells, with its cursor while it is edited.
+pub(super) fn filter<'a>(view: View<'_>, space: usize) -> Option<TitleSpans<'a>> {
+    view.app.filter_pieces(space).map(|pieces| spans(view, pieces))
 }
 
 fn spans<'a>(view: View<'_>, pieces: Vec<(String, TitlePiece)>) -> TitleSpans<'a> {

@@ -1,7 +1,7 @@
-//! The log: requests and transitions, newest at the bottom.
+//! The log screen: requests and transitions, newest at the bottom.
 
 use super::text::{TextRow, fit, left, right};
-use super::{View, more_below, pane, put};
+use super::{View, draw_line, draw_more_below, draw_pane};
 use crate::app::format::{count, number};
 use crate::model::log::{LogEntry, LogKind};
 use ratatui::Frame;
@@ -11,29 +11,29 @@ use ratatui::text::Line;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
-    let title =
-        Line::styled(format!(" Log: last {} of at most {} ", count(app.log.len()), crate::app::log::KEPT), theme.title);
-    let inner = pane(frame, area, &title, theme.focus);
+    let title = format!(" Log: {} of at most {} entries ", count(app.log.len()), crate::app::log::MAX_LINES);
+    let title = Line::styled(title, theme.title);
+    let inner = draw_pane(frame, area, &title, theme.focus);
     let width = usize::from(inner.width);
     if app.log.is_empty() {
-        put(frame, inner, 1, Line::styled("  Nothing was asked of the service yet.", theme.muted));
+        draw_line(frame, inner, 1, Line::styled("  No requests yet.", theme.muted));
         return;
     }
     let columns = LogColumns::fitting(width);
-    put(frame, inner, 0, columns.heads(view));
+    draw_line(frame, inner, 0, columns.heads(view));
     let rows = app.log_rows();
     for (n, entry) in app.log.visible(rows).enumerate() {
-        put(frame, inner, n + 1, columns.entry(view, entry));
+        draw_line(frame, inner, n + 1, columns.entry(view, entry));
     }
-    more_below(frame, view, area, app.log.len().saturating_sub(app.log.top_at(rows) + rows));
+    draw_more_below(frame, view, area, app.log.len().saturating_sub(app.log.first_visible(rows) + rows));
 }
 
 #[derive(Debug, Clone, Copy)]
 struct LogColumns {
     width: usize,
-    /// Cells of the milliseconds; none where it is narrow.
+    /// Width of the milliseconds column; 0 in a narrow terminal.
     millis: usize,
-    /// Cells of what it is about, where a result stands beside it; none where there is room for one of the two alone.
+    /// Width of the subject column; 0 if subject and result share one column.
     subject: usize,
 }
 
@@ -41,14 +41,14 @@ const TIME: usize = 10;
 const OPERATION: usize = 9;
 const STATUS: usize = 6;
 const MILLIS: usize = 9;
-/// Below this width there is no room for all columns.
+/// Below this width not all columns fit.
 const NARROW: usize = 60;
 
 impl LogColumns {
     fn fitting(width: usize) -> Self {
         let millis = if width < NARROW { 0 } else { MILLIS };
-        let room = width.saturating_sub(TIME + OPERATION + STATUS + millis + 3);
-        Self { width, millis, subject: if width < NARROW { 0 } else { (room / 2).min(40) } }
+        let space = width.saturating_sub(TIME + OPERATION + STATUS + millis + 3);
+        Self { width, millis, subject: if width < NARROW { 0 } else { (space / 2).min(40) } }
     }
 
     fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
@@ -69,19 +69,19 @@ impl LogColumns {
         let at = entry.at.with_timezone(&view.app.config.offset).format(" %H:%M:%S");
         let mut row = TextRow::new(self.width);
         row.push(left(&at.to_string(), TIME), theme.muted);
-        // Without a result there is room for all that it is about.
-        let told = |row: &mut TextRow<'a>, result: &str, style: Style| {
+        // An entry without a result uses the full width for its subject.
+        let push_result = |row: &mut TextRow<'a>, result: &str, style: Style| {
             row.push("  ", theme.text);
             match (self.subject, result) {
-                (_, "") => row.push(fit(entry.subject.as_str(), row.room()), theme.text),
-                (0, _) => row.push(fit(result, row.room()), style),
+                (_, "") => row.push(fit(entry.subject.as_str(), row.remaining()), theme.text),
+                (0, _) => row.push(fit(result, row.remaining()), style),
                 (cells, _) => row.push(left(entry.subject.as_str(), cells - 1), theme.text).push(" ", theme.text),
             };
             if self.subject > 0 && !result.is_empty() {
                 row.push(result, style);
             }
         };
-        match &entry.what {
+        match &entry.kind {
             LogKind::Request { operation, status, millis, reason } => {
                 let code = status.map_or_else(|| "–".to_owned(), |status| status.to_string());
                 let style = match status {
@@ -94,15 +94,15 @@ impl LogColumns {
                     theme.muted,
                 );
                 let reason = reason.as_ref().map(|reason| reason.as_str()).unwrap_or_default();
-                told(&mut row, reason, theme.warning);
+                push_result(&mut row, reason, theme.warning);
             }
             LogKind::Transition(text) => {
                 row.push(left("change", OPERATION), theme.working).push(left("", STATUS + self.millis), theme.text);
-                told(&mut row, text.as_str(), theme.text);
+                push_result(&mut row, text.as_str(), theme.text);
             }
             LogKind::Note(text) => {
                 row.push(left("note", OPERATION), theme.muted).push(left("", STATUS + self.millis), theme.text);
-                told(&mut row, text.as_str(), theme.muted);
+                push_result(&mut row, text.as_str(), theme.muted);
             }
         }
         row.line()

@@ -1,4 +1,4 @@
-//! Drawing: the state, a theme and the time into a frame. Writes nothing back; visits only what is visible.
+//! Draws the state with a theme and a time into a frame. Changes no state and visits only what is visible.
 
 mod all_jobs;
 mod ascii;
@@ -39,7 +39,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
 
-/// What all drawing is done from.
+/// What all drawing functions need.
 #[derive(Debug, Clone, Copy)]
 struct View<'a> {
     app: &'a App,
@@ -51,7 +51,7 @@ struct View<'a> {
 pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     let view = View { app, theme, now };
     let area = frame.buffer_mut().area;
-    // The state learns of a resize by a message; until then what is known is drawn no larger than the screen.
+    // A resize reaches the state as a message; until then the old state is drawn no larger than the screen.
     let size = (app.size.0.min(area.width), app.size.1.min(area.height));
     if !is_usable(size) || (area.width, area.height) != app.size {
         if !is_usable((area.width, area.height)) {
@@ -60,11 +60,12 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     } else {
         screen(frame, view);
     }
-    gate(frame.buffer_mut());
-    // Looked for in the glyphs as they were drawn, put in last: nothing takes the sequence for a glyph.
-    let link = link_of(view).filter(|link| link.is_seen(frame.buffer_mut()));
-    if let Some(ground) = theme.ground {
-        paint_ground(frame.buffer_mut(), ground, theme.text.fg);
+    replace_hidden_chars(frame.buffer_mut());
+    // The link is found in the glyphs as drawn, but inserted last, so that no later step takes its sequence for a
+    // glyph.
+    let link = link_of(view).filter(|link| link.is_visible(frame.buffer_mut()));
+    if let Some(ground) = theme.background {
+        paint_background(frame.buffer_mut(), ground, theme.text.fg);
     }
     if theme.ascii {
         ascii::translate(frame.buffer_mut());
@@ -74,7 +75,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     }
 }
 
-/// The link of what is on the screen, where the terminal knows links.
+/// The link on the screen, if the terminal supports links.
 fn link_of(view: View<'_>) -> Option<links::ScreenLink> {
     let View { app, theme, .. } = view;
     let g = app.geometry();
@@ -82,11 +83,12 @@ fn link_of(view: View<'_>) -> Option<links::ScreenLink> {
     if theme.links && shown { detail::link(view, g.detail) } else { None }
 }
 
-/// The last gate of a frame. What users type and paste is kept as it is and drawn by the editor's widget; of it, too, no
-/// control or format character may reach the terminal. One that stands alone is shown as `\u{fffd}`.
-fn gate(buffer: &mut Buffer) {
+/// Removes control and format characters from a finished frame: the editor's widget draws text that users typed or
+/// pasted, and none of these characters may reach the terminal. A cell with nothing else shows `\u{fffd}`.
+fn replace_hidden_chars(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
-        // One byte is ASCII, and nearly every cell has one; lines and blocks, of which borders and bars are made, have three.
+        // One byte is ASCII, as in nearly every cell; lines and blocks, of which borders and bars consist, have three
+        // bytes.
         let is_plain = matches!(cell.symbol().as_bytes(), [_] | [0xe2, 0x94..=0x97, _]);
         if !is_plain && cell.symbol().contains(is_hidden) {
             let seen: String = cell.symbol().chars().filter(|c| !is_hidden(*c)).collect();
@@ -95,8 +97,8 @@ fn gate(buffer: &mut Buffer) {
     }
 }
 
-/// Puts a theme's own ground, and its letters, where the terminal's own would show.
-fn paint_ground(buffer: &mut Buffer, ground: Color, letters: Option<Color>) {
+/// Fills in the theme's background and text colour in cells that would show the terminal's defaults.
+fn paint_background(buffer: &mut Buffer, ground: Color, letters: Option<Color>) {
     for cell in &mut buffer.content {
         if cell.bg == Color::Reset {
             cell.bg = ground;
@@ -114,7 +116,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
     match app.screen {
         Screen::Welcome => welcome::draw(frame, view, g.body),
         Screen::Jobs => {
-            // The pane that has the keys comes last: the cursor stands there.
+            // The focused pane is drawn last, so that the cursor ends there.
             if g.shows_both() && app.pane == Pane::List {
                 detail::draw(frame, view, g.detail);
             }
@@ -128,32 +130,32 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
         Screen::Views => views::draw(frame, view, g.body),
         Screen::Log => log::draw(frame, view, g.body),
     }
-    for overlay in &app.dialogs {
-        match overlay {
+    for dialog in &app.dialogs {
+        match dialog {
             Dialog::Editor(open) => editor::draw(frame, view, open, g.editor()),
             Dialog::Palette(open) => palette::draw(frame, view, open, g.palette()),
-            Dialog::Picker(picker) => picker::draw(frame, view, picker, g.layer()),
-            Dialog::Batch(batch) => batch::draw(frame, view, batch, g.layer()),
-            Dialog::Ask(ask) => dialogs::ask(frame, view, ask),
-            Dialog::Resolve(open) => resolve::draw(frame, view, open, g.layer()),
-            Dialog::Question(question) => dialogs::question(frame, view, question),
-            // It is drawn with its list, in the title or the last line.
+            Dialog::Picker(picker) => picker::draw(frame, view, picker, g.full_dialog()),
+            Dialog::Batch(batch) => batch::draw(frame, view, batch, g.full_dialog()),
+            Dialog::Input(ask) => dialogs::input(frame, view, ask),
+            Dialog::Undelivered(open) => resolve::draw(frame, view, open, g.full_dialog()),
+            Dialog::Confirm(question) => dialogs::confirm(frame, view, question),
+            // Drawn with its list, in the title or the last line.
             Dialog::Filter(_) => {
                 let last = Rect { y: g.body.bottom().saturating_sub(1), height: 1, ..g.body };
-                let list = if app.all_jobs().is_some() { g.layer() } else { g.list };
+                let list = if app.all_jobs().is_some() { g.full_dialog() } else { g.list };
                 let title = Rect { height: 1, ..list };
                 let in_last = app.screen == Screen::Views && app.all_jobs().is_none();
-                cursor::type_at(frame, view, if in_last { last } else { title });
+                cursor::place_in_input(frame, view, if in_last { last } else { title });
             }
             Dialog::Help(open) => help::draw(frame, view, open, g.help()),
             Dialog::Calendar(open) => views::calendar::draw(frame, view, open, g.body),
-            Dialog::Card(open) => views::page_detail::draw(frame, view, open, g.layer()),
-            Dialog::Trend(open) => views::trend::draw(frame, view, open, g.layer()),
+            Dialog::PageDetail(open) => views::page_detail::draw(frame, view, open, g.full_dialog()),
+            Dialog::Trend(open) => views::trend::draw(frame, view, open, g.full_dialog()),
             Dialog::Movers(open) => views::movers::draw(frame, view, open, g.movers()),
             Dialog::Export(open) => views::export::draw(frame, view, open, g.body),
-            Dialog::Kept(open) => views::cached_ranges::draw(frame, view, open, g.layer()),
-            Dialog::AllJobs(open) => all_jobs::draw(frame, view, open, g.layer()),
-            Dialog::Setup(form) => welcome::dialog(frame, view, form, g.layer()),
+            Dialog::CachedRanges(open) => views::cached_ranges::draw(frame, view, open, g.full_dialog()),
+            Dialog::AllJobs(open) => all_jobs::draw(frame, view, open, g.full_dialog()),
+            Dialog::Setup(form) => welcome::dialog(frame, view, form, g.full_dialog()),
             Dialog::Profiles(open) => profiles::draw(frame, view, open, g.profiles(app.config.profiles.len())),
         }
     }
@@ -161,50 +163,51 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
 }
 
 fn too_small(frame: &mut Frame<'_>, view: View<'_>) {
-    let (area, quits) = (frame.buffer_mut().area, view.app.key_label(Context::Everywhere, Action::Quit));
-    let text = format!("docdeck needs {}×{}, here are {}×{}. {quits} quits.", MIN.0, MIN.1, area.width, area.height);
+    let (area, quit) = (frame.buffer_mut().area, view.app.key_label(Context::Everywhere, Action::Quit));
+    let size = format!("{}×{}, needs {}×{}", area.width, area.height, MIN.0, MIN.1);
+    let text = format!("Terminal too small ({size}). Press {quit} to quit.");
     let paragraph = Paragraph::new(text).style(view.theme.text).wrap(Wrap { trim: true });
     frame.render_widget(paragraph, area);
 }
 
-/// A box with a title over what is there, cleared inside; gives the inside.
-fn boxed(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> Rect {
+/// Clears the area, draws a box with a title, and returns the inner area.
+fn draw_box(frame: &mut Frame<'_>, area: Rect, title: Line<'_>, border: Style) -> Rect {
     frame.render_widget(Clear, area);
-    pane(frame, area, &title, border)
+    draw_pane(frame, area, &title, border)
 }
 
-/// A box with a title where nothing was drawn yet; gives the inside.
-fn pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style) -> Rect {
+/// Draws a box with a title on an area that is still blank, and returns the inner area.
+fn draw_pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style) -> Rect {
     text::border(frame.buffer_mut(), area, border);
     let width = u16::try_from(title.width()).unwrap_or(u16::MAX).min(area.width.saturating_sub(2));
     let spot = Rect { x: area.x.saturating_add(1), width, height: 1, ..area };
     text::paint(frame.buffer_mut(), spot, title);
     let inner = Block::bordered().inner(area);
-    cursor::enter(frame, inner);
+    cursor::place_in_corner(frame, inner);
     inner
 }
 
-/// The words for so much out of sight.
-fn more(hidden: usize) -> String {
+/// The text for `hidden` lines that are not visible.
+fn more_text(hidden: usize) -> String {
     format!("{hidden} more ↓")
 }
 
-/// Says in the lower border how much is out of sight.
-fn more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
+/// Shows in the lower border how many lines are not visible.
+fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
     if hidden > 0 && area.width > 20 {
-        let text = format!(" {} ", more(hidden));
+        let text = format!(" {} ", more_text(hidden));
         let width = u16::try_from(text.chars().count()).unwrap_or(0);
         let spot = Rect::new(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, 1);
         frame.render_widget(Line::styled(text, view.theme.muted), spot);
     }
 }
 
-/// One line at the given row of an area on which nothing was drawn yet; nothing beyond it.
-fn put(frame: &mut Frame<'_>, area: Rect, row: usize, line: Line<'_>) {
+/// Draws one line at a row of an area that is still blank. Rows beyond the area are ignored.
+fn draw_line(frame: &mut Frame<'_>, area: Rect, row: usize, line: Line<'_>) {
     let Ok(row) = u16::try_from(row) else { return };
     if row < area.height {
         let spot = Rect { y: area.y + row, height: 1, ..area };
-        cursor::follow(frame, spot, &line);
+        cursor::place_on_selected(frame, spot, &line);
         text::paint_on_blank(frame.buffer_mut(), spot, &line);
     }
 }

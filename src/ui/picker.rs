@@ -1,7 +1,7 @@
-//! A list of texts to choose from: what narrows it, the titles, the chosen one in full.
+//! A list of texts to choose from: a search field, the titles, and a preview of the selected text.
 //!
 //! ```text
-//! ┌ Prompts that were sent: 12 ──────────────────────────────┐
+//! ┌ Sent prompts: 12 ────────────────────────────────────────┐
 //! │ sso▏                                                     │
 //! │▌Rewrite the SSO guide                            4 lines │
 //! │ Fix broken links in /api                                 │
@@ -10,9 +10,9 @@
 //! ```
 
 use super::text::{TextRow, fit};
-use super::{View, boxed, cursor, more_below, put};
+use super::{View, cursor, draw_box, draw_line, draw_more_below};
 use crate::app::format::count;
-use crate::app::picker::{Picker, PickerLoad, Picking};
+use crate::app::picker::{Picker, PickerKind, PickerLoad};
 use crate::model::text::CleanText;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -20,39 +20,39 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-/// Characters of the chosen text that are laid out; more has no room on any screen.
+/// Number of characters of the selected text that are laid out; no screen fits more.
 const PREVIEW: usize = 8000;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
     let theme = view.theme;
-    let inner = boxed(frame, area, Line::styled(title(picker), theme.title), theme.focus);
+    let inner = draw_box(frame, area, Line::styled(title(picker), theme.title), theme.focus);
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let width = usize::from(inner.width);
-    narrowing(frame, view, picker, text);
+    search_line(frame, view, picker, text);
     let g = view.app.geometry();
     let (lines, rows) = (g.picker_lines(), g.picker_rows());
     for (n, (entry, chosen)) in picker.visible(rows).enumerate() {
         let mut row = TextRow::new(width);
         let style = if chosen { theme.selected } else { theme.text };
-        // A template's file name says less than its title.
-        let has_note = width >= 60 || picker.picking != Picking::Templates;
+        // In a narrow terminal, a template's file name matters less than its title.
+        let has_note = width >= 60 || picker.kind != PickerKind::Templates;
         let note = if has_note { fit(entry.note.as_str(), width / 2) } else { String::new() };
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         row.push(fit(entry.title.as_str(), width.saturating_sub(note.width() + 4)), style);
-        row.to(width.saturating_sub(note.width() + 1)).push(note, theme.muted);
-        put(frame, lines, n, row.line());
+        row.pad_to(width.saturating_sub(note.width() + 1)).push(note, theme.muted);
+        draw_line(frame, lines, n, row.line());
     }
     if picker.takes_text() {
         let field = Rect { height: text.height.min(1), ..text };
-        cursor::enter(frame, field);
+        cursor::place_in_corner(frame, field);
         if !picker.filter.is_blank() {
-            cursor::type_at(frame, view, field);
+            cursor::place_in_input(frame, view, field);
         }
     }
-    put(frame, inner, rows + 1, Line::styled("─".repeat(width), theme.border));
-    // The rule is the lower border of the list.
+    draw_line(frame, inner, rows + 1, Line::styled("─".repeat(width), theme.border));
+    // The rule is also the lower border of the list.
     let list = Rect { height: u16::try_from(rows + 3).unwrap_or(u16::MAX).min(area.height), ..area };
-    more_below(frame, view, list, picker.hidden_below(rows));
+    draw_more_below(frame, view, list, picker.hidden_below(rows));
     let below = u16::try_from(rows + 2).unwrap_or(u16::MAX).min(inner.height);
     let preview = Rect { y: text.y + below, height: inner.height - below, ..text };
     if let Some(entry) = picker.selected() {
@@ -63,44 +63,44 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area:
 }
 
 fn title(picker: &Picker) -> String {
-    let what = match picker.picking {
-        Picking::History => "Prompts that were sent",
-        Picking::Templates => "Templates",
-        Picking::Drafts => "Drafts",
+    let what = match picker.kind {
+        PickerKind::History => "Sent prompts",
+        PickerKind::Templates => "Templates",
+        PickerKind::Drafts => "Drafts",
     };
     let (all, left) = picker.counts();
-    match &picker.reading {
+    match &picker.load {
         PickerLoad::Done if all == left => format!(" {what}: {} ", count(all)),
         PickerLoad::Done => format!(" {what}: {} of {} ", count(left), count(all)),
         PickerLoad::Waiting | PickerLoad::Failed(_) => format!(" {what} "),
     }
 }
 
-/// What is typed, or what there is to say instead of a list.
-fn narrowing(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
+/// The search field, or a message if the list is empty.
+fn search_line(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
     let theme = view.theme;
     let width = usize::from(area.width);
-    let say = |frame: &mut Frame<'_>, row: usize, text: &str, style| {
-        put(frame, area, row, Line::styled(fit(text, width), style));
+    let put_text = |frame: &mut Frame<'_>, row: usize, text: &str, style| {
+        draw_line(frame, area, row, Line::styled(fit(text, width), style));
     };
-    let hint = picker.picking.invitation(view.app.config.demo);
+    let hint = picker.kind.hint(view.app.config.demo);
     if picker.takes_text() && !picker.filter.is_blank() {
         frame.render_widget(picker.filter.area(), Rect { height: area.height.min(1), ..area });
     } else {
-        say(frame, 0, hint, theme.muted);
+        put_text(frame, 0, hint, theme.muted);
     }
-    let nothing = match (&picker.reading, picker.counts(), picker.picking) {
-        (PickerLoad::Waiting, ..) => Some("Reading…"),
-        (PickerLoad::Done, (0, _), Picking::History) => Some("No prompts were sent from here yet."),
-        (PickerLoad::Done, (0, _), Picking::Templates) => Some("There are no templates."),
-        (PickerLoad::Done, (0, _), Picking::Drafts) => Some("There are no drafts."),
-        (PickerLoad::Done, (_, 0), _) => Some("None has all these words."),
+    let empty_text = match (&picker.load, picker.counts(), picker.kind) {
+        (PickerLoad::Waiting, ..) => Some("Loading…"),
+        (PickerLoad::Done, (0, _), PickerKind::History) => Some("No sent prompts yet."),
+        (PickerLoad::Done, (0, _), PickerKind::Templates) => Some("No templates."),
+        (PickerLoad::Done, (0, _), PickerKind::Drafts) => Some("No drafts."),
+        (PickerLoad::Done, (_, 0), _) => Some("No match."),
         _ => None,
     };
-    if let Some(text) = nothing {
-        say(frame, 1, text, theme.muted);
+    if let Some(text) = empty_text {
+        put_text(frame, 1, text, theme.muted);
     }
-    if let PickerLoad::Failed(reason) = &picker.reading {
-        say(frame, 1, reason.as_str(), theme.bad);
+    if let PickerLoad::Failed(reason) = &picker.load {
+        put_text(frame, 1, reason.as_str(), theme.bad);
     }
 }

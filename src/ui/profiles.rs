@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! ┌ Profiles: 3 ───────────────────────────────────────────────┐
-//! │▌● acme       acme-docs           api.mintlify.com    here   │
+//! │▌● acme       acme-docs           api.mintlify.com   current │
 //! │   beta       beta-docs           api.mintlify.com           │
-//! │   internal   handbook            docs.corp:8443      no key │
+//! │   internal   handbook            docs.corp:8443     no key  │
 //! ```
 
 use super::text::{TextRow, fit, left};
-use super::{View, boxed, more_below, put};
+use super::{View, draw_box, draw_line, draw_more_below};
 use crate::app::keymap::{Action, Context};
 use crate::app::profiles::{ProfileEntry, ProfilesDialog, SwitchStep};
 use ratatui::Frame;
@@ -18,23 +18,23 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-/// Cells of the last column: what there is to say of a profile.
+/// Width of the last column, the state of a profile.
 const STATE: usize = 11;
-/// The signs before a name.
+/// Width of the symbols before a name.
 const SIGNS: usize = 3;
-/// From this width on the service has a column.
+/// From this width on, there is a column for the service.
 const WITH_HOST: usize = 56;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog, area: Rect) {
     let View { app, theme, .. } = view;
     let profiles = &app.config.profiles;
     let title = format!(" Profiles: {} ", profiles.len());
-    let inner = boxed(frame, area, Line::styled(title, theme.title), theme.focus);
-    let (g, failed) = (app.geometry(), open.said.is_some());
+    let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
+    let (g, failed) = (app.geometry(), open.message.is_some());
     let (lines, rows) = (g.profile_lines(profiles.len(), failed), g.profile_rows(profiles.len(), failed));
     let columns = ProfileColumns::fitting(profiles, usize::from(inner.width));
     for (n, (at, profile)) in profiles.iter().enumerate().skip(open.top()).take(rows).enumerate() {
-        put(frame, lines, n, line(view, profile, at, open, columns, usize::from(inner.width)));
+        draw_line(frame, lines, n, line(view, profile, at, open, columns, usize::from(inner.width)));
     }
     let below = Rect {
         x: inner.x + 1,
@@ -42,9 +42,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog,
         width: inner.width.saturating_sub(2),
         height: inner.height.saturating_sub(u16::try_from(rows + 1).unwrap_or(inner.height)),
     };
-    let (text, style) = said(view, open);
+    let (text, style) = message(view, open);
     frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
-    more_below(frame, view, area, profiles.len().saturating_sub(open.top() + rows));
+    draw_more_below(frame, view, area, profiles.len().saturating_sub(open.top() + rows));
 }
 
 /// Cells of the columns.
@@ -52,29 +52,30 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog,
 struct ProfileColumns {
     name: usize,
     project: usize,
-    /// The service; 0 where it has no column.
+    /// The service; 0 without such a column.
     host: usize,
 }
 
 impl ProfileColumns {
-    /// The name takes what it needs, up to half of the room; project and service share the rest, the service what it needs
-    /// where the project leaves it.
+    /// The name gets the width it needs, up to half of the space. Project and service share the rest; the service
+    /// gets what it needs if the project leaves it.
     fn fitting(profiles: &[ProfileEntry], width: usize) -> Self {
         let most = |of: fn(&ProfileEntry) -> usize| profiles.iter().map(of).max().unwrap_or(0);
         let (names, projects) =
             (most(|profile| profile.name.as_str().width()), most(|profile| profile.project().as_str().width()));
         let hosts = if width < WITH_HOST { 0 } else { most(|profile| profile.host().as_str().width()) };
-        let room = width.saturating_sub(SIGNS + STATE + 2);
+        let space = width.saturating_sub(SIGNS + STATE + 2);
         let gaps = if hosts > 0 { 4 } else { 2 };
-        let name = names.min(room / 2).max(8);
-        let rest = room.saturating_sub(name + gaps);
+        let name = names.min(space / 2).max(8);
+        let rest = space.saturating_sub(name + gaps);
         let host = hosts.min(rest.saturating_sub(projects).max(rest / 2));
         Self { name, project: rest.saturating_sub(host), host }
     }
 }
 
-/// The service in so many cells: of one that is too long the port stays, which may be all that tells two apart.
-fn service(host: &str, cells: usize) -> String {
+/// The service in exactly `cells` cells. If it is too long, its port stays, which may be all that distinguishes two
+/// services.
+fn service_text(host: &str, cells: usize) -> String {
     let port = host.rfind(':').filter(|at| host.get(at + 1..).is_some_and(|port| port.parse::<u16>().is_ok()));
     match port.and_then(|at| host.split_at_checked(at)) {
         Some((name, port)) if host.width() > cells && port.width() < cells => {
@@ -93,47 +94,45 @@ fn line<'a>(
     width: usize,
 ) -> Line<'a> {
     let View { app, theme, .. } = view;
-    let (chosen, here) = (open.selected() == at, app.config.current == at);
-    let style = match (chosen, profile.lacks.is_some()) {
+    let (chosen, is_current) = (open.selected() == at, app.config.current_profile == at);
+    let style = match (chosen, profile.problem.is_some()) {
         (true, _) => theme.selected,
         (false, true) => theme.muted,
         (false, false) => theme.text,
     };
     let (state, state_style): (&str, Style) = match (&open.step, profile) {
         (SwitchStep::Reading(of), _) if *of == at => ("reading key", theme.working),
-        (SwitchStep::Asking(of), _) if *of == at => ("asking", theme.working),
-        _ if here => ("here", theme.good),
+        (SwitchStep::Asking(of), _) if *of == at => ("checking", theme.working),
+        _ if is_current => ("current", theme.good),
         (_, ProfileEntry { scope: None, .. }) => ("no project", theme.warning),
-        (_, ProfileEntry { lacks: Some(_), .. }) => ("no key", theme.warning),
+        (_, ProfileEntry { problem: Some(_), .. }) => ("no key", theme.warning),
         _ => ("", theme.muted),
     };
     let mut row = TextRow::new(width);
     row.push(if chosen { "▌" } else { " " }, theme.mark);
-    row.push(if here { "● " } else { "  " }, theme.good);
+    row.push(if is_current { "● " } else { "  " }, theme.good);
     let ProfileColumns { name, project, host } = columns;
     row.push(left(profile.name.as_str(), name), style).push("  ", theme.text);
     row.push(left(profile.project().as_str(), project), style);
     if host > 0 {
-        row.push("  ", theme.text).push(service(profile.host().as_str(), host), theme.muted);
+        row.push("  ", theme.text).push(service_text(profile.host().as_str(), host), theme.muted);
     }
     row.push("  ", theme.text).push(left(state, STATE), state_style);
     row.line()
 }
 
-/// What happens, what went wrong, or what the choice leads to.
-fn said(view: View<'_>, open: &ProfilesDialog) -> (String, Style) {
+/// The progress, the failure, or what switching does.
+fn message(view: View<'_>, open: &ProfilesDialog) -> (String, Style) {
     let View { app, theme, .. } = view;
     let name = |at: usize| app.config.profiles.get(at).map(|profile| profile.name.to_string()).unwrap_or_default();
-    match (&open.step, &open.said) {
+    match (&open.step, &open.message) {
         (SwitchStep::Reading(at), _) => (format!("Reading the key of {}…", name(*at)), theme.working),
-        (SwitchStep::Asking(at), _) => {
-            (format!("Asking the service whether it takes the key of {}…", name(*at)), theme.working)
-        }
-        (SwitchStep::Choosing, Some(said)) => (said.to_string(), theme.bad),
+        (SwitchStep::Asking(at), _) => (format!("Checking the key of {} with the service…", name(*at)), theme.working),
+        (SwitchStep::Choosing, Some(message)) => (message.to_string(), theme.bad),
         (SwitchStep::Choosing, None) => {
-            let turns = app.key_label(Context::Profiles, Action::Confirm);
+            let key = app.key_label(Context::Profiles, Action::Confirm);
             let what = "switches (one free request checks the key). Drafts and prompts stay in their profile.";
-            (format!("{turns} {what}"), theme.muted)
+            (format!("{key} {what}"), theme.muted)
         }
     }
 }

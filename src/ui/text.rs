@@ -1,6 +1,6 @@
-//! Fitting text into cells: padded, composed into rows, put into the cells of a frame.
+//! Fits text into cells: padding, rows of columns, and drawing into a buffer.
 
-pub(super) use crate::app::format::{cells, fit, fit_end};
+pub(super) use crate::app::format::{cells, fit, fit_from_end};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -9,18 +9,18 @@ use ratatui::widgets::Widget as _;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar as _;
 
-/// As many as most gaps have.
+/// As many blanks as most gaps need.
 const BLANKS: &str = "                                                                                                ";
 
-/// What nobody sees on a blank.
+/// Modifiers that are invisible on a blank.
 const UNSEEN: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::ITALIC);
 
-/// So many blanks.
+/// A string of `width` blanks.
 fn blanks(width: usize) -> Cow<'static, str> {
     BLANKS.get(..width).map_or_else(|| " ".repeat(width).into(), Cow::Borrowed)
 }
 
-/// Exactly `width` cells, the text at the left.
+/// Returns exactly `width` cells, with the text at the left.
 pub(super) fn left(text: &str, width: usize) -> String {
     let mut out = fit(text, width);
     let missing = width.saturating_sub(cells(&out));
@@ -28,34 +28,34 @@ pub(super) fn left(text: &str, width: usize) -> String {
     out
 }
 
-/// Exactly `width` cells, the text at the right.
+/// Returns exactly `width` cells, with the text at the right.
 pub(super) fn right(text: &str, width: usize) -> String {
     let text = fit(text, width);
     let missing = width.saturating_sub(cells(&text));
     [&blanks(missing), text.as_str()].concat()
 }
 
-/// Draws a line from the left of a row; what has no room is cut. ASCII, which is most of what there is, goes into its
-/// cells as it stands: it has not to be parted into graphemes.
+/// Draws a line from the left of a row and cuts what doesn't fit. ASCII text, the most common case, goes directly
+/// into its cells, without a search for graphemes.
 pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
-    paint_over(buffer, row, line, Under::Anything);
+    paint_over(buffer, row, line, RowContent::Anything);
 }
 
-/// The same in a row on which nothing was drawn yet: blanks, which are half of a frame, stand there already.
+/// The same for a row on which nothing was drawn yet: its blanks, half of a frame, are already there.
 pub(super) fn paint_on_blank(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
     let is_blank = |cell: &Cell| cell.symbol() == " " && UNSEEN.contains(cell.modifier);
     debug_assert!(row.intersection(buffer.area).positions().all(|at| buffer.cell(at).is_some_and(is_blank)));
-    paint_over(buffer, row, line, Under::Blanks);
+    paint_over(buffer, row, line, RowContent::Blanks);
 }
 
-/// What stands where a line is drawn.
+/// What the row contains before a line is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Under {
+enum RowContent {
     Blanks,
     Anything,
 }
 
-fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, under: Under) {
+fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, content: RowContent) {
     if line.alignment.is_some() {
         return line.render(row, buffer);
     }
@@ -74,7 +74,7 @@ fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, under: Under) {
             return;
         }
         let style = if is_styled { line.style.patch(span.style) } else { span.style };
-        let drawn = paint_ascii(buffer, rest, &span.content, style, under);
+        let drawn = paint_ascii(buffer, rest, &span.content, style, content);
         let width = match drawn.or_else(|| paint_signs(buffer, rest, &span.content, style)) {
             Some(width) => width,
             None if span.width() == 0 => 0,
@@ -87,7 +87,7 @@ fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, under: Under) {
     }
 }
 
-/// Draws a border around an area on which nothing was drawn yet.
+/// Draws a border around an area that is still blank.
 pub(super) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
     let area = area.intersection(buffer.area);
     if area.width < 2 || area.height < 2 {
@@ -115,18 +115,24 @@ pub(super) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
     }
 }
 
-/// The cells of an area of one row within the buffer.
+/// The cells of a one-row area within the buffer.
 fn cells_of(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
     let (down, right) = (row.y.checked_sub(buffer.area.y)?, row.x.checked_sub(buffer.area.x)?);
     let begin = usize::from(down) * usize::from(buffer.area.width) + usize::from(right);
     buffer.content.get_mut(begin..begin + usize::from(row.width))
 }
 
-/// Gives the cells that were drawn; none where a character of it is no cell by itself: then all of it has to be drawn anew.
-fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, under: Under) -> Option<u16> {
+/// Draws ASCII text and returns the number of cells. Returns `None` if a character is not one cell by itself; then
+/// the complete text must be drawn again.
+fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content: RowContent) -> Option<u16> {
     let is_unseen = style.bg.is_none() && UNSEEN.contains(style.add_modifier | style.sub_modifier);
-    if is_unseen && under == Under::Blanks && BLANKS.get(..text.len()) == Some(text) {
+    if is_unseen && content == RowContent::Blanks && BLANKS.get(..text.len()) == Some(text) {
         return u16::try_from(text.len()).ok();
+    }
+    // A letter of which the rest does not fit must not be left behind, so nothing is drawn before this is known.
+    let reach = text.len().min(usize::from(row.width) + 1);
+    if !text.as_bytes().get(..reach)?.is_ascii() {
+        return None;
     }
     let mut drawn = 0;
     for (cell, byte) in cells_of(buffer, row)?.iter_mut().zip(text.bytes()) {
@@ -134,18 +140,17 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, under: 
             cell.set_char(char::from(byte));
         } else if byte != b' ' {
             return None;
-        } else if under == Under::Anything && cell.symbol() != " " {
+        } else if content == RowContent::Anything && cell.symbol() != " " {
             cell.set_char(' ');
         }
         cell.set_style(style);
         drawn += 1;
     }
-    // What comes behind the last cell may belong to its letter.
-    let is_whole = text.as_bytes().get(usize::from(drawn)).is_none_or(u8::is_ascii);
-    is_whole.then_some(drawn)
+    Some(drawn)
 }
 
-/// The same for a single sign of one cell, and for a bar: lines, blocks and shapes join nothing that comes behind them.
+/// The same for a single one-cell character and for a bar of one: lines, blocks and shapes never combine with what
+/// follows.
 fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
     let sign = text.chars().next().filter(|sign| sign.width() == Some(1))?;
     let length = sign.len_utf8();
@@ -161,10 +166,10 @@ fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Opti
     Some(drawn)
 }
 
-/// Parts that most rows have at most.
+/// Maximum number of spans of most rows.
 const SPANS: usize = 16;
 
-/// A row of cells, filled from the left; what doesn't fit is cut.
+/// A row of cells that is filled from the left; what doesn't fit is cut.
 #[derive(Debug)]
 pub(super) struct TextRow<'a> {
     width: usize,
@@ -173,27 +178,27 @@ pub(super) struct TextRow<'a> {
 }
 
 impl<'a> TextRow<'a> {
-    /// An empty row of so many cells.
+    /// An empty row of `width` cells.
     pub(super) fn new(width: usize) -> Self {
         Self { width, used: 0, spans: Vec::with_capacity(SPANS) }
     }
 
-    /// Cells that are left.
-    pub(super) fn room(&self) -> usize {
+    /// Number of cells left.
+    pub(super) fn remaining(&self) -> usize {
         self.width.saturating_sub(self.used)
     }
 
-    /// Adds text, cut to what is left.
+    /// Adds text, cut to the space left.
     pub(super) fn push(&mut self, text: impl AsRef<str>, style: Style) -> &mut Self {
-        self.add(text.as_ref().to_owned(), style)
+        self.push_cow(text.as_ref().to_owned(), style)
     }
 
-    /// The same for text that has not to be copied.
-    pub(super) fn add(&mut self, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
+    /// The same without a copy of the text.
+    pub(super) fn push_cow(&mut self, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
         let mut text = text.into();
         let mut taken = cells(&text);
-        if taken > self.room() {
-            text = fit(&text, self.room()).into();
+        if taken > self.remaining() {
+            text = fit(&text, self.remaining()).into();
             taken = cells(&text);
         }
         self.used += taken;
@@ -203,33 +208,32 @@ impl<'a> TextRow<'a> {
         self
     }
 
-    /// Adds a column of so many cells, the text at its left.
+    /// Adds a column of `width` cells, with the text at its left.
     pub(super) fn left(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
         let text = text.into();
         let missing = width.checked_sub(cells(&text));
-        match missing.filter(|_| width <= self.room()) {
-            Some(missing) => self.add(text, style).add(blanks(missing), style),
-            None => self.add(left(&text, width), style),
+        match missing.filter(|_| width <= self.remaining()) {
+            Some(missing) => self.push_cow(text, style).push_cow(blanks(missing), style),
+            None => self.push_cow(left(&text, width), style),
         }
     }
 
-    /// Adds a column of so many cells, the text at its right.
+    /// Adds a column of `width` cells, with the text at its right.
     pub(super) fn right(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
         let text = text.into();
         let missing = width.checked_sub(cells(&text));
-        match missing.filter(|_| width <= self.room()) {
-            Some(missing) => self.add(blanks(missing), style).add(text, style),
-            None => self.add(right(&text, width), style),
+        match missing.filter(|_| width <= self.remaining()) {
+            Some(missing) => self.push_cow(blanks(missing), style).push_cow(text, style),
+            None => self.push_cow(right(&text, width), style),
         }
     }
 
     /// Adds blanks up to this cell.
-    pub(super) fn to(&mut self, cell: usize) -> &mut Self {
+    pub(super) fn pad_to(&mut self, cell: usize) -> &mut Self {
         let gap = cell.min(self.width).saturating_sub(self.used);
-        self.add(blanks(gap), Style::new())
+        self.push_cow(blanks(gap), Style::new())
     }
 
-    /// The row as a line.
     pub(super) fn line(self) -> Line<'a> {
         Line::from(self.spans)
     }
@@ -244,14 +248,14 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     #[test]
-    fn columns_are_as_wide_as_asked_whatever_stands_in_them() {
+    fn columns_have_the_given_width_for_any_text() {
         for text in ["", "a", "日本語 text", "e\u{301}x", "a very long text indeed"] {
             assert_eq!(left(text, 8).width(), 8, "{text}");
             assert_eq!(right(text, 8).width(), 8, "{text}");
         }
     }
 
-    /// Takes away what nobody sees of a blank.
+    /// Removes modifiers that are invisible on a blank.
     fn settle(cell: &mut Cell) {
         if cell.symbol() == " " {
             cell.modifier.remove(UNSEEN);
@@ -263,18 +267,18 @@ mod tests {
         #[test]
         fn a_column_of_a_row_is_the_same_as_its_text_made_to_fit(
             text in prop_oneof!["[ -~]{0,12}", "\\PC{0,6}", "[ -~日é]{0,9}"],
-            (width, room) in (0_usize..14, 0_usize..20),
+            (width, space) in (0_usize..14, 0_usize..20),
         ) {
             let shown = |row: TextRow<'_>| row.spans.iter().map(|span| span.content.to_string()).collect::<String>();
             let fitted = |text: String| {
-                let mut row = TextRow::new(room);
+                let mut row = TextRow::new(space);
                 row.push(text, Style::new());
                 shown(row)
             };
-            let (mut at_left, mut at_right) = (TextRow::new(room), TextRow::new(room));
+            let (mut at_left, mut at_right) = (TextRow::new(space), TextRow::new(space));
             at_left.left(text.as_str(), width, Style::new());
             at_right.right(text.as_str(), width, Style::new());
-            prop_assert!(width > room || (at_left.used, at_right.used) == (width, width));
+            prop_assert!(width > space || (at_left.used, at_right.used) == (width, width));
             prop_assert_eq!(shown(at_left), fitted(left(&text, width)));
             prop_assert_eq!(shown(at_right), fitted(right(&text, width)));
         }

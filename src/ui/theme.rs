@@ -1,33 +1,33 @@
-//! A palette as styles, in the colours that the terminal has. Nothing in the drawing names a colour; no meaning is carried
-//! by colour alone.
+//! Turns theme colours into styles with the colours that the terminal supports. Drawing code names no colours, and
+//! colour alone never carries a meaning.
 
-use crate::model::colors::{ColorRole, Colour, Paint, Rgb, ThemeColors};
+use crate::model::colors::{ColorPalette, ColorRole, Paint, Rgb, ThemeColor};
 use ratatui::style::{Color, Modifier, Style};
 
-/// How many colours the terminal shows.
+/// How many colours the terminal supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// None wanted: `NO_COLOR`, `--color never`.
+    /// No colours: `NO_COLOR`, `--color never`.
     None,
-    /// The sixteen of every terminal.
+    /// The sixteen colours of every terminal.
     Sixteen,
-    /// The 256 of nearly every terminal.
-    Many,
-    /// Any red, green and blue.
+    /// The 256 colours of nearly every terminal.
+    Indexed256,
+    /// 24-bit colours.
     True,
 }
 
 /// Styles by meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
-    /// Draw nothing but ASCII.
+    /// Draw only ASCII.
     pub ascii: bool,
-    /// Make links of what leads somewhere.
+    /// Make links clickable (OSC 8).
     pub links: bool,
-    /// The terminal's own cursor is seen where text is typed; otherwise one is drawn.
+    /// The terminal's cursor is visible in text inputs; otherwise docdeck draws one.
     pub terminal_cursor: bool,
-    /// Behind everything; the terminal's own where it is none.
-    pub ground: Option<Color>,
+    /// The background; `None` for the terminal's own.
+    pub background: Option<Color>,
     pub text: Style,
     pub muted: Style,
     pub title: Style,
@@ -45,19 +45,19 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// Middle tones, for a ground that is not known.
+    /// Middle tones, for an unknown background.
     pub fn new(depth: Depth) -> Self {
-        Self::of(&ThemeColors::middle_tones(), depth)
+        Self::of(&ColorPalette::middle_tones(), depth)
     }
 
-    /// A palette in at most so many colours.
-    pub fn of(palette: &ThemeColors, depth: Depth) -> Self {
-        let style = |meaning| style(palette.paint(meaning), depth);
+    /// The colours of a theme, reduced to `depth`.
+    pub fn of(colors: &ColorPalette, depth: Depth) -> Self {
+        let style = |meaning| style(colors.paint(meaning), depth);
         Self {
             ascii: false,
             links: false,
             terminal_cursor: false,
-            ground: color(palette.ground, depth),
+            background: color(colors.background, depth),
             text: style(ColorRole::Text),
             muted: style(ColorRole::Muted),
             title: style(ColorRole::Title),
@@ -78,8 +78,8 @@ impl Theme {
 
 fn style(paint: Paint, depth: Depth) -> Style {
     let mut style = Style { fg: color(paint.fg, depth), bg: color(paint.bg, depth), ..Style::new() };
-    // What stands out by its ground still does without colours.
-    let reversed = paint.reversed || (depth == Depth::None && paint.bg != Colour::Terminal);
+    // Without colours, a style with a background is drawn reversed, so that it still stands out.
+    let reversed = paint.reversed || (depth == Depth::None && paint.bg != ThemeColor::Terminal);
     let modifiers = [
         (paint.bold, Modifier::BOLD),
         (paint.dim, Modifier::DIM),
@@ -92,18 +92,18 @@ fn style(paint: Paint, depth: Depth) -> Style {
     style
 }
 
-/// The colour as the terminal is told it; none for its own.
-fn color(colour: Colour, depth: Depth) -> Option<Color> {
+/// The colour for the terminal. Returns `None` for the terminal's own colour.
+fn color(colour: ThemeColor, depth: Depth) -> Option<Color> {
     match (colour, depth) {
-        (Colour::Terminal, _) | (_, Depth::None) => None,
-        (Colour::Ansi(n), _) => Some(named(n)),
-        (Colour::Rgb(rgb), Depth::Sixteen) => Some(named(nearest(rgb, SIXTEEN.into_iter().zip(0..)))),
-        (Colour::Rgb(rgb), Depth::Many) => Some(Color::Indexed(nearest(rgb, fixed()))),
-        (Colour::Rgb(Rgb(r, g, b)), Depth::True) => Some(Color::Rgb(r, g, b)),
+        (ThemeColor::Terminal, _) | (_, Depth::None) => None,
+        (ThemeColor::Ansi(n), _) => Some(ansi_color(n)),
+        (ThemeColor::Rgb(rgb), Depth::Sixteen) => Some(ansi_color(nearest(rgb, SIXTEEN.into_iter().zip(0..)))),
+        (ThemeColor::Rgb(rgb), Depth::Indexed256) => Some(Color::Indexed(nearest(rgb, fixed()))),
+        (ThemeColor::Rgb(Rgb(r, g, b)), Depth::True) => Some(Color::Rgb(r, g, b)),
     }
 }
 
-/// The sixteen as the PC showed them, with its brown for yellow: nearest in hue to what they are asked for.
+/// The sixteen colours of the PC, with brown for yellow: nearest in hue to what themes ask for.
 const SIXTEEN: [Rgb; 16] = [
     Rgb(0, 0, 0),
     Rgb(170, 0, 0),
@@ -123,7 +123,7 @@ const SIXTEEN: [Rgb; 16] = [
     Rgb(255, 255, 255),
 ];
 
-/// The 240 of the 256 that look the same everywhere: a cube of 6 × 6 × 6, then 24 greys.
+/// The 240 of the 256 colours that look the same everywhere: a cube of 6 × 6 × 6, then 24 greys.
 fn fixed() -> impl Iterator<Item = (Rgb, u8)> {
     let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
     let cube = (0..216_u8).map(move |n| Rgb(level(n / 36), level(n / 6 % 6), level(n % 6)));
@@ -132,15 +132,15 @@ fn fixed() -> impl Iterator<Item = (Rgb, u8)> {
 }
 
 fn nearest(wanted: Rgb, among: impl Iterator<Item = (Rgb, u8)>) -> u8 {
-    let off = |rgb: Rgb| {
+    let distance = |rgb: Rgb| {
         let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
         square(rgb.0, wanted.0) + square(rgb.1, wanted.1) + square(rgb.2, wanted.2)
     };
-    among.min_by_key(|(rgb, _)| off(*rgb)).map_or(0, |(_, index)| index)
+    among.min_by_key(|(rgb, _)| distance(*rgb)).map_or(0, |(_, index)| index)
 }
 
-/// One of the sixteen by its number.
-fn named(n: u8) -> Color {
+/// One of the sixteen colours by its number.
+fn ansi_color(n: u8) -> Color {
     match n {
         0 => Color::Black,
         1 => Color::Red,
@@ -166,25 +166,25 @@ mod tests {
     use super::*;
 
     fn shown(rgb: Rgb, depth: Depth) -> Option<Color> {
-        color(Colour::Rgb(rgb), depth)
+        color(ThemeColor::Rgb(rgb), depth)
     }
 
     #[test]
     fn a_colour_becomes_the_nearest_that_the_terminal_has() {
         let blue = Rgb(0x5f, 0xaf, 0xd7);
         assert_eq!(shown(blue, Depth::True), Some(Color::Rgb(0x5f, 0xaf, 0xd7)));
-        assert_eq!(shown(blue, Depth::Many), Some(Color::Indexed(74)));
-        assert_eq!(shown(Rgb(0x80, 0x80, 0x80), Depth::Many), Some(Color::Indexed(244)));
+        assert_eq!(shown(blue, Depth::Indexed256), Some(Color::Indexed(74)));
+        assert_eq!(shown(Rgb(0x80, 0x80, 0x80), Depth::Indexed256), Some(Color::Indexed(244)));
         assert_eq!(shown(Rgb(0xd7, 0x5f, 0x00), Depth::Sixteen), Some(Color::Yellow));
         assert_eq!(shown(blue, Depth::None), None);
     }
 
     #[test]
-    fn what_stands_out_by_its_ground_does_so_without_colours() {
-        let mut palette = ThemeColors::default();
-        let white = Colour::Ansi(15);
-        palette.set(ColorRole::Selected, Paint { bg: white, ..Paint::default() });
-        assert_eq!(Theme::of(&palette, Depth::None).selected, Style::new().add_modifier(Modifier::REVERSED));
-        assert_eq!(Theme::of(&palette, Depth::Sixteen).selected, Style::new().bg(Color::White));
+    fn a_style_with_a_background_is_reversed_without_colours() {
+        let mut colors = ColorPalette::default();
+        let white = ThemeColor::Ansi(15);
+        colors.set(ColorRole::Selected, Paint { bg: white, ..Paint::default() });
+        assert_eq!(Theme::of(&colors, Depth::None).selected, Style::new().add_modifier(Modifier::REVERSED));
+        assert_eq!(Theme::of(&colors, Depth::Sixteen).selected, Style::new().bg(Color::White));
     }
 }

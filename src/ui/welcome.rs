@@ -1,4 +1,4 @@
-//! The setup form: the page of a first start, or a dialog for one more profile.
+//! The setup form: the screen of a first start, or a dialog for another profile.
 //!
 //! ```text
 //! Welcome to docdeck
@@ -9,14 +9,14 @@
 //!  project id   needed
 //!  more         ▸ base URL, organization, certificates, profile name
 //!
-//! what the line is and where to get it
-//! how the last attempt went
+//! what the field is and where to get it
+//! how the last attempt ended
 //! ```
 
 use super::text::{TextRow, fit, left};
-use super::{View, boxed, cursor, put};
+use super::{View, cursor, draw_box, draw_line};
 use crate::app::keymap::{Action, Context};
-use crate::app::welcome::{Form, FormLine as Field, KeySourceChoice, Purpose, SetupStep, Welcome};
+use crate::app::welcome::{Form, FormLine as Field, KeySourceChoice, SetupPurpose, SetupStep, Welcome};
 use crate::app::wrap::wrap;
 use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE};
 use ratatui::Frame;
@@ -26,35 +26,35 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-/// Cells of a line before its value: the mark and the label.
+/// Width of the part before a value: the cursor mark and the label.
 const LABEL: u16 = 14;
-/// Widest text that is easily read.
+/// Maximum width for readable text.
 const WIDEST: u16 = 96;
-/// Up to this many rows none is left empty.
+/// Up to this height, no row is left empty.
 const SMALLEST: u16 = 10;
-/// From this many rows on there is room to say what docdeck is.
+/// From this height on, there is space for an introduction.
 const ROOMY: u16 = 19;
 
-/// The page of a first start.
+/// The screen of a first start.
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let Some(welcome) = view.app.welcome.as_deref() else { return };
-    let air = if area.width < 60 { 0 } else { 2 };
-    let width = area.width.saturating_sub(2 * air).min(WIDEST);
-    let mut rest = Rect { x: area.x + air, width, ..area };
+    let margin = if area.width < 60 { 0 } else { 2 };
+    let width = area.width.saturating_sub(2 * margin).min(WIDEST);
+    let mut rest = Rect { x: area.x + margin, width, ..area };
     if area.height >= ROOMY {
         let lines = introduction(frame, view, Rect { y: rest.y + 1, height: rest.height - 1, ..rest });
-        rest = below(rest, lines + 2);
+        rest = area_below(rest, lines + 2);
     }
     form(frame, view, welcome, rest);
 }
 
-/// The dialog for one more profile.
+/// The dialog for another profile.
 pub(super) fn dialog(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
-    let inner = boxed(frame, area, Line::styled(" New profile ", view.theme.title), view.theme.focus);
+    let inner = draw_box(frame, area, Line::styled(" New profile ", view.theme.title), view.theme.focus);
     form(frame, view, welcome, Rect { width: inner.width.min(WIDEST), ..inner });
 }
 
-/// The lines of the form, as many as leave two rows for the text below them, and that text.
+/// The fields of the form, as many as leave two rows for the message below them, and that message.
 fn form(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
     let lines = welcome.form.lines();
     let rows = lines.len().min(usize::from(area.height.saturating_sub(2)).max(1));
@@ -62,27 +62,27 @@ fn form(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
     let mut rest = area;
     for field in lines.into_iter().skip((at + 1).saturating_sub(rows)).take(rows) {
         line(frame, view, welcome, field, rest);
-        rest = below(rest, 1);
+        rest = area_below(rest, 1);
     }
-    rest = below(rest, u16::from(area.height > SMALLEST));
+    rest = area_below(rest, u16::from(area.height > SMALLEST));
     let text = Rect { x: rest.x + 1, width: rest.width.saturating_sub(1), ..rest };
-    let (said, style) = said(view, welcome);
-    let (mut lines, is_cut) = wrap(&said, usize::from(text.width), usize::from(text.height));
+    let (message, style) = message(view, welcome);
+    let (mut lines, is_cut) = wrap(&message, usize::from(text.width), usize::from(text.height));
     if let Some(last) = lines.last_mut().filter(|_| is_cut) {
         *last = fit(&format!("{last} …"), usize::from(text.width));
     }
-    for (n, said) in lines.into_iter().enumerate() {
-        put(frame, text, n, Line::styled(said, style));
+    for (n, message) in lines.into_iter().enumerate() {
+        draw_line(frame, text, n, Line::styled(message, style));
     }
 }
 
-/// What is left under so many rows.
-fn below(area: Rect, rows: u16) -> Rect {
+/// The area below the first `rows` rows.
+fn area_below(area: Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     Rect { y: area.y + rows, height: area.height - rows, ..area }
 }
 
-/// What docdeck is; gives the rows that it took.
+/// Draws what docdeck is, and returns the number of rows used.
 fn introduction(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> u16 {
     let theme = view.theme;
     let demo = view.app.key_label(Context::WelcomeText, Action::Demo);
@@ -98,45 +98,45 @@ fn introduction(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> u16 {
     rows
 }
 
-/// One line of the form.
+/// One field of the form.
 fn line(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, area: Rect) {
     if area.height == 0 {
         return;
     }
     let (theme, form) = (view.theme, &welcome.form);
-    let here = form.line == field;
+    let is_focused = form.line == field;
     let mut row = TextRow::new(usize::from(area.width));
-    row.push(if here { "▌" } else { " " }, theme.mark);
-    row.push(left(label(form, field), usize::from(LABEL - 1)), if here { theme.selected } else { theme.muted });
+    row.push(if is_focused { "▌" } else { " " }, theme.mark);
+    row.push(left(label(form, field), usize::from(LABEL - 1)), if is_focused { theme.selected } else { theme.muted });
     let value = Rect { x: area.x + LABEL, width: area.width.saturating_sub(LABEL), height: 1, ..area };
-    let room = row.room();
+    let space = row.remaining();
     if field == Field::Source {
         choices(view, form, &mut row);
     } else if field == Field::More {
         row.push(if form.is_open { "▾ " } else { "▸ " }, theme.mark);
-        row.push(fit(&folded(form), room.saturating_sub(2)), theme.muted);
+        row.push(fit(&more_text(form), space.saturating_sub(2)), theme.muted);
     } else if form.is_secret(field) {
-        // The end is what is typed at.
-        let dots = "•".repeat(form.secret.len().min(room.saturating_sub(1)));
-        if dots.is_empty() && !here {
+        // The end is visible, since that is where the user types.
+        let dots = "•".repeat(form.secret.len().min(space.saturating_sub(1)));
+        if dots.is_empty() && !is_focused {
             row.push("needed", theme.muted);
         }
         row.push(dots, theme.text);
-        if here {
+        if is_focused {
             row.push(" ", theme.text.add_modifier(Modifier::REVERSED));
         }
-    } else if let Some(input) = form.input(field).filter(|_| !here) {
+    } else if let Some(input) = form.input(field).filter(|_| !is_focused) {
         match (input.text(), placeholder(form, field)) {
-            (text, hint) if text.is_empty() => row.push(fit(hint, room), theme.muted),
-            (text, _) => row.push(fit(&text, room), theme.text),
+            (text, hint) if text.is_empty() => row.push(fit(hint, space), theme.muted),
+            (text, _) => row.push(fit(&text, space), theme.text),
         };
     }
-    put(frame, area, 0, row.line());
-    if here && let Some(input) = form.input(field) {
+    draw_line(frame, area, 0, row.line());
+    if is_focused && let Some(input) = form.input(field) {
         frame.render_widget(input.area(), value);
     }
-    if here && !form.is_choice() {
-        cursor::type_at(frame, view, value);
+    if is_focused && !form.is_choice() {
+        cursor::place_in_input(frame, view, value);
     }
 }
 
@@ -155,23 +155,23 @@ fn label(form: &Form, field: Field) -> &'static str {
     }
 }
 
-/// What a line shows while it is empty.
+/// What an empty field shows.
 fn placeholder(form: &Form, field: Field) -> &'static str {
     match field {
         Field::BaseUrl => DEFAULT_BASE_URL,
         Field::Organization | Field::CaFile => "optional",
-        Field::Name if form.purpose == Purpose::FirstProfile => DEFAULT_PROFILE,
+        Field::Name if form.purpose == SetupPurpose::FirstProfile => DEFAULT_PROFILE,
         Field::Source | Field::Key | Field::Project | Field::More | Field::Name => "needed",
     }
 }
 
-/// The line that opens the others: what is set in them, or which they are.
-fn folded(form: &Form) -> String {
+/// The line that opens the optional fields: their values, or their names.
+fn more_text(form: &Form) -> String {
     if form.is_open {
         return String::new();
     }
     let mut fields = vec![Field::BaseUrl, Field::Organization, Field::CaFile];
-    fields.extend((form.purpose == Purpose::FirstProfile).then_some(Field::Name));
+    fields.extend((form.purpose == SetupPurpose::FirstProfile).then_some(Field::Name));
     let set: Vec<String> = fields
         .iter()
         .filter_map(|field| Some((field, form.input(*field).filter(|input| !input.is_blank())?)))
@@ -184,11 +184,11 @@ fn folded(form: &Form) -> String {
     }
 }
 
-/// The sources, the chosen one in brackets; that one alone where there is no room for all.
+/// The key sources with the selected one in brackets; only that one if not all fit.
 fn choices(view: View<'_>, form: &Form, row: &mut TextRow<'_>) {
     let theme = view.theme;
     let all = form.sources();
-    if all.iter().map(|source| source.name().width() + 2).sum::<usize>() > row.room() {
+    if all.iter().map(|source| source.name().width() + 2).sum::<usize>() > row.remaining() {
         row.push(format!("‹ {} ›", form.source.name()), theme.mark);
         return;
     }
@@ -200,42 +200,42 @@ fn choices(view: View<'_>, form: &Form, row: &mut TextRow<'_>) {
     }
 }
 
-/// How it goes, or how it went; else what the line is that has the keys.
-fn said(view: View<'_>, welcome: &Welcome) -> (String, Style) {
+/// The progress or result of the setup; otherwise an explanation of the focused field.
+fn message(view: View<'_>, welcome: &Welcome) -> (String, Style) {
     let theme = view.theme;
-    match (welcome.step, &welcome.said) {
+    match (welcome.step, &welcome.message) {
         (SetupStep::Checking, _) => ("Checking…".to_owned(), theme.working),
-        (SetupStep::Reading, _) => ("Reading the key…".to_owned(), theme.working),
-        (SetupStep::Trying, _) => ("Asking the service, one request…".to_owned(), theme.working),
+        (SetupStep::ReadingKey, _) => ("Reading the key…".to_owned(), theme.working),
+        (SetupStep::Testing, _) => ("Testing the key, one request…".to_owned(), theme.working),
         (SetupStep::Saving, _) => (format!("Writing {}…", welcome.config), theme.working),
-        (SetupStep::Filling, Some(said)) if said.is_good => (format!("✓ {}", said.text), theme.good),
-        (SetupStep::Filling, Some(said)) => (format!("! {}", said.text), theme.warning),
+        (SetupStep::Filling, Some(message)) if message.is_success => (format!("✓ {}", message.text), theme.good),
+        (SetupStep::Filling, Some(message)) => (format!("! {}", message.text), theme.warning),
         (SetupStep::Filling, None) => (explanation(view, welcome), theme.muted),
     }
 }
 
-/// What a line is, and where to get what it takes.
+/// What a field is, and where to get its value.
 fn explanation(view: View<'_>, welcome: &Welcome) -> String {
     let form = &welcome.form;
     // Whoever adds a profile has created a key before.
     let where_from = match form.purpose {
-        Purpose::FirstProfile => "\nCreate an admin key on the API keys page of the service's dashboard.",
-        Purpose::AnotherProfile => "",
+        SetupPurpose::FirstProfile => "\nCreate an admin key on the API keys page of the service's dashboard.",
+        SetupPurpose::AnotherProfile => "",
     };
     let text = match (form.line, form.source) {
         (Field::Source, source) => {
             let what = match source {
-                KeySourceChoice::Kept => "The configuration already names a source of the key; it stays as it is.",
+                KeySourceChoice::Unchanged => "Keeps the key source of the configuration.",
                 KeySourceChoice::Program => {
                     "A command such as `pass show docdeck` prints the key each time docdeck starts."
                 }
-                KeySourceChoice::File => "A file that contains only the key. Nobody but you may be able to read it.",
+                KeySourceChoice::File => "A file that contains only the key. Only you may have access to it.",
                 KeySourceChoice::Typed => "The key is stored in the configuration, in a file that only you can read.",
                 KeySourceChoice::Variable if form.has_variable() => {
                     "DOCDECK_API_KEY is set in this shell. It is used instead of any key in a file."
                 }
                 KeySourceChoice::Variable => {
-                    "DOCDECK_API_KEY is not set in this shell. Put export DOCDECK_API_KEY=… where your shell starts."
+                    "DOCDECK_API_KEY is not set in this shell. Add export DOCDECK_API_KEY=… to your shell's startup file."
                 }
             };
             let is_unused = form.has_variable() && source != KeySourceChoice::Variable;
@@ -246,7 +246,7 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
             "The command and its arguments, like: pass show docdeck. It runs without a shell; quotes keep spaces. The first line of its output is the key."
         }
         (Field::Key, KeySourceChoice::File) => {
-            "Its path; ~/ is your home folder. Only you may be able to read it: chmod 600."
+            "Path of the file; ~/ is your home folder. Only you may have access to it: chmod 600."
         }
         (Field::Key, _) => return format!("Paste or type it; it is shown as dots.{where_from}"),
         (Field::Project, _) => "The project id is on the API keys page of the service's dashboard.",
@@ -255,13 +255,13 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
             return format!("{open} opens the optional fields.");
         }
         (Field::BaseUrl, _) => {
-            "Where the service is; leave it empty for the usual one. http:// is for this computer only."
+            "Address of the service; leave it empty for the default. http:// works for this computer only."
         }
         (Field::Organization, _) => {
-            "Page views are limited per organization: name yours if you use several of its projects here, to count them together."
+            "Page views are limited per organization: enter yours if you use several of its projects, so that they share one count."
         }
         (Field::CaFile, _) => {
-            "A file of certificates (PEM) to trust in addition to those of the system, like a company's own."
+            "Path of a PEM file with certificates to trust, such as your company's, besides those of the system."
         }
         (Field::Name, _) => "A name for this key and project. It is [profiles.NAME] in the configuration.",
     };

@@ -1,8 +1,8 @@
-//! How long answers of the service take to be read: a job, and 250 rows of page views. It measures and fails on nothing.
+//! Measures how long it takes to decode the service's answers: a job, and 250 rows of page views.
 //!
 //! `cargo bench --bench decode`
 
-#![expect(clippy::expect_used, reason = "a bench that can't build its world should fail")]
+#![expect(clippy::expect_used, reason = "a benchmark that can't be set up should fail")]
 
 use criterion::{BenchmarkId, Criterion};
 use docdeck::api::BodyReader;
@@ -42,7 +42,7 @@ fn job(criterion: &mut Criterion) {
     criterion.bench_function("job", |bencher| bencher.iter(|| reading.job(200, None, black_box(&bytes))));
 }
 
-/// One page of the table, and the largest answer that the service gives.
+/// One page of the table, and the service's largest answer.
 fn rows_of_views(criterion: &mut Criterion) {
     let counts = |n: u64| CountsBody { human: n * 17, ai: n * 5, total: n * 22 };
     let key = ApiKey::new("mint_of_nobody").expect("a key");

@@ -1,20 +1,20 @@
-//! The store, on a real file in the folder for temporary files:
+//! Measures the store on a real file in the temporary folder:
 //!
-//! - what a start asks it for, with 10,000 and 100,000 jobs;
-//! - a long history of 60 ranges of 1,200 pages, as loading all pages writes them (each answer in the cache and in the
-//!   report): what it takes on disk, and what reading it takes;
-//! - 25,000 pages in 100 answers, each decoded, merged and stored in its transaction, as loading all pages does it, and once
-//!   more with the store in memory: the rest is the disk, which each transaction waits for. Aimed at: 250 ms for all.
+//! - the queries at the start, with 10,000 and 100,000 jobs;
+//! - a long history: 60 ranges of 1,200 pages, written as by load all (each answer to the cache and the report): its
+//!   size on disk, and how long it takes to read;
+//! - load all with 25,000 pages in 100 answers, each decoded, merged and stored in its transaction, and again with the
+//!   store in memory: the difference is the time that transactions wait for the disk. Goal: 250 ms in total.
 //!
-//! Prints the shortest, the middle and the longest time of each; measures, and never fails for being slow. It takes about a
-//! minute.
+//! Prints the shortest, median and longest time of each. It never fails because of times, and takes about a minute.
 //!
-//! `cargo bench --bench store`, one part of it: `cargo bench --bench store -- load` (or `start`, `history`)
+//! Run it with `cargo bench --bench store`, or one part with `cargo bench --bench store -- load` (or `start`,
+//! `history`).
 
 #![expect(clippy::expect_used, reason = "a benchmark that can't run should stop")]
 
 #[path = "../guard/record.rs"]
-#[expect(dead_code, reason = "the environment is for whoever runs the program")]
+#[expect(dead_code, reason = "only tests that run the program use the environment")]
 mod record;
 
 use chrono::{Days, NaiveDate, TimeDelta};
@@ -24,7 +24,7 @@ use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
-use docdeck::model::report::Merge;
+use docdeck::model::report::ReportMerge;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage};
 use docdeck::store::{ExportFilter, Prune, ReportAnswer, Store};
@@ -57,7 +57,7 @@ fn main() {
     }
 }
 
-/// What a start waits for before its first frame, and before all rows are there.
+/// The queries before the first frame, and before all rows are loaded.
 async fn start(folder: &Path, jobs: u32) {
     std::fs::create_dir(folder).expect("a folder");
     let (store, _) = Store::open(folder, now()).expect("a store");
@@ -77,11 +77,11 @@ async fn start(folder: &Path, jobs: u32) {
         all.push(took);
         store.close().await;
     }
-    say("open", opening);
-    say("the first 45 rows", first);
-    say("all rows", all);
+    report("open", opening);
+    report("the first 45 rows", first);
+    report("all rows", all);
     let (store, _) = Store::open(folder, now()).expect("a store");
-    say("a word in their prompts", ten(|| store.find_prompts(&scope, "guide")).await);
+    report("a word in their prompts", ten(|| store.find_prompts(&scope, "guide")).await);
     store.close().await;
 }
 
@@ -98,31 +98,31 @@ async fn history(folder: &Path) {
         opening.push(began.elapsed());
         store.close().await;
     }
-    say("open", opening);
+    report("open", opening);
     let (store, _) = Store::open(folder, now()).expect("a store");
     read(&store).await;
     let (took, pruned) = timed(store.prune_views(Prune { keep: Some(20), ..Prune::default() })).await;
-    say("prune to 20 ranges", vec![took]);
+    report("prune to 20 ranges", vec![took]);
     println!("on disk then: {:.1} MB", f64::from(u32::try_from(pruned.bytes_after).expect("small")) / 1e6);
     store.close().await;
 }
 
-/// Loading all pages of a large site.
+/// Loads all pages of a large site.
 async fn large(folder: &Path) {
     let (store, _) = Store::open(folder, now()).expect("a store");
-    // What came first had its paths written down too.
-    say("25,000 pages of a new site", load_all(&store, 0..1).await);
-    say("25,000 pages decoded, merged and stored", load_all(&store, 1..11).await);
+    // The first load also stores the paths.
+    report("25,000 pages of a new site", load_all(&store, 0..1).await);
+    report("25,000 pages decoded, merged and stored", load_all(&store, 1..11).await);
     let in_memory = Store::in_memory().expect("a store");
-    say("the same of a new site without a disk", load_all(&in_memory, 0..1).await);
-    say("the same without a disk to wait for", load_all(&in_memory, 1..11).await);
+    report("25,000 pages of a new site, in memory", load_all(&in_memory, 0..1).await);
+    report("25,000 pages in memory", load_all(&in_memory, 1..11).await);
     in_memory.close().await;
     let scope = scope();
-    say("recall a report of 25,000 pages", ten(|| store.recall_views(&scope, range(1))).await);
+    report("read a report of 25,000 pages", ten(|| store.cached_report(&scope, range(1))).await);
     store.close().await;
 }
 
-/// Loads these ranges, as the engine does.
+/// Stores these ranges as the engine does.
 async fn write(store: &Store, ranges: Range<u64>, pages: u32) {
     let mut taking = Vec::new();
     let scope = scope();
@@ -130,14 +130,14 @@ async fn write(store: &Store, ranges: Range<u64>, pages: u32) {
     for back in ranges {
         for (number, answer, complete) in answers(back, pages) {
             let as_of = as_of(back);
-            let next = ReportAnswer { range: range(back), number, answer, complete, as_of, since: None };
-            taking.push(timed(store.keep_and_absorb(&scope, next, None)).await.0);
+            let next = ReportAnswer { range: range(back), number, answer, complete, as_of, restarted_at: None };
+            taking.push(timed(store.cache_and_absorb(&scope, next, None)).await.0);
         }
     }
-    say("keep an answer of 250 rows in cache and report", taking);
+    report("store an answer of 250 rows in cache and report", taking);
 }
 
-/// Loads all of 25,000 pages, one range after the other.
+/// Loads all 25,000 pages of each range.
 async fn load_all(store: &Store, ranges: Range<u64>) -> Vec<Duration> {
     let mut loading = Vec::new();
     for back in ranges {
@@ -149,25 +149,26 @@ async fn load_all(store: &Store, ranges: Range<u64>) -> Vec<Duration> {
     loading
 }
 
-/// Takes in all answers about a range as they came, as the engine does: on disk, then into the report that is shown.
+/// Processes all answers of a range as the engine does: stores each, then merges it into the displayed report.
 async fn load(store: &Store, back: u64, bodies: &[Vec<u8>]) {
     let (scope, as_of) = (scope(), as_of(back));
     let key = ApiKey::new("mint_of_nobody").expect("a key");
     let reading = BodyReader { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
-    let mut merge: Option<Arc<Merge>> = None;
+    let mut merge: Option<Arc<ReportMerge>> = None;
     for (number, body) in (1..).zip(bodies) {
         let answer = reading.views(200, None, body).expect("page views");
         let complete = answer.has_more == Some(false);
-        let next = ReportAnswer { range: range(back), number, answer: answer.clone(), complete, as_of, since: None };
-        assert!(store.keep_and_absorb(&scope, next, merge.clone()).await.expect("taken in"));
+        let next =
+            ReportAnswer { range: range(back), number, answer: answer.clone(), complete, as_of, restarted_at: None };
+        assert!(store.cache_and_absorb(&scope, next, merge.clone()).await.expect("taken in"));
         let so_far = merge.take().and_then(Arc::into_inner);
-        merge = Some(Arc::new(Merge::with(so_far, range(back), answer, complete, as_of)));
-        black_box(merge.as_deref().and_then(Merge::loaded_share));
+        merge = Some(Arc::new(ReportMerge::with(so_far, range(back), answer, complete, as_of)));
+        black_box(merge.as_deref().and_then(ReportMerge::loaded_share));
     }
     black_box(merge);
 }
 
-/// An answer as the service writes it.
+/// The service's JSON of an answer.
 fn body(page: &ViewsPage) -> Vec<u8> {
     let number = |count: &Count| match count {
         Count::Known(n) => n.unsigned_abs(),
@@ -185,14 +186,14 @@ fn body(page: &ViewsPage) -> Vec<u8> {
 
 async fn read(store: &Store) {
     let (scope, path) = (scope(), CleanText::line(&path(600)));
-    say("list what is kept, the first time", vec![timed(store.kept_views(&scope)).await.0]);
-    say("list what is kept", ten(|| store.kept_views(&scope)).await);
-    say("recall a whole report", ten(|| store.recall_views(&scope, range(30))).await);
-    say("one page in all ranges", ten(|| store.page_periods(&scope, &path)).await);
+    report("list cached ranges, the first time", vec![timed(store.cached_ranges(&scope)).await.0]);
+    report("list cached ranges", ten(|| store.cached_ranges(&scope)).await);
+    report("read a complete report", ten(|| store.cached_report(&scope, range(30))).await);
+    report("one page in all ranges", ten(|| store.page_periods(&scope, &path)).await);
     let ranges: Vec<DateRange> = (0..20).map(range).collect();
-    say("one page in 20 ranges", ten(|| store.page_views(&scope, &path, &ranges)).await);
+    report("one page in 20 ranges", ten(|| store.page_views(&scope, &path, &ranges)).await);
     let days: Vec<DateRange> = (0..60).map(range).collect();
-    say("totals of 60 ranges", ten(|| store.views_totals(&scope, &days)).await);
+    report("totals of 60 ranges", ten(|| store.views_totals(&scope, &days)).await);
 }
 
 async fn timed<T, E: std::fmt::Debug>(call: impl Future<Output = Result<T, E>>) -> (Duration, T) {
@@ -209,11 +210,11 @@ async fn ten<T, E: std::fmt::Debug, F: Future<Output = Result<T, E>>>(call: impl
     times
 }
 
-fn say(what: &str, mut times: Vec<Duration>) {
+fn report(what: &str, mut times: Vec<Duration>) {
     times.sort();
     let [least, middle, worst] =
         [times.first(), times.get(times.len() / 2), times.last()].map(|time| time.copied().map_or(0.0, ms));
-    println!("  {what:<42} {least:>9.2} ms at least, {middle:>9.2} in the middle, {worst:>9.2} at worst");
+    println!("  {what:<42} {least:>9.2} ms least, {middle:>9.2} median, {worst:>9.2} worst");
 }
 
 fn ms(time: Duration) -> f64 {
@@ -232,7 +233,7 @@ fn scope() -> Scope {
     Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "acme-docs".to_owned(), organization: None }
 }
 
-/// The week that ended so many days ago.
+/// The week that ended this many days ago.
 fn range(back: u64) -> DateRange {
     let to: NaiveDate = now().date_naive().checked_sub_days(Days::new(back)).expect("a day");
     DateRange::last_days(7, to)
@@ -242,7 +243,7 @@ fn path(n: u32) -> String {
     format!("/guides/section-{}/how-to-do-thing-{n}", n % 40)
 }
 
-/// The answers about a range: every range has the pages in another order.
+/// The answers of a range. Each range has the pages in a different order.
 fn answers(back: u64, pages: u32) -> Vec<(u32, ViewsPage, bool)> {
     let row = |place: u32| {
         let n = (place * 7 + u32::try_from(back).expect("small") * 13) % pages;

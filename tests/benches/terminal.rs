@@ -1,7 +1,7 @@
-//! The whole program in a pseudo-terminal of 160×48, with 10,000 and 100,000 jobs and as the demo, beside the floor: a
-//! bordered list of 50 rows whose highlight moves, on the same library and built the same way. The middle of three runs
-//! each; times vary with the machine, their ratio to the floor much less. It measures and fails on nothing; what is counted
-//! in Linux' `/proc` is left out elsewhere. It takes two to three minutes, and every wait in it has an end.
+//! Measures the complete program in a pseudo-terminal of 160×48, with 10,000 and 100,000 jobs and as the demo. For
+//! comparison, the "floor" is a minimal program with the same library: a bordered list of 50 rows whose highlight
+//! moves. Reports the median of three runs. Times vary between machines, their ratio to the floor much less. Counts
+//! from Linux' `/proc` are omitted on other systems. Takes two to three minutes, and every wait has a timeout.
 //!
 //! `cargo bench --bench terminal`
 
@@ -30,9 +30,9 @@ const RUNS: usize = 3;
 const PRESSES: usize = 80;
 const FLOOD: usize = 500;
 const IDLE: Duration = Duration::from_secs(10);
-/// Nothing sent for this long: all that a key brings has been drawn.
+/// After this long without output, a key press has been fully handled.
 const QUIET: Duration = Duration::from_millis(15);
-/// Longest wait for a program that is never quiet.
+/// The longest wait for a program that never stops sending.
 const RESTLESS: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(30);
 const DOWN: &str = "\x1b[B";
@@ -74,7 +74,7 @@ fn main() {
     println!("{:<44}{:>28.2}", "size of the program, MB", whole(size) / 1e6);
 }
 
-/// The least that a program on the same library does.
+/// The minimal program for comparison.
 fn floor() -> std::io::Result<()> {
     let rows: Vec<String> =
         (0..FLOOR_ROWS).map(|n| format!("row {n:03}  some text that fills a part of the line")).collect();
@@ -106,7 +106,7 @@ fn floor() -> std::io::Result<()> {
     Ok(())
 }
 
-/// A home folder whose record has so many jobs.
+/// A home folder with this many tracked jobs.
 fn filled(jobs: u32) -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("a folder");
     let import = Command::new(DOCDECK)
@@ -125,7 +125,7 @@ fn filled(jobs: u32) -> tempfile::TempDir {
 
 type Values = Vec<(&'static str, f64)>;
 
-/// Names and numbers, medians of all runs; what it does when nobody presses a key is looked at once, since it takes long.
+/// Names and medians of all runs. Idle behaviour is measured only once, because it takes long.
 fn measured(words: &[&str], ready: &str, home: &Path) -> Values {
     let runs: Vec<Values> = (0..RUNS).map(|_| one_run(words, ready, home)).collect();
     let names = runs.first().into_iter().flatten().map(|(name, _)| *name).enumerate();
@@ -138,14 +138,14 @@ fn measured(words: &[&str], ready: &str, home: &Path) -> Values {
 
 fn one_run(words: &[&str], ready: &str, home: &Path) -> Values {
     let mut out = Values::new();
-    let mut say = |what: &'static str, value: f64| out.push((what, value));
+    let mut record = |what: &'static str, value: f64| out.push((what, value));
     let mut run = Run::start(words, home);
-    say("first rows, ms", ms(run.until(ready)));
+    record("first rows, ms", ms(run.until(ready)));
     run.until_quiet(Duration::from_secs(1));
     let (mut first, mut settled, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
     let spent = run.spent();
     for press in 0..PRESSES {
-        // Away from any beat that the program may have: from 20 to 60 ms.
+        // At varying times, from 20 to 60 ms apart, so as not to coincide with a timer of the program.
         std::thread::sleep(Duration::from_millis(20 + u64::try_from(press * 7919 % 41).unwrap_or_default()));
         let answer = run.press(if press.is_multiple_of(2) { DOWN } else { UP });
         first.push(ms(answer.first));
@@ -153,20 +153,20 @@ fn one_run(words: &[&str], ready: &str, home: &Path) -> Values {
         bytes.push(f64::from(answer.bytes));
     }
     let spent = since(&spent, &run.spent());
-    say("key to the first byte, ms, middle", quantile(first.clone(), 50));
-    say("key to the first byte, ms, 99 of 100", quantile(first, 99));
-    say("key to the settled screen, ms, 99 of 100", quantile(settled, 99));
-    say("bytes of a key, middle", quantile(bytes, 50));
-    say("CPU of a key, ms", ms(Duration::from_nanos(spent)) / whole(u64::try_from(PRESSES).unwrap_or(1)));
-    say("500 keys at once, ms", ms(run.press(&DOWN.repeat(FLOOD)).last));
+    record("key to the first byte, ms, middle", quantile(first.clone(), 50));
+    record("key to the first byte, ms, 99 of 100", quantile(first, 99));
+    record("key to the settled screen, ms, 99 of 100", quantile(settled, 99));
+    record("bytes of a key, middle", quantile(bytes, 50));
+    record("CPU of a key, ms", ms(Duration::from_nanos(spent)) / whole(u64::try_from(PRESSES).unwrap_or(1)));
+    record("500 keys at once, ms", ms(run.press(&DOWN.repeat(FLOOD)).last));
     run.until_quiet(Duration::from_millis(500));
-    say("resident memory, MB", run.resident("VmRSS:"));
-    say("resident memory at its peak, MB", run.resident("VmHWM:"));
+    record("resident memory, MB", run.resident("VmRSS:"));
+    record("resident memory at its peak, MB", run.resident("VmHWM:"));
     run.end();
     out
 }
 
-/// Ten seconds in which nobody presses a key.
+/// Ten seconds without key presses.
 fn left_alone(words: &[&str], ready: &str, home: &Path) -> Values {
     let mut run = Run::start(words, home);
     run.until(ready);
@@ -183,19 +183,19 @@ fn left_alone(words: &[&str], ready: &str, home: &Path) -> Values {
     out
 }
 
-/// What came of a key: from the press to the first byte and to the last one before quiet.
+/// The times from a key press to the first byte and to the last one.
 struct Answered {
     first: Duration,
     last: Duration,
     bytes: u32,
 }
 
-/// A program in its terminal.
+/// A program in a pseudo-terminal.
 struct Run {
     child: Box<dyn Child + Send + Sync>,
     writer: Box<dyn Write + Send>,
     parts: Receiver<(Instant, Vec<u8>)>,
-    begun: Instant,
+    started: Instant,
     sent: usize,
     _master: Box<dyn MasterPty + Send>,
 }
@@ -223,28 +223,28 @@ impl Run {
                 }
             }
         });
-        let begun = Instant::now();
+        let started = Instant::now();
         let child = pair.slave.spawn_command(command).expect("started");
-        Self { child, writer, parts, begun, sent: 0, _master: pair.master }
+        Self { child, writer, parts, started, sent: 0, _master: pair.master }
     }
 
-    /// From the start until this text was sent.
+    /// The time from the start until this text was sent.
     fn until(&mut self, text: &str) -> Duration {
         let mut all = Vec::new();
         loop {
-            // A program that beats sends something for ever.
-            let left = PATIENCE.saturating_sub(self.begun.elapsed());
+            // A program with a heartbeat never stops sending.
+            let left = PATIENCE.saturating_sub(self.started.elapsed());
             let (at, bytes) = self.parts.recv_timeout(left).expect("the first rows are drawn");
             self.sent += bytes.len();
             all.extend_from_slice(&bytes);
             if all.windows(text.len()).any(|part| part == text.as_bytes()) {
-                return at - self.begun;
+                return at - self.started;
             }
         }
     }
 
-    /// Takes what comes until nothing has come for so long; a program that beats is never quiet, and is not waited for
-    /// longer than is sensible.
+    /// Reads output until there is none for this long. A program with a heartbeat is never quiet, so the wait is
+    /// limited.
     fn until_quiet(&mut self, quiet: Duration) {
         let end = Instant::now() + RESTLESS;
         while Instant::now() < end
@@ -254,7 +254,7 @@ impl Run {
         }
     }
 
-    /// Takes what comes in that time.
+    /// Reads output for this long.
     fn take_for(&mut self, time: Duration) {
         let end = Instant::now() + time;
         while let Some(left) = end.checked_duration_since(Instant::now()) {
@@ -301,7 +301,7 @@ impl Run {
         self.child.process_id().unwrap_or_default()
     }
 
-    /// What a file says of each of its threads.
+    /// A value from a file of each thread.
     fn of_threads(&self, file: &str, read: impl Fn(&str) -> Option<u64>) -> OfThreads {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.id())).into_iter().flatten().flatten();
         let counted = tasks
@@ -309,32 +309,32 @@ impl Run {
         counted.collect()
     }
 
-    /// Nanoseconds on a processor so far.
+    /// CPU time so far, in nanoseconds.
     fn spent(&self) -> OfThreads {
         self.of_threads("schedstat", |text| text.split_whitespace().next()?.parse().ok())
     }
 
-    /// How often each waited and went on.
+    /// The number of voluntary context switches of each thread.
     fn switches(&self) -> OfThreads {
         self.of_threads("status", |text| field(text, "voluntary_ctxt_switches:"))
     }
 
-    /// A line of its status in MB (1,024 kB).
+    /// A line of its status file in MB (1,024 kB).
     fn resident(&self, name: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
         whole(field(&status, name).unwrap_or_default()) / 1024.0
     }
 }
 
-/// A count of each thread that is there, by its number.
+/// A count for each thread, by its id.
 type OfThreads = HashMap<OsString, u64>;
 
-/// How much was counted meanwhile, over all threads; one that has ended takes its own count with it.
+/// The increase over all threads; the count of a thread that has ended is lost.
 fn since(before: &OfThreads, now: &OfThreads) -> u64 {
     now.iter().map(|(thread, count)| count.saturating_sub(before.get(thread).copied().unwrap_or(0))).sum()
 }
 
-/// The number after a name at the beginning of a line.
+/// The number after a name at the start of a line.
 fn field(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_whitespace().next()?.parse().ok()

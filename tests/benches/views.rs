@@ -1,12 +1,12 @@
-//! The views screen with 2,500 and 25,000 pages, at 160×48: how long a key takes with the frame that it brings, without the
-//! terminal, and how much memory a comparison needs. Aimed at: 0.3 ms for a key that moves the selection, the same for
-//! both; 10 ms for one that filters, sorts or folds all pages. It measures and fails on nothing, and takes about two minutes.
+//! Measures the views screen with 2,500 and 25,000 pages at 160×48: the time of a key press and its frame, without the
+//! terminal, and the memory that a comparison needs. Goals: 0.3 ms to move the selection, whatever the number of pages;
+//! 10 ms to filter, sort or fold all pages. Takes about two minutes.
 //!
 //! `cargo bench --bench views`
 
-#![expect(clippy::expect_used, reason = "a bench that can't build its world should fail")]
+#![expect(clippy::expect_used, reason = "a benchmark that can't be set up should fail")]
 
-#[expect(dead_code, reason = "the jobs in it are for the other bench")]
+#[expect(dead_code, reason = "the jobs benchmark uses the rest")]
 mod stage;
 mod timing;
 
@@ -14,7 +14,7 @@ use criterion::{BatchSize, BenchmarkId, Criterion};
 use docdeck::app::views::table::PageTable;
 use docdeck::app::{Msg, Screen};
 use docdeck::model::period::DateRange;
-use docdeck::model::report::{Recalled, Report};
+use docdeck::model::report::{Report, StoredReport};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
 use stage::{Stage, input, now};
@@ -25,7 +25,7 @@ use timing::{criterion, group, timed};
 
 const MANY: [i64; 2] = [2_500, 25_000];
 
-/// The last key of each is measured, those before it are pressed first.
+/// The last key of each sequence is measured; the others are pressed before it.
 const KEYS: [&str; 24] = [
     "j",
     "PgDn",
@@ -71,7 +71,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Pages with a long tail, in folders three deep, some of them only in the range before.
+/// Pages with a long tail in folders three levels deep, some of them only in the previous range.
 fn report(pages: i64, salt: i64) -> Arc<Report> {
     let page = |n: i64| {
         let human = 2_000_000 / (n + 20) + (n * 7919 + salt * 31) % 97;
@@ -92,30 +92,30 @@ fn report(pages: i64, salt: i64) -> Arc<Report> {
     let totals = Counts { human: Count::Known(0), ai: sum.into(), total: sum.into() };
     let week = DateRange::last_days(7, now().date_naive());
     let range = if salt == 0 { Some(week) } else { week.step(-1) }.expect("in the calendar");
-    Arc::new(Report::begin(range, ViewsPage { totals, rows, has_more: None }, true, now()))
+    Arc::new(Report::from_first_answer(range, ViewsPage { totals, rows, has_more: None }, true, now()))
 }
 
-/// The views screen with all pages of a range listed, compared with the one before or not.
+/// The views screen with all pages of a range, optionally compared with the previous range.
 fn listed(now_shown: &Arc<Report>, before: Option<&Arc<Report>>) -> Stage {
     let mut stage = Stage::of(Vec::new());
     stage.press("2");
     assert_eq!(stage.app.screen, Screen::Views);
-    stage.tell(recalled(now_shown));
+    stage.send(recalled(now_shown));
     if let Some(before) = before {
         stage.press("c");
-        // The week includes today: six days are compared.
+        // The week includes today, so six days are compared.
         for report in [now_shown, before] {
             let complete = Report { range: report.range.first_days(6), ..(**report).clone() };
-            stage.tell(recalled(&Arc::new(complete)));
+            stage.send(recalled(&Arc::new(complete)));
         }
         assert!(stage.app.views.is_comparing());
     }
     stage
 }
 
-/// The record has all pages of a range.
+/// A cached report with all pages of a range.
 fn recalled(report: &Arc<Report>) -> Msg {
-    let recalled = Recalled { last_time: Some(100), report: Some(Arc::clone(report)), ..Recalled::default() };
+    let recalled = StoredReport { last_time: Some(100), report: Some(Arc::clone(report)), ..StoredReport::default() };
     Msg::CachedReport { range: report.range, recalled: Ok(recalled) }
 }
 
@@ -135,28 +135,28 @@ fn keys(
             stage.draw();
             let msg = input(last);
             let began = Instant::now();
-            stage.tell(msg);
+            stage.send(msg);
             stage.draw();
             began.elapsed()
         });
     }
 }
 
-/// The selection on its way down and up again, a key after the other: what the aim of 0.3 ms is about. The keys above are each
-/// the first one of a list that was just made, and find nothing of it in the processor's cache.
+/// Moves the selection down and up: the goal of 0.3 ms applies to this. Each key above is the first one on a new list,
+/// so nothing of it is in the processor's cache.
 fn moves(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
     let mut stage = listed(report, None);
     let mut keys = ["j", "j", "k", "j", "k", "k"].into_iter().cycle();
     timed(&mut group(criterion, "moves"), BenchmarkId::from_parameter(pages), || {
         let msg = input(keys.next().unwrap_or("j"));
         let began = Instant::now();
-        stage.tell(msg);
+        stage.send(msg);
         stage.draw();
         began.elapsed()
     });
 }
 
-/// A frame in which nothing has changed, in the middle of the pages.
+/// A frame without changes, in the middle of the list.
 fn frame(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
     let mut stage = listed(report, None);
     stage.press("PgDn PgDn PgDn");
@@ -167,24 +167,24 @@ fn frame(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
     });
 }
 
-/// The screen is turned to, and the record has all its pages.
+/// Opens the screen with a cached report.
 fn open(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
     timed(&mut group(criterion, "views opened"), BenchmarkId::from_parameter(pages), || {
         let mut stage = Stage::of(Vec::new());
         stage.draw();
         let began = Instant::now();
         stage.press("2");
-        stage.tell(recalled(report));
+        stage.send(recalled(report));
         stage.draw();
         began.elapsed()
     });
 }
 
-/// A comparison comes and goes, another report comes.
+/// Starts and ends a comparison, and loads another report.
 fn show(criterion: &mut Criterion, pages: i64, (now, before): &(Arc<Report>, Arc<Report>)) {
     let mut group = group(criterion, "table");
     for what in ["compare", "alone", "another"] {
-        let begun = || {
+        let load_app = || {
             let mut table = PageTable::default();
             table.show_report(Arc::clone(now), (what == "alone").then(|| Arc::clone(before)));
             let to = if what == "another" { Arc::clone(before) } else { Arc::clone(now) };
@@ -194,12 +194,12 @@ fn show(criterion: &mut Criterion, pages: i64, (now, before): &(Arc<Report>, Arc
             let shown = |(table, now, before): &mut (PageTable, Arc<Report>, Option<Arc<Report>>)| {
                 table.show_report(Arc::clone(now), before.clone());
             };
-            bencher.iter_batched_ref(begun, shown, BatchSize::PerIteration);
+            bencher.iter_batched_ref(load_app, shown, BatchSize::PerIteration);
         });
     }
 }
 
-/// Says what two reports of 25,000 pages and the table that compares them take.
+/// Prints the memory of two reports of 25,000 pages and of the table that compares them.
 fn memory_of_a_comparison() {
     let needed = allocation_counter::measure(|| {
         let mut table = PageTable::default();

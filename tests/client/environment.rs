@@ -1,5 +1,5 @@
-//! What depends on environment variables: proxies and root certificates. Each test runs itself again in a process of its
-//! own, since the environment of a process is shared by all of its tests.
+//! Tests that depend on environment variables: proxies and root certificates. Each test runs itself again in its own
+//! process, because all tests of a process share its environment.
 
 use super::server::refusing;
 use super::*;
@@ -8,11 +8,11 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
 
-/// Set in the process that a test starts; holds the base URL to talk to.
+/// Set in the process that a test starts; the base URL to use.
 const BASE_URL: &str = "DOCDECK_TEST_BASE_URL";
-/// A certificate authority of nobody; `tls` has a server certificate by it for 127.0.0.1 and localhost.
+/// A certificate authority for tests; `tls` has a server certificate of it for 127.0.0.1 and localhost.
 const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/ca.pem");
-/// A name that is refused without asking anybody: a label has at most 63 characters.
+/// A name that is rejected without a lookup: a label has at most 63 characters.
 const NO_NAME: &str = "https://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid";
 
 /// The base URL, in the process that was started for it.
@@ -20,7 +20,7 @@ fn given() -> Option<String> {
     std::env::var(BASE_URL).ok()
 }
 
-/// Runs one test of this file again with these variables, and no others that matter.
+/// Runs one test of this file again with only these of the relevant variables.
 async fn rerun(test: &str, base_url: &str, variables: &[(&str, &str)]) {
     let mut command = tokio::process::Command::new(std::env::current_exe().expect("this program"));
     command.args([&format!("environment::{test}"), "--exact", "--nocapture"]);
@@ -104,7 +104,7 @@ async fn no_proxy_is_honoured_and_an_unknown_name_is_named_as_the_cause() {
 }
 
 #[tokio::test]
-async fn a_machine_without_root_certificates_says_so_and_still_talks_to_itself() {
+async fn without_root_certificates_only_this_computer_can_be_reached() {
     if let Some(base_url) = given() {
         let error = create_at("https://docs.invalid").await;
         assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::NoCertificates(_), .. }), "{error:?}");
@@ -112,24 +112,24 @@ async fn a_machine_without_root_certificates_says_so_and_still_talks_to_itself()
         return;
     }
     let server = Server::start(Reply::json(200, r#"{"id":"job_1"}"#)).await;
-    let test = "a_machine_without_root_certificates_says_so_and_still_talks_to_itself";
+    let test = "without_root_certificates_only_this_computer_can_be_reached";
     rerun(test, &server.base_url(), &[("SSL_CERT_FILE", "/nonexistent/ca.pem")]).await;
 }
 
 #[tokio::test]
-async fn a_server_that_speaks_no_tls_is_told_apart() {
+async fn a_server_without_tls_is_recognised() {
     if let Some(base_url) = given() {
         let error = create_at(&base_url).await;
         assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Tls(_), .. }), "{error:?}");
         assert!(error.to_string().contains("does not speak TLS"), "{error}");
         return;
     }
-    let base_url = speak_plainly();
-    rerun("a_server_that_speaks_no_tls_is_told_apart", &base_url, &[]).await;
+    let base_url = serve_plain_text();
+    rerun("a_server_without_tls_is_recognised", &base_url, &[]).await;
 }
 
 #[tokio::test]
-async fn a_connection_that_does_not_come_about_in_time_never_reached_the_service() {
+async fn a_connection_timeout_means_the_service_was_not_reached() {
     if let Some(base_url) = given() {
         let options = ClientOptions { connect_timeout: Duration::from_millis(100), ..ClientOptions::default() };
         let error = error(client_for(&base_url, options).create_job("x").await);
@@ -137,39 +137,39 @@ async fn a_connection_that_does_not_come_about_in_time_never_reached_the_service
         assert_eq!(error.reached(), Reached::No);
         return;
     }
-    // It takes the connection and never answers the greeting of TLS.
+    // It accepts the connection and never answers the TLS handshake.
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
     let base_url = format!("https://127.0.0.1:{}", silent.local_addr().expect("an address").port());
-    rerun("a_connection_that_does_not_come_about_in_time_never_reached_the_service", &base_url, &[]).await;
+    rerun("a_connection_timeout_means_the_service_was_not_reached", &base_url, &[]).await;
 }
 
 #[tokio::test]
-async fn a_trusted_certificate_lets_the_key_through() {
+async fn the_key_is_sent_to_a_server_with_a_trusted_certificate() {
     if let Some(base_url) = given() {
         assert_eq!(client(&base_url).get_job(&id()).await.result.expect("a job").id, id());
         return;
     }
-    rerun("a_trusted_certificate_lets_the_key_through", &speak_tls(), &[]).await;
+    rerun("the_key_is_sent_to_a_server_with_a_trusted_certificate", &serve_tls(), &[]).await;
 }
 
 #[tokio::test]
-async fn an_authority_of_the_users_own_is_trusted_beside_those_of_the_system() {
+async fn a_custom_authority_is_trusted_in_addition_to_those_of_the_system() {
     if let Some(base_url) = given() {
         let roots = Some(ExtraRoots::read(Path::new(AUTHORITY)).expect("a certificate"));
         let client = client_for(&base_url, ClientOptions { roots, ..ClientOptions::default() });
         assert_eq!(client.get_job(&id()).await.result.expect("a job").id, id());
         return;
     }
-    let test = "an_authority_of_the_users_own_is_trusted_beside_those_of_the_system";
-    // Of the system there are none, or only another.
+    let test = "a_custom_authority_is_trusted_in_addition_to_those_of_the_system";
+    // The system has no certificates, or only another one.
     let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/leaf.pem");
     for system in ["/nonexistent/ca.pem", other] {
-        rerun(test, &speak_tls(), &[("SSL_CERT_FILE", system)]).await;
+        rerun(test, &serve_tls(), &[("SSL_CERT_FILE", system)]).await;
     }
 }
 
 #[tokio::test]
-async fn an_authority_of_the_users_own_does_not_replace_those_of_the_system() {
+async fn a_custom_authority_does_not_replace_those_of_the_system() {
     if let Some(base_url) = given() {
         let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/leaf.pem");
         let roots = Some(ExtraRoots::read(Path::new(other)).expect("a certificate"));
@@ -177,7 +177,7 @@ async fn an_authority_of_the_users_own_does_not_replace_those_of_the_system() {
         assert_eq!(client.get_job(&id()).await.result.expect("a job").id, id());
         return;
     }
-    rerun("an_authority_of_the_users_own_does_not_replace_those_of_the_system", &speak_tls(), &[]).await;
+    rerun("a_custom_authority_does_not_replace_those_of_the_system", &serve_tls(), &[]).await;
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ async fn every_usual_variable_names_the_proxy() {
 }
 
 #[tokio::test]
-async fn an_untrusted_certificate_ends_the_talk_before_the_key_is_sent() {
+async fn an_untrusted_certificate_ends_the_connection_before_the_key_is_sent() {
     if let Some(base_url) = given() {
         let error = create_at(&base_url).await;
         assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Tls(_), .. }), "{error:?}");
@@ -205,14 +205,14 @@ async fn an_untrusted_certificate_ends_the_talk_before_the_key_is_sent() {
         assert_eq!(error.reached(), Reached::No);
         return;
     }
-    // The server's own certificate as the only root: it is no authority.
+    // The server's own certificate as the only root: it is not an authority.
     let other = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/leaf.pem");
-    let test = "an_untrusted_certificate_ends_the_talk_before_the_key_is_sent";
-    rerun(test, &speak_tls(), &[("SSL_CERT_FILE", other)]).await;
+    let test = "an_untrusted_certificate_ends_the_connection_before_the_key_is_sent";
+    rerun(test, &serve_tls(), &[("SSL_CERT_FILE", other)]).await;
 }
 
-/// Answers whatever comes with a line that is no TLS.
-fn speak_plainly() -> String {
+/// Answers every connection with a line that is not TLS.
+fn serve_plain_text() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
@@ -223,8 +223,8 @@ fn speak_plainly() -> String {
     format!("https://127.0.0.1:{port}")
 }
 
-/// A server for one request over TLS; it gives a job to whoever shows the key.
-fn speak_tls() -> String {
+/// A TLS server for one request; it returns a job if the key is correct.
+fn serve_tls() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     std::thread::spawn(move || {
@@ -232,7 +232,7 @@ fn speak_tls() -> String {
         let mut head = Vec::new();
         let mut byte = [0];
         while !head.ends_with(b"\r\n\r\n") {
-            // A client that does not trust the certificate leaves here.
+            // A client that does not trust the certificate disconnects here.
             if stream.read_exact(&mut byte).is_err() {
                 return;
             }

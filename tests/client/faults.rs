@@ -1,4 +1,4 @@
-//! Every way in which an answer goes wrong: what it is called, and whether the prompt may have arrived.
+//! Tests of every way in which an answer can fail: the error, and whether the prompt may have arrived.
 
 use super::server::{http, refusing};
 use super::*;
@@ -25,7 +25,7 @@ async fn a_refused_connection_never_reached_the_service() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_leaves_the_prompt_unconfirmed() {
+async fn a_truncated_answer_leaves_the_prompt_unconfirmed() {
     let half = http(201, "", JOB.as_bytes());
     let half = half[..half.len() - 5].to_vec();
     let chunk = b"HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n".to_vec();
@@ -38,11 +38,11 @@ async fn an_answer_that_breaks_off_leaves_the_prompt_unconfirmed() {
 }
 
 #[tokio::test]
-async fn a_late_answer_is_given_up_and_leaves_the_prompt_unconfirmed() {
+async fn a_timeout_leaves_the_prompt_unconfirmed() {
     let head = b"HTTP/1.1 201 Created\r\ncontent-length: 30\r\n\r\n{\"id\"".to_vec();
     for (reply, status) in [(Reply::Stall(Vec::new()), None), (Reply::Stall(head), Some(201))] {
         let server = Server::start(reply).await;
-        let answer = client_for(&server.base_url(), hasty()).create_job("x").await;
+        let answer = client_for(&server.base_url(), short_timeout()).create_job("x").await;
         server.only_request();
         assert_eq!(answer.status, status);
         assert!(answer.took >= Duration::from_millis(250), "{:?}", answer.took);
@@ -53,7 +53,7 @@ async fn a_late_answer_is_given_up_and_leaves_the_prompt_unconfirmed() {
 }
 
 #[tokio::test]
-async fn an_error_keeps_its_meaning_when_its_body_breaks_off() {
+async fn an_error_keeps_its_meaning_if_its_body_is_truncated() {
     let cut = b"HTTP/1.1 400 Bad\r\ncontent-length: 99\r\n\r\nprompt is too long".to_vec();
     let error = error(create(Reply::Last(cut)).await.0);
     assert!(
@@ -64,18 +64,18 @@ async fn an_error_keeps_its_meaning_when_its_body_breaks_off() {
 }
 
 #[tokio::test]
-async fn each_refusal_has_its_own_name_kind_and_words() {
+async fn each_error_status_has_its_own_variant_kind_and_text() {
     type Check = fn(&ApiError) -> bool;
     let checks: [(u16, Check, Reached, FailureKind); 11] = [
         (400, |e| matches!(e, ApiError::BadRequest { .. }), Reached::Refused, FailureKind::Service),
         (401, |e| matches!(e, ApiError::Unauthorized { .. }), Reached::Refused, FailureKind::KeyRefused),
         (403, |e| matches!(e, ApiError::Forbidden { .. }), Reached::Refused, FailureKind::KeyRefused),
         (404, |e| matches!(e, ApiError::NotFound { .. }), Reached::Refused, FailureKind::NotFound),
-        (408, |e| matches!(e, ApiError::GaveUp { .. }), Reached::Maybe, FailureKind::Offline),
+        (408, |e| matches!(e, ApiError::ServerTimeout { .. }), Reached::Maybe, FailureKind::Offline),
         (409, |e| matches!(e, ApiError::Rejected { .. }), Reached::Refused, FailureKind::Service),
         (413, |e| matches!(e, ApiError::Rejected { .. }), Reached::Refused, FailureKind::Service),
         (422, |e| matches!(e, ApiError::Rejected { .. }), Reached::Refused, FailureKind::Service),
-        (499, |e| matches!(e, ApiError::GaveUp { .. }), Reached::Maybe, FailureKind::Offline),
+        (499, |e| matches!(e, ApiError::ServerTimeout { .. }), Reached::Maybe, FailureKind::Offline),
         (500, |e| matches!(e, ApiError::Failed { .. }), Reached::Maybe, FailureKind::Offline),
         (503, |e| matches!(e, ApiError::Failed { .. }), Reached::Maybe, FailureKind::Offline),
     ];
@@ -92,7 +92,7 @@ async fn each_refusal_has_its_own_name_kind_and_words() {
 }
 
 #[tokio::test]
-async fn a_limit_is_read_in_both_forms_and_without() {
+async fn retry_after_is_read_in_both_forms_or_missing() {
     for (header, retry, pause) in [
         ("retry-after: 90\r\n", RetryAfterHeader::Seconds(90), 90),
         (
@@ -100,15 +100,15 @@ async fn a_limit_is_read_in_both_forms_and_without() {
             RetryAfterHeader::At(now() + chrono::TimeDelta::minutes(5)),
             300,
         ),
-        ("retry-after: -1\r\n", RetryAfterHeader::Unsaid, 60),
-        ("", RetryAfterHeader::Unsaid, 60),
+        ("retry-after: -1\r\n", RetryAfterHeader::Missing, 60),
+        ("", RetryAfterHeader::Missing, 60),
     ] {
         let error = error(follow_up(Reply::with(429, header, br#"{"error":"Rate limit exceeded"}"#)).await);
         assert!(matches!(&error, ApiError::Limited { retry: read, .. } if *read == retry), "{header}: {error:?}");
         assert_eq!(error.reached(), Reached::Refused);
         let wait = error.wait(now()).expect("a limit");
         assert_eq!((wait.until - now()).num_seconds(), pause, "{header}");
-        assert_eq!(wait.is_estimate, retry == RetryAfterHeader::Unsaid, "{header}");
+        assert_eq!(wait.is_estimate, retry == RetryAfterHeader::Missing, "{header}");
         assert_eq!(error.failure(now()).kind, FailureKind::Limited(wait));
     }
 }
@@ -122,14 +122,14 @@ async fn a_proxys_page_is_shown_as_its_status_and_its_title() {
 }
 
 #[tokio::test]
-async fn a_missing_page_in_place_of_the_service_points_at_the_base_url() {
+async fn a_404_page_points_to_a_wrong_base_url() {
     let page = b"<!doctype html><title>Not here</title>";
     let error = error(create(Reply::with(404, "", page)).await.0);
     assert!(error.to_string().contains("base URL is probably wrong"), "{error}");
 }
 
 #[tokio::test]
-async fn a_key_that_the_service_repeats_is_not_shown() {
+async fn a_key_in_an_error_answer_is_redacted() {
     let body = format!(r#"{{"error":"unknown key {KEY}"}}"#);
     let refused = error(create(Reply::json(401, &body)).await.0);
     assert!(refused.to_string().contains("unknown key ***"), "{refused}");
@@ -138,7 +138,7 @@ async fn a_key_that_the_service_repeats_is_not_shown() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed_and_the_key_stays() {
+async fn a_redirect_is_not_followed_with_the_key() {
     let elsewhere = Server::start(Reply::json(200, JOB)).await;
     let location = format!("location: http://user:pw@127.0.0.1:{}/login?next=x\r\n", elsewhere.port());
     for status in [301, 302, 307, 308] {
@@ -175,7 +175,7 @@ async fn an_answer_about_another_job_is_dropped() {
 }
 
 #[tokio::test]
-async fn bodies_are_capped_after_decompression() {
+async fn bodies_are_limited_after_decompression() {
     let zeros = |mib: usize| {
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(&vec![b' '; mib * 1024 * 1024]).expect("written");
@@ -188,7 +188,7 @@ async fn bodies_are_capped_after_decompression() {
 }
 
 #[tokio::test]
-async fn the_cap_is_the_largest_answer_that_is_read() {
+async fn an_answer_of_exactly_the_limit_is_read() {
     let cap = 4 * 1024 * 1024;
     let padded = |length: usize| format!("{JOB}{}", " ".repeat(length - JOB.len()));
     assert!(get(Reply::json(200, &padded(cap))).await.result.is_ok());
@@ -198,7 +198,7 @@ async fn the_cap_is_the_largest_answer_that_is_read() {
 }
 
 #[tokio::test]
-async fn an_endless_error_page_is_read_no_further_than_its_beginning() {
+async fn only_the_beginning_of_an_endless_error_page_is_read() {
     let mut endless = b"HTTP/1.1 500 Oh\r\n\r\n".to_vec();
     endless.extend(b"overloaded ".repeat(20_000));
     let server = Server::start(Reply::Stall(endless)).await;
@@ -207,13 +207,13 @@ async fn an_endless_error_page_is_read_no_further_than_its_beginning() {
 }
 
 #[tokio::test]
-async fn what_speaks_no_http_is_a_lost_answer() {
+async fn an_answer_that_is_not_http_is_lost() {
     let error = error(create(Reply::Last(b"SSH-2.0-OpenSSH_9.9\r\n".to_vec())).await.0);
     assert_eq!(error.reached(), Reached::Maybe);
 }
 
 #[tokio::test]
-async fn a_lost_look_or_page_asks_to_try_again_and_speaks_of_no_prompt() {
+async fn the_error_of_a_lost_get_suggests_a_retry_and_mentions_no_prompt() {
     for sentence in [error(get(Reply::Reset).await).to_string(), error(views(Reply::Reset).await).to_string()] {
         assert!(sentence.contains("try again") && !sentence.contains("send"), "{sentence}");
     }

@@ -1,4 +1,4 @@
-//! The HTTP client against servers on this computer that answer well, badly, late or not at all.
+//! Tests of the HTTP client against local servers that answer well, badly, late or not at all.
 
 #![expect(
     clippy::expect_used,
@@ -33,8 +33,8 @@ fn client(base_url: &str) -> Client {
     client_for(base_url, ClientOptions::default())
 }
 
-/// Gives up after a quarter of a second.
-fn hasty() -> ClientOptions {
+/// A total timeout of a quarter of a second.
+fn short_timeout() -> ClientOptions {
     let wait = Duration::from_millis(250);
     ClientOptions { connect_timeout: wait, total_timeout: wait, ..ClientOptions::default() }
 }
@@ -48,7 +48,7 @@ fn week() -> ViewsQuery {
     ViewsQuery { range, limit: 50, page: 1 }
 }
 
-/// What one create makes of this reply, and the one request that went out for it.
+/// The result of one create for this reply, and its only request.
 async fn create(reply: Reply) -> (ApiAnswer<RemoteJob>, Request) {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).create_job("Fix the links").await;
@@ -76,7 +76,7 @@ async fn views(reply: Reply) -> ApiAnswer<ViewsPage> {
     checked(answer)
 }
 
-/// No error may repeat the key, in its sentence, for a debugger, or in what it comes from; and each is one sentence.
+/// No error may repeat the key, in its message, its debug output or its sources; and each is one sentence.
 fn checked<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiAnswer<T> {
     if let Err(error) = &answer.result {
         let sentence = error.to_string();

@@ -1,4 +1,4 @@
-//! What goes out for each operation, and what a good answer becomes.
+//! Tests of the request for each operation, and of successful answers.
 
 use super::*;
 use docdeck::model::job::Status;
@@ -35,7 +35,7 @@ async fn ids_and_projects_stay_one_segment_on_the_wire() {
 }
 
 #[tokio::test]
-async fn an_id_that_no_path_can_hold_is_not_sent() {
+async fn an_id_that_is_no_valid_path_segment_is_not_sent() {
     let server = Server::start(Reply::json(200, JOB)).await;
     let dots = JobId::new("..").expect("an id");
     let error = error(client(&server.base_url()).get_job(&dots).await);
@@ -44,7 +44,7 @@ async fn an_id_that_no_path_can_hold_is_not_sent() {
 }
 
 #[tokio::test]
-async fn views_are_asked_by_both_dates_and_read_tolerantly() {
+async fn views_are_requested_with_both_dates_and_decoded_tolerantly() {
     let body = r#"{"totals":{"human":2.0,"ai":1,"total":3},"views":[{"path":"/a","human":2,"ai":1,"total":3}],"hasMore":false}"#;
     let server = Server::start(Reply::json(200, body)).await;
     let page = client(&server.base_url()).views(&week()).await.result.expect("views");
@@ -56,7 +56,7 @@ async fn views_are_asked_by_both_dates_and_read_tolerantly() {
 }
 
 #[tokio::test]
-async fn a_prompt_of_megabytes_is_sent_whole() {
+async fn a_prompt_of_megabytes_is_sent_completely() {
     let prompt = "línea \"quoted\"\n".repeat(250_000);
     let server = Server::start(Reply::json(201, JOB)).await;
     let answer = client(&server.base_url()).create_job(&prompt).await;
@@ -66,7 +66,7 @@ async fn a_prompt_of_megabytes_is_sent_whole() {
 }
 
 #[tokio::test]
-async fn looks_share_a_connection_and_every_prompt_gets_its_own() {
+async fn gets_share_a_connection_and_every_prompt_gets_its_own() {
     let server = Server::start(Reply::json(200, JOB)).await;
     let client = client(&server.base_url());
     for _ in 0..3 {
@@ -80,7 +80,7 @@ async fn looks_share_a_connection_and_every_prompt_gets_its_own() {
 }
 
 #[tokio::test]
-async fn a_new_client_opens_nothing() {
+async fn a_new_client_opens_no_connection() {
     let server = Server::start(Reply::json(200, JOB)).await;
     let client = client(&server.base_url());
     assert!(!format!("{client:?}").contains(KEY));
@@ -88,7 +88,7 @@ async fn a_new_client_opens_nothing() {
 }
 
 #[tokio::test]
-async fn the_services_clock_comes_along_with_good_and_bad_answers() {
+async fn successful_and_failed_answers_contain_the_services_clock() {
     let date = "date: Fri, 20 Nov 2026 12:00:00 GMT\r\n";
     let then = "2026-11-20T12:00:00Z".parse().ok();
     assert_eq!(get(Reply::with(200, date, JOB.as_bytes())).await.date, then);
@@ -105,7 +105,7 @@ async fn a_compressed_answer_is_read() {
 }
 
 #[tokio::test]
-async fn any_good_status_with_a_job_will_do() {
+async fn a_job_with_any_2xx_status_is_accepted() {
     for status in [200, 201, 202, 203, 299] {
         assert!(create(Reply::json(status, JOB)).await.0.result.is_ok(), "{status}");
     }
@@ -115,6 +115,6 @@ async fn any_good_status_with_a_job_will_do() {
 fn plain_http_to_another_computer_is_refused_before_anything_is_sent() {
     let scope = Scope { base_url: "http://192.0.2.1".to_owned(), project: "p".to_owned(), organization: None };
     let refused = Client::new(scope, ApiKey::new(KEY).expect("a key"), ClientOptions::default());
-    let sentence = refused.expect_err("refused").sentence;
+    let sentence = refused.expect_err("refused").message;
     assert!(sentence.as_str().contains("192.0.2.1") && sentence.as_str().contains("https://"), "{sentence}");
 }

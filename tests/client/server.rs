@@ -1,4 +1,4 @@
-//! A server of raw bytes on 127.0.0.1: it reads whole requests, keeps them, and replies as told.
+//! A TCP server on 127.0.0.1 for tests: reads and stores complete requests, and sends a given reply.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What the server does once it has read a request.
+/// What the server does after it has read a request.
 #[derive(Clone)]
 pub(crate) enum Reply {
     /// Sends these bytes and waits for the next request.
@@ -20,12 +20,12 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// A whole answer with a body.
+    /// A complete JSON answer.
     pub(crate) fn json(status: u16, body: &str) -> Self {
         Self::Answer(http(status, "content-type: application/json\r\n", body.as_bytes()))
     }
 
-    /// A whole answer with more headers, each ending in CRLF.
+    /// A complete answer with extra headers, each ending in CRLF.
     pub(crate) fn with(status: u16, headers: &str, body: &[u8]) -> Self {
         Self::Answer(http(status, headers, body))
     }
@@ -37,7 +37,7 @@ pub(crate) fn http(status: u16, headers: &str, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     /// Request line and headers.
@@ -95,7 +95,7 @@ impl Server {
         self.seen.requests.lock().expect("no poison").clone()
     }
 
-    /// The request, when there was exactly one, over exactly one connection.
+    /// The request; fails unless there was exactly one, over exactly one connection.
     pub(crate) fn only_request(&self) -> Request {
         assert_eq!(self.connections(), 1, "connections");
         let requests = self.requests();
@@ -110,7 +110,7 @@ impl Drop for Server {
     }
 }
 
-/// A port at which connections are refused for as long as the socket is held.
+/// A port at which connections are refused as long as the socket exists.
 pub(crate) fn refusing() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
@@ -121,16 +121,16 @@ pub(crate) fn refusing() -> (TcpSocket, u16) {
 async fn accept(listener: TcpListener, reply: Reply, seen: Arc<Seen>) {
     while let Ok((stream, _)) = listener.accept().await {
         seen.connections.fetch_add(1, Ordering::SeqCst);
-        tokio::spawn(converse(stream, reply.clone(), Arc::clone(&seen)));
+        tokio::spawn(serve_connection(stream, reply.clone(), Arc::clone(&seen)));
     }
 }
 
-async fn converse(mut stream: TcpStream, reply: Reply, seen: Arc<Seen>) {
+async fn serve_connection(mut stream: TcpStream, reply: Reply, seen: Arc<Seen>) {
     while let Some(request) = read_request(&mut stream).await {
         seen.requests.lock().expect("no poison").push(request);
         match &reply {
             Reply::Answer(bytes) => stream.write_all(bytes).await.expect("written"),
-            // The other side may well stop reading early.
+            // The client may stop reading early.
             Reply::Last(bytes) => {
                 let _ = stream.write_all(bytes).await;
                 return;

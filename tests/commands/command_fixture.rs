@@ -1,4 +1,4 @@
-//! What the tests share: a simulated service on a thread of its own, a home folder, and the built program run in it.
+//! Shared by the tests: a simulated service on a separate thread, a home folder, and the built program.
 
 use crate::http;
 use assert_cmd::Command;
@@ -16,10 +16,10 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-/// Longer than anything here takes; a program that runs into it has failed.
+/// A program that takes longer has failed.
 const TOO_LONG: Duration = Duration::from_secs(30);
 
-/// The service, and a computer without any past.
+/// The service, and a computer without any data.
 pub(crate) struct CommandFixture {
     pub(crate) sim: Arc<Sim>,
     pub(crate) home: TempDir,
@@ -27,7 +27,7 @@ pub(crate) struct CommandFixture {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a run of the program left.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -36,14 +36,14 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// The one line of JSON on stdout.
+    /// Stdout as one line of JSON.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.out.lines().count(), 1, "{self:?}");
         serde_json::from_str(&self.out).expect("JSON")
     }
 
-    /// JSON on stdout that may be written over many lines.
-    pub(crate) fn json_of_many_lines(&self) -> Value {
+    /// Stdout as JSON of one or more lines.
+    pub(crate) fn multiline_json(&self) -> Value {
         serde_json::from_str(&self.out).expect("JSON")
     }
 
@@ -55,12 +55,12 @@ impl Ran {
 }
 
 impl CommandFixture {
-    /// A service in which jobs live a hundred times faster than usual, with these faults.
+    /// A service with these faults, whose jobs run a hundred times faster than in reality.
     pub(crate) fn new(faults: &[&str]) -> Self {
         Self::with_pages(10, faults)
     }
 
-    /// As [`CommandFixture::new`], of a site with so many pages.
+    /// As [`CommandFixture::new`], with this number of pages.
     pub(crate) fn with_pages(pages: u32, faults: &[&str]) -> Self {
         let faults = faults.iter().map(|fault| fault.parse::<Fault>().expect("a fault")).collect();
         let options = SimOptions { jobs: 0, pages, speed: 100.0, faults, ..SimOptions::default() };
@@ -87,7 +87,7 @@ impl CommandFixture {
         self.home.path().join("data")
     }
 
-    /// The environment of the program: that of somebody who has set it up.
+    /// The environment of a configured program.
     pub(crate) fn variables(&self) -> Vec<(String, String)> {
         let home = self.home.path().display().to_string();
         let data = self.data().display().to_string();
@@ -110,7 +110,7 @@ impl CommandFixture {
         self.run_with(words, &[], "")
     }
 
-    /// As [`CommandFixture::run`], with other variables (an empty one counts as unset) and this on stdin.
+    /// As [`CommandFixture::run`], with other variables (an empty one counts as unset) and this stdin.
     pub(crate) fn run_with(&self, words: &[&str], variables: &[(&str, &str)], stdin: impl Into<Vec<u8>>) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_docdeck"));
         command.env_clear().envs(self.variables()).envs(variables.iter().copied()).current_dir(self.home.path());
@@ -120,7 +120,7 @@ impl CommandFixture {
         Ran { code, out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Starts the program; its stdin is empty.
+    /// Starts the program with an empty stdin.
     pub(crate) fn start(&self, words: &[&str]) -> Running {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docdeck"));
         command.env_clear().envs(self.variables()).args(words).current_dir(self.home.path());
@@ -131,15 +131,15 @@ impl CommandFixture {
         Running { child, out, err }
     }
 
-    /// Makes a job as somebody else would, whom this computer knows nothing of; gives its id.
-    pub(crate) fn made_elsewhere(&self, prompt: &str) -> String {
+    /// Creates a job that this computer doesn't track. Returns its id.
+    pub(crate) fn created_elsewhere(&self, prompt: &str) -> String {
         let url = format!("{}/v2/agent/{}/job", self.sim.base_url(), self.sim.project());
         let answer = http::post(&url, self.sim.api_key(), &serde_json::json!({ "prompt": prompt }).to_string());
         let job: Value = serde_json::from_str(&answer).expect("a job");
         job.get("id").and_then(Value::as_str).expect("an id").to_owned()
     }
 
-    /// Does something with the record, while no program runs on it.
+    /// Runs `work` on the store, while no program uses it.
     pub(crate) fn store<T>(&self, work: impl AsyncFnOnce(&Store, &Scope) -> T) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let scope = Scope { base_url: self.sim.base_url(), project: self.sim.project().to_owned(), organization: None };
@@ -161,7 +161,7 @@ impl Drop for CommandFixture {
     }
 }
 
-/// The program while it runs, its output line by line.
+/// The running program, with its output line by line.
 pub(crate) struct Running {
     child: Child,
     out: mpsc::Receiver<String>,
@@ -169,12 +169,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// The first line on stdout that holds this; those before it are passed over.
+    /// Waits for the first line on stdout that contains this; skips those before it.
     pub(crate) fn out_line(&self, part: &str) -> String {
         line_with(&self.out, part)
     }
 
-    /// The same on stderr.
+    /// As [`Running::out_line`], on stderr.
     pub(crate) fn err_line(&self, part: &str) -> String {
         line_with(&self.err, part)
     }
@@ -184,7 +184,7 @@ impl Running {
         kill_process(id, signal).expect("it runs");
     }
 
-    /// Its exit code, and what it said that nobody has looked at.
+    /// The exit code and the unread output.
     pub(crate) fn end(mut self) -> Ran {
         // Both streams end with the program; a line that does not come in time is a failure.
         let rest = |lines: &mpsc::Receiver<String>| {
@@ -205,7 +205,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already, unless a test failed.
+        // It is still running only if a test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! `docdeck doctor`: what it finds, that it changes nothing, and that what it prints can be pasted anywhere.
+//! `docdeck doctor`: finds problems, changes nothing, and prints nothing private.
 
 use assert_cmd::Command;
 use docdeck::model::change::QueueChange;
@@ -13,7 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A home folder of nobody.
+/// An empty home folder.
 pub(crate) struct Home(TempDir);
 
 impl Home {
@@ -37,7 +37,7 @@ impl Home {
         path
     }
 
-    /// The program with these words, in an environment that knows nothing of this computer's user.
+    /// The program with these arguments, without the environment of this computer's user.
     pub(crate) fn docdeck(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_docdeck"));
         command.env_clear().env("HOME", self.path()).env("PATH", "/usr/bin:/bin").env("LANG", "C.UTF-8");
@@ -45,7 +45,7 @@ impl Home {
         command
     }
 
-    /// Everything below with its size, time and mode.
+    /// All files and folders with size, time and mode.
     fn inventory(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         let mut folders = vec![self.path().to_path_buf()];
@@ -53,9 +53,9 @@ impl Home {
             for entry in std::fs::read_dir(folder).expect("a folder") {
                 let entry = entry.expect("an entry");
                 let known = entry.metadata().expect("there");
-                let said =
+                let fingerprint =
                     format!("{} {:?} {:o}", known.len(), known.modified().expect("a time"), known.permissions().mode());
-                found.insert(entry.path(), said);
+                found.insert(entry.path(), fingerprint);
                 if known.is_dir() {
                     folders.push(entry.path());
                 }
@@ -65,7 +65,7 @@ impl Home {
     }
 }
 
-/// Exit code, and what stands on stdout.
+/// The exit code and stdout.
 fn ran(command: &mut Command) -> (i32, String) {
     let output = command.output().expect("it runs");
     (output.status.code().expect("a code"), String::from_utf8(output.stdout).expect("text"))
@@ -76,7 +76,7 @@ fn json(command: &mut Command) -> (i32, Value) {
     (code, serde_json::from_str(&text).expect("JSON"))
 }
 
-/// The line of this name in this section: its state, what it says and the remedy.
+/// The state, text and remedy of a check.
 fn check<'a>(report: &'a Value, section: &str, name: &str) -> (&'a str, &'a str, Option<&'a str>) {
     let checks = report["checks"].as_array().expect("checks");
     let found = checks
@@ -101,7 +101,7 @@ async fn on_another_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 
 }
 
 #[test]
-fn without_configuration_it_says_what_is_missing_and_makes_nothing() {
+fn without_configuration_it_reports_what_is_missing_and_creates_nothing() {
     let home = Home::new();
     let (code, report) = json(&mut home.docdeck(&["doctor", "--json"]));
     assert_eq!((code, &report["ok"], &report["problems"]), (1, &Value::Bool(false), &Value::from(2)));
@@ -109,12 +109,12 @@ fn without_configuration_it_says_what_is_missing_and_makes_nothing() {
     assert_eq!((state, says), ("problem", "no API key is set"));
     assert!(remedy.is_some_and(|remedy| remedy.contains("DOCDECK_API_KEY") && remedy.contains("docdeck init")));
     assert_eq!(check(&report, "Service", "request").0, "skipped");
-    assert_eq!(check(&report, "Files", "store"), ("ok", "none yet", None));
+    assert_eq!(check(&report, "Files", "database"), ("ok", "none yet", None));
     assert!(home.inventory().is_empty(), "{:?}", home.inventory());
 }
 
 #[tokio::test]
-async fn a_good_setup_has_no_problem_and_costs_one_get_that_is_not_limited() {
+async fn a_good_setup_has_no_problem_and_costs_one_unlimited_request() {
     let (home, sim) = (Home::new(), sim().await);
     let key = home.write("key", &format!("{}\n", sim.api_key()));
     let config = format!(
@@ -132,14 +132,14 @@ async fn a_good_setup_has_no_problem_and_costs_one_get_that_is_not_limited() {
     assert_eq!(check(&report, "Configuration", "profile").1, "acme (file), 1 other");
     assert_eq!(check(&report, "Configuration", "base URL").1, format!("{} (file)", sim.base_url()));
     assert_eq!(check(&report, "Configuration", "key").1, "from api_key_file ~/key");
-    assert!(check(&report, "Service", "key").1.starts_with("read works (404 for a job that nobody has"));
+    assert!(check(&report, "Service", "key").1.starts_with("read access works (probe job not found"));
     assert_eq!(check(&report, "Service", "clock").0, "ok");
     assert_eq!(sim.requests(Operation::Get), 1);
     assert_eq!([Operation::Create, Operation::FollowUp, Operation::Views].map(|of| sim.requests(of)), [0, 0, 0]);
 }
 
 #[tokio::test]
-async fn what_it_prints_holds_no_secret_and_nobodys_name() {
+async fn the_report_contains_no_secret_and_no_user_name() {
     let (home, sim) = (Home::new(), sim().await);
     for words in [&["doctor"][..], &["doctor", "--json"]] {
         let mut command = with_sim(home.docdeck(words), &sim);
@@ -153,7 +153,7 @@ async fn what_it_prints_holds_no_secret_and_nobodys_name() {
 }
 
 #[tokio::test]
-async fn a_flag_and_a_variable_are_named_as_where_a_value_comes_from() {
+async fn the_source_of_each_value_is_reported() {
     let (home, sim) = (Home::new(), sim().await);
     let mut command = with_sim(home.docdeck(&["doctor", "--offline", "--json", "--project", "66f1c0ffee99"]), &sim);
     let (code, report) = on_another_thread(move || json(&mut command)).await;
@@ -161,12 +161,12 @@ async fn a_flag_and_a_variable_are_named_as_where_a_value_comes_from() {
     assert_eq!(check(&report, "Configuration", "project").1, "66f1*** (--project)");
     assert_eq!(check(&report, "Configuration", "base URL").1, format!("{} (DOCDECK_BASE_URL)", sim.base_url()));
     assert_eq!(check(&report, "Configuration", "key").1, "from DOCDECK_API_KEY in the environment");
-    assert_eq!(check(&report, "Service", "request"), ("skipped", "--offline: the service was not asked", None));
+    assert_eq!(check(&report, "Service", "request"), ("skipped", "not sent because of --offline", None));
     assert_eq!(sim.requests(Operation::Get), 0);
 }
 
 #[tokio::test]
-async fn a_refused_key_an_unreachable_service_and_a_wrong_address_are_problems() {
+async fn a_rejected_key_an_unreachable_service_and_a_wrong_address_are_problems() {
     let (home, sim) = (Home::new(), sim().await);
     let mut command = with_sim(home.docdeck(&["doctor", "--json"]), &sim);
     command.env("DOCDECK_API_KEY", "mint_wr0ng");
@@ -190,7 +190,7 @@ async fn a_refused_key_an_unreachable_service_and_a_wrong_address_are_problems()
 }
 
 #[tokio::test]
-async fn a_project_that_the_service_does_not_know_is_a_problem() {
+async fn an_unknown_project_is_a_problem() {
     let (home, sim) = (Home::new(), sim().await);
     let mut command = with_sim(home.docdeck(&["doctor", "--json"]), &sim);
     command.env("DOCDECK_PROJECT_ID", "66f1c0ffee00");
@@ -201,7 +201,7 @@ async fn a_project_that_the_service_does_not_know_is_a_problem() {
 }
 
 #[tokio::test]
-async fn the_store_is_counted_and_left_as_it_is() {
+async fn the_store_is_counted_and_not_changed() {
     let (home, sim) = (Home::new(), sim().await);
     let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
     let now = chrono::Utc::now();
@@ -217,32 +217,32 @@ async fn the_store_is_counted_and_left_as_it_is() {
     let mut command = with_sim(home.docdeck(&["doctor", "--json"]), &sim);
     let (code, report) = on_another_thread(move || json(&mut command)).await;
     assert_eq!(code, 0, "{report:#}");
-    let (state, says, _) = check(&report, "Files", "store");
+    let (state, says, _) = check(&report, "Files", "database");
     assert!(
-        state == "ok" && says.starts_with("sound, ") && says.contains(", schema ") && says.ends_with(", mode 600"),
+        state == "ok" && says.starts_with("intact, ") && says.contains(", schema ") && says.ends_with(", mode 600"),
         "{says}"
     );
     assert_eq!(
         check(&report, "Files", "jobs").1,
-        "2 known here, 2 of this project; 1 prompt queued, 1 paused until `p` in the dashboard lets them go, 0 drafts"
+        "2 tracked, 2 in this project; 1 prompt queued, 1 paused (`p` in the dashboard resumes them), 0 drafts"
     );
-    let (state, _, remedy) = check(&report, "Budgets", "creates");
+    let (state, _, remedy) = check(&report, "Requests", "creates");
     assert!(
         state == "warning" && remedy.is_some_and(|remedy| remedy.ends_with("if docdeck is running; paused ones stay")),
         "{remedy:?}"
     );
-    assert!(check(&report, "Budgets", "views").1.starts_with("1 of 100, the next request is free at "));
+    assert!(check(&report, "Requests", "views").1.starts_with("1 of 100, the next request is free at "));
     assert_eq!(home.inventory(), before);
 }
 
 #[test]
-fn a_damaged_store_is_reported_and_left_as_it_is() {
+fn a_damaged_store_is_reported_and_not_changed() {
     let home = Home::new();
     std::fs::create_dir(home.data()).expect("a folder");
     std::fs::write(home.data().join("docdeck.db"), vec![0x5a; 8192]).expect("written");
     let before = home.inventory();
     let (code, report) = json(&mut home.docdeck(&["doctor", "--json"]));
-    let (state, says, remedy) = check(&report, "Files", "store");
+    let (state, says, remedy) = check(&report, "Files", "database");
     assert_eq!((code, state), (1, "problem"));
     assert!(
         says.starts_with("damaged") && remedy.is_some_and(|remedy| remedy.contains("docdeck doctor --repair")),
@@ -272,22 +272,22 @@ async fn a_damaged_store_is_repaired_on_request() {
         says.contains("Recovered 1 job, 1 prompt and 0 drafts; some may be missing. 1 queued prompt is paused."),
         "{says}"
     );
-    assert_eq!(check(&report, "Files", "store").0, "ok");
+    assert_eq!(check(&report, "Files", "database").0, "ok");
     assert!(check(&report, "Files", "jobs").1.contains("1 paused"));
 }
 
 #[test]
-fn a_folder_where_the_store_should_be_is_a_problem_with_a_remedy() {
+fn a_folder_in_place_of_the_database_is_a_problem_with_a_remedy() {
     let home = Home::new();
     std::fs::create_dir_all(home.data().join("docdeck.db")).expect("a folder");
     let (code, report) = json(&mut home.docdeck(&["doctor", "--json"]));
-    let (state, says, remedy) = check(&report, "Files", "store");
-    assert_eq!((code, state, says), (1, "problem", "docdeck.db is a folder, no file"));
+    let (state, says, remedy) = check(&report, "Files", "database");
+    assert_eq!((code, state, says), (1, "problem", "docdeck.db is a folder, not a file"));
     assert!(remedy.is_some_and(|remedy| remedy.starts_with("move ")), "{remedy:?}");
 }
 
 #[tokio::test]
-async fn a_page_that_makes_no_sense_is_found_by_the_integrity_check() {
+async fn a_damaged_page_is_found_by_the_integrity_check() {
     let home = Home::new();
     let scope = Scope { base_url: "https://a.example".into(), project: "p".into(), organization: None };
     let now = chrono::Utc::now();
@@ -302,7 +302,7 @@ async fn a_page_that_makes_no_sense_is_found_by_the_integrity_check() {
     bytes.get_mut(middle..middle + 4096).expect("a page").fill(0x5a);
     std::fs::write(&path, bytes).expect("written");
     let (code, report) = json(&mut home.docdeck(&["doctor", "--json"]));
-    let (state, says, _) = check(&report, "Files", "store");
+    let (state, says, _) = check(&report, "Files", "database");
     assert_eq!((code, state), (1, "problem"), "{says}");
     assert!(says.starts_with("damaged: "), "{says}");
 }
@@ -314,14 +314,14 @@ fn a_store_of_a_newer_docdeck_and_another_programs_database_are_problems() {
     let path = home.data().join("docdeck.db");
     let database = rusqlite_file(&path, "PRAGMA user_version = 99; CREATE TABLE t (a)");
     let (code, report) = json(&mut home.docdeck(&["doctor", "--json"]));
-    assert!(code == 1 && check(&report, "Files", "store").1.contains("newer docdeck"), "{report:#}");
+    assert!(code == 1 && check(&report, "Files", "database").1.contains("newer docdeck"), "{report:#}");
     std::fs::remove_file(database).expect("removed");
     rusqlite_file(&path, "CREATE TABLE t (a)");
     let (code, report) = json(&mut home.docdeck(&["doctor", "--json"]));
-    assert!(code == 1 && check(&report, "Files", "store").1.contains("another program"), "{report:#}");
+    assert!(code == 1 && check(&report, "Files", "database").1.contains("another program"), "{report:#}");
 }
 
-/// A database made by somebody else.
+/// A database of another program.
 fn rusqlite_file<'a>(path: &'a Path, sql: &str) -> &'a Path {
     let database = rusqlite::Connection::open(path).expect("a database");
     database.execute_batch(sql).expect("made");
@@ -329,29 +329,29 @@ fn rusqlite_file<'a>(path: &'a Path, sql: &str) -> &'a Path {
 }
 
 #[test]
-fn a_data_folder_that_can_not_be_is_a_problem() {
+fn an_impossible_data_folder_is_a_problem() {
     let home = Home::new();
     let file = home.write("file", "");
     let words = ["doctor", "--json", "--data-dir", file.to_str().expect("a path")];
     let (code, report) = json(&mut home.docdeck(&words));
-    assert_eq!((code, check(&report, "Files", "data folder").1), (1, "~/file is no folder"));
+    assert_eq!((code, check(&report, "Files", "data folder").1), (1, "~/file is not a folder"));
     let below = file.join("below");
     let (_, report) = json(&mut home.docdeck(&["doctor", "--json", "--data-dir", below.to_str().expect("a path")]));
     assert_eq!(check(&report, "Files", "data folder").0, "problem");
 }
 
 #[test]
-fn who_runs_here_is_told() {
+fn other_running_instances_are_reported() {
     let home = Home::new();
     std::fs::create_dir(home.data()).expect("a folder");
     let lock = std::fs::File::create(home.data().join("instance-4711-00000000deadbeef.lock")).expect("made");
     lock.lock().expect("locked");
     let (_, report) = json(&mut home.docdeck(&["doctor", "--json", "--project", "p"]));
-    assert_eq!(check(&report, "Files", "running").1, "process 4711; leases: polling free, sending free");
+    assert_eq!(check(&report, "Files", "running").1, "process 4711; neither checks jobs nor sends prompts");
 }
 
 #[test]
-fn the_proxy_that_would_be_taken_is_told_and_no_password() {
+fn the_proxy_is_reported_without_its_password() {
     let home = Home::new();
     let mut command = home.docdeck(&["doctor", "--json", "--offline", "--project", "p"]);
     command.env("HTTPS_PROXY", "http://me:pr0xypw@proxy.example:3128");
@@ -360,18 +360,18 @@ fn the_proxy_that_would_be_taken_is_told_and_no_password() {
     assert_eq!(says, "http://proxy.example:3128 (HTTPS_PROXY, with user and password)");
     command.env("NO_PROXY", "mintlify.com").env("SSL_CERT_FILE", "/nonexistent");
     let (code, report) = json(&mut command);
-    assert_eq!(check(&report, "Network", "proxy").1, "none: NO_PROXY leaves out api.mintlify.com (HTTPS_PROXY is set)");
+    assert_eq!(check(&report, "Network", "proxy").1, "none: NO_PROXY excludes api.mintlify.com (HTTPS_PROXY is set)");
     let (state, _, remedy) = check(&report, "Network", "certificates");
     assert_eq!((code, state), (1, "problem"));
     assert!(remedy.is_some_and(|remedy| remedy.contains("ca-certificates")));
 }
 
 #[test]
-fn for_people_it_is_plain_text_without_colours_when_piped() {
+fn in_a_pipe_the_report_is_plain_text_without_colours() {
     let home = Home::new();
     let (code, text) = ran(&mut home.docdeck(&["doctor"]));
     assert_eq!(code, 1);
-    assert!(text.contains("\nConfiguration\n  ok       file          none; it would be ~/"), "{text}");
+    assert!(text.contains("\nConfiguration\n  ok       file          none at ~/"), "{text}");
     assert!(text.ends_with("\n2 problems.\n") && !text.contains('\x1b') && text.is_ascii(), "{text}");
 }
 
@@ -380,7 +380,7 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[tokio::test]
-async fn what_others_can_get_at_is_a_warning_with_the_command_that_mends_it() {
+async fn access_for_other_users_is_a_warning_with_a_remedy() {
     let home = Home::new();
     let (store, _) = Store::open(&home.data(), chrono::Utc::now()).expect("a store");
     store.close().await;
@@ -388,22 +388,24 @@ async fn what_others_can_get_at_is_a_warning_with_the_command_that_mends_it() {
     let doctor = || json(&mut home.docdeck(&["doctor", "--json", "--offline"])).1;
     assert_eq!(check(&doctor(), "Files", "data folder").0, "ok");
     assert_eq!(check(&doctor(), "Files", "files").0, "ok");
-    for (mode, says) in [(0o750, "mode 750: others can look into it"), (0o770, "mode 770: others can write in it")] {
+    for (mode, expected) in
+        [(0o750, "mode 750: other users can read it"), (0o770, "mode 770: other users can write to it")]
+    {
         set_mode(&folder, mode);
         let report = doctor();
-        let (state, said, remedy) = check(&report, "Files", "data folder");
-        assert!(state == "warning" && said.ends_with(says), "{said}");
+        let (state, message, remedy) = check(&report, "Files", "data folder");
+        assert!(state == "warning" && message.ends_with(expected), "{message}");
         assert!(remedy.is_some_and(|remedy| remedy.starts_with("chmod 700 ~/")), "{remedy:?}");
     }
     set_mode(&database, 0o644);
     let report = doctor();
-    let (state, said, remedy) = check(&report, "Files", "files");
-    assert_eq!((state, said), ("warning", "open to others by their modes: docdeck.db 644"));
+    let (state, message, remedy) = check(&report, "Files", "files");
+    assert_eq!((state, message), ("warning", "other users have access: docdeck.db 644"));
     assert!(remedy.is_some_and(|remedy| remedy.starts_with("chmod 600 ~/") && remedy.ends_with("/docdeck.db")));
 }
 
 #[test]
-fn a_configuration_that_others_can_read_is_a_warning_and_with_a_key_in_it_a_problem() {
+fn a_configuration_that_others_can_read_is_a_warning_or_with_a_key_a_problem() {
     let home = Home::new();
     let file = home.write("config.toml", "[profiles.a]\nproject_id = \"p\"\n");
     set_mode(&file, 0o644);
@@ -411,17 +413,17 @@ fn a_configuration_that_others_can_read_is_a_warning_and_with_a_key_in_it_a_prob
     let (_, report) = json(&mut home.docdeck(&words));
     let (state, says, remedy) = check(&report, "Configuration", "file");
     assert_eq!((state, remedy), ("warning", Some("chmod 600 ~/config.toml")));
-    assert!(says.starts_with("~/config.toml (--config), mode 644: others can read or change it"), "{says}");
+    assert!(says.starts_with("~/config.toml (--config), mode 644: other users can read or change it"), "{says}");
     std::fs::write(&file, "[profiles.a]\nproject_id = \"p\"\napi_key = \"mint_1nl1ne\"\n").expect("written");
     let (code, report) = json(&mut home.docdeck(&words));
     let (state, says, _) = check(&report, "Configuration", "file");
-    assert!(code == 1 && state == "problem" && says.ends_with("so it is not used (profile a)"), "{says}");
+    assert!(code == 1 && state == "problem" && says.ends_with("so the key is not used (profile a)"), "{says}");
     assert_eq!(check(&report, "Configuration", "key").0, "problem");
     assert!(!report.to_string().contains("1nl1ne"), "{report}");
 }
 
 #[test]
-fn the_way_to_the_service_is_told_without_a_project() {
+fn the_proxy_is_reported_without_a_project() {
     let home = Home::new();
     let mut command = home.docdeck(&["doctor", "--json"]);
     command.env("HTTPS_PROXY", "http://me:pr0xypw@proxy.example:3128");
@@ -433,29 +435,29 @@ fn the_way_to_the_service_is_told_without_a_project() {
 }
 
 #[test]
-fn where_copies_go_and_whose_the_mouse_is_are_told() {
+fn clipboard_and_mouse_are_reported() {
     let home = Home::new();
     let (_, report) = json(&mut home.docdeck(&["doctor", "--json"]));
-    assert_eq!(check(&report, "Terminal", "copying"), ("ok", "OSC 52, which the terminal may have to allow", None));
-    assert!(check(&report, "Terminal", "mouse").1.starts_with("reported to docdeck (SGR 1006)"));
+    assert_eq!(check(&report, "Terminal", "clipboard"), ("ok", "OSC 52, if the terminal allows it", None));
+    assert!(check(&report, "Terminal", "mouse").1.starts_with("on (SGR 1006)"));
     let of_my_own = "[ui]\nmouse = false\nclipboard = [\"docdeck-no-such-program\"]\n";
     let file = home.write("config.toml", of_my_own);
     let (_, report) = json(&mut home.docdeck(&["doctor", "--json", "--config", file.to_str().expect("a path")]));
-    let (state, says, remedy) = check(&report, "Terminal", "copying");
+    let (state, says, remedy) = check(&report, "Terminal", "clipboard");
     assert!(state == "warning" && says.contains("docdeck-no-such-program") && says.contains("not installed"), "{says}");
     assert!(remedy.is_some_and(|remedy| remedy.contains("clipboard under [ui]")));
-    assert_eq!(check(&report, "Terminal", "mouse").1, "left to the terminal (mouse under [ui]); M takes it");
+    assert_eq!(check(&report, "Terminal", "mouse").1, "off (mouse under [ui]); press M to turn it on");
 }
 
 #[test]
-fn no_key_and_no_password_is_printed_wherever_it_came_from() {
+fn no_key_and_no_password_is_printed_whatever_its_source() {
     let home = Home::new();
-    let said = "echo mint_pr1nted; echo wrong: mint_pr1nted >&2; exit 1";
-    let config = format!("[profiles.a]\nproject_id = \"p\"\napi_key_command = [\"sh\", \"-c\", \"{said}\"]\n");
+    let script = "echo mint_pr1nted; echo wrong: mint_pr1nted >&2; exit 1";
+    let config = format!("[profiles.a]\nproject_id = \"p\"\napi_key_command = [\"sh\", \"-c\", \"{script}\"]\n");
     let file = home.write("config.toml", &config);
     let config = file.to_str().expect("a path");
     let (code, text) = ran(&mut home.docdeck(&["doctor", "--config", config]));
-    assert!(code == 1 && text.contains("ended with code 1 and said: wrong: ***"), "{text}");
+    assert!(code == 1 && text.contains("failed with code 1 and printed: wrong: ***"), "{text}");
     let mut command = home.docdeck(&["doctor", "--config", config]);
     command.env("DOCDECK_BASE_URL", "https://me:b4sepw@a.example").env("DOCDECK_API_KEY", "mint_3nv");
     command.env("HTTPS_PROXY", "me:pr0xypw");

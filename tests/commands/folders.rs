@@ -1,18 +1,18 @@
-//! Data folders that can't be used: what each command says of them, and that nothing is done.
+//! Data folders that can't be used: each command reports the reason and does nothing.
 
 use crate::doctor::Home;
 use std::path::Path;
 
-/// A folder that can't be used, and what is said of it.
+/// Folders that can't be used, and the error for each.
 const FOLDERS: [(&str, &str); 4] = [
     ("file", "can't be used (not a directory): choose another one with --data-dir."),
     ("file/below", "can't be used (not a directory): choose another one with --data-dir."),
-    ("newer", "was written by a newer docdeck (its schema is 99999, this one knows "),
-    ("foreign", "is the database of another program and was left untouched: choose another folder with --data-dir."),
+    ("newer", "was written by a newer docdeck (schema 99999, this one supports "),
+    ("foreign", "is the database of another program and was not changed: choose another folder with --data-dir."),
 ];
 
 #[test]
-fn a_data_folder_that_can_not_be_used_is_said_by_every_command_that_needs_it() {
+fn every_command_that_needs_the_data_folder_reports_that_it_can_not_be_used() {
     let home = Home::new();
     home.write("file", "");
     home.write("backup.jsonl", "{\"kind\":\"docdeck\",\"version\":1}\n{\"kind\":\"end\",\"jobs\":0,\"drafts\":0}\n");
@@ -42,7 +42,7 @@ fn a_data_folder_that_can_not_be_used_is_said_by_every_command_that_needs_it() {
         &["watch"],
         &["track", "j"],
     ];
-    for (folder, said) in FOLDERS {
+    for (folder, expected) in FOLDERS {
         for words in commands {
             let mut command = home.docdeck(words);
             command
@@ -51,22 +51,22 @@ fn a_data_folder_that_can_not_be_used_is_said_by_every_command_that_needs_it() {
             let output = command.env("DOCDECK_API_KEY", "mint_a").output().expect("it runs");
             let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(2), "{folder} {words:?}: {stderr}");
-            assert!(stderr.contains(said) && stderr.trim_end().ends_with('.'), "{folder} {words:?}: {stderr}");
+            assert!(stderr.contains(expected) && stderr.trim_end().ends_with('.'), "{folder} {words:?}: {stderr}");
         }
     }
 }
 
-/// Folders in which no store can ever be made, whoever runs the program.
+/// Folders in which no user can create a store.
 #[cfg(target_os = "linux")]
-const BARRED: [(&str, &str); 3] = [
-    ("/proc/docdeck", "is not there and can't be made in /proc"),
-    ("/sys/docdeck/below", "is not there and can't be made in /sys"),
+const UNWRITABLE: [(&str, &str); 3] = [
+    ("/proc/docdeck", "doesn't exist and can't be created in /proc"),
+    ("/sys/docdeck/below", "doesn't exist and can't be created in /sys"),
     ("/proc", "can't be written"),
 ];
 
 #[test]
 #[cfg(target_os = "linux")]
-fn of_a_folder_in_which_no_store_can_be_made_it_is_not_said_that_no_jobs_are_known() {
+fn a_folder_in_which_no_store_can_be_created_is_not_reported_as_empty() {
     let home = Home::new();
     let commands: [&[&str]; 9] = [
         &["jobs"],
@@ -79,15 +79,18 @@ fn of_a_folder_in_which_no_store_can_be_made_it_is_not_said_that_no_jobs_are_kno
         &["new", "x"],
         &["prune"],
     ];
-    for (folder, said) in BARRED {
+    for (folder, expected) in UNWRITABLE {
         for words in commands {
             let mut command = home.docdeck(words);
             command.args(["--project", "p", "--base-url", "http://127.0.0.1:1", "--data-dir", folder]);
             let output = command.env("DOCDECK_API_KEY", "mint_a").output().expect("it runs");
             let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(2), "{folder} {words:?}: {stderr}");
-            assert!(stderr.starts_with(&format!("docdeck: The data folder {folder} {said} (")), "{words:?}: {stderr}");
-            assert!(stderr.contains("nothing is known and nothing can be kept"), "{words:?}: {stderr}");
+            assert!(
+                stderr.starts_with(&format!("docdeck: The data folder {folder} {expected} (")),
+                "{words:?}: {stderr}"
+            );
+            assert!(stderr.contains("nothing can be loaded or saved"), "{words:?}: {stderr}");
             assert!(stderr.trim_end().ends_with("choose another one with --data-dir."), "{words:?}: {stderr}");
             assert!(!stderr.contains("sent"), "{words:?}: {stderr}");
         }
@@ -100,24 +103,24 @@ fn of_a_folder_in_which_no_store_can_be_made_it_is_not_said_that_no_jobs_are_kno
 }
 
 #[test]
-fn a_folder_that_is_not_there_yet_is_a_first_run_and_no_fault() {
+fn a_missing_data_folder_is_no_error() {
     let home = Home::new();
     for folder in [home.path().join("a/b/c").display().to_string(), "relative/folder".to_owned()] {
-        for (words, said) in [(&["jobs"][..], ""), (&["status"], "no jobs known here\n")] {
+        for (words, expected) in [(&["jobs"][..], ""), (&["status"], "no jobs\n")] {
             let mut command = home.docdeck(words);
             let output = command.args(["--project", "p", "--data-dir", &folder]).output().expect("it runs");
             let all = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-            assert_eq!((output.status.code(), all.as_str()), (Some(0), said), "{folder} {words:?}");
+            assert_eq!((output.status.code(), all.as_str()), (Some(0), expected), "{folder} {words:?}");
         }
         let doctor = home.docdeck(&["doctor", "--offline", "--data-dir", &folder]).output().expect("it runs");
         let stdout = String::from_utf8_lossy(&doctor.stdout).into_owned();
-        assert!(stdout.contains("is not there yet; the first start makes it"), "{stdout}");
+        assert!(stdout.contains("doesn't exist yet; the first start creates it"), "{stdout}");
     }
     assert!(!home.path().join("a").exists() && !home.path().join("relative").exists());
 }
 
 #[test]
-fn a_damaged_store_is_kept_aside_and_never_exported_as_an_empty_one() {
+fn a_damaged_store_is_moved_aside_and_never_exported_as_an_empty_one() {
     let home = Home::new();
     let backup = home.write("backup.jsonl", "the good one");
     let commands: [&[&str]; 3] = [&["export", "backup.jsonl", "--force"], &["export"], &["prune", "--json"]];
@@ -140,7 +143,7 @@ fn a_damaged_store_is_kept_aside_and_never_exported_as_an_empty_one() {
 
 #[cfg(unix)]
 #[test]
-fn a_data_folder_behind_a_link_is_closed_to_others_or_warned_about() {
+fn a_linked_data_folder_is_made_private_or_causes_a_warning() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
     let home = Home::new();
     for (name, other) in [("alone", None), ("shared", Some("photo.png"))] {
@@ -156,11 +159,11 @@ fn a_data_folder_behind_a_link_is_closed_to_others_or_warned_about() {
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let mode = std::fs::metadata(&target).expect("there").permissions().mode() & 0o777;
         assert_eq!((output.status.code(), mode), (Some(0), if other.is_some() { 0o755 } else { 0o700 }), "{stderr}");
-        assert_eq!(stderr.contains("Others can look into the data folder"), other.is_some(), "{stderr}");
+        assert_eq!(stderr.contains("Other users can read the data folder"), other.is_some(), "{stderr}");
     }
 }
 
-/// A store of the schema before this one, with a job in it.
+/// Creates a store with the previous schema, with a job in it.
 fn older(folder: &Path) {
     std::fs::create_dir(folder).expect("made");
     let file = rusqlite::Connection::open(folder.join("docdeck.db")).expect("a file");
@@ -179,7 +182,7 @@ fn older(folder: &Path) {
 }
 
 #[test]
-fn a_status_line_goes_on_over_an_update_and_leaves_the_store_as_it_is() {
+fn status_reads_an_older_store_without_changing_it() {
     let home = Home::new();
     let folder = home.path().join("older");
     older(&folder);
@@ -198,12 +201,12 @@ fn a_status_line_goes_on_over_an_update_and_leaves_the_store_as_it_is() {
 }
 
 #[test]
-fn a_store_of_an_older_docdeck_that_can_not_be_brought_up_to_date_is_said_to_be_that() {
+fn an_older_store_that_can_not_be_updated_is_reported_as_such() {
     let home = Home::new();
     let folder = home.path().join("older");
     older(&folder);
     let before = std::fs::read(folder.join("docdeck.db")).expect("bytes");
-    // A journal that can't be made, as in a folder that can't be written; works for root as well.
+    // A journal that can't be created, as in a read-only folder; works for root as well.
     std::os::unix::fs::symlink("/nonexistent/journal", folder.join("docdeck.db-journal")).expect("a link");
     let commands: [&[&str]; 8] = [
         &["jobs"],
@@ -221,13 +224,13 @@ fn a_store_of_an_older_docdeck_that_can_not_be_brought_up_to_date_is_said_to_be_
         let output = command.env("DOCDECK_API_KEY", "mint_a").output().expect("it runs");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
-        for said in [
-            "docdeck: The store ",
-            " was written by an older docdeck (its schema is 5, this one needs ",
-            " has to be brought up to date once, but its folder can't be written",
-            "copy the file into a folder that can be written and choose that one with --data-dir.",
+        for expected in [
+            "docdeck: The database ",
+            " was written by an older docdeck (schema 5, this one needs ",
+            " can't be updated, since its folder can't be written",
+            "copy the file to a writable folder and choose that one with --data-dir.",
         ] {
-            assert!(stderr.contains(said), "{words:?}: {stderr}");
+            assert!(stderr.contains(expected), "{words:?}: {stderr}");
         }
         assert!(!stderr.contains("sent") && !stderr.contains("saved"), "{words:?}: {stderr}");
     }

@@ -1,15 +1,15 @@
-//! Every help text, as it is printed.
+//! Snapshots of every help text.
 
 use crate::command_fixture::CommandFixture;
 
-/// The long help of a command at the width of a page, whatever the terminal.
+/// The long help of a command, 100 columns wide.
 fn help(words: &[&str]) -> String {
     help_at(words, "100")
 }
 
 fn help_at(words: &[&str], columns: &str) -> String {
-    let world = CommandFixture::new(&[]);
-    let ran = world.run_with(&[words, &["--help"]].concat(), &[("COLUMNS", columns)], "").ends(0);
+    let fixture = CommandFixture::new(&[]);
+    let ran = fixture.run_with(&[words, &["--help"]].concat(), &[("COLUMNS", columns)], "").ends(0);
     assert_eq!(ran.err, "");
     ran.out
 }
@@ -40,19 +40,20 @@ help_texts! {
     the_help_of_views: ["views"];
     the_help_of_completions: ["completions"];
     the_help_of_man: ["man"];
+    the_help_of_help: ["help"];
     the_help_of_doctor: ["doctor"];
     the_help_of_demo: ["demo"];
     the_help_of_sim: ["sim"];
 }
 
 #[test]
-fn no_command_is_without_help_and_none_is_wider_than_a_terminal_of_80_columns() {
+fn every_command_has_help_that_fits_80_columns() {
     let whole = help_at(&[], "80");
     let (_, commands) = whole.split_once("Commands:\n").expect("commands");
     let (commands, _) = commands.split_once("\nOptions:").expect("options");
     let names = commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    let names: Vec<&str> = names.filter(|name| !name.is_empty() && *name != "help").collect();
-    assert_eq!(names.len(), 18, "{names:?}");
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    assert_eq!(names.len(), 19, "{names:?}");
     let this = include_str!("help.rs");
     for name in names {
         assert!(this.contains(&format!("the_help_of_{name}: [\"{name}\"];")), "{name} has no snapshot");
@@ -60,4 +61,63 @@ fn no_command_is_without_help_and_none_is_wider_than_a_terminal_of_80_columns() 
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
     assert!(whole.lines().all(|line| line.chars().count() <= 80), "{whole}");
+}
+
+/// The topics that `docdeck help` lists.
+fn topics(list: &str) -> Vec<&str> {
+    let (_, rows) = list.split_once("Topics of the guide:\n").expect("a heading");
+    rows.lines().map_while(|line| line.strip_prefix("  ")?.split(' ').next()).collect()
+}
+
+#[test]
+fn help_lists_the_topics_of_the_guide() {
+    let world = CommandFixture::new(&[]);
+    let ran = world.run(&["help"]).ends(0);
+    assert_eq!(ran.err, "");
+    insta::assert_snapshot!(ran.out);
+    assert_eq!(topics(&ran.out).len(), 12, "{ran:?}");
+    assert!(!world.data().exists());
+}
+
+#[test]
+fn help_with_a_topic_prints_its_page_for_people() {
+    let world = CommandFixture::new(&[]);
+    let list = world.run(&["help"]).ends(0).out;
+    for topic in topics(&list) {
+        let ran = world.run(&["help", topic]).ends(0);
+        assert_eq!(ran.err, "");
+        assert!(ran.out.lines().count() > 10, "{topic}: {}", ran.out);
+        for markup in ["<!--", "<picture>", "```", "**", "|---", "\x1b"] {
+            assert!(!ran.out.contains(markup), "{topic}: {markup} in {}", ran.out);
+        }
+    }
+    let scripting = world.run(&["help", "scripting"]).ends(0).out;
+    assert!(scripting.starts_with("Scripting\n"), "{scripting}");
+    assert!(scripting.lines().any(|line| line.starts_with("130 ")), "exit codes: {scripting}");
+}
+
+#[test]
+fn help_with_a_command_prints_what_its_help_option_prints() {
+    let world = CommandFixture::new(&[]);
+    let columns = [("COLUMNS", "100")];
+    let own = world.run_with(&["help", "views"], &columns, "").ends(0).out;
+    assert_eq!(own, help(&["views"]));
+}
+
+#[test]
+fn help_with_an_unknown_topic_lists_the_topics() {
+    let world = CommandFixture::new(&[]);
+    let ran = world.run(&["help", "keys\x1b[31m"]).ends(2);
+    assert_eq!(ran.out, "");
+    assert!(ran.err.starts_with("docdeck: “keys"), "{ran:?}");
+    assert!(ran.err.contains("” is neither a topic nor a command.\n\nTopics of the guide:\n"), "{ran:?}");
+    assert_eq!(topics(&ran.err).len(), 12);
+    assert!(!ran.err.contains('\x1b'));
+}
+
+#[test]
+fn without_a_terminal_no_pager_is_started() {
+    let world = CommandFixture::new(&[]);
+    let ran = world.run_with(&["help", "jobs"], &[("PAGER", "false")], "").ends(0);
+    assert!(ran.out.starts_with("Jobs\n"), "{ran:?}");
 }

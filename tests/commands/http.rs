@@ -1,9 +1,9 @@
-//! Requests of somebody else: jobs that docdeck did not make.
+//! HTTP without docdeck: creates jobs on the service, and runs a service with fixed answers.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
-/// The body of the answer to a POST.
+/// Sends a POST and returns the body of the answer.
 pub(crate) fn post(url: &str, key: &str, body: &str) -> String {
     let (host, path) = url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).expect("an address");
     let mut stream = TcpStream::connect(host).expect("a connection");
@@ -18,7 +18,7 @@ pub(crate) fn post(url: &str, key: &str, body: &str) -> String {
     answer.split_once("\r\n\r\n").expect("a body").1.to_owned()
 }
 
-/// A service on this computer that answers every request with 201 and this body, as long as the tests run; its address.
+/// Starts a service that answers every request with 201 and this body. Returns its address.
 pub(crate) fn answering(body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -36,7 +36,7 @@ pub(crate) fn answering(body: &str) -> String {
                     _ => break,
                 }
             }
-            // A client that has gone needs no answer.
+            // The client may have closed the connection.
             let _ = stream.write_all(answer.as_bytes());
         }
     });

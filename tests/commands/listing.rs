@@ -1,4 +1,4 @@
-//! `jobs` and `show`: what is known here, without a key and without a request.
+//! `docdeck jobs` and `docdeck show`: print local data without a key and without a request.
 
 use crate::command_fixture::CommandFixture;
 use docdeck::model::change::LocalChange;
@@ -8,10 +8,10 @@ use docdeck::model::text::CleanText;
 use docdeck::store::{Fetched, SendOutcome};
 use serde_json::Value;
 
-/// Three jobs: one completed with a pull request, one failed and looked at, one whose answer was lost.
-fn world() -> CommandFixture {
-    let world = CommandFixture::new(&[]);
-    world.store(async |store, scope| {
+/// Three jobs: one completed with a pull request, one failed and handled, one unconfirmed.
+fn fixture() -> CommandFixture {
+    let fixture = CommandFixture::new(&[]);
+    fixture.store(async |store, scope| {
         let now = chrono::Utc::now();
         for (id, status, title) in
             [("job-a1", Status::Completed, "Fix the\tlinks"), ("job-b2", Status::Failed, "Translate")]
@@ -29,7 +29,7 @@ fn world() -> CommandFixture {
                 created_at: Some(now),
                 archived_at: None,
             };
-            store.settle(prompt, SendOutcome::Accepted(job.clone()), now).await.expect("accepted");
+            store.finish_send(prompt, SendOutcome::Accepted(job.clone()), now).await.expect("accepted");
             let done = RemoteJob { status, pr_link: link, ..job };
             store.apply_fetched(row.key, Fetched::Job(done), now).await.expect("seen");
             if id == "job-b2" {
@@ -39,21 +39,21 @@ fn world() -> CommandFixture {
         let (prompt, _) = store.add_new_job(scope, "Lost one", now).await.expect("written");
         store.take_turn(prompt, "test", now, now).await.expect("a turn");
         let lost = SendOutcome::Unconfirmed(CleanText::line("The answer was lost."));
-        store.settle(prompt, lost, now).await.expect("unconfirmed");
+        store.finish_send(prompt, lost, now).await.expect("unconfirmed");
     });
-    world
+    fixture
 }
 
 const NO_KEY: [(&str, &str); 1] = [("DOCDECK_API_KEY", "")];
 
-fn requests(world: &CommandFixture) -> u64 {
-    Operation::ALL.iter().map(|operation| world.sim.requests(*operation)).sum()
+fn requests(fixture: &CommandFixture) -> u64 {
+    Operation::ALL.iter().map(|operation| fixture.sim.requests(*operation)).sum()
 }
 
 #[test]
-fn jobs_are_listed_by_need_without_a_key_and_without_a_request() {
-    let world = world();
-    let ran = world.run_with(&["jobs"], &NO_KEY, "").ends(0);
+fn jobs_are_listed_by_group_without_a_key_and_without_a_request() {
+    let fixture = fixture();
+    let ran = fixture.run_with(&["jobs"], &NO_KEY, "").ends(0);
     let rows: Vec<Vec<&str>> = ran.out.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!(rows.len(), 3, "{ran:?}");
     let of = |row: &[&str]| [row[0].to_owned(), row[1].to_owned(), row[2].to_owned(), row[4].to_owned()];
@@ -61,13 +61,13 @@ fn jobs_are_listed_by_need_without_a_key_and_without_a_request() {
     assert_eq!(of(&rows[1]), ["job-a1", "completed", "https://github.com/acme/docs/pull/7", "Fix the links"]);
     assert_eq!(of(&rows[2]), ["job-b2", "failed", "", "Translate"]);
     assert!(rows.iter().all(|row| row[3].ends_with('Z') && row[3].parse::<chrono::DateTime<chrono::Utc>>().is_ok()));
-    assert_eq!((ran.err.as_str(), requests(&world)), ("", 0));
+    assert_eq!((ran.err.as_str(), requests(&fixture)), ("", 0));
 }
 
 #[test]
-fn jobs_as_json_are_the_services_objects_with_what_is_known_here() {
-    let world = world();
-    let json = world.run_with(&["jobs", "--json"], &NO_KEY, "").ends(0).json();
+fn jobs_as_json_are_the_services_objects_with_local_fields() {
+    let fixture = fixture();
+    let json = fixture.run_with(&["jobs", "--json"], &NO_KEY, "").ends(0).json();
     let jobs = json["jobs"].as_array().expect("a list");
     assert_eq!(json.as_object().map(|fields| fields.len()), Some(1));
     assert_eq!(jobs.len(), 3);
@@ -77,7 +77,7 @@ fn jobs_as_json_are_the_services_objects_with_what_is_known_here() {
 }
 
 #[test]
-fn a_pull_requests_link_is_the_same_in_every_output_whatever_the_service_wrote() {
+fn a_pull_request_link_is_the_same_in_every_output_whatever_the_service_sent() {
     let links = [
         ("https://github.com/acme/docs/pull/7?a=1&b=2#top", "https://github.com/acme/docs/pull/7?a=1&b=2#top"),
         ("https://GitHub.com/acme/docs/pull/8", "https://github.com/acme/docs/pull/8"),
@@ -85,8 +85,8 @@ fn a_pull_requests_link_is_the_same_in_every_output_whatever_the_service_wrote()
         ("https://github.com/a b/日本", "https://github.com/a%20b/%E6%97%A5%E6%9C%AC"),
         ("not a link\u{1b}[2J\tat all", "not a link at all"),
     ];
-    let world = CommandFixture::new(&[]);
-    world.store(async |store, scope| {
+    let fixture = CommandFixture::new(&[]);
+    fixture.store(async |store, scope| {
         let now = chrono::Utc::now();
         for (n, (link, _)) in links.iter().enumerate() {
             let job = RemoteJob {
@@ -104,10 +104,10 @@ fn a_pull_requests_link_is_the_same_in_every_output_whatever_the_service_wrote()
     });
     for (n, (_, expected)) in links.iter().enumerate() {
         let id = format!("job-{n}");
-        let listed = world.run(&["jobs", "--ascii"]).ends(0).out;
+        let listed = fixture.run(&["jobs", "--ascii"]).ends(0).out;
         let row = listed.lines().find(|line| line.starts_with(&id)).expect("its row");
-        let shown = world.run(&["show", &id, "--json"]).ends(0).json();
-        let jobs = world.run(&["jobs", "--json"]).ends(0).json();
+        let shown = fixture.run(&["show", &id, "--json"]).ends(0).json();
+        let jobs = fixture.run(&["jobs", "--json"]).ends(0).json();
         let job = jobs["jobs"].as_array().and_then(|jobs| jobs.iter().find(|job| job["id"] == id.as_str()));
         let links = [row.split('\t').nth(2), shown["prLink"].as_str(), job.and_then(|job| job["prLink"].as_str())];
         assert_eq!(links, [Some(*expected); 3], "{listed}");
@@ -115,10 +115,10 @@ fn a_pull_requests_link_is_the_same_in_every_output_whatever_the_service_wrote()
 }
 
 #[test]
-fn a_status_a_delivery_or_a_group_narrows_the_list() {
-    let world = world();
+fn a_status_a_delivery_or_a_group_filters_the_list() {
+    let fixture = fixture();
     let ids = |status: &str| {
-        let json = world.run(&["jobs", "--json", "--status", status]).ends(0).json();
+        let json = fixture.run(&["jobs", "--json", "--status", status]).ends(0).json();
         let ids =
             json["jobs"].as_array().expect("a list").iter().map(|job| job["id"].as_str().unwrap_or("-").to_owned());
         ids.collect::<Vec<_>>().join(" ")
@@ -131,26 +131,26 @@ fn a_status_a_delivery_or_a_group_narrows_the_list() {
 
 #[test]
 fn an_unknown_status_is_a_usage_error_that_lists_the_valid_ones() {
-    let world = world();
-    let ran = world.run(&["jobs", "--status", "typo"]).ends(2);
+    let fixture = fixture();
+    let ran = fixture.run(&["jobs", "--status", "typo"]).ends(2);
     let valid = "active, completed, failed, archived, gone, queued, paused, sending, not-sent, rejected, unconfirmed, \
                  discarded, needs-you, working, done, dismissed";
-    let sentence = format!("unknown status “typo”; valid: {valid}");
+    let sentence = format!("Unknown status “typo”; valid: {valid}.");
     assert_eq!((ran.out.as_str(), ran.err), ("", format!("docdeck: {sentence}\n")));
-    let json = world.run(&["jobs", "--status", "typo", "--json"]).ends(2).json();
+    let json = fixture.run(&["jobs", "--status", "typo", "--json"]).ends(2).json();
     assert_eq!((json["error"].as_str(), json["exitCode"].as_i64()), (Some(sentence.as_str()), Some(2)));
-    // A status that docdeck knows and no job has is a question with an empty answer.
+    // A built-in status that no job has gives an empty list.
     for word in ["active", "not_sent", "Dismissed", "discarded"] {
-        let ran = world.run(&["jobs", "--status", word]).ends(0);
+        let ran = fixture.run(&["jobs", "--status", word]).ends(0);
         assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "{word}");
     }
     assert_eq!(CommandFixture::new(&[]).run(&["jobs", "--status", "failed"]).ends(0).out, "");
 }
 
 #[test]
-fn a_status_of_the_services_own_is_valid_while_a_job_has_it() {
-    let world = world();
-    world.store(async |store, scope| {
+fn a_custom_status_of_the_service_is_valid_while_a_job_has_it() {
+    let fixture = fixture();
+    fixture.store(async |store, scope| {
         let row = store.jobs(scope).await.expect("rows").into_iter().find(|row| row.title.as_str() == "Translate");
         let row = row.expect("the failed one");
         let job = RemoteJob {
@@ -165,24 +165,24 @@ fn a_status_of_the_services_own_is_valid_while_a_job_has_it() {
         };
         store.apply_fetched(row.key, Fetched::Job(job), chrono::Utc::now()).await.expect("seen");
     });
-    let ran = world.run(&["jobs", "--status", "in-review"]).ends(0);
+    let ran = fixture.run(&["jobs", "--status", "in-review"]).ends(0);
     assert!(ran.out.contains("job-b2"), "{ran:?}");
-    assert!(world.run(&["jobs", "--status", "typo"]).ends(2).err.contains("dismissed, In Review\n"));
+    assert!(fixture.run(&["jobs", "--status", "typo"]).ends(2).err.contains("dismissed, In Review.\n"));
 }
 
 #[test]
-fn where_nothing_is_known_the_list_is_empty_and_no_store_is_made() {
-    let world = CommandFixture::new(&[]);
-    let ran = world.run_with(&["jobs"], &NO_KEY, "").ends(0);
+fn without_a_store_the_list_is_empty_and_no_store_is_created() {
+    let fixture = CommandFixture::new(&[]);
+    let ran = fixture.run_with(&["jobs"], &NO_KEY, "").ends(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""));
-    assert_eq!(world.run(&["jobs", "--json"]).ends(0).json()["jobs"], Value::Array(Vec::new()));
-    assert!(!world.data().exists());
+    assert_eq!(fixture.run(&["jobs", "--json"]).ends(0).json()["jobs"], Value::Array(Vec::new()));
+    assert!(!fixture.data().exists());
 }
 
 #[test]
-fn without_a_project_it_says_what_to_set_and_ends_with_2_in_json_as_well() {
-    let world = CommandFixture::new(&[]);
-    let ran = world.run_with(&["jobs", "--json"], &[("DOCDECK_PROJECT_ID", ""), NO_KEY[0]], "").ends(2);
+fn without_a_project_the_error_says_what_to_set_also_in_json() {
+    let fixture = CommandFixture::new(&[]);
+    let ran = fixture.run_with(&["jobs", "--json"], &[("DOCDECK_PROJECT_ID", ""), NO_KEY[0]], "").ends(2);
     assert!(ran.err.contains("The project id is not set yet.") && !ran.err.contains("API_KEY"), "{}", ran.err);
     let json = ran.json();
     assert_eq!(json["exitCode"], 2);
@@ -190,9 +190,9 @@ fn without_a_project_it_says_what_to_set_and_ends_with_2_in_json_as_well() {
 }
 
 #[test]
-fn a_job_is_shown_with_its_thread_by_the_beginning_of_its_id() {
-    let world = world();
-    let ran = world.run_with(&["show", "job-a"], &NO_KEY, "").ends(0);
+fn a_job_is_shown_with_its_thread_by_a_prefix_of_its_id() {
+    let fixture = fixture();
+    let ran = fixture.run_with(&["show", "job-a"], &NO_KEY, "").ends(0);
     for part in [
         "Fix the links\n",
         "completed at 20",
@@ -203,39 +203,39 @@ fn a_job_is_shown_with_its_thread_by_the_beginning_of_its_id() {
         assert!(ran.out.contains(part), "{part:?} in {}", ran.out);
     }
     assert!(!ran.out.contains('\x1b'), "{:?}", ran.out);
-    let json = world.run(&["show", "job-a1", "--json"]).ends(0).json();
+    let json = fixture.run(&["show", "job-a1", "--json"]).ends(0).json();
     let types: Vec<&str> =
         json["thread"].as_array().expect("a thread").iter().filter_map(|e| e["type"].as_str()).collect();
     assert_eq!(types, ["prompt", "status", "status", "pullRequest"]);
     assert_eq!((json["id"].as_str(), json["thread"][0]["text"].as_str()), (Some("job-a1"), Some("Fix the\tlinks")));
-    assert_eq!(requests(&world), 0);
+    assert_eq!(requests(&fixture), 0);
 }
 
 #[test]
-fn an_id_that_is_ambiguous_or_unknown_says_so() {
-    let world = world();
-    let ran = world.run(&["show", "job-"]).ends(2);
-    assert!(ran.err.contains("job-a1, job-b2. Give more of it."), "{}", ran.err);
-    let ran = world.run(&["show", "other", "--json"]).ends(4);
+fn an_ambiguous_or_unknown_id_is_an_error() {
+    let fixture = fixture();
+    let ran = fixture.run(&["show", "job-"]).ends(2);
+    assert!(ran.err.contains("job-a1, job-b2. Give more of the id."), "{}", ran.err);
+    let ran = fixture.run(&["show", "other", "--json"]).ends(4);
     assert!(ran.err.contains("`docdeck track other`"), "{}", ran.err);
     assert_eq!(ran.json()["exitCode"], 4);
 }
 
 #[test]
-fn colours_are_there_when_asked_for_and_never_by_themselves_when_piped() {
-    let world = world();
-    assert!(!world.run(&["jobs"]).out.contains('\x1b'));
-    let painted = world.run(&["jobs", "--color", "always"]);
+fn colours_are_used_in_a_pipe_only_if_requested() {
+    let fixture = fixture();
+    assert!(!fixture.run(&["jobs"]).out.contains('\x1b'));
+    let painted = fixture.run(&["jobs", "--color", "always"]);
     assert!(painted.out.contains("\x1b[") && painted.out.contains("failed\x1b[0m"), "{:?}", painted.out);
-    assert!(!world.run_with(&["jobs"], &[("NO_COLOR", "1")], "").out.contains('\x1b'));
+    assert!(!fixture.run_with(&["jobs"], &[("NO_COLOR", "1")], "").out.contains('\x1b'));
 }
 
 #[test]
-fn a_pipe_that_is_closed_ends_quietly_and_a_full_disk_does_not() {
-    let world = world();
+fn a_closed_pipe_is_no_error_and_a_full_disk_is() {
+    let fixture = fixture();
     let run = |stdout: std::process::Stdio| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docdeck"));
-        let command = command.env_clear().envs(world.variables()).arg("jobs").stdin(std::process::Stdio::null());
+        let command = command.env_clear().envs(fixture.variables()).arg("jobs").stdin(std::process::Stdio::null());
         let output = command.stdout(stdout).output().expect("it ran");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
@@ -243,7 +243,7 @@ fn a_pipe_that_is_closed_ends_quietly_and_a_full_disk_does_not() {
     drop(reader);
     assert_eq!(run(writer.into()), (Some(0), String::new()));
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
-    let (code, said) = run(full.into());
+    let (code, printed) = run(full.into());
     assert_eq!(code, Some(2));
-    assert!(said.contains("The answer can't be written"), "{said}");
+    assert!(printed.contains("Can't write the output"), "{printed}");
 }

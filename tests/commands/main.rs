@@ -1,9 +1,10 @@
-//! The commands as they are built: run on the simulated service and a record of their own, by what they write, how they
-//! end and what the service has received. Nothing sleeps; every wait is bounded.
+//! Runs the built commands on the simulated service with a separate store, and checks their output, exit codes and
+//! requests. No test sleeps, and every wait has a timeout.
 
 #![cfg(unix)]
 #![expect(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod backup;
 mod batching;
 mod command_fixture;
 mod doctor;
@@ -12,8 +13,7 @@ mod help;
 mod http;
 mod listing;
 mod mistakes;
-mod moving;
-mod seen;
+mod on_terminal;
 mod sending;
 mod shell;
 mod tracking;

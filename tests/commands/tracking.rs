@@ -1,31 +1,31 @@
-//! `track`: jobs made elsewhere, one request each.
+//! `docdeck track`: adds jobs that were created elsewhere, with one request each.
 
 use crate::command_fixture::CommandFixture;
 use docdeck::model::log::Operation;
 
-/// A job that the service has and this computer does not know.
-fn made_elsewhere(world: &CommandFixture) -> String {
-    world.made_elsewhere("From elsewhere [sim:seconds=6000]")
+/// Creates a job on the service that this computer doesn't track.
+fn created_elsewhere(fixture: &CommandFixture) -> String {
+    fixture.created_elsewhere("From elsewhere [sim:seconds=6000]")
 }
 
 #[test]
-fn a_job_made_elsewhere_is_known_from_then_on() {
-    let world = CommandFixture::new(&[]);
-    let id = made_elsewhere(&world);
-    let json = world.run(&["track", &id, &id, "--json"]).ends(0).json();
+fn a_job_created_elsewhere_can_be_tracked() {
+    let fixture = CommandFixture::new(&[]);
+    let id = created_elsewhere(&fixture);
+    let json = fixture.run(&["track", &id, &id, "--json"]).ends(0).json();
     assert_eq!(json["jobs"][0]["id"], id.as_str());
     assert_eq!(json["jobs"][0]["status"], "active");
     assert_eq!((json["jobs"].as_array().map(Vec::len), &json["failures"]), (Some(1), &serde_json::json!([])));
-    assert_eq!(world.sim.requests(Operation::Get), 1, "the same id twice is one request");
-    let listed = world.run(&["jobs"]).ends(0);
+    assert_eq!(fixture.sim.requests(Operation::Get), 1, "the same id twice is one request");
+    let listed = fixture.run(&["jobs"]).ends(0);
     assert!(listed.out.starts_with(&format!("{id}\tactive\t")), "{listed:?}");
 }
 
 #[test]
-fn an_id_that_the_service_does_not_know_fails_with_4_and_the_others_are_tracked() {
-    let world = CommandFixture::new(&[]);
-    let id = made_elsewhere(&world);
-    let ran = world.run(&["track", "nope", &id, "--json"]).ends(4);
+fn an_unknown_id_exits_with_4_and_the_others_are_tracked() {
+    let fixture = CommandFixture::new(&[]);
+    let id = created_elsewhere(&fixture);
+    let ran = fixture.run(&["track", "nope", &id, "--json"]).ends(4);
     let json = ran.json();
     assert_eq!(json["jobs"][0]["id"], id.as_str());
     assert_eq!((json["failures"][0]["id"].as_str(), json["failures"][0]["exitCode"].as_i64()), (Some("nope"), Some(4)));
@@ -33,12 +33,12 @@ fn an_id_that_the_service_does_not_know_fails_with_4_and_the_others_are_tracked(
 }
 
 #[test]
-fn a_refused_key_ends_with_3_and_asks_no_further() {
-    let world = CommandFixture::new(&[]);
-    let ran = world.run_with(&["track", "a", "b", "c"], &[("DOCDECK_API_KEY", "mint_wrong")], "").ends(3);
-    assert_eq!(world.sim.requests(Operation::Get), 1);
+fn a_refused_key_exits_with_3_and_stops() {
+    let fixture = CommandFixture::new(&[]);
+    let ran = fixture.run_with(&["track", "a", "b", "c"], &[("DOCDECK_API_KEY", "mint_wrong")], "").ends(3);
+    assert_eq!(fixture.sim.requests(Operation::Get), 1);
     assert!(
-        ran.err.contains("does not accept the key") && ran.err.contains("2 jobs more not asked for"),
+        ran.err.contains("does not accept the key") && ran.err.contains("2 jobs not loaded after that error"),
         "{}",
         ran.err
     );
@@ -46,20 +46,20 @@ fn a_refused_key_ends_with_3_and_asks_no_further() {
 }
 
 #[test]
-fn a_limit_ends_with_5_and_a_missing_key_with_2() {
-    let world = CommandFixture::new(&["get=429-30"]);
-    let ran = world.run(&["track", "a"]).ends(5);
+fn a_limit_exits_with_5_and_a_missing_key_with_2() {
+    let fixture = CommandFixture::new(&["get=429-30"]);
+    let ran = fixture.run(&["track", "a"]).ends(5);
     assert!(ran.err.contains("Limit reached (429"), "{}", ran.err);
-    let ran = world.run_with(&["track", "a"], &[("DOCDECK_API_KEY", "")], "").ends(2);
+    let ran = fixture.run_with(&["track", "a"], &[("DOCDECK_API_KEY", "")], "").ends(2);
     assert!(ran.err.contains("The API key is not set yet."), "{}", ran.err);
 }
 
 #[test]
 fn requests_and_changes_are_in_the_log_file_without_the_key() {
-    let world = CommandFixture::new(&[]);
-    let id = made_elsewhere(&world);
-    world.run(&["track", &id]).ends(0);
-    let log = std::fs::read_to_string(world.data().join("docdeck.log")).expect("a log");
+    let fixture = CommandFixture::new(&[]);
+    let id = created_elsewhere(&fixture);
+    fixture.run(&["track", &id]).ends(0);
+    let log = std::fs::read_to_string(fixture.data().join("docdeck.log")).expect("a log");
     assert!(log.contains("get 200"), "{log}");
-    assert!(!log.contains(world.sim.api_key()));
+    assert!(!log.contains(fixture.sim.api_key()));
 }

@@ -1,4 +1,4 @@
-//! `docdeck views`: what it costs, what it writes in each format, and how it ends when not all came.
+//! `docdeck views`: its cost, its formats, and how it ends if loading fails.
 
 use crate::command_fixture::CommandFixture;
 use docdeck::model::ledger::RateLimited;
@@ -6,21 +6,21 @@ use docdeck::model::log::Operation;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-/// A site of which more than 500 pages were viewed in a week, and at most 750: three requests for all.
-fn world(faults: &[&str]) -> CommandFixture {
+/// A site with 501 to 750 viewed pages in a week, so that all of them need three requests.
+fn fixture(faults: &[&str]) -> CommandFixture {
     CommandFixture::with_pages(640, faults)
 }
 
-/// Rows of all pages, when they came by three requests.
+/// Whether this is the number of rows after three requests.
 fn is_all(rows: usize) -> bool {
     (501..=750).contains(&rows)
 }
 
-fn asked(world: &CommandFixture) -> u64 {
-    world.sim.requests(Operation::Views)
+fn asked(fixture: &CommandFixture) -> u64 {
+    fixture.sim.requests(Operation::Views)
 }
 
-/// The paths of an answer in JSON, in its order.
+/// The paths in a JSON answer, in its order.
 fn paths(answer: &Value) -> Vec<String> {
     let views = answer.get("views").and_then(Value::as_array).expect("views");
     let path = |page: &Value| page.get("path").and_then(Value::as_str).expect("a path").to_owned();
@@ -32,10 +32,10 @@ fn total(page: &Value) -> i64 {
 }
 
 #[test]
-fn a_page_of_rows_is_piped_by_tabs_and_the_same_again_costs_nothing() {
-    let world = world(&[]);
-    let ran = world.run(&["views"]).ends(0);
-    assert_eq!((ran.out.lines().count(), asked(&world)), (50, 1));
+fn a_page_of_rows_is_tab_separated_in_a_pipe_and_cached() {
+    let fixture = fixture(&[]);
+    let ran = fixture.run(&["views"]).ends(0);
+    assert_eq!((ran.out.lines().count(), asked(&fixture)), (50, 1));
     for line in ran.out.lines() {
         let cells: Vec<&str> = line.split('\t').collect();
         let [path, human, ai, total, share] = cells.as_slice() else { panic!("{line}") };
@@ -43,81 +43,79 @@ fn a_page_of_rows_is_piped_by_tabs_and_the_same_again_costs_nothing() {
         assert!(path.starts_with('/') && number(human) + number(ai) == number(total), "{line}");
         assert!((0.0..=1.0).contains(&share.parse::<f64>().expect("a share")), "{line}");
     }
-    assert_eq!(ran.err, "docdeck: There are more pages: --page 2 has the next rows, --all loads them all.\n");
-    assert_eq!(world.run(&["views", "--last", "7d"]).ends(0).out, ran.out);
-    assert_eq!(asked(&world), 1);
-    let json = world.run(&["views", "--json"]).ends(0).out;
-    assert_eq!(json, world.run(&["views", "--format", "json"]).ends(0).out);
-    assert_eq!(asked(&world), 1);
-    world.run(&["views", "--fresh"]).ends(0);
-    assert_eq!(asked(&world), 2);
+    assert_eq!(ran.err, "docdeck: More rows: --page 2 prints the next page, --all prints all of them.\n");
+    assert_eq!(fixture.run(&["views", "--last", "7d"]).ends(0).out, ran.out);
+    assert_eq!(asked(&fixture), 1);
+    let json = fixture.run(&["views", "--json"]).ends(0).out;
+    assert_eq!(json, fixture.run(&["views", "--format", "json"]).ends(0).out);
+    assert_eq!(asked(&fixture), 1);
+    fixture.run(&["views", "--fresh"]).ends(0);
+    assert_eq!(asked(&fixture), 2);
 }
 
 #[test]
-fn what_is_kept_and_fresh_needs_no_key_and_says_when_it_was_asked_for() {
-    let world = world(&[]);
-    let without_key = |words: &[&str]| world.run_with(words, &[("DOCDECK_API_KEY", "")], "");
+fn fresh_cached_views_need_no_key_and_have_their_age() {
+    let fixture = fixture(&[]);
+    let without_key = |words: &[&str]| fixture.run_with(words, &[("DOCDECK_API_KEY", "")], "");
     let ran = without_key(&["views"]).ends(2);
     assert!(ran.err.contains("The API key is not set yet."), "{}", ran.err);
-    let page = world.run(&["views"]).ends(0);
-    let all = world.run(&["views", "--all", "--format", "csv"]).ends(0);
-    let asked_for = asked(&world);
+    let page = fixture.run(&["views"]).ends(0);
+    let all = fixture.run(&["views", "--all", "--format", "csv"]).ends(0);
+    let asked_for = asked(&fixture);
     let kept = without_key(&["views"]).ends(0);
     assert_eq!(kept.out, page.out);
-    assert!(kept.err.contains("docdeck: Asked for at 20") && kept.err.contains("--fresh asks again."), "{}", kept.err);
+    assert!(kept.err.contains("docdeck: Loaded at 20") && kept.err.contains("--fresh loads again."), "{}", kept.err);
     let kept = without_key(&["views", "--all", "--format", "csv"]).ends(0);
     assert_eq!(kept.out, all.out);
-    assert!(kept.err.contains(" rows as of 20") && kept.err.contains("without a request."), "{}", kept.err);
-    assert_eq!(asked(&world), asked_for);
-    // What has to be asked for needs one.
+    assert!(kept.err.contains(" rows as of 20") && kept.err.contains("no requests."), "{}", kept.err);
+    assert_eq!(asked(&fixture), asked_for);
+    // A request needs a key.
     for words in [&["views", "--fresh"][..], &["views", "--page", "2"], &["views", "--all", "--last", "30d"]] {
         assert!(without_key(words).ends(2).err.contains("The API key is not set yet."), "{words:?}");
     }
 }
 
 #[test]
-fn each_format_has_the_range_inclusive_and_says_what_is_missing() {
-    let world = world(&[]);
-    let ago = |days: i64| (world.sim.now() - chrono::TimeDelta::days(days)).date_naive().to_string();
+fn each_format_has_the_inclusive_range_and_marks_partial_data() {
+    let fixture = fixture(&[]);
+    let ago = |days: i64| (fixture.sim.now() - chrono::TimeDelta::days(days)).date_naive().to_string();
     let (from, to) = (ago(10), ago(8));
     let days = |more: &[&'static str]| {
         [&["views", "--from", from.as_str(), "--to", to.as_str(), "--limit", "20"][..], more].concat()
     };
-    let read = world.run(&days(&["--format", "json"])).ends(0);
+    let read = fixture.run(&days(&["--format", "json"])).ends(0);
     let read: Value = serde_json::from_str(&read.out).expect("JSON");
     assert_eq!((&read["range"], paths(&read).len()), (&json!({ "from": from, "to": to }), 20));
     assert_eq!((&read["complete"], read["asOf"].is_string()), (&json!(false), true));
     assert!(read["totals"]["total"].is_number());
-    let csv = world.run(&days(&["--format", "csv"])).ends(0).out;
+    let csv = fixture.run(&days(&["--format", "csv"])).ends(0).out;
     assert_eq!(
         (csv.lines().next().map(|line| line.starts_with("path,human,ai,total")), csv.lines().count()),
         (Some(true), 21)
     );
-    let md = world.run(&days(&["--format", "md"])).ends(0).out;
+    let md = fixture.run(&days(&["--format", "md"])).ends(0).out;
     assert!(md.contains(&format!("**Page views {from} … {to} (UTC)**")) && md.contains("Partial: more pages"), "{md}");
-    assert_eq!(asked(&world), 1, "a range that has ended is asked for once");
-    let second = world.run(&days(&["--format", "json", "--page", "2"])).ends(0);
+    assert_eq!(asked(&fixture), 1, "a range that has ended is asked for once");
+    let second = fixture.run(&days(&["--format", "json", "--page", "2"])).ends(0);
     let second: Value = serde_json::from_str(&second.out).expect("JSON");
     assert!(paths(&second).iter().all(|path| !paths(&read).contains(path)));
-    let beyond = world.run(&days(&["--page", "99"])).ends(0);
-    assert_eq!(
-        (beyond.out.as_str(), beyond.err.as_str()),
-        ("", "docdeck: Page 99 is empty: the pages end before it.\n")
-    );
+    let beyond = fixture.run(&days(&["--page", "99"])).ends(0);
+    assert_eq!((beyond.out.as_str(), beyond.err.as_str()), ("", "docdeck: Page 99 is empty. Choose a lower --page.\n"));
 }
 
 #[test]
-fn all_pages_come_ranked_after_the_price_and_again_for_nothing() {
-    let world = world(&[]);
-    let ran = world.run(&["views", "--all", "--format", "json"]).ends(0);
+fn all_pages_are_sorted_after_the_cost_line_and_cached() {
+    let fixture = fixture(&[]);
+    let ran = fixture.run(&["views", "--all", "--format", "json"]).ends(0);
     let read: Value = serde_json::from_str(&ran.out).expect("JSON");
     let rows = paths(&read).len();
-    assert_eq!((is_all(rows), &read["complete"], asked(&world)), (true, &json!(true), 3));
+    assert_eq!((is_all(rows), &read["complete"], asked(&fixture)), (true, &json!(true), 3));
     let totals: Vec<i64> = read["views"].as_array().expect("views").iter().map(total).collect();
     assert!(totals.is_sorted_by(|a, b| a >= b));
     let lines: Vec<&str> = ran.err.lines().collect();
     assert!(
-        lines[0].starts_with("Loading all pages of ") && lines[0].ends_with(": at least 1 request, 100 left here."),
+        lines[0].starts_with("Loading all pages of ")
+            && lines[0].ends_with(": at least 1 request, 100 requests left this hour."),
         "{ran:?}"
     );
     assert!(
@@ -125,45 +123,45 @@ fn all_pages_come_ranked_after_the_price_and_again_for_nothing() {
             && lines[3].ends_with(&format!("% of the views, {rows} rows, 3 requests")),
         "{ran:?}"
     );
-    assert!(lines[4].starts_with(&format!("{rows} rows as of ")) && lines[4].ends_with(", by 3 requests."), "{ran:?}");
-    let again = world.run(&["views", "--all", "--format", "csv"]).ends(0);
-    assert_eq!((again.out.lines().count(), asked(&world)), (rows + 1, 3));
+    assert!(lines[4].starts_with(&format!("{rows} rows as of ")) && lines[4].ends_with(", 3 requests."), "{ran:?}");
+    let again = fixture.run(&["views", "--all", "--format", "csv"]).ends(0);
+    assert_eq!((again.out.lines().count(), asked(&fixture)), (rows + 1, 3));
     assert!(
-        again.err.starts_with(&format!("{rows} rows as of ")) && again.err.ends_with("without a request.\n"),
+        again.err.starts_with(&format!("{rows} rows as of ")) && again.err.ends_with("no requests.\n"),
         "{again:?}"
     );
-    let afresh = world.run(&["views", "--all", "--fresh"]).ends(0);
-    assert_eq!((afresh.out.lines().count(), asked(&world)), (rows, 6));
-    assert!(afresh.err.contains("at least 1 request, last time 3, 97 left here."), "{afresh:?}");
+    let afresh = fixture.run(&["views", "--all", "--fresh"]).ends(0);
+    assert_eq!((afresh.out.lines().count(), asked(&fixture)), (rows, 6));
+    assert!(afresh.err.contains("at least 1 request, last time 3, 97 requests left this hour."), "{afresh:?}");
 }
 
 #[test]
-fn until_a_share_of_the_views_is_loaded_and_then_the_rest() {
-    let world = world(&[]);
-    let part = world.run(&["views", "--all", "--until", "50%", "--format", "json"]).ends(0);
+fn until_loads_a_share_of_the_views_and_later_the_rest() {
+    let fixture = fixture(&[]);
+    let part = fixture.run(&["views", "--all", "--until", "50%", "--format", "json"]).ends(0);
     let read: Value = serde_json::from_str(&part.out).expect("JSON");
     let rows = read["views"].as_array().expect("rows").len();
     assert_eq!(
-        (rows, &read["complete"], asked(&world)),
+        (rows, &read["complete"], asked(&fixture)),
         (250, &json!(false), 1),
         "the first answer holds more than half"
     );
-    assert!(part.err.contains("of the views, as --until asks."), "{}", part.err);
-    let again = world.run(&["views", "--all", "--until", "50", "--format", "csv"]).ends(0);
-    assert_eq!((again.out.lines().count(), asked(&world)), (251, 1), "there is enough already");
-    let rest = world.run(&["views", "--all", "--format", "csv"]).ends(0);
-    assert!(is_all(rest.out.lines().count() - 1) && asked(&world) == 3, "{rest:?}");
+    assert!(part.err.contains("of the views because of --until."), "{}", part.err);
+    let again = fixture.run(&["views", "--all", "--until", "50", "--format", "csv"]).ends(0);
+    assert_eq!((again.out.lines().count(), asked(&fixture)), (251, 1), "there is enough already");
+    let rest = fixture.run(&["views", "--all", "--format", "csv"]).ends(0);
+    assert!(is_all(rest.out.lines().count() - 1) && asked(&fixture) == 3, "{rest:?}");
     for wrong in ["0", "101", "all"] {
-        let refused = world.run(&["views", "--all", "--until", wrong]).ends(2);
+        let refused = fixture.run(&["views", "--all", "--until", wrong]).ends(2);
         assert!(refused.err.contains("a whole number from 1 to 100"), "{}", refused.err);
     }
-    world.run(&["views", "--until", "95%"]).ends(2);
+    fixture.run(&["views", "--until", "95%"]).ends(2);
 }
 
 #[test]
-fn when_the_hour_is_used_up_what_came_is_marked_and_the_next_time_goes_on_from_there() {
-    let world = world(&[]);
-    let paid = world.store(async |store, scope| {
+fn at_the_hourly_limit_partial_rows_are_marked_and_the_next_run_continues() {
+    let fixture = fixture(&[]);
+    let paid = fixture.store(async |store, scope| {
         let mut paid = chrono::Utc::now();
         for _ in 0..98 {
             paid = chrono::Utc::now();
@@ -171,43 +169,43 @@ fn when_the_hour_is_used_up_what_came_is_marked_and_the_next_time_goes_on_from_t
         }
         paid
     });
-    let ran = world.run(&["views", "--all", "--format", "json"]).ends(5);
-    let read = ran.json_of_many_lines();
+    let ran = fixture.run(&["views", "--all", "--format", "json"]).ends(5);
+    let read = ran.multiline_json();
     assert_eq!((paths(&read).len(), &read["complete"], &read["exitCode"]), (500, &json!(false), &json!(5)));
-    assert!(read["error"].as_str().is_some_and(|error| error.contains("used on this computer")), "{read}");
-    assert!(ran.err.contains("at least 1 request, 2 left here."), "{ran:?}");
-    let table = world.run(&["views", "--all"]).ends(5);
-    assert_eq!((table.out.lines().count(), asked(&world)), (500, 2));
-    assert!(table.err.contains("docdeck: Not complete: 500 rows of "), "{table:?}");
-    world.store(async |store, scope| store.refund(scope, RateLimited::Views, paid).await.expect("given back"));
-    let rest = world.run(&["views", "--all"]).ends(0);
-    assert_eq!((is_all(rest.out.lines().count()), asked(&world)), (true, 3));
+    assert!(read["error"].as_str().is_some_and(|error| error.contains("this hour are used (this computer)")), "{read}");
+    assert!(ran.err.contains("at least 1 request, 2 requests left this hour."), "{ran:?}");
+    let table = fixture.run(&["views", "--all"]).ends(5);
+    assert_eq!((table.out.lines().count(), asked(&fixture)), (500, 2));
+    assert!(table.err.contains("docdeck: Partial: 500 rows of "), "{table:?}");
+    fixture.store(async |store, scope| store.refund(scope, RateLimited::Views, paid).await.expect("given back"));
+    let rest = fixture.run(&["views", "--all"]).ends(0);
+    assert_eq!((is_all(rest.out.lines().count()), asked(&fixture)), (true, 3));
     assert!(
-        rest.err.contains(", going on after 500 rows: about 1 request, estimated from the first 500 rows ("),
+        rest.err.contains(", continuing after 500 rows: about 1 request, estimated from the first 500 rows ("),
         "{rest:?}"
     );
 }
 
 #[test]
-fn ctrl_c_keeps_what_was_taken_in() {
-    let world = world(&["views=latency-400"]);
-    let running = world.start(&["views", "--all"]);
+fn ctrl_c_keeps_the_loaded_rows() {
+    let fixture = fixture(&["views=latency-400"]);
+    let running = fixture.start(&["views", "--all"]);
     running.err_line("250 rows, 1 request");
     running.signal(Signal::INT);
     let ran = running.end().ends(130);
     assert_eq!(ran.out, "");
     assert!(
-        ran.err.contains("250 rows of ") && ran.err.contains("are kept (1 request): the same command goes on"),
+        ran.err.contains("250 rows of ") && ran.err.contains("are cached (1 request). Run the same command again"),
         "{ran:?}"
     );
-    world.faults(&[]);
-    let rest = world.run(&["views", "--all"]).ends(0);
+    fixture.faults(&[]);
+    let rest = fixture.run(&["views", "--all"]).ends(0);
     assert!(is_all(rest.out.lines().count()), "{rest:?}");
-    assert!(rest.err.contains(", going on after 250 rows: "), "{rest:?}");
+    assert!(rest.err.contains(", continuing after 250 rows: "), "{rest:?}");
 }
 
 #[test]
-fn a_failure_ends_with_its_code_and_writes_no_rows() {
+fn a_failure_exits_with_its_code_and_writes_no_rows() {
     for (fault, code) in [
         ("views=401", 3),
         ("views=403", 3),
@@ -216,64 +214,64 @@ fn a_failure_ends_with_its_code_and_writes_no_rows() {
         ("views=refuse", 4),
         ("views=429-60", 5),
     ] {
-        let world = world(&[fault]);
+        let fixture = fixture(&[fault]);
         for words in [&["views"][..], &["views", "--all"]] {
-            let ran = world.run(words).ends(code);
+            let ran = fixture.run(words).ends(code);
             assert_eq!(ran.out, "", "{fault}");
         }
-        let ran = world.run(&["views", "--format", "json"]).ends(code);
+        let ran = fixture.run(&["views", "--format", "json"]).ends(code);
         assert_eq!(ran.json()["exitCode"], code);
     }
-    let world = world(&[]);
-    let ran = world.run_with(&["views"], &[("DOCDECK_API_KEY", "")], "").ends(2);
+    let fixture = fixture(&[]);
+    let ran = fixture.run_with(&["views"], &[("DOCDECK_API_KEY", "")], "").ends(2);
     assert!(ran.err.contains("export DOCDECK_API_KEY"), "{ran:?}");
 }
 
 #[test]
-fn what_makes_no_sense_is_said_and_nothing_is_asked() {
-    let world = world(&[]);
+fn invalid_options_are_errors_without_a_request() {
+    let fixture = fixture(&[]);
     for (words, sentence) in [
-        (&["--last", "0d"][..], "docdeck: --last: from 1 to 3660 days. Nothing was asked.\n"),
+        (&["--last", "0d"][..], "docdeck: --last: a range has 1 to 3660 days. Nothing was loaded.\n"),
         (
             &["--last", "soon"],
             "--last: soon is not a date: write 2026-11-20, 2026-10, 2026-q3, 2026-w47, 7d or last week",
         ),
         (&["--from", "2026-11-05", "--to", "2026-11-01"], "--from, --to: 2026-11-05 comes after 2026-11-01"),
         (&["--from", "2026-02-30"], "February 2026 has 28 days, so there is no 30"),
-        (&["--from", "2999-01-01", "--to", "2999-01-02"], "2999-01-01 has not come yet"),
+        (&["--from", "2999-01-01", "--to", "2999-01-02"], "2999-01-01 is in the future"),
         (&["--to", "2026-11-01"], "--from <D>"),
         (&["--last", "7d", "--from", "2026-11-01"], "cannot be used with"),
-        (&["--limit", "251"], "it has to be a whole number from 1 to 250"),
-        (&["--limit", "0"], "it has to be a whole number from 1 to 250"),
-        (&["--page", "0"], "it has to be a whole number from 1 on"),
+        (&["--limit", "251"], "it must be a whole number from 1 to 250"),
+        (&["--limit", "0"], "it must be a whole number from 1 to 250"),
+        (&["--page", "0"], "it must be a whole number, 1 or more"),
         (&["--all", "--page", "2"], "cannot be used with"),
         (&["--format", "xml"], "[possible values: table, csv, json, md]"),
     ] {
-        let ran = world.run(&[&["views"], words].concat()).ends(2);
+        let ran = fixture.run(&[&["views"], words].concat()).ends(2);
         assert!(ran.err.contains(sentence) && ran.out.is_empty(), "{words:?}: {ran:?}");
     }
-    assert_eq!(asked(&world), 0);
+    assert_eq!(asked(&fixture), 0);
 }
 
 #[test]
-fn days_that_have_not_come_are_left_out_and_that_is_said() {
-    let world = world(&[]);
-    let today = world.sim.now().date_naive();
+fn future_days_are_left_out_with_a_note() {
+    let fixture = fixture(&[]);
+    let today = fixture.sim.now().date_naive();
     let (from, to) =
         (today.pred_opt().expect("a day"), today.succ_opt().and_then(|day| day.succ_opt()).expect("a day"));
     let words = ["views", "--format", "json", "--from", &from.to_string(), "--to", &to.to_string()];
-    let ran = world.run(&words).ends(0);
-    assert!(ran.err.starts_with(&format!("docdeck: {to} has not come yet: the range ends today, ")), "{ran:?}");
+    let ran = fixture.run(&words).ends(0);
+    assert!(ran.err.starts_with(&format!("docdeck: {to} is in the future, so the range ends today, ")), "{ran:?}");
     let read: Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(read["range"]["to"], today.to_string());
 }
 
 #[test]
-fn a_reader_that_has_had_enough_ends_it_quietly() {
-    let world = world(&[]);
+fn a_closed_pipe_ends_it_quietly() {
+    let fixture = fixture(&[]);
     let script = format!("{} views --all | head -n 1; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_docdeck"));
     let mut shell = assert_cmd::Command::new("bash");
-    let output = shell.env_clear().envs(world.variables()).args(["-c", &script]).output().expect("it ran");
+    let output = shell.env_clear().envs(fixture.variables()).args(["-c", &script]).output().expect("it ran");
     let out = String::from_utf8(output.stdout).expect("text");
     assert_eq!((out.lines().count(), out.lines().last()), (2, Some("0")), "{out}");
     assert!(!String::from_utf8(output.stderr).expect("text").contains("panic"));

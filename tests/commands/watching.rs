@@ -1,4 +1,4 @@
-//! `watch` and `status`.
+//! `docdeck watch` and `docdeck status`.
 
 use crate::command_fixture::CommandFixture;
 use docdeck::model::log::Operation;
@@ -6,29 +6,29 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 #[test]
-fn changes_are_told_a_line_each_until_ctrl_c() {
-    let world = CommandFixture::new(&[]);
-    world.run(&["new", "Known [sim:seconds=60000]"]).ends(0);
-    let running = world.start(&["watch"]);
+fn each_change_is_a_line_until_ctrl_c() {
+    let fixture = CommandFixture::new(&[]);
+    fixture.run(&["new", "Known [sim:seconds=60000]"]).ends(0);
+    let running = fixture.start(&["watch"]);
     let first = running.out_line("watching");
-    assert!(first.ends_with("watching 1 job known here: 1 working, 0 need you"), "{first}");
-    world.run(&["new", "Fresh [sim:seconds=100] [sim:pr]"]).ends(0);
+    assert!(first.ends_with("watching 1 job: 1 working, 0 need you"), "{first}");
+    fixture.run(&["new", "Fresh [sim:seconds=100] [sim:pr]"]).ends(0);
     let accepted = running.out_line("Fresh");
     assert!(accepted.contains("Fresh"), "{accepted}");
     let done = running.out_line("completed, pull request http");
     assert!(done.get(..20).is_some_and(|time| time.ends_with('Z')), "{done}");
     running.signal(Signal::INT);
     let ran = running.end().ends(130);
-    assert!(ran.err.contains("The jobs go on"), "{}", ran.err);
+    assert!(ran.err.contains("The jobs keep running"), "{}", ran.err);
     assert!(!ran.out.contains('\x1b') && !ran.err.contains('\x1b'));
 }
 
 #[test]
-fn as_json_it_is_one_object_a_change() {
-    let world = CommandFixture::new(&[]);
-    let running = world.start(&["watch", "--json"]);
-    running.err_line("watching 0 jobs known here");
-    world.run(&["new", "Fresh [sim:seconds=100] [sim:fail]"]).ends(0);
+fn as_json_each_change_is_an_object() {
+    let fixture = CommandFixture::new(&[]);
+    let running = fixture.start(&["watch", "--json"]);
+    running.err_line("watching 0 jobs: 0 working");
+    fixture.run(&["new", "Fresh [sim:seconds=100] [sim:fail]"]).ends(0);
     let line = running.out_line("\"failed\"");
     let change: Value = serde_json::from_str(&line).expect("JSON");
     assert_eq!(
@@ -42,12 +42,12 @@ fn as_json_it_is_one_object_a_change() {
 }
 
 #[test]
-fn beside_another_one_that_polls_it_hears_the_same() {
-    let world = CommandFixture::new(&[]);
-    let (one, two) = (world.start(&["watch"]), world.start(&["watch"]));
+fn a_second_watch_prints_the_same_changes() {
+    let fixture = CommandFixture::new(&[]);
+    let (one, two) = (fixture.start(&["watch"]), fixture.start(&["watch"]));
     one.out_line("watching");
     two.out_line("watching");
-    world.run(&["new", "Shared [sim:seconds=100] [sim:pr]"]).ends(0);
+    fixture.run(&["new", "Shared [sim:seconds=100] [sim:pr]"]).ends(0);
     one.out_line("completed");
     two.out_line("completed");
     for running in [one, two] {
@@ -57,14 +57,14 @@ fn beside_another_one_that_polls_it_hears_the_same() {
 }
 
 #[test]
-fn nobody_reading_ends_it_quietly() {
-    let world = CommandFixture::new(&[]);
+fn a_closed_pipe_ends_the_watch_quietly() {
+    let fixture = CommandFixture::new(&[]);
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docdeck"));
     let output = command
         .env_clear()
-        .envs(world.variables())
+        .envs(fixture.variables())
         .arg("watch")
         .stdin(std::process::Stdio::null())
         .stdout(writer)
@@ -74,24 +74,24 @@ fn nobody_reading_ends_it_quietly() {
 }
 
 #[test]
-fn a_refused_key_ends_the_watch_with_3() {
-    let world = CommandFixture::new(&[]);
-    world.run(&["new", "Known [sim:seconds=60000]"]).ends(0);
-    world.faults(&["get=401"]);
-    let ran = world.run(&["watch", "--json"]).ends(3);
+fn a_rejected_key_ends_the_watch_with_3() {
+    let fixture = CommandFixture::new(&[]);
+    fixture.run(&["new", "Known [sim:seconds=60000]"]).ends(0);
+    fixture.faults(&["get=401"]);
+    let ran = fixture.run(&["watch", "--json"]).ends(3);
     assert_eq!(ran.json()["exitCode"], 3);
 }
 
 #[test]
-fn the_status_counts_what_needs_the_user_and_what_works_without_a_request() {
-    let world = CommandFixture::new(&[]);
+fn the_status_counts_jobs_without_a_request() {
+    let fixture = CommandFixture::new(&[]);
     let status =
-        |words: &[&str]| world.run_with(&[&["status"], words].concat(), &[("DOCDECK_API_KEY", "")], "").ends(0);
-    assert_eq!(status(&[]).out, "no jobs known here\n");
-    assert!(!world.data().exists(), "nothing is made");
-    world.run(&["new", "Works [sim:seconds=60000]"]).ends(0);
-    world.run(&["new", "Fails [sim:seconds=60] [sim:fail]", "--wait"]).ends(1);
-    let asked = world.sim.requests(Operation::Get);
+        |words: &[&str]| fixture.run_with(&[&["status"], words].concat(), &[("DOCDECK_API_KEY", "")], "").ends(0);
+    assert_eq!(status(&[]).out, "no jobs\n");
+    assert!(!fixture.data().exists(), "nothing is made");
+    fixture.run(&["new", "Works [sim:seconds=60000]"]).ends(0);
+    fixture.run(&["new", "Fails [sim:seconds=60] [sim:fail]", "--wait"]).ends(1);
+    let asked = fixture.sim.requests(Operation::Get);
     assert_eq!(status(&[]).out, "1 needs you · 1 working\n");
     let json = status(&["--json"]).json();
     assert_eq!(
@@ -99,30 +99,30 @@ fn the_status_counts_what_needs_the_user_and_what_works_without_a_request() {
         (Some(1), Some(1), Some(0))
     );
     assert!(json["asOf"].is_string(), "{json}");
-    assert_eq!(world.sim.requests(Operation::Get), asked);
+    assert_eq!(fixture.sim.requests(Operation::Get), asked);
     assert_eq!(status(&["--ascii"]).out, "1 needs you . 1 working\n");
 }
 
 #[test]
-fn a_status_without_a_project_is_quiet() {
-    let world = CommandFixture::new(&[]);
-    let ran = world.run_with(&["status"], &[("DOCDECK_PROJECT_ID", "")], "").ends(0);
+fn status_without_a_project_is_no_error() {
+    let fixture = CommandFixture::new(&[]);
+    let ran = fixture.run_with(&["status"], &[("DOCDECK_PROJECT_ID", "")], "").ends(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("not set up\n", ""));
-    let json = world.run_with(&["status", "--json"], &[("DOCDECK_PROJECT_ID", "")], "").ends(0).json();
+    let json = fixture.run_with(&["status", "--json"], &[("DOCDECK_PROJECT_ID", "")], "").ends(0).json();
     assert_eq!(json["needYou"], Value::Null);
 }
 
 #[test]
-fn a_status_leaves_a_store_that_is_newer_or_damaged_as_it_is() {
-    let world = CommandFixture::new(&[]);
-    world.run(&["new", "Known [sim:seconds=60000]"]).ends(0);
-    let file = world.data().join("docdeck.db");
+fn status_does_not_change_a_newer_or_damaged_store() {
+    let fixture = CommandFixture::new(&[]);
+    fixture.run(&["new", "Known [sim:seconds=60000]"]).ends(0);
+    let file = fixture.data().join("docdeck.db");
     let db = rusqlite::Connection::open(&file).expect("a file");
     db.pragma_update(None, "user_version", 99).expect("written");
     drop(db);
-    let ran = world.run(&["status"]).ends(2);
+    let ran = fixture.run(&["status"]).ends(2);
     assert!(ran.err.contains("newer docdeck"), "{}", ran.err);
     std::fs::write(&file, "no database at all, but long enough to be looked at").expect("written");
-    world.run(&["status"]).ends(2);
+    fixture.run(&["status"]).ends(2);
     assert!(std::fs::read_to_string(&file).is_ok_and(|text| text.starts_with("no database")));
 }

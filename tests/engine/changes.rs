@@ -1,4 +1,4 @@
-//! What comes of changes beside the list: the user's own program, and two rows that turn out to be one job.
+//! Tests of the `on_change` program and of rows that turn out to be one job.
 
 use crate::engine_fixture::{EngineFixture, open, scope_of, sim};
 use docdeck::model::engine_event::EngineEvent;
@@ -9,7 +9,7 @@ use docdeck::model::prompt::Resolution;
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_program_of_ones_own_gets_each_change_once_as_json_whoever_polls() {
+async fn the_program_gets_each_change_once_as_json_whichever_instance_polls() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let out = tempfile::tempdir().expect("a folder");
     let file = out.path().join("changes");
@@ -19,7 +19,7 @@ async fn a_program_of_ones_own_gets_each_change_once_as_json_whoever_polls() {
     let _two = EngineFixture::begin_with_program(&sim, folder.path(), program).await;
     let (_, row) = one.accepted("Fix it\nplease [sim:seconds=30] [sim:pr]").await;
     one.row(row.key, "the end of the job", |row| row.status == Some(Status::Completed)).await;
-    // The engine's next look comes after the run; the file is what it left.
+    // The engine's next check comes after the run, which has written the file.
     let (_, other) = one.accepted("Another [sim:seconds=30] [sim:fail]").await;
     one.row(other.key, "the end of the other", |row| row.status == Some(Status::Failed)).await;
     let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
@@ -42,18 +42,19 @@ async fn a_program_of_ones_own_gets_each_change_once_as_json_whoever_polls() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_follow_up_that_wakes_a_job_is_a_change_that_the_program_gets_once() {
+async fn a_follow_up_that_reactivates_a_job_runs_the_program_once() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let out = tempfile::tempdir().expect("a folder");
     let file = out.path().join("changes");
     let program = vec!["tee".to_owned(), "-a".to_owned(), file.to_str().expect("a path").to_owned()];
-    let mut desk = EngineFixture::begin_with_program(&sim, folder.path(), program.clone()).await;
+    let mut fixture = EngineFixture::begin_with_program(&sim, folder.path(), program.clone()).await;
     let _other = EngineFixture::begin_with_program(&sim, folder.path(), program).await;
-    let (_, row) = desk.accepted("Fix it [sim:seconds=30] [sim:pr]").await;
-    desk.row(row.key, "the end of the job", |row| row.status == Some(Status::Completed)).await;
-    let (prompt, _) = desk.engine.submit_follow_up(row.key, "More [sim:seconds=30] [sim:fail]").await.expect("on disk");
-    desk.outcome(prompt).await;
-    desk.row(row.key, "the second end", |row| row.status == Some(Status::Failed)).await;
+    let (_, row) = fixture.accepted("Fix it [sim:seconds=30] [sim:pr]").await;
+    fixture.row(row.key, "the end of the job", |row| row.status == Some(Status::Completed)).await;
+    let (prompt, _) =
+        fixture.engine.submit_follow_up(row.key, "More [sim:seconds=30] [sim:fail]").await.expect("on disk");
+    fixture.outcome(prompt).await;
+    fixture.row(row.key, "the second end", |row| row.status == Some(Status::Failed)).await;
     let written = tokio::time::timeout(std::time::Duration::from_secs(10), async {
         loop {
             let written = std::fs::read_to_string(&file).unwrap_or_default();
@@ -72,13 +73,13 @@ async fn a_follow_up_that_wakes_a_job_is_a_change_that_the_program_gets_once() {
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_be_run_is_said_in_the_log_and_polling_goes_on() {
+async fn a_program_that_cannot_be_run_is_logged_and_polling_continues() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let program = vec!["docdeck-no-such-program".to_owned()];
-    let mut desk = EngineFixture::begin_with_program(&sim, folder.path(), program).await;
-    desk.accepted("Fix it [sim:seconds=30] [sim:fail]").await;
-    let note = desk.until("the note", |news| match news {
-        EngineEvent::Logged(entry) => match &entry.what {
+    let mut fixture = EngineFixture::begin_with_program(&sim, folder.path(), program).await;
+    fixture.accepted("Fix it [sim:seconds=30] [sim:fail]").await;
+    let note = fixture.until("the note", |news| match news {
+        EngineEvent::Logged(entry) => match &entry.kind {
             LogKind::Note(note) => Some(note.to_string()),
             _ => None,
         },
@@ -86,12 +87,12 @@ async fn a_program_that_cannot_be_run_is_said_in_the_log_and_polling_goes_on() {
     });
     let note = note.await;
     assert!(note.contains("docdeck-no-such-program") && note.contains("can't be started"), "{note}");
-    desk.accepted("Another [sim:seconds=6000]").await;
-    desk.look().await;
+    fixture.accepted("Another [sim:seconds=6000]").await;
+    fixture.look().await;
 }
 
 #[tokio::test]
-async fn the_row_of_a_tracked_job_goes_when_a_prompt_turns_out_to_have_made_it() {
+async fn the_row_of_a_tracked_job_is_merged_into_the_prompt_that_created_it() {
     let (sim, folder) = (sim(&["create=lost"]).await, tempfile::tempdir().expect("a folder"));
     let mut one = EngineFixture::begin(&sim, folder.path()).await;
     let mut two = EngineFixture::begin(&sim, folder.path()).await;
@@ -110,7 +111,7 @@ async fn the_row_of_a_tracked_job_goes_when_a_prompt_turns_out_to_have_made_it()
 }
 
 #[tokio::test]
-async fn a_list_of_ids_is_tracked_at_once_and_each_unknown_one_is_said() {
+async fn a_list_of_ids_is_tracked_at_once_and_each_unknown_one_is_reported() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let elsewhere = tempfile::tempdir().expect("a folder");
     let mut maker = EngineFixture::begin(&sim, elsewhere.path()).await;
@@ -120,12 +121,12 @@ async fn a_list_of_ids_is_tracked_at_once_and_each_unknown_one_is_said() {
     }
     maker.engine.stop().await;
     let gets = sim.requests(Operation::Get);
-    let desk = EngineFixture::begin(&sim, folder.path()).await;
+    let fixture = EngineFixture::begin(&sim, folder.path()).await;
     let (unknown, twice) = (JobId::new("no-such-job").expect("an id"), ids[0].clone());
     let asked: Vec<JobId> = [ids.clone(), vec![unknown.clone(), twice]].concat();
     let mut tasks = tokio::task::JoinSet::new();
     for id in asked.clone() {
-        let engine = desk.engine.clone();
+        let engine = fixture.engine.clone();
         tasks.spawn(async move { (id.clone(), engine.track(&id).await) });
     }
     for (id, result) in tasks.join_all().await {

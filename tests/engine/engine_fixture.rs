@@ -1,4 +1,4 @@
-//! What the tests share: an engine on a store in a folder of its own, and waiting for its news.
+//! The test fixture: an engine with a store in its own folder, and helpers that wait for its events.
 
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
@@ -13,20 +13,20 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Longer than anything here takes; a test that waits for it has failed.
+/// Longer than anything in these tests takes; a test that waits for it has failed.
 const TOO_LONG: Duration = Duration::from_secs(20);
 
-/// An engine, its store and its news.
+/// An engine, its store and its events.
 pub(crate) struct EngineFixture {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
     pub(crate) scope: Scope,
     news: mpsc::Receiver<EngineEvent>,
-    /// Every request that this engine made.
+    /// Every request of this engine.
     pub(crate) requests: Vec<LogEntry>,
 }
 
-/// A simulator in which jobs live a hundred times faster than usual.
+/// A simulator in which jobs run a hundred times faster than usual.
 pub(crate) async fn sim(faults: &[&str]) -> Sim {
     let faults = faults.iter().map(|fault| fault.parse::<Fault>().expect("a fault")).collect();
     let options = SimOptions { jobs: 0, pages: 120, speed: 100.0, faults, ..SimOptions::default() };
@@ -42,7 +42,7 @@ pub(crate) fn open(folder: &Path) -> Store {
 }
 
 impl EngineFixture {
-    /// With leases and locks, as the real program.
+    /// With leases and locks, like the real program.
     pub(crate) async fn begin(sim: &Sim, folder: &Path) -> Self {
         Self::begin_with(scope_of(sim), sim.api_key(), folder).await
     }
@@ -51,12 +51,12 @@ impl EngineFixture {
         Self::on(open(folder), scope, key, Some(folder)).await
     }
 
-    /// In memory and alone, as the demo.
+    /// In memory and alone, like the demo.
     pub(crate) async fn begin_alone(sim: &Sim) -> Self {
         Self::on(Store::in_memory().expect("a store"), scope_of(sim), sim.api_key(), None).await
     }
 
-    /// With a program of the user's own for changes.
+    /// With an `on_change` program.
     pub(crate) async fn begin_with_program(sim: &Sim, folder: &Path, on_change: Vec<String>) -> Self {
         Self::made(open(folder), scope_of(sim), sim.api_key(), Some(folder), Some(on_change)).await
     }
@@ -80,31 +80,31 @@ impl EngineFixture {
             store: store.clone(),
             scope: scope.clone(),
             poll: PollOptions::default(),
-            duties: LeaseRoles::All,
+            roles: LeaseRoles::All,
             lock_folder: lock_folder.map(Path::to_owned),
             on_change,
-            news: sender,
+            events: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");
         Self { engine, store, scope, news, requests: Vec::new() }
     }
 
-    /// The first news that `wanted` makes something of; what comes before is passed over.
+    /// Returns the first event for which `wanted` returns a value; earlier ones are skipped.
     pub(crate) async fn until<T>(&mut self, what: &str, wanted: impl FnMut(&EngineEvent) -> Option<T>) -> T {
         self.within(TOO_LONG, wanted).await.unwrap_or_else(|| panic!("waited in vain for {what}"))
     }
 
-    /// As [`EngineFixture::until`], giving up after `patience`.
+    /// Like [`EngineFixture::until`], with another timeout.
     pub(crate) async fn within<T>(
         &mut self,
-        patience: Duration,
+        timeout: Duration,
         mut wanted: impl FnMut(&EngineEvent) -> Option<T>,
     ) -> Option<T> {
-        let end = tokio::time::Instant::now() + patience;
+        let end = tokio::time::Instant::now() + timeout;
         loop {
             let news = tokio::time::timeout_at(end, self.news.recv()).await.ok()?.expect("the engine runs");
             if let EngineEvent::Logged(entry) = &news
-                && matches!(entry.what, LogKind::Request { .. })
+                && matches!(entry.kind, LogKind::Request { .. })
             {
                 self.requests.push(entry.clone());
             }
@@ -114,7 +114,7 @@ impl EngineFixture {
         }
     }
 
-    /// The next step of a prompt that is not `Queued` without a time nor `Sending`.
+    /// The next state of a prompt other than `Sending` and `Queued` without a time.
     pub(crate) async fn outcome(&mut self, of: PromptId) -> (Delivery, Job) {
         self.until("the outcome of a prompt", |news| match news {
             EngineEvent::Prompt { prompt, delivery, job } if *prompt == of => match delivery {
@@ -135,7 +135,7 @@ impl EngineFixture {
         .await
     }
 
-    /// A new job that the service has accepted.
+    /// Submits a new job and waits until it is accepted.
     pub(crate) async fn accepted(&mut self, text: &str) -> (PromptId, Job) {
         let (prompt, _) = self.engine.submit_new_job(text).await.expect("on disk");
         let (delivery, row) = self.outcome(prompt).await;
@@ -143,10 +143,10 @@ impl EngineFixture {
         (prompt, row)
     }
 
-    /// The next look at a job that this engine makes.
+    /// Waits for the next check of a job by this engine.
     pub(crate) async fn look(&mut self) {
         self.until("a look at a job", |news| match news {
-            EngineEvent::Logged(LogEntry { what: LogKind::Request { operation: Operation::Get, .. }, .. }) => Some(()),
+            EngineEvent::Logged(LogEntry { kind: LogKind::Request { operation: Operation::Get, .. }, .. }) => Some(()),
             _ => None,
         })
         .await;
@@ -154,7 +154,7 @@ impl EngineFixture {
 
     pub(crate) fn requests_of(&self, wanted: Operation) -> usize {
         let is_one =
-            |entry: &&LogEntry| matches!(entry.what, LogKind::Request { operation, .. } if operation == wanted);
+            |entry: &&LogEntry| matches!(entry.kind, LogKind::Request { operation, .. } if operation == wanted);
         self.requests.iter().filter(is_one).count()
     }
 }

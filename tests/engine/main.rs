@@ -1,5 +1,5 @@
-//! The engine with the real client and the real store against the simulated service: what is submitted, polled, shared
-//! between instances and loaded.
+//! Tests of the engine with the real client and the real store against the simulated service: submitting, polling,
+//! sharing between instances, and loading page views.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "clippy excuses test functions only, not what they share")]
 

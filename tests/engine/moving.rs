@@ -1,4 +1,4 @@
-//! What came from another computer: an engine sends nothing of it by itself.
+//! Tests with prompts imported from another computer: the engine does not send them automatically.
 
 use crate::engine_fixture::{EngineFixture, open, scope_of, sim};
 use docdeck::model::log::Operation;
@@ -7,7 +7,7 @@ use docdeck::store::ExportFilter;
 use std::io::{BufReader, Seek as _};
 
 #[tokio::test]
-async fn a_prompt_that_waits_on_another_computer_is_sent_by_that_one_alone() {
+async fn a_prompt_that_waits_on_another_computer_is_only_sent_there() {
     let (sim, here, there) =
         (sim(&[]).await, tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (store, scope) = (open(here.path()), scope_of(&sim));
@@ -19,16 +19,16 @@ async fn a_prompt_that_waits_on_another_computer_is_sent_by_that_one_alone() {
     let other = open(there.path());
     other.import(BufReader::new(lines), ExportFilter::default(), false, chrono::Utc::now()).await.expect("taken in");
     other.close().await;
-    // An engine that polls and sends what is queued; its own prompt goes out behind whatever else it would send.
-    let mut desk = EngineFixture::begin(&sim, there.path()).await;
-    let (_, own) = desk.accepted("Mine").await;
+    // An engine that polls and dispatches; its own prompt is sent after everything else that it would send.
+    let mut fixture = EngineFixture::begin(&sim, there.path()).await;
+    let (_, own) = fixture.accepted("Mine").await;
     assert_eq!(sim.requests(Operation::Create), 1);
-    let rows = desk.store.jobs(&desk.scope).await.expect("rows");
+    let rows = fixture.store.jobs(&fixture.scope).await.expect("rows");
     let theirs = rows.iter().find(|row| row.key != own.key).expect("taken in");
     assert_eq!(theirs.undelivered, Some(DeliveryKind::Unconfirmed));
-    desk.engine.stop().await;
-    // Where it was written it goes out as ever.
-    let mut desk = EngineFixture::begin(&sim, here.path()).await;
-    assert_eq!(desk.outcome(waiting).await.0, Delivery::Accepted);
+    fixture.engine.stop().await;
+    // On the computer where it was written it is sent as usual.
+    let mut fixture = EngineFixture::begin(&sim, here.path()).await;
+    assert_eq!(fixture.outcome(waiting).await.0, Delivery::Accepted);
     assert_eq!(sim.requests(Operation::Create), 2);
 }

@@ -1,4 +1,4 @@
-//! Two instances on one store: one polls, both know, nothing goes out twice.
+//! Tests of two instances on one store: one polls, both get the changes, nothing is sent twice.
 
 use crate::engine_fixture::{EngineFixture, open, scope_of, sim};
 use docdeck::model::change::LocalChange;
@@ -12,7 +12,7 @@ use docdeck::store::{ExportFilter, PruneJobs, Store};
 use std::time::Duration;
 
 #[tokio::test]
-async fn one_of_two_instances_polls_and_the_other_hears_of_every_change() {
+async fn one_of_two_instances_polls_and_the_other_gets_every_change() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let mut one = EngineFixture::begin(&sim, folder.path()).await;
     let mut two = EngineFixture::begin(&sim, folder.path()).await;
@@ -20,7 +20,7 @@ async fn one_of_two_instances_polls_and_the_other_hears_of_every_change() {
     two.row(row.key, "the new job", |_| true).await;
     two.row(row.key, "the end of the job", |row| row.pr_link.is_some()).await;
     assert_eq!(two.requests_of(Operation::Get), 0);
-    // What the other one submits is polled here.
+    // A job submitted by the other instance is polled here.
     let (_, theirs) = two.accepted("From the other [sim:seconds=6000]").await;
     let accepted = theirs.checked_at;
     one.row(theirs.key, "a look at the other's job", |row| row.checked_at > accepted).await;
@@ -28,7 +28,7 @@ async fn one_of_two_instances_polls_and_the_other_hears_of_every_change() {
 }
 
 #[tokio::test]
-async fn what_one_instance_spends_is_told_to_the_other() {
+async fn requests_of_one_instance_are_reported_by_the_other() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let mut one = EngineFixture::begin(&sim, folder.path()).await;
     let mut two = EngineFixture::begin(&sim, folder.path()).await;
@@ -42,7 +42,7 @@ async fn what_one_instance_spends_is_told_to_the_other() {
 }
 
 #[tokio::test]
-async fn no_prompt_goes_out_twice_whoever_submits_it() {
+async fn no_prompt_is_sent_twice_whichever_instance_submits_it() {
     let (sim, folder) = (sim(&["create=latency-100"]).await, tempfile::tempdir().expect("a folder"));
     let mut one = EngineFixture::begin(&sim, folder.path()).await;
     let two = EngineFixture::begin(&sim, folder.path()).await;
@@ -50,7 +50,7 @@ async fn no_prompt_goes_out_twice_whoever_submits_it() {
         one.engine.submit_new_job(&format!("one {n}")).await.expect("on disk");
         two.engine.submit_new_job(&format!("two {n}")).await.expect("on disk");
     }
-    // Whoever sends them: in the end each one is through.
+    // Whichever instance sends them, each prompt is accepted in the end.
     loop {
         let rows = one.store.jobs(&one.scope).await.expect("rows");
         if rows.iter().all(|row| row.id.is_some()) {
@@ -78,7 +78,7 @@ async fn the_other_instance_takes_over_when_the_one_that_polls_ends() {
 }
 
 #[tokio::test]
-async fn what_an_instance_without_the_lease_queued_is_sent_after_its_end() {
+async fn prompts_queued_without_the_lease_are_sent_after_the_instance_ended() {
     let (sim, folder) = (sim(&["create=429-3"]).await, tempfile::tempdir().expect("a folder"));
     let mut one = EngineFixture::begin(&sim, folder.path()).await;
     let left = {
@@ -98,30 +98,30 @@ async fn what_an_instance_without_the_lease_queued_is_sent_after_its_end() {
 }
 
 #[tokio::test]
-async fn jobs_that_another_process_lets_go_of_are_told_as_what_is_left() {
+async fn jobs_pruned_by_another_process_are_reported_as_the_remaining_ones() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
-    let (_, kept) = desk.accepted("Stays [sim:seconds=6000]").await;
-    let (_, over) = desk.accepted("Over [sim:seconds=0] [sim:no-pr]").await;
-    desk.engine.refresh(over.key).await.expect("a row");
+    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
+    let (_, kept) = fixture.accepted("Stays [sim:seconds=6000]").await;
+    let (_, over) = fixture.accepted("Over [sim:seconds=0] [sim:no-pr]").await;
+    fixture.engine.refresh(over.key).await.expect("a row");
     let other = open(folder.path());
     let what = PruneJobs { before: chrono::Utc::now() + chrono::TimeDelta::days(1), only: ExportFilter::default() };
-    other.change_jobs(&[over.key], LocalChange::Looked, chrono::Utc::now()).await.expect("written");
+    other.change_jobs(&[over.key], LocalChange::Viewed, chrono::Utc::now()).await.expect("written");
     assert_eq!(other.prune_jobs(what).await.expect("pruned").jobs, 1);
-    let told = |news: &EngineEvent| match news {
-        EngineEvent::Left(left) => Some(left.clone()),
+    let removed_jobs = |news: &EngineEvent| match news {
+        EngineEvent::JobsRemoved(left) => Some(left.clone()),
         _ => None,
     };
-    let left = desk.until("what is left", told).await;
-    assert!(left.has(kept.key) && !left.has(over.key));
+    let left = fixture.until("what is left", removed_jobs).await;
+    assert!(left.contains(kept.key) && !left.contains(over.key));
     let (_, later) = other.add_new_job(&scope_of(&sim), "Later", chrono::Utc::now()).await.expect("written");
-    assert!(left.has(later.key), "it was not there to be let go of");
+    assert!(left.contains(later.key), "it was not there to be let go of");
 }
 
 fn trouble(news: &EngineEvent) -> Option<Connection> {
     match news {
         EngineEvent::Connection(connection) => {
-            let is_trouble = connection.is_trouble() || matches!(connection, Connection::Refused { .. });
+            let is_trouble = connection.is_outage() || matches!(connection, Connection::Refused { .. });
             is_trouble.then(|| connection.clone())
         }
         _ => None,
@@ -133,7 +133,7 @@ fn faults(sim: &Sim, faults: &[&str]) {
 }
 
 #[tokio::test]
-async fn an_instance_that_does_not_poll_is_told_that_the_service_is_away_and_when_it_is_back() {
+async fn an_instance_that_does_not_poll_reports_when_the_service_is_down_and_back() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let mut one = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = one.accepted("One [sim:seconds=6000]").await;
@@ -142,19 +142,19 @@ async fn an_instance_that_does_not_poll_is_told_that_the_service_is_away_and_whe
     one.engine.refresh(row.key).await.expect_err("down");
     let state = two.until("word of it", trouble).await;
     assert!(matches!(state, Connection::Offline { next_try: Some(_), .. }), "{state:?}");
-    // Who comes later hears it as well.
+    // An instance that starts later gets it too.
     let mut three = EngineFixture::begin(&sim, folder.path()).await;
     assert!(matches!(three.until("word of it", trouble).await, Connection::Offline { .. }));
     faults(&sim, &[]);
-    for desk in [&mut two, &mut three] {
+    for fixture in [&mut two, &mut three] {
         let live = |news: &EngineEvent| matches!(news, EngineEvent::Connection(Connection::Ready)).then_some(());
-        desk.until("the service is back", live).await;
-        assert_eq!(desk.requests_of(Operation::Get), 0);
+        fixture.until("the service is back", live).await;
+        assert_eq!(fixture.requests_of(Operation::Get), 0);
     }
 }
 
 #[tokio::test]
-async fn what_was_said_of_the_service_is_forgotten_by_whoever_polls_next() {
+async fn the_next_poller_replaces_the_shared_connection_state() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let mut one = EngineFixture::begin(&sim, folder.path()).await;
     let (_, row) = one.accepted("One [sim:seconds=6000]").await;
@@ -163,12 +163,12 @@ async fn what_was_said_of_the_service_is_forgotten_by_whoever_polls_next() {
     one.until("offline", trouble).await;
     one.engine.stop().await;
     let (store, key) = (open(folder.path()), scope_of(&sim).connection_key());
-    assert!(store.recall(&key).await.expect("read").is_some_and(|words| words.starts_with("offline ")));
-    // No answer of its own has come yet.
+    assert!(store.value(&key).await.expect("read").is_some_and(|words| words.starts_with("offline ")));
+    // It has received no answer yet.
     faults(&sim, &["get=latency-9000"]);
     let _polls = EngineFixture::begin(&sim, folder.path()).await;
     let taken_back = async {
-        while store.recall(&key).await.expect("read").as_deref() != Some("unknown") {
+        while store.value(&key).await.expect("read").as_deref() != Some("unknown") {
             tokio::task::yield_now().await;
         }
     };
@@ -176,12 +176,12 @@ async fn what_was_said_of_the_service_is_forgotten_by_whoever_polls_next() {
 }
 
 #[tokio::test]
-async fn an_instance_whose_key_is_refused_leaves_polling_to_one_with_another_key() {
+async fn an_instance_with_a_refused_key_leaves_polling_to_one_with_another_key() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     {
-        let mut desk = EngineFixture::begin(&sim, folder.path()).await;
-        desk.accepted("One [sim:seconds=6000]").await;
-        desk.engine.stop().await;
+        let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
+        fixture.accepted("One [sim:seconds=6000]").await;
+        fixture.engine.stop().await;
     }
     let mut refused = EngineFixture::begin_with(scope_of(&sim), "mint_wrong", folder.path()).await;
     let state = refused.until("refused", trouble).await;
@@ -199,17 +199,17 @@ async fn an_instance_whose_key_is_refused_leaves_polling_to_one_with_another_key
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn that_no_lock_can_be_had_is_told_where_something_could_be_sent_and_nowhere_else() {
-    // Whoever runs it: nothing can be made there.
+async fn missing_locks_are_reported_only_if_something_can_be_sent() {
+    // Whichever user runs it, nothing can be created there.
     let (sim, folder) = (sim(&[]).await, std::path::Path::new("/proc/docdeck"));
     for (store, is_told) in [(Store::in_memory().expect("a store"), true), (open(folder), false)] {
-        let mut desk = EngineFixture::on(store, scope_of(&sim), sim.api_key(), Some(folder)).await;
-        let first = desk.until("news", |news| match news {
-            EngineEvent::Trouble(failure) => Some(failure.sentence.to_string()),
+        let mut fixture = EngineFixture::on(store, scope_of(&sim), sim.api_key(), Some(folder)).await;
+        let first = fixture.until("news", |news| match news {
+            EngineEvent::InternalFailure(failure) => Some(failure.message.to_string()),
             EngineEvent::Budget(..) => Some(String::new()),
             _ => None,
         });
-        assert_eq!(first.await.contains("can't lock files"), is_told);
-        desk.engine.stop().await;
+        assert_eq!(first.await.contains("File locks don't work"), is_told);
+        fixture.engine.stop().await;
     }
 }

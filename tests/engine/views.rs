@@ -1,4 +1,4 @@
-//! Page views: cache, ledger, one request for one question.
+//! Tests of page views: cache, ledger, one request per query.
 
 use crate::engine_fixture::{EngineFixture, scope_of, sim};
 use docdeck::model::connection::Connection;
@@ -15,134 +15,136 @@ fn week(sim: &Sim, page: u32) -> ViewsQuery {
 }
 
 #[tokio::test]
-async fn a_fresh_answer_in_the_cache_costs_no_request_and_force_asks_again() {
+async fn a_fresh_cached_answer_costs_no_request_unless_forced() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let desk = EngineFixture::begin(&sim, folder.path()).await;
+    let fixture = EngineFixture::begin(&sim, folder.path()).await;
     let query = week(&sim, 1);
-    let first = desk.engine.load_views(query, false).await.expect("views");
+    let first = fixture.engine.load_views(query, false).await.expect("views");
     assert_eq!(first.value.rows.len(), 50);
-    let second = desk.engine.load_views(query, false).await.expect("views");
+    let second = fixture.engine.load_views(query, false).await.expect("views");
     assert_eq!((first, sim.requests(Operation::Views)), (second, 1));
-    desk.engine.load_views(query, true).await.expect("views");
+    fixture.engine.load_views(query, true).await.expect("views");
     assert_eq!(sim.requests(Operation::Views), 2);
-    desk.engine.load_views(week(&sim, 2), false).await.expect("views");
+    fixture.engine.load_views(week(&sim, 2), false).await.expect("views");
     assert_eq!(sim.requests(Operation::Views), 3);
 }
 
 #[tokio::test]
-async fn the_same_question_asked_twice_at_once_is_one_request() {
+async fn concurrent_loads_of_the_same_query_are_one_request() {
     let (sim, folder) = (sim(&["views=latency-100"]).await, tempfile::tempdir().expect("a folder"));
-    let desk = EngineFixture::begin(&sim, folder.path()).await;
+    let fixture = EngineFixture::begin(&sim, folder.path()).await;
     let query = week(&sim, 1);
     let (one, two, three) = tokio::join!(
-        desk.engine.load_views(query, false),
-        desk.engine.load_views(query, true),
-        desk.engine.load_views(query, false)
+        fixture.engine.load_views(query, false),
+        fixture.engine.load_views(query, true),
+        fixture.engine.load_views(query, false)
     );
     assert!(one.is_ok() && one == two && two == three);
     assert_eq!(sim.requests(Operation::Views), 1);
 }
 
 #[tokio::test]
-async fn a_full_ledger_refuses_without_a_request_and_says_until_when() {
+async fn a_full_ledger_fails_without_a_request_and_reports_until_when() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let desk = EngineFixture::begin(&sim, folder.path()).await;
-    let start = desk.engine.service_now();
+    let fixture = EngineFixture::begin(&sim, folder.path()).await;
+    let start = fixture.engine.service_now();
     for _ in 0..100 {
-        desk.store.spend(&desk.scope, RateLimited::Views, start).await.expect("written").expect("a place");
+        fixture.store.spend(&fixture.scope, RateLimited::Views, start).await.expect("written").expect("a place");
     }
-    let failure = desk.engine.load_views(week(&sim, 1), false).await.expect_err("full");
+    let failure = fixture.engine.load_views(week(&sim, 1), false).await.expect_err("full");
     let until = start + chrono::TimeDelta::hours(1);
-    let FailureKind::Limited(Wait { until: said, .. }) = failure.kind else { panic!("{failure:?}") };
-    assert!((said - until).abs() < chrono::TimeDelta::seconds(1), "{said}");
+    let FailureKind::Limited(Wait { until: reported, .. }) = failure.kind else { panic!("{failure:?}") };
+    assert!((reported - until).abs() < chrono::TimeDelta::seconds(1), "{reported}");
     assert_eq!(sim.requests(Operation::Views), 0);
 }
 
 #[tokio::test]
 async fn a_429_marks_the_ledger_full_whatever_its_count() {
     let (sim, folder) = (sim(&["views=429-600"]).await, tempfile::tempdir().expect("a folder"));
-    let desk = EngineFixture::begin(&sim, folder.path()).await;
+    let fixture = EngineFixture::begin(&sim, folder.path()).await;
     let limited = |failure: docdeck::model::failure::Failure| matches!(failure.kind, FailureKind::Limited { .. });
-    assert!(limited(desk.engine.load_views(week(&sim, 1), true).await.expect_err("limited")));
+    assert!(limited(fixture.engine.load_views(week(&sim, 1), true).await.expect_err("limited")));
     sim.set_faults(Vec::new());
-    assert!(limited(desk.engine.load_views(week(&sim, 1), true).await.expect_err("not asked")));
+    assert!(limited(fixture.engine.load_views(week(&sim, 1), true).await.expect_err("not asked")));
     assert_eq!(sim.requests(Operation::Views), 1);
 }
 
 #[tokio::test]
-async fn a_load_that_nobody_waits_for_any_more_is_paid_for_and_kept() {
+async fn the_answer_of_an_abandoned_load_is_cached() {
     let (sim, folder) = (sim(&["views=latency-200"]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
+    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
     let query = week(&sim, 1);
-    let engine = desk.engine.clone();
+    let engine = fixture.engine.clone();
     let waiting = tokio::spawn(async move { engine.load_views(query, false).await });
-    let used = desk.until("the spend", |news| match news {
+    let used = fixture.until("the spend", |news| match news {
         EngineEvent::Budget(RateLimited::Views, budget) if budget.used > 0 => Some(budget.used),
         _ => None,
     });
     assert_eq!(used.await, 1);
     waiting.abort();
-    desk.until("the answer", |news| matches!(news, EngineEvent::Logged(_)).then_some(())).await;
-    let again = desk.engine.load_views(query, false).await.expect("views");
+    fixture.until("the answer", |news| matches!(news, EngineEvent::Logged(_)).then_some(())).await;
+    let again = fixture.engine.load_views(query, false).await.expect("views");
     assert_eq!((again.value.rows.len(), sim.requests(Operation::Views)), (50, 1));
 }
 
 #[tokio::test]
-async fn a_failed_load_gives_the_error_and_the_older_answer_stays_in_the_cache() {
+async fn a_failed_load_returns_the_error_and_keeps_the_older_cached_answer() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let desk = EngineFixture::begin(&sim, folder.path()).await;
+    let fixture = EngineFixture::begin(&sim, folder.path()).await;
     let query = week(&sim, 1);
-    let good = desk.engine.load_views(query, false).await.expect("views");
+    let good = fixture.engine.load_views(query, false).await.expect("views");
     sim.set_faults(vec!["views=503".parse().expect("a fault")]);
-    assert_eq!(desk.engine.load_views(query, true).await.expect_err("down").kind, FailureKind::Offline);
-    assert_eq!(desk.engine.cached_views(query).await, Some(good));
+    assert_eq!(fixture.engine.load_views(query, true).await.expect_err("down").kind, FailureKind::Offline);
+    assert_eq!(fixture.engine.cached_views(query).await, Some(good));
 }
 
 #[tokio::test]
 async fn a_load_that_never_reached_the_service_is_not_counted_as_used() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let query = week(&sim, 1);
-    // Port 9 of this computer: nobody listens.
+    // Port 9 of this computer: no server listens there.
     let scope = docdeck::model::endpoint::Scope { base_url: "http://127.0.0.1:9".to_owned(), ..scope_of(&sim) };
-    let mut desk = EngineFixture::begin_with(scope, "mint_x", folder.path()).await;
-    desk.engine.load_views(query, false).await.expect_err("nobody there");
+    let mut fixture = EngineFixture::begin_with(scope, "mint_x", folder.path()).await;
+    fixture.engine.load_views(query, false).await.expect_err("nobody there");
     for (used, what) in [(1, "the spend"), (0, "the place given back")] {
-        desk.until(what, |news| match news {
-            EngineEvent::Budget(RateLimited::Views, budget) if budget.used == used => Some(()),
-            _ => None,
-        })
-        .await;
+        fixture
+            .until(what, |news| match news {
+                EngineEvent::Budget(RateLimited::Views, budget) if budget.used == used => Some(()),
+                _ => None,
+            })
+            .await;
     }
-    let budget = desk.store.budget(&desk.scope, RateLimited::Views, desk.engine.service_now()).await.expect("a budget");
+    let budget =
+        fixture.store.budget(&fixture.scope, RateLimited::Views, fixture.engine.service_now()).await.expect("a budget");
     assert_eq!(budget.used, 0);
 }
 
 #[tokio::test]
-async fn a_load_that_never_reached_the_service_says_offline_until_one_does() {
+async fn the_state_is_offline_until_a_load_reaches_the_service() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let scope = docdeck::model::endpoint::Scope { base_url: "http://127.0.0.1:9".to_owned(), ..scope_of(&sim) };
-    let mut desk = EngineFixture::begin_with(scope, "mint_x", folder.path()).await;
-    desk.engine.load_views(week(&sim, 1), false).await.expect_err("nobody there");
-    let told = desk.until("offline", |news| match news {
+    let mut fixture = EngineFixture::begin_with(scope, "mint_x", folder.path()).await;
+    fixture.engine.load_views(week(&sim, 1), false).await.expect_err("nobody there");
+    let offline = fixture.until("offline", |news| match news {
         EngineEvent::Connection(Connection::Offline { next_try, .. }) => Some(*next_try),
         _ => None,
     });
-    assert_eq!(told.await, None, "no job is there to probe with, so no next try is promised");
+    assert_eq!(offline.await, None, "no job is there to probe with, so no next try is promised");
     let folder = tempfile::tempdir().expect("a folder");
-    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
-    desk.engine.load_views(week(&sim, 1), false).await.expect("views");
-    desk.until("live", |news| matches!(news, EngineEvent::Connection(Connection::Ready)).then_some(())).await;
+    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
+    fixture.engine.load_views(week(&sim, 1), false).await.expect("views");
+    fixture.until("live", |news| matches!(news, EngineEvent::Connection(Connection::Ready)).then_some(())).await;
 }
 
 #[tokio::test]
-async fn the_three_budgets_are_told_at_the_start() {
+async fn the_three_budgets_are_emitted_at_the_start() {
     let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut desk = EngineFixture::begin(&sim, folder.path()).await;
+    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
     for expected in RateLimited::ALL {
-        let told = desk.until("a budget", |news| match news {
+        let budget = fixture.until("a budget", |news| match news {
             EngineEvent::Budget(limited, budget) => Some((*limited, budget.used)),
             _ => None,
         });
-        assert_eq!(told.await, (expected, 0));
+        assert_eq!(budget.await, (expected, 0));
     }
 }

@@ -1,6 +1,6 @@
-//! One cell of the matrix: one operation of a real engine on a real store, against one fault.
+//! One case of the matrix: one operation of a real engine on a real store, against one fault.
 
-use crate::list::{BEFORE, Fault, ID, KEY, Outcome};
+use crate::list::{Fault, ID, KEY, Outcome, STORED_STATUS};
 use crate::server::{End, Server, Wire};
 use docdeck::api::{Client, ClientOptions, ExtraRoots};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
@@ -23,61 +23,62 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
-/// Longer than anything here takes; a cell that waits for it has failed.
+/// Longer than anything here takes; a case that waits for it has failed.
 const TOO_LONG: Duration = Duration::from_secs(60);
-/// How long a client waits where the fault is that it has to wait.
-const HASTE: Duration = Duration::from_millis(1500);
-/// What is typed: with all that JSON, a shell or SQL would trip over.
+/// The client's timeout in cases that test timeouts.
+const SHORT_TIMEOUT: Duration = Duration::from_millis(1500);
+/// The typed prompt, with everything that JSON, a shell or SQL could trip over.
 const TEXT: &str = "Fix \"the\" links;\n\t'--' {x} \\ \u{1f980} e\u{301}";
-/// More than the largest answer that is read, and what lies in the buffers between both ends.
+/// More than the largest answer that the client reads plus the buffers at both ends.
 const FLOOD_MAX: u64 = 64 << 20;
 
-/// What is wrong with a cell.
-pub(crate) type Wrong = String;
+/// Describes what is wrong with a case.
+pub(crate) type Mistake = String;
 
-/// Fails the cell with what was found.
-pub(crate) fn check(holds: bool, wrong: impl FnOnce() -> String) -> Result<(), Wrong> {
+/// Fails the case with this description unless the condition holds.
+pub(crate) fn check(holds: bool, wrong: impl FnOnce() -> String) -> Result<(), Mistake> {
     if holds { Ok(()) } else { Err(wrong()) }
 }
 
-/// The engine with its record, and the record as it was before.
+/// The engine with its store, and the contents of the store at the start.
 struct FaultFixture {
     engine: Engine,
     store: Store,
     scope: Scope,
     news: mpsc::Receiver<EngineEvent>,
-    /// The job that is there already.
+    /// The job that is tracked already.
     row: Job,
     query: ViewsQuery,
     views: Timed<ViewsPage>,
 }
 
-/// What the dashboard asks for today. A cell that runs into the next day goes on with what it began with.
+/// The query that the dashboard makes today. A case that runs past midnight keeps the query that it started with.
 pub(crate) fn query() -> ViewsQuery {
     ViewsQuery { range: DateRange::last_days(7, chrono::Utc::now().date_naive()), limit: 50, page: 1 }
 }
 
-pub(crate) fn options(hasty: bool) -> ClientOptions {
-    let wait = if hasty { HASTE } else { TOO_LONG };
-    // Any authority that did not sign what the servers here show, so that nothing depends on this computer's.
+pub(crate) fn options(short_timeout: bool) -> ClientOptions {
+    let wait = if short_timeout { SHORT_TIMEOUT } else { TOO_LONG };
+    // Any authority that did not sign the servers' certificates, so that nothing depends on this computer's
+    // authorities.
     let stranger = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/leaf.pem"));
     let roots = Some(ExtraRoots::read(stranger).expect("a certificate"));
-    // Whatever makes this computer slow: a connection that does not come about is given up before the whole is.
+    // A connection that can't be made has to time out before the request does, even on a slow computer.
     ClientOptions { connect_timeout: wait, total_timeout: wait * 2, roots }
 }
 
 pub(crate) fn folder() -> TempDir {
-    // What is tried is not the disk.
+    // The tests are not about the disk, so the store is in memory where possible.
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.expect("a folder")
 }
 
-/// The service as the profile names it.
+/// The scope of a profile for this server.
 pub(crate) fn service(server: &Server) -> Scope {
     Scope { base_url: server.base_url().to_owned(), project: "proj".to_owned(), organization: None }
 }
 
-/// A record that knows a job, and page views of that moment.
+/// Creates a store with a tracked job and page views as of now.
 pub(crate) async fn seed(
     scope: &Scope,
     operation: Operation,
@@ -87,11 +88,11 @@ pub(crate) async fn seed(
 ) -> (Store, Job) {
     let (store, _) = Store::open(folder, now).expect("a store");
     let link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
-    // A new job is none that is known.
+    // The id of a newly created job must not be tracked yet.
     let id = JobId::new(if operation == Operation::Create { "job_0" } else { ID }).expect("an id");
     let job = RemoteJob {
         id,
-        status: Status::parse(BEFORE),
+        status: Status::parse(STORED_STATUS),
         repository: Some(CleanText::line("acme/docs")),
         git_ref: None,
         model: None,
@@ -107,32 +108,32 @@ pub(crate) async fn seed(
 }
 
 impl FaultFixture {
-    async fn begin(server: &Server, fault: &Fault, operation: Operation, folder: &Path) -> Self {
+    async fn start(server: &Server, fault: &Fault, operation: Operation, folder: &Path) -> Self {
         let scope = service(server);
         let now: Time = chrono::SubsecRound::trunc_subsecs(chrono::Utc::now(), 3);
         let query = query();
         let (store, row) = seed(&scope, operation, folder, query, now).await;
         let views = store.cached_views(&scope, query).await.expect("read").expect("kept");
         let key = ApiKey::new(KEY).expect("a key");
-        let client = Client::new(scope.clone(), key, options(fault.hasty)).expect("a client");
+        let client = Client::new(scope.clone(), key, options(fault.short_timeout)).expect("a client");
         let (sender, news) = mpsc::channel(4096);
         let setup = EngineSetup {
             client,
             store: store.clone(),
             scope: scope.clone(),
             poll: PollOptions::default(),
-            // Only what the cell asks for goes out.
-            duties: LeaseRoles::None,
+            // Only the requests of the case are sent.
+            roles: LeaseRoles::None,
             lock_folder: Some(folder.to_owned()),
             on_change: None,
-            news: sender,
+            events: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");
         Self { engine, store, scope, news, row, query, views }
     }
 
-    /// What becomes of a prompt that was handed over.
-    async fn delivery(&mut self, of: PromptId) -> Result<Delivery, Wrong> {
+    /// Waits for the final delivery of a submitted prompt.
+    async fn delivery(&mut self, of: PromptId) -> Result<Delivery, Mistake> {
         let step = async {
             loop {
                 match self.news.recv().await {
@@ -148,19 +149,19 @@ impl FaultFixture {
         tokio::time::timeout(TOO_LONG, step).await.map_err(|_| "no outcome".to_owned())
     }
 
-    async fn prompt(&mut self, operation: Operation) -> Result<Outcome, Wrong> {
+    async fn prompt(&mut self, operation: Operation) -> Result<Outcome, Mistake> {
         let before = self.engine.service_now();
         let handed = match operation {
             Operation::FollowUp => self.engine.submit_follow_up(self.row.key, TEXT).await,
             _ => self.engine.submit_new_job(TEXT).await,
         };
-        let (prompt, row) = handed.map_err(|failure| failure.sentence.to_string())?;
+        let (prompt, row) = handed.map_err(|failure| failure.message.to_string())?;
         let delivery = self.delivery(prompt).await?;
         let now = self.engine.service_now();
         let row = self.store.job(row.key).await.expect("read").expect("there");
         let thread = self.store.thread(row.key).await.expect("read");
         let kept: Vec<_> = thread.prompts.iter().map(|prompt| (prompt.text.as_str(), &prompt.delivery)).collect();
-        // Without the duty to send, what waits is kept for this instance alone: for all others it is paused.
+        // Without the sender role, a queued prompt is only queued in this instance: all others see it as paused.
         let on_disk = if matches!(delivery, Delivery::Queued { .. }) { &Delivery::Paused } else { &delivery };
         check(kept == [(TEXT, on_disk)], || format!("on disk is {kept:?}, told was {delivery:?}"))?;
         let limited = if operation == Operation::FollowUp { RateLimited::FollowUp } else { RateLimited::Create };
@@ -168,7 +169,7 @@ impl FaultFixture {
         let used = u32::from(!matches!(delivery, Delivery::NotSent(_)));
         check(budget.used == used || budget.blocked.is_some(), || format!("{} used in the ledger", budget.used))?;
         if let Some(reason) = delivery.reason() {
-            said(reason)?;
+            assert_is_sentence(reason)?;
         }
         let queued = self.store.queued(&self.scope).await.expect("read");
         check(queued.is_empty() || matches!(delivery, Delivery::Queued { .. }), || format!("waits still: {queued:?}"))?;
@@ -187,19 +188,19 @@ impl FaultFixture {
                 check(budget.blocked.map(|wait| wait.until) == Some(until), || {
                     format!("the ledger says {:?}", budget.blocked)
                 })?;
-                Outcome::Limited(pause(before, until, now)?)
+                Outcome::Limited(retry_seconds(before, until, now)?)
             }
             other => return Err(format!("ended as {other:?}")),
         })
     }
 
-    async fn get(&self) -> Result<Outcome, Wrong> {
+    async fn get(&self) -> Result<Outcome, Mistake> {
         let before = self.engine.service_now();
         let result = self.engine.refresh(self.row.key).await;
         let row = self.store.job(self.row.key).await.expect("read").expect("there");
         match result {
-            Ok(told) => {
-                check(told == row, || format!("told was {told:?}, on disk is {row:?}"))?;
+            Ok(job) => {
+                check(job == row, || format!("told was {job:?}, on disk is {row:?}"))?;
                 check(row.id == self.row.id, || format!("the id became {:?}", row.id))?;
                 check(row.pr_link.is_some() && row.repository.is_some(), || "what was known is gone".to_owned())?;
                 Ok(match row.gone {
@@ -214,7 +215,7 @@ impl FaultFixture {
         }
     }
 
-    async fn views(&self) -> Result<Outcome, Wrong> {
+    async fn views(&self) -> Result<Outcome, Mistake> {
         let before = self.engine.service_now();
         let result = self.engine.load_views(self.query, true).await;
         let now = self.engine.service_now();
@@ -234,56 +235,58 @@ impl FaultFixture {
         }
     }
 
-    fn failed(&self, before: Time, failure: &Failure) -> Result<Outcome, Wrong> {
-        said(&failure.sentence)?;
+    fn failed(&self, before: Time, failure: &Failure) -> Result<Outcome, Mistake> {
+        assert_is_sentence(&failure.message)?;
         Ok(match failure.kind {
             FailureKind::Offline => Outcome::Offline,
             FailureKind::KeyRefused => Outcome::KeyRefused,
             FailureKind::NotFound => Outcome::NotFound,
             FailureKind::Service => Outcome::Service,
-            FailureKind::Limited(wait) => Outcome::Limited(pause(before, wait.until, self.engine.service_now())?),
+            FailureKind::Limited(wait) => {
+                Outcome::Limited(retry_seconds(before, wait.until, self.engine.service_now())?)
+            }
             FailureKind::Store | FailureKind::Local => return Err(format!("ended as {failure:?}")),
         })
     }
 }
 
-/// One sentence, without the key and without anything that a terminal would obey.
-fn said(sentence: &CleanText) -> Result<(), Wrong> {
+/// Asserts that the text is one sentence without the key and without control characters.
+fn assert_is_sentence(sentence: &CleanText) -> Result<(), Mistake> {
     let text = sentence.as_str();
     let is_plain = |c: char| !c.is_control() && !matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let sound = text.len() > 20 && text.len() < 1_000 && text.ends_with('.') && text.chars().all(is_plain);
-    check(sound && !text.contains(KEY), || format!("it said {text:?}"))
+    let is_plain_sentence = text.len() > 20 && text.len() < 1_000 && text.ends_with('.') && text.chars().all(is_plain);
+    check(is_plain_sentence && !text.contains(KEY), || format!("the message is {text:?}"))
 }
 
-/// Whole seconds of a rest that was asked for at an unknown moment between `before` and `after`; a date counts from the
-/// moment when the list of faults was made.
-fn pause(before: Time, until: Time, after: Time) -> Result<i64, Wrong> {
+/// Whole seconds of a retry time that was requested at an unknown moment between `before` and `after`; a date counts
+/// from the moment at which the list of faults was created.
+fn retry_seconds(before: Time, until: Time, after: Time) -> Result<i64, Mistake> {
     let (most, least) = (until - before, until - after);
     for seconds in [60, 90, 600, 86_400] {
-        let asked = chrono::TimeDelta::seconds(seconds);
+        let requested = chrono::TimeDelta::seconds(seconds);
         let dated = if seconds == 600 { chrono::TimeDelta::seconds(300) } else { chrono::TimeDelta::zero() };
-        if least <= asked && asked - dated <= most {
+        if least <= requested && requested - dated <= most {
             return Ok(seconds);
         }
     }
-    Err(format!("rests for {most}"))
+    Err(format!("waits {most}"))
 }
 
-/// Runs one cell and gives what came of it.
-pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<Outcome, Wrong> {
+/// Runs one case and returns its outcome.
+pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<Outcome, Mistake> {
     let wire = if operation == Operation::Views { &fault.views } else { &fault.job };
     let (server, folder) = (Server::start(wire.clone()).await, folder());
-    let mut desk = FaultFixture::begin(&server, fault, operation, folder.path()).await;
+    let mut fixture = FaultFixture::start(&server, fault, operation, folder.path()).await;
     let outcome = match operation {
-        Operation::Create | Operation::FollowUp => desk.prompt(operation).await?,
-        Operation::Get => desk.get().await?,
-        Operation::Views => desk.views().await?,
+        Operation::Create | Operation::FollowUp => fixture.prompt(operation).await?,
+        Operation::Get => fixture.get().await?,
+        Operation::Views => fixture.views().await?,
     };
-    desk.engine.stop().await;
-    desk.store.close().await;
+    fixture.engine.stop().await;
+    fixture.store.close().await;
     let method = if matches!(operation, Operation::Create | Operation::FollowUp) { "POST /" } else { "GET /" };
     let requests = server.requests();
-    let wanted = usize::from(wire.hears());
+    let wanted = usize::from(wire.can_receive());
     check(requests.len() == wanted && requests.iter().all(|line| line.starts_with(method)), || {
         format!("requests were {requests:?}")
     })?;
@@ -291,12 +294,12 @@ pub(crate) async fn run(fault: &Fault, operation: Operation) -> Result<Outcome, 
     if let Wire::Answer(_, End::Flood(_)) = wire {
         check(server.flooded() <= FLOOD_MAX, || format!("{} bytes were taken", server.flooded()))?;
     }
-    sound(folder.path())?;
+    check_intact(folder.path())?;
     Ok(outcome)
 }
 
-/// The file is whole, and the key is nowhere in the folder.
-fn sound(folder: &Path) -> Result<(), Wrong> {
+/// Asserts that the database is intact and that the key is nowhere in the folder.
+fn check_intact(folder: &Path) -> Result<(), Mistake> {
     let file = rusqlite::Connection::open(folder.join("docdeck.db")).expect("opened");
     let word: String = file.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checked");
     check(word == "ok", || format!("the store is {word}"))?;

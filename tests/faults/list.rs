@@ -1,41 +1,41 @@
-//! The faults, each with what it must lead to for every operation: the one table that the matrix is made from.
+//! The table from which the matrix is built: each fault with its expected outcome for every operation.
 
 use crate::server::{End, Greeting, Wire};
 use std::fmt;
 use std::io::Write as _;
 use std::time::{Duration, SystemTime};
 
-/// The key that must not show up anywhere.
+/// The key that must not appear anywhere.
 pub(crate) const KEY: &str = "mint_5ecretM4rked";
-/// The job that is asked for.
+/// The job that the cases operate on.
 pub(crate) const ID: &str = "job_1";
-/// The status that it has in the record.
-pub(crate) const BEFORE: &str = "completed";
-/// Seconds until the date that a 429 names.
+/// The status of the job in the store.
+pub(crate) const STORED_STATUS: &str = "completed";
+/// Seconds until the date in the `Retry-After` header of a 429.
 const DATED: u64 = 600;
 const DAY: i64 = 86_400;
 const GIB: u64 = 1 << 30;
 
-/// What a request leads to, in the record and for whoever asked.
+/// The result of a request, in the store and for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// A prompt: certainly not there; the place in the ledger is free again.
+    /// A prompt: certainly not delivered; its slot in the ledger is free again.
     NotSent,
-    /// A prompt: refused.
+    /// A prompt: rejected by the service.
     Rejected,
-    /// A prompt: nobody knows.
+    /// A prompt: it is unknown whether the service has it.
     Unconfirmed,
-    /// A prompt: the job with this id and status.
+    /// A prompt: accepted as the job with this id and status.
     Accepted(String, String),
-    /// The limit is used up for so many seconds; a prompt waits on disk.
+    /// The limit is used up for this many seconds; a prompt waits on disk.
     Limited(i64),
-    /// A question: the job in this status.
+    /// A GET of a job: its status.
     Row(String),
-    /// A question: the service no longer knows the job, which stays in the list.
+    /// A GET of a job: the service no longer has it; the job stays in the list.
     Gone,
     /// Page views, with the totals of human views as the model has them.
     Loaded(String),
-    /// Failures of a question, by their kind. What was known stays.
+    /// Failures of reads, by kind. Stored data stays.
     Offline,
     KeyRefused,
     NotFound,
@@ -64,22 +64,22 @@ impl fmt::Display for Outcome {
 /// One fault.
 pub(crate) struct Fault {
     pub(crate) name: String,
-    /// What stands there for create, get and message.
+    /// The server's behaviour for create, get and message.
     pub(crate) job: Wire,
     pub(crate) views: Wire,
-    /// For create, message, get, views.
+    /// For create, message, get and views.
     pub(crate) expected: [Outcome; 4],
-    /// The client gives up soon; else never within a test.
-    pub(crate) hasty: bool,
+    /// Whether the client has a short timeout; otherwise it never times out within a test.
+    pub(crate) short_timeout: bool,
 }
 
 impl Fault {
     fn new(name: &str, wire: Wire, expected: [Outcome; 4]) -> Self {
-        Self { name: name.to_owned(), job: wire.clone(), views: wire, expected, hasty: false }
+        Self { name: name.to_owned(), job: wire.clone(), views: wire, expected, short_timeout: false }
     }
 
-    fn hasty(self) -> Self {
-        Self { hasty: true, ..self }
+    fn short_timeout(self) -> Self {
+        Self { short_timeout: true, ..self }
     }
 }
 
@@ -87,24 +87,24 @@ fn answer(bytes: impl Into<Vec<u8>>, end: End) -> Wire {
     Wire::Answer(bytes.into().into(), end)
 }
 
-/// A whole answer.
+/// A complete answer.
 fn http(status: u16, headers: &str, body: &[u8]) -> Wire {
     let mut bytes = format!("HTTP/1.1 {status} S\r\n{headers}content-length: {}\r\n\r\n", body.len()).into_bytes();
     bytes.extend_from_slice(body);
     answer(bytes, End::Keep)
 }
 
-/// Nothing has reached the service.
-fn never(name: &str, wire: Wire) -> Fault {
+/// The request has not reached the service.
+fn not_reached(name: &str, wire: Wire) -> Fault {
     Fault::new(name, wire, [Outcome::NotSent, Outcome::NotSent, Outcome::Offline, Outcome::Offline])
 }
 
-/// The request may have been carried out, and there is no answer.
-fn lost(name: &str, wire: Wire) -> Fault {
+/// The service may have carried out the request, but there is no answer.
+fn answer_lost(name: &str, wire: Wire) -> Fault {
     Fault::new(name, wire, [Outcome::Unconfirmed, Outcome::Unconfirmed, Outcome::Offline, Outcome::Offline])
 }
 
-/// A good status with an answer that can't be used.
+/// A success status with an unusable answer.
 fn unusable(name: &str, wire: Wire) -> Fault {
     Fault::new(name, wire, [Outcome::Unconfirmed, Outcome::Unconfirmed, Outcome::Service, Outcome::Service])
 }
@@ -118,7 +118,7 @@ fn limited(name: &str, header: &str, seconds: i64) -> Fault {
     Fault::new(name, wire, [(); 4].map(|()| Outcome::Limited(seconds)))
 }
 
-/// An answer that is read, tolerantly: the job of `ID`, and views.
+/// A usable answer, possibly with oddities: the job `ID`, and views.
 fn read(name: &str, job: &[u8], status: &str, views: &[u8], human: &str) -> Fault {
     let accepted = || Outcome::Accepted(ID.to_owned(), status.to_owned());
     Fault {
@@ -126,26 +126,26 @@ fn read(name: &str, job: &[u8], status: &str, views: &[u8], human: &str) -> Faul
         job: http(200, "", job),
         views: http(200, "", views),
         expected: [accepted(), accepted(), Outcome::Row(status.to_owned()), Outcome::Loaded(human.to_owned())],
-        hasty: false,
+        short_timeout: false,
     }
 }
 
-/// As [`read`], of a job without a status: what was known of it stays.
-fn silent(name: &str, job: &[u8], views: &[u8], human: &str) -> Fault {
-    let fault = read(name, job, BEFORE, views, human);
+/// As [`read`], with a job that has no status: the stored status stays.
+fn job_without_status(name: &str, job: &[u8], views: &[u8], human: &str) -> Fault {
+    let fault = read(name, job, STORED_STATUS, views, human);
     let [_, message, get, views] = fault.expected;
     let new = Outcome::Accepted(ID.to_owned(), "no status".to_owned());
     Fault { expected: [new, message, get, views], ..fault }
 }
 
-/// Answers that are read as a job under another id, or as none, while the views are as they should.
+/// A job answer with another id or none; the views are correct.
 fn odd_job(name: &str, body: &[u8], create: Outcome) -> Fault {
     Fault {
         name: name.to_owned(),
         job: http(200, "", body),
         views: http(200, "", VIEWS),
         expected: [create, Outcome::Unconfirmed, Outcome::Service, Outcome::Loaded("Known(3)".to_owned())],
-        hasty: false,
+        short_timeout: false,
     }
 }
 
@@ -162,11 +162,11 @@ fn zipped(bytes: usize) -> Wire {
     http(200, "content-encoding: gzip\r\n", &gzip.finish().expect("finished"))
 }
 
-/// All of them. Redirects lead to this port of another host.
-pub(crate) fn faults(elsewhere: u16) -> Vec<Fault> {
+/// All faults. Redirects lead to this port of another host.
+pub(crate) fn faults(other_port: u16) -> Vec<Fault> {
     let mut faults = connections();
     faults.extend(broken_answers());
-    faults.extend(redirects(elsewhere));
+    faults.extend(redirects(other_port));
     faults.extend(unusable_answers());
     faults.extend(refusals());
     faults.extend(limits());
@@ -176,23 +176,24 @@ pub(crate) fn faults(elsewhere: u16) -> Vec<Fault> {
 
 fn connections() -> Vec<Fault> {
     vec![
-        never("connection refused", Wire::Refused),
-        never("name not found", Wire::NoName),
-        never("TLS: the server speaks none", Wire::Tls(Greeting::Plain)),
-        never("TLS: certificate of a stranger", Wire::Tls(Greeting::Untrusted)),
-        never("TLS: timeout before the request", Wire::Tls(Greeting::Silent)).hasty(),
-        never("TLS: reset before the request", Wire::Tls(Greeting::Reset)),
-        never("TLS: closed before the request", Wire::Tls(Greeting::Closed)),
-        lost("accepted, nothing read, timeout", Wire::Early(End::Stall)).hasty(),
-        lost("accepted, then reset", Wire::Early(End::Reset)),
-        lost("accepted, then closed", Wire::Early(End::Close)),
-        lost("timeout after the request", answer("", End::Stall)).hasty(),
-        lost("reset after the request", answer("", End::Reset)),
-        lost("closed without an answer", answer("", End::Close)),
-        lost("timeout in the headers", answer("HTTP/1.1 201 Created\r\nconte", End::Stall)).hasty(),
-        lost("closed in the headers", answer("HTTP/1.1 201 Created\r\nconte", End::Close)),
-        lost("reset in the body", answer("HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", End::Reset)),
-        lost("timeout in the body", answer("HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", End::Stall)).hasty(),
+        not_reached("connection refused", Wire::Refused),
+        not_reached("name not found", Wire::NoName),
+        not_reached("TLS: the server speaks none", Wire::Tls(Greeting::Plain)),
+        not_reached("TLS: certificate of a stranger", Wire::Tls(Greeting::Untrusted)),
+        not_reached("TLS: timeout before the request", Wire::Tls(Greeting::Silent)).short_timeout(),
+        not_reached("TLS: reset before the request", Wire::Tls(Greeting::Reset)),
+        not_reached("TLS: closed before the request", Wire::Tls(Greeting::Closed)),
+        answer_lost("accepted, nothing read, timeout", Wire::Early(End::Stall)).short_timeout(),
+        answer_lost("accepted, then reset", Wire::Early(End::Reset)),
+        answer_lost("accepted, then closed", Wire::Early(End::Close)),
+        answer_lost("timeout after the request", answer("", End::Stall)).short_timeout(),
+        answer_lost("reset after the request", answer("", End::Reset)),
+        answer_lost("closed without an answer", answer("", End::Close)),
+        answer_lost("timeout in the headers", answer("HTTP/1.1 201 Created\r\nconte", End::Stall)).short_timeout(),
+        answer_lost("closed in the headers", answer("HTTP/1.1 201 Created\r\nconte", End::Close)),
+        answer_lost("reset in the body", answer("HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", End::Reset)),
+        answer_lost("timeout in the body", answer("HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", End::Stall))
+            .short_timeout(),
     ]
 }
 
@@ -202,44 +203,53 @@ fn broken_answers() -> Vec<Fault> {
         [head.as_bytes(), JOB].concat()
     };
     vec![
-        lost("truncated body", answer(headed("content-length: 99\r\n"), End::Close)),
-        lost(
+        answer_lost("truncated body", answer(headed("content-length: 99\r\n"), End::Close)),
+        answer_lost(
             "truncated chunks",
             answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n", End::Close),
         ),
-        lost(
+        answer_lost(
             "chunk length is nonsense",
             answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n", End::Close),
         ),
         unusable("content-length too short", answer(headed("content-length: 9\r\n"), End::Close)),
-        lost("content-length is nonsense", answer(headed("content-length: many\r\n"), End::Close)),
-        lost("content-length negative", answer(headed("content-length: -1\r\n"), End::Close)),
-        lost(
+        answer_lost("content-length is nonsense", answer(headed("content-length: many\r\n"), End::Close)),
+        answer_lost("content-length negative", answer(headed("content-length: -1\r\n"), End::Close)),
+        answer_lost(
             "content-length twice, differing",
             answer(headed("content-length: 5\r\ncontent-length: 32\r\n"), End::Close),
         ),
-        lost("content-length of 2^63, cut", answer(headed("content-length: 9223372036854775807\r\n"), End::Close)),
-        lost("slow trickle of the body", answer("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", End::Trickle))
-            .hasty(),
-        lost("slow trickle of a header", answer("HTTP/1.1 200 OK\r\nx:", End::Trickle)).hasty(),
-        lost("speaks no HTTP", answer("SSH-2.0-OpenSSH_9.9\r\n", End::Close)),
-        lost(
+        answer_lost(
+            "content-length of 2^63, cut",
+            answer(headed("content-length: 9223372036854775807\r\n"), End::Close),
+        ),
+        answer_lost(
+            "slow trickle of the body",
+            answer("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", End::Trickle),
+        )
+        .short_timeout(),
+        answer_lost("slow trickle of a header", answer("HTTP/1.1 200 OK\r\nx:", End::Trickle)).short_timeout(),
+        answer_lost("speaks no HTTP", answer("SSH-2.0-OpenSSH_9.9\r\n", End::Close)),
+        answer_lost(
             "200 headers of 100 bytes",
             answer(format!("HTTP/1.1 200 OK\r\n{}\r\n", format!("x: {}\r\n", "y".repeat(96)).repeat(200)), End::Close),
         ),
-        lost("gzip that is none", http(200, "content-encoding: gzip\r\n", JOB)),
+        answer_lost("gzip that is none", http(200, "content-encoding: gzip\r\n", JOB)),
         unusable("gzip bomb, 64 MiB", zipped(64 << 20)),
         unusable(
             "body of 1 GiB, announced",
             answer(format!("HTTP/1.1 200 OK\r\ncontent-length: {GIB}\r\n\r\n"), End::Flood(GIB)),
         ),
         unusable("body of 1 GiB, unannounced", answer("HTTP/1.1 200 OK\r\n\r\n{\"id\":\"job_1\"", End::Flood(GIB))),
-        lost(
+        answer_lost(
             "error 500 with a body of 1 GiB",
             answer(format!("HTTP/1.1 500 E\r\ncontent-length: {GIB}\r\n\r\n"), End::Flood(GIB)),
         ),
-        lost("error 503, its body never ends", answer("HTTP/1.1 503 E\r\ncontent-length: 90\r\n\r\nbusy", End::Stall))
-            .hasty(),
+        answer_lost(
+            "error 503, its body never ends",
+            answer("HTTP/1.1 503 E\r\ncontent-length: 90\r\n\r\nbusy", End::Stall),
+        )
+        .short_timeout(),
         refused(
             "error 400, its body cut",
             answer("HTTP/1.1 400 E\r\ncontent-length: 90\r\n\r\ntoo long", End::Close),
@@ -249,8 +259,8 @@ fn broken_answers() -> Vec<Fault> {
     ]
 }
 
-fn redirects(elsewhere: u16) -> Vec<Fault> {
-    let to = format!("location: http://127.0.0.1:{elsewhere}/v2/agent\r\n");
+fn redirects(other_port: u16) -> Vec<Fault> {
+    let to = format!("location: http://127.0.0.1:{other_port}/v2/agent\r\n");
     let mut all: Vec<Fault> = [301, 302, 307, 308]
         .into_iter()
         .map(|status| {
@@ -323,7 +333,7 @@ fn refusals() -> Vec<Fault> {
             Service,
             Service,
         ),
-        lost(
+        answer_lost(
             "502 with a proxy's page",
             http(502, "content-type: text/html\r\n", b"<html><title>502 Bad Gateway</title></html>"),
         ),
@@ -332,7 +342,7 @@ fn refusals() -> Vec<Fault> {
         all.push(refused(&status.to_string(), http(status, "", error), Service, Service));
     }
     for status in [408, 499, 500, 501, 502, 503, 504, 505, 507, 508, 511, 520, 522, 524, 529, 599] {
-        all.push(lost(&status.to_string(), http(status, "", error)));
+        all.push(answer_lost(&status.to_string(), http(status, "", error)));
     }
     all
 }
@@ -366,9 +376,9 @@ fn odd_fields() -> Vec<Fault> {
     let wrong = br#"{"id":"job_1","status":["active"],"source":7,"model":{},"prLink":false,"createdAt":12,"archivedAt":"soon"}"#;
     let active = |more: &str| format!(r#"{{"id":"job_1","status":"active",{more}}}"#).into_bytes();
     vec![
-        silent("fields missing", br#"{"id":"job_1"}"#, br#"{"totals":{}}"#, "Missing"),
-        silent("fields null", null, &totals("null"), "Missing"),
-        silent("fields of a wrong type", wrong, &totals(r#""many""#), &odd("many")),
+        job_without_status("fields missing", br#"{"id":"job_1"}"#, br#"{"totals":{}}"#, "Missing"),
+        job_without_status("fields null", null, &totals("null"), "Missing"),
+        job_without_status("fields of a wrong type", wrong, &totals(r#""many""#), &odd("many")),
         read("numbers as floats", &active(r#""createdAt":1.5"#), "active", &totals("12.0"), "Known(12)"),
         read("numbers with an exponent", &active(r#""createdAt":1e9"#), "active", &totals("1.2e1"), "Known(12)"),
         read(
@@ -462,14 +472,14 @@ fn odd_fields() -> Vec<Fault> {
             job: http(200, "", JOB),
             views: http(200, "", JOB),
             expected: [named(ID, "active"), named(ID, "active"), Outcome::Row("active".to_owned()), Outcome::Service],
-            hasty: false,
+            short_timeout: false,
         },
         Fault {
             name: "views that are no list".to_owned(),
             job: http(200, "", JOB),
             views: http(200, "", br#"{"totals":{"human":3},"views":{"path":"/a"}}"#),
             expected: [named(ID, "active"), named(ID, "active"), Outcome::Row("active".to_owned()), Outcome::Service],
-            hasty: false,
+            short_timeout: false,
         },
     ]
 }

@@ -1,8 +1,8 @@
-//! Every operation of the service against every fault that a network, a proxy or the service can make, over the real client,
-//! engine and store, once by calls and once by the keys of the real dashboard: what the record holds afterwards, what the
-//! screen says at three sizes, and how many requests went out.
+//! Every operation of the service against every fault that a network, a proxy or the service can cause, over the real
+//! client, engine and store, once by calls and once by keys of the real dashboard. Asserts what the store contains
+//! afterwards, what the screen shows at three sizes, and how many requests were sent.
 //!
-//! `cargo test --test faults -- --nocapture` prints what was tried, one line for each operation and fault.
+//! `cargo test --test faults -- --nocapture` prints a line for each operation and fault.
 
 #![expect(
     clippy::expect_used,
@@ -14,14 +14,14 @@
 mod cell;
 #[cfg(unix)]
 mod crash;
+#[cfg(unix)]
+mod disk_errors;
 mod list;
 mod matrix;
 #[cfg(unix)]
 mod migration;
 #[cfg(unix)]
 mod power;
-#[cfg(unix)]
-mod room;
 mod screen;
 mod server;
 #[cfg(unix)]

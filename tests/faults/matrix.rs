@@ -1,4 +1,4 @@
-//! The matrix itself: all cells at the same time, and the table of what came of them and of what was said.
+//! The matrix: runs all cases concurrently and prints the table of outcomes and messages.
 
 use crate::cell;
 use crate::list::faults;
@@ -9,13 +9,13 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Cells under way at the same time.
+/// Number of cases that run at the same time.
 const AT_ONCE: usize = 40;
-/// The order of what is expected.
+/// The order of the expected outcomes of a fault.
 const OPERATIONS: [Operation; 4] = [Operation::Create, Operation::FollowUp, Operation::Get, Operation::Views];
 
 #[tokio::test]
-async fn every_fault_of_every_operation_ends_as_it_must_with_one_request_at_most() {
+async fn every_fault_of_every_operation_has_its_expected_outcome_with_at_most_one_request() {
     let elsewhere =
         Server::start(Wire::Answer(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"[..].into(), End::Keep)).await;
     let faults = faults(elsewhere.port());

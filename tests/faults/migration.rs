@@ -1,12 +1,14 @@
-//! A record of an older docdeck, and a docdeck that is killed while it brings it up to date: it is of the old schema or of the
-//! new one, all of it is there, and the next start goes on.
+//! The database of an older docdeck, and a docdeck that is killed while it migrates it: the database has either the old
+//! schema or the new one and all of its data, and the next start continues.
 
 use crate::command_fixture::CommandFixture;
-use crate::crash::{Dice, file, integrity, kept, kill_after, kill_at_the_commit, reader, spawn};
+use crate::crash::{
+    TestRng, block_commits, database, integrity, kill_after, kill_at_the_commit, spawn, stored_prompts,
+};
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
 
-const SCHEMAS: [&str; 10] = [
+const SCHEMAS: [&str; 11] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
     include_str!("../../assets/schema/0003_batch_draft.sql"),
@@ -17,22 +19,23 @@ const SCHEMAS: [&str; 10] = [
     include_str!("../../assets/schema/0008_whole_order.sql"),
     include_str!("../../assets/schema/0009_job_states.sql"),
     include_str!("../../assets/schema/0010_clock_ahead.sql"),
+    include_str!("../../assets/schema/0011_plain_columns.sql"),
 ];
-/// Jobs in an old record, each with a prompt.
+/// Number of jobs in an old database, each with a prompt.
 const JOBS: i64 = 600;
 
-/// A record of this schema, large enough that bringing it up to date takes a while.
-fn old(world: &CommandFixture, schema: usize) {
-    std::fs::create_dir_all(world.data()).expect("a folder");
-    let _ = std::fs::remove_file(file(world));
-    let mut db = Connection::open(file(world)).expect("opened");
+/// Creates a database with this schema, large enough that the migration takes a while.
+fn create_old_database(fixture: &CommandFixture, schema: usize) {
+    std::fs::create_dir_all(fixture.data()).expect("a folder");
+    let _ = std::fs::remove_file(database(fixture));
+    let mut db = Connection::open(database(fixture)).expect("opened");
     let all = db.transaction().expect("begun");
     for sql in &SCHEMAS[..schema] {
         all.execute_batch(sql).expect("made");
     }
     all.pragma_update(None, "user_version", i64::try_from(schema).expect("small")).expect("set");
-    let base_url = world.sim.base_url();
-    all.execute("INSERT INTO scope (id, base_url, project) VALUES (1, ?1, ?2)", (base_url, world.sim.project()))
+    let base_url = fixture.sim.base_url();
+    all.execute("INSERT INTO scope (id, base_url, project) VALUES (1, ?1, ?2)", (base_url, fixture.sim.project()))
         .expect("written");
     let answer = format!(r#"{{"totals":{{"human":1,"ai":2,"total":3}},"rows":[{}]}}"#, vec!["{}"; 200].join(","));
     for n in 1..=JOBS {
@@ -56,9 +59,9 @@ fn old(world: &CommandFixture, schema: usize) {
     all.commit().expect("written");
 }
 
-/// The schema, and what nobody may lose: how many prompts of how many characters, and the draft.
-fn content(world: &CommandFixture) -> (usize, (i64, i64, String)) {
-    let db = Connection::open(file(world)).expect("opened");
+/// The schema, and the data that must survive: number and total length of the prompts, and the draft.
+fn content(fixture: &CommandFixture) -> (usize, (i64, i64, String)) {
+    let db = Connection::open(database(fixture)).expect("opened");
     let schema: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0)).expect("read");
     let sums = "SELECT count(*), sum(length(text)), (SELECT text FROM draft) FROM prompt";
     (
@@ -67,47 +70,47 @@ fn content(world: &CommandFixture) -> (usize, (i64, i64, String)) {
     )
 }
 
-/// Nothing is in the line that the dispatcher would send, and all of the prompts are read.
-fn assert_whole(world: &CommandFixture) {
-    let kept = kept(world);
-    assert_eq!(kept.len(), usize::try_from(JOBS).expect("few"));
-    assert_eq!(kept.values().filter(|kind| **kind == DeliveryKind::Queued).count(), kept.len() / 3);
-    assert_eq!(content(world).0, SCHEMAS.len());
+/// Asserts that no prompt is queued for sending and that every prompt can be read.
+fn assert_complete(fixture: &CommandFixture) {
+    let deliveries = stored_prompts(fixture);
+    assert_eq!(deliveries.len(), usize::try_from(JOBS).expect("few"));
+    assert_eq!(deliveries.values().filter(|kind| **kind == DeliveryKind::Queued).count(), deliveries.len() / 3);
+    assert_eq!(content(fixture).0, SCHEMAS.len());
 }
 
 #[test]
-fn killed_at_the_commit_of_a_migration_the_record_is_the_old_one_and_the_next_start_goes_on() {
-    let world = CommandFixture::new(&[]);
+fn killed_at_the_commit_of_a_migration_the_database_keeps_the_old_schema_and_the_next_start_migrates_it() {
+    let fixture = CommandFixture::new(&[]);
     for schema in 1..SCHEMAS.len() {
-        old(&world, schema);
-        let before = content(&world);
-        let reader = reader(&world);
-        let child = spawn(&world, &["jobs"]);
-        kill_at_the_commit(&world, child, reader);
-        assert_eq!((content(&world), integrity(&world.data()).as_str()), (before, "ok"));
-        assert_whole(&world);
+        create_old_database(&fixture, schema);
+        let before = content(&fixture);
+        let reader = block_commits(&fixture);
+        let child = spawn(&fixture, &["jobs"]);
+        kill_at_the_commit(&fixture, child, reader);
+        assert_eq!((content(&fixture), integrity(&fixture.data()).as_str()), (before, "ok"));
+        assert_complete(&fixture);
     }
 }
 
 #[test]
 fn killed_at_any_moment_of_a_migration_nothing_is_lost() {
-    let world = CommandFixture::new(&[]);
-    let (mut dice, mut killed, mut gone_on) = (Dice(3), 0, 0);
-    old(&world, 1);
+    let fixture = CommandFixture::new(&[]);
+    let (mut rng, mut killed, mut gone_on) = (TestRng(3), 0, 0);
+    create_old_database(&fixture, 1);
     let begin = std::time::Instant::now();
-    world.run(&["jobs"]);
+    fixture.run(&["jobs"]);
     let span = usize::try_from(begin.elapsed().as_millis()).expect("short") * 5 / 4;
     for n in 0..12 {
         let schema = n % (SCHEMAS.len() - 1) + 1;
-        old(&world, schema);
-        let (_, before) = content(&world);
-        killed += usize::from(kill_after(spawn(&world, &["jobs"]), dice.below(span)));
-        assert_eq!(integrity(&world.data()), "ok");
-        let (found, after) = content(&world);
+        create_old_database(&fixture, schema);
+        let (_, before) = content(&fixture);
+        killed += usize::from(kill_after(spawn(&fixture, &["jobs"]), rng.below(span)));
+        assert_eq!(integrity(&fixture.data()), "ok");
+        let (found, after) = content(&fixture);
         assert!(found == schema || found == SCHEMAS.len(), "neither old nor new: {found}");
         assert_eq!(after, before);
         gone_on += usize::from(found == schema);
-        assert_whole(&world);
+        assert_complete(&fixture);
     }
     println!("{killed} kills within {span} ms of a start; {gone_on} records were still old, and came up to date later");
 }

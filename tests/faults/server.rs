@@ -1,4 +1,4 @@
-//! A server of raw bytes on 127.0.0.1 that goes wrong as told, and counts what reached it.
+//! A server of raw bytes on 127.0.0.1 that fails in a given way and counts what reached it.
 
 use crate::tls;
 use std::io::{Read as _, Write as _};
@@ -9,25 +9,25 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
 
-/// A name that is refused without asking anybody: a label has at most 63 characters.
+/// A name that is rejected without a DNS query: a label has at most 63 characters.
 const NO_NAME: &str = "https://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid";
 
-/// What stands at the base URL.
+/// What a client meets at the base URL.
 #[derive(Clone)]
 pub(crate) enum Wire {
-    /// A port at which nobody listens.
+    /// A port on which nothing listens.
     Refused,
-    /// A host that no name server knows.
+    /// A host that doesn't resolve.
     NoName,
-    /// Something that ends the talk before TLS stands.
+    /// A server that fails before the TLS handshake is complete.
     Tls(Greeting),
-    /// A server that ends the talk before it has read anything.
+    /// A server that closes the connection before reading anything.
     Early(End),
-    /// A server that reads the request, sends these bytes, and then this.
+    /// A server that reads the request, sends these bytes, and ends in this way.
     Answer(Arc<[u8]>, End),
 }
 
-/// What comes in place of TLS.
+/// What the server sends instead of a valid TLS handshake.
 #[derive(Clone, Copy)]
 pub(crate) enum Greeting {
     Plain,
@@ -37,64 +37,64 @@ pub(crate) enum Greeting {
     Untrusted,
 }
 
-/// How a connection goes on after what was sent.
+/// How a connection continues after the sent bytes.
 #[derive(Clone, Copy)]
 pub(crate) enum End {
     Close,
     Reset,
-    /// Open, and nothing more comes.
+    /// It stays open, and nothing more comes.
     Stall,
-    /// A byte now and then, for ever.
+    /// A byte now and then, forever.
     Trickle,
-    /// More and more, as fast as it is taken, up to this many bytes.
+    /// Data as fast as the client takes it, up to this many bytes.
     Flood(u64),
-    /// The next request is waited for, as a server should.
+    /// Waits for the next request, as a normal server does.
     Keep,
 }
 
 impl Wire {
-    /// Whether a whole request can arrive there.
-    pub(crate) fn hears(&self) -> bool {
+    /// Whether a complete request can reach this server.
+    pub(crate) fn can_receive(&self) -> bool {
         matches!(self, Self::Answer(..))
     }
 }
 
 #[derive(Default)]
-struct Seen {
+struct Received {
     connections: AtomicUsize,
     /// The first line of each request.
     requests: Mutex<Vec<String>>,
-    /// Bytes of a flood that were taken.
+    /// Bytes of a flood that the client took.
     flooded: AtomicU64,
 }
 
 /// A running server; it ends when dropped.
 pub(crate) struct Server {
     base_url: String,
-    seen: Arc<Seen>,
+    received: Arc<Received>,
     task: Option<JoinHandle<()>>,
-    /// Keeps a port from being given to another.
+    /// Reserves the port so that nothing else gets it.
     _held: Option<TcpSocket>,
 }
 
 impl Server {
     pub(crate) async fn start(wire: Wire) -> Self {
-        let seen = Arc::new(Seen::default());
+        let received = Arc::new(Received::default());
         match &wire {
-            Wire::NoName => return Self { base_url: NO_NAME.to_owned(), seen, task: None, _held: None },
+            Wire::NoName => return Self { base_url: NO_NAME.to_owned(), received, task: None, _held: None },
             Wire::Refused => {
                 let socket = TcpSocket::new_v4().expect("a socket");
                 socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
                 let base_url = format!("http://{}", socket.local_addr().expect("an address"));
-                return Self { base_url, seen, task: None, _held: Some(socket) };
+                return Self { base_url, received, task: None, _held: Some(socket) };
             }
             Wire::Tls(_) | Wire::Early(_) | Wire::Answer(..) => {}
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let scheme = if matches!(wire, Wire::Tls(_)) { "https" } else { "http" };
         let base_url = format!("{scheme}://{}", listener.local_addr().expect("an address"));
-        let task = tokio::spawn(accept(listener, wire, Arc::clone(&seen)));
-        Self { base_url, seen, task: Some(task), _held: None }
+        let task = tokio::spawn(accept(listener, wire, Arc::clone(&received)));
+        Self { base_url, received, task: Some(task), _held: None }
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -106,15 +106,15 @@ impl Server {
     }
 
     pub(crate) fn connections(&self) -> usize {
-        self.seen.connections.load(Ordering::SeqCst)
+        self.received.connections.load(Ordering::SeqCst)
     }
 
     pub(crate) fn flooded(&self) -> u64 {
-        self.seen.flooded.load(Ordering::SeqCst)
+        self.received.flooded.load(Ordering::SeqCst)
     }
 
     pub(crate) fn requests(&self) -> Vec<String> {
-        self.seen.requests.lock().expect("no poison").clone()
+        self.received.requests.lock().expect("no poison").clone()
     }
 }
 
@@ -126,26 +126,26 @@ impl Drop for Server {
     }
 }
 
-async fn accept(listener: TcpListener, wire: Wire, seen: Arc<Seen>) {
+async fn accept(listener: TcpListener, wire: Wire, received: Arc<Received>) {
     while let Ok((stream, _)) = listener.accept().await {
-        seen.connections.fetch_add(1, Ordering::SeqCst);
-        tokio::spawn(converse(stream, wire.clone(), Arc::clone(&seen)));
+        received.connections.fetch_add(1, Ordering::SeqCst);
+        tokio::spawn(serve(stream, wire.clone(), Arc::clone(&received)));
     }
 }
 
-async fn converse(mut stream: TcpStream, wire: Wire, seen: Arc<Seen>) {
+async fn serve(mut stream: TcpStream, wire: Wire, received: Arc<Received>) {
     match wire {
         Wire::Refused | Wire::NoName => {}
         Wire::Tls(greeting) => greet(stream, greeting).await,
         Wire::Early(end) => {
-            finish(&mut stream, end, &seen).await;
+            finish(&mut stream, end, &received).await;
         }
         Wire::Answer(bytes, end) => {
             while let Some(line) = read_request(&mut stream).await {
-                seen.requests.lock().expect("no poison").push(line);
-                // The other side may well stop reading early.
+                received.requests.lock().expect("no poison").push(line);
+                // The client may stop reading early.
                 let sent = stream.write_all(&bytes).await;
-                if sent.is_err() || !finish(&mut stream, end, &seen).await {
+                if sent.is_err() || !finish(&mut stream, end, &received).await {
                     return;
                 }
             }
@@ -153,8 +153,8 @@ async fn converse(mut stream: TcpStream, wire: Wire, seen: Arc<Seen>) {
     }
 }
 
-/// Ends the connection, or gives true where it goes on.
-async fn finish(stream: &mut TcpStream, end: End, seen: &Seen) -> bool {
+/// Ends the connection; returns true if it stays open instead.
+async fn finish(stream: &mut TcpStream, end: End, received: &Received) -> bool {
     match end {
         End::Keep => return true,
         End::Close => {}
@@ -170,7 +170,7 @@ async fn finish(stream: &mut TcpStream, end: End, seen: &Seen) -> bool {
             let mut left = bytes;
             while left > 0 && stream.write_all(&part).await.is_ok() {
                 let length = u64::try_from(part.len()).expect("small");
-                seen.flooded.fetch_add(length, Ordering::SeqCst);
+                received.flooded.fetch_add(length, Ordering::SeqCst);
                 left = left.saturating_sub(length);
             }
         }
@@ -192,21 +192,22 @@ async fn greet(mut stream: TcpStream, greeting: Greeting) {
         Greeting::Untrusted => {
             let stream = stream.into_std().expect("a socket");
             stream.set_nonblocking(false).expect("blocking");
-            // A client that does not trust the certificate leaves in the middle; nobody waits for this thread.
-            std::thread::spawn(move || shake_hands(stream));
+            // A client that doesn't trust the certificate closes the connection during the handshake; nothing waits for
+            // this thread.
+            std::thread::spawn(move || handshake(stream));
         }
     }
 }
 
-fn shake_hands(stream: std::net::TcpStream) {
+fn handshake(stream: std::net::TcpStream) {
     let mut stream = tls::session(stream);
-    // Whoever gets this far has trusted it; what comes then is an answer that no cell expects.
+    // A client that gets this far has trusted the certificate; it receives an answer that no case expects.
     if matches!(stream.read(&mut [0; 4096]), Ok(1..)) {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\n{\"id\":\"job_1\"}");
     }
 }
 
-/// Reads one whole request and gives its first line.
+/// Reads one complete request and returns its first line.
 async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Many new jobs at once, while the service has its bad moments.
+//! Many new jobs at once, while the service fails in several ways.
 
 use crate::dashboard_fixture::{DashboardFixture, faults, folder, scope_of, sim};
 use chrono::TimeDelta;
@@ -12,15 +12,15 @@ use docdeck::sim::Sim;
 use docdeck::store::{SendOutcome, SendPermit, Store};
 use std::time::Duration;
 
-/// Queues so many new jobs as a user does.
-async fn queue(desk: &mut DashboardFixture, count: usize) {
-    desk.until_shown("new jobs 0/100").await;
+/// Queues this many new jobs as a user does.
+async fn queue(dashboard: &mut DashboardFixture, count: usize) {
+    dashboard.until_shown("new jobs 0/100").await;
     let texts: Vec<String> = (0..count).map(|n| format!("Page {n:02} [sim:seconds=6000]")).collect();
-    desk.keys("b");
-    desk.paste(&texts.join("\n\n"));
-    desk.ctrl('s');
-    desk.assert_shows(&format!("{count} jobs: all now"));
-    desk.keys("y");
+    dashboard.keys("b");
+    dashboard.paste(&texts.join("\n\n"));
+    dashboard.ctrl('s');
+    dashboard.assert_shows(&format!("{count} jobs, all start now"));
+    dashboard.keys("y");
 }
 
 fn assert_each_once(sim: &Sim, count: usize) {
@@ -31,20 +31,24 @@ fn assert_each_once(sim: &Sim, count: usize) {
 }
 
 #[tokio::test]
-async fn a_lost_answer_in_a_batch_is_one_unconfirmed_prompt_and_the_rest_goes_on() {
+async fn a_lost_answer_in_a_batch_is_one_unconfirmed_prompt_and_the_rest_is_sent() {
     let (sim, folder) = (sim(&["create=lost"]).await, folder());
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    queue(&mut desk, 12).await;
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    queue(&mut dashboard, 12).await;
     // Four are sent at a time.
-    desk.until("a lost answer", |_| sim.carried_out(Operation::Create) > 0).await;
+    dashboard.until("a lost answer", |_| sim.carried_out(Operation::Create) > 0).await;
     faults(&sim, &[]);
-    desk.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
+    dashboard.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
     let is_settled = |row: &Job| row.id.is_some() || row.undelivered == Some(DeliveryKind::Unconfirmed);
-    desk.until("the last answer", |desk| desk.app.jobs.shown_rows().filter(|row| is_settled(row)).count() == 12).await;
-    let lost = desk.app.jobs.count_of(JobGroup::NeedsYou);
+    dashboard
+        .until("the last answer", |dashboard| {
+            dashboard.app.jobs.shown_rows().filter(|row| is_settled(row)).count() == 12
+        })
+        .await;
+    let lost = dashboard.app.jobs.count_of(JobGroup::NeedsYou);
     assert!((1..=4).contains(&lost), "{lost}");
     let mut unconfirmed = 0;
-    for row in desk.store.jobs(&desk.scope).await.expect("rows") {
+    for row in dashboard.store.jobs(&dashboard.scope).await.expect("rows") {
         let is_unconfirmed = row.undelivered == Some(DeliveryKind::Unconfirmed);
         assert_eq!(row.id.is_none(), is_unconfirmed, "{row:?}");
         unconfirmed += usize::from(is_unconfirmed);
@@ -52,31 +56,33 @@ async fn a_lost_answer_in_a_batch_is_one_unconfirmed_prompt_and_the_rest_goes_on
     assert_eq!(unconfirmed, lost);
     assert_each_once(&sim, 12);
     assert_eq!(sim.requests(Operation::Create), 12);
-    desk.assert_shows(&format!("NEEDS YOU {lost}"));
+    dashboard.assert_shows(&format!("NEEDS YOU {lost}"));
 }
 
 #[tokio::test]
-async fn a_429_in_the_middle_of_a_batch_is_said_and_the_rest_goes_out_once_when_it_is_over() {
+async fn a_429_in_the_middle_of_a_batch_is_shown_and_the_rest_is_sent_once_when_the_limit_resets() {
     let (sim, folder) = (sim(&["create=latency-20"]).await, folder());
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    queue(&mut desk, 12).await;
-    desk.until("some of it", |_| sim.carried_out(Operation::Create) >= 2).await;
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    queue(&mut dashboard, 12).await;
+    dashboard.until("some of it", |_| sim.carried_out(Operation::Create) >= 2).await;
     faults(&sim, &["create=429-1"]);
-    desk.until_shown("new jobs: limit reached, next in").await;
+    dashboard.until_shown("new jobs: limit reached, next in").await;
     let before = sim.carried_out(Operation::Create);
     assert!(before < 12, "{before}");
-    desk.assert_shows("QUEUED");
+    dashboard.assert_shows("QUEUED");
     faults(&sim, &[]);
-    desk.until("the rest", |desk| desk.app.jobs.shown_rows().filter(|row| row.id.is_some()).count() == 12).await;
+    dashboard
+        .until("the rest", |dashboard| dashboard.app.jobs.shown_rows().filter(|row| row.id.is_some()).count() == 12)
+        .await;
     assert_each_once(&sim, 12);
     assert!(sim.requests(Operation::Create) <= 12 + 4, "only those under way were refused");
 }
 
 #[tokio::test]
-async fn with_a_clock_set_back_an_hour_nothing_is_freed_sent_twice_or_missed() {
+async fn with_a_clock_set_back_an_hour_no_request_is_freed_early_and_no_prompt_is_sent_twice_or_lost() {
     let (sim, folder) = (sim(&[]).await, folder());
     let (scope, ahead) = (scope_of(&sim), sim.now() + TimeDelta::hours(1));
-    // What was done while this computer's clock was an hour ahead: a hundred requests, the last one a job.
+    // Requests recorded while this computer's clock was an hour ahead: a hundred, the last one a job.
     let (store, _) = Store::open(folder.path(), ahead).expect("a store");
     for _ in 0..99 {
         store.spend(&scope, RateLimited::Create, ahead).await.expect("written").expect("a place");
@@ -89,20 +95,27 @@ async fn with_a_clock_set_back_an_hour_nothing_is_freed_sent_twice_or_missed() {
     let key = ApiKey::new(sim.api_key()).expect("a key");
     let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
     let job = client.create_job(&text).await.result.expect("a job");
-    store.settle(prompt, SendOutcome::Accepted(job), ahead).await.expect("written");
+    store.finish_send(prompt, SendOutcome::Accepted(job), ahead).await.expect("written");
     store.close().await;
 
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    desk.until_shown("new jobs 100/100").await;
-    desk.send_new("Too early");
-    desk.until("the prompt in the line", |desk| desk.app.dialogs.is_empty() && desk.shows("QUEUED 1")).await;
-    // It is finished by now. Its next look is at most a minute away, whatever the clock says; here the user asks.
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.until_shown("new jobs 100/100").await;
+    dashboard.send_new("Too early");
+    dashboard
+        .until("the prompt in the line", |dashboard| dashboard.app.dialogs.is_empty() && dashboard.shows("QUEUED 1"))
+        .await;
+    // The job has finished by now. Its next check is at most a minute away, whatever the clock shows; here the user
+    // refreshes.
     sim.advance(TimeDelta::minutes(2));
-    desk.keys("g");
-    assert_eq!(desk.selected().key, row.key);
-    desk.keys("r");
-    desk.until("the end of the job", |desk| desk.app.jobs.get(row.key).is_some_and(|row| row.pr_link.is_some())).await;
-    desk.assert_shows("NEEDS YOU 1");
-    desk.go_on_for(Duration::from_millis(100)).await;
+    dashboard.keys("g");
+    assert_eq!(dashboard.selected().key, row.key);
+    dashboard.keys("r");
+    dashboard
+        .until("the end of the job", |dashboard| {
+            dashboard.app.jobs.get(row.key).is_some_and(|row| row.pr_link.is_some())
+        })
+        .await;
+    dashboard.assert_shows("NEEDS YOU 1");
+    dashboard.run_for(Duration::from_millis(100)).await;
     assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (1, 1), "the client's own alone");
 }

@@ -1,5 +1,5 @@
-//! What the flows share: a dashboard without a terminal. Keys go in, effects are carried out as the event loop does,
-//! and messages are fed back until something holds; what needs a terminal is recorded.
+//! The fixture of the flow tests: a dashboard without a terminal. Keys go in, effects run as in the event loop, and
+//! messages are fed back until a condition holds. Effects that need a terminal are only recorded.
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -8,7 +8,7 @@ use docdeck::app::profiles::ProfileEntry;
 use docdeck::app::welcome::Welcome;
 use docdeck::app::{App, AppConfig, Effect, Msg, StoreState};
 use docdeck::config::key::KeySource;
-use docdeck::config::profiles::KnownProfile;
+use docdeck::config::profiles::ConfiguredProfile;
 use docdeck::engine::PollOptions;
 use docdeck::model::Time;
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -33,31 +33,31 @@ use tokio::time::Instant;
 
 /// Longer than anything here takes; a test that waits for it has failed.
 const TOO_LONG: Duration = Duration::from_secs(20);
-/// How often a condition outside of the dashboard is looked at again.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
-/// Shortest pause between two moments that the state machine asked for, as in the event loop.
+/// Interval of checking a condition outside of the dashboard.
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
+/// Shortest pause between two timers that the state machine requested, as in the event loop.
 const WAKE_PAUSE: Duration = Duration::from_millis(10);
 const SIZE: (u16, u16) = (160, 40);
 
-/// A dashboard.
+/// A dashboard without a terminal.
 pub(crate) struct DashboardFixture {
     pub(crate) app: App,
     pub(crate) store: Store,
     pub(crate) scope: Scope,
-    /// Every effect so far, whoever carried it out.
-    pub(crate) asked: Vec<Effect>,
+    /// Every effect so far, whether the runner or the fixture handled it.
+    pub(crate) requested_effects: Vec<Effect>,
     effects: Effects,
     profiles: ProfileSwitcher,
     news: mpsc::Receiver<EngineEvent>,
     last_wake: Instant,
-    /// How much later it is for the dashboard than for the test: its user pauses after each text that is sent.
+    /// How far the dashboard's clock is ahead of the test's: the fixture pauses after each prompt that is sent.
     paused: TimeDelta,
 }
 
-/// Longer than letters do nothing after a text input has closed.
+/// Longer than the time for which letters have no effect after a text input has closed.
 const PAUSE: TimeDelta = TimeDelta::milliseconds(500);
 
-/// A simulator in which jobs live a hundred times faster than usual.
+/// A simulator in which jobs run a hundred times faster than usual.
 pub(crate) async fn sim(faults: &[&str]) -> Sim {
     sim_on(0, faults).await
 }
@@ -71,7 +71,7 @@ fn read(faults: &[&str]) -> Vec<Fault> {
     faults.iter().map(|fault| fault.parse().expect("a fault")).collect()
 }
 
-/// Other faults from now on.
+/// Replaces the simulator's faults.
 pub(crate) fn faults(sim: &Sim, faults: &[&str]) {
     sim.set_faults(read(faults));
 }
@@ -84,7 +84,7 @@ pub(crate) fn scope_of(sim: &Sim) -> Scope {
     Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None }
 }
 
-/// Where a dashboard on the record in that folder writes its exports.
+/// The folder for exports of a dashboard whose database is in this folder.
 pub(crate) fn exports_in(folder: &Path) -> PathBuf {
     folder.join("exports")
 }
@@ -93,51 +93,51 @@ fn now() -> Time {
     chrono::Utc::now()
 }
 
-fn start(profile: &str, scope: &Scope, read_only: bool) -> AppConfig {
+fn app_config(profile: &str, scope: &Scope, read_only: bool) -> AppConfig {
     let utc = FixedOffset::east_opt(0).expect("UTC");
     AppConfig { profile: CleanText::line(profile), size: SIZE, read_only, ..AppConfig::new(scope.clone(), utc) }
 }
 
 impl DashboardFixture {
-    /// A dashboard on the record in that folder, once it has read it.
-    pub(crate) async fn begin(sim: &Sim, folder: &Path) -> Self {
-        Self::begin_with(scope_of(sim), sim.api_key(), folder).await
+    /// A dashboard on the database in that folder, after it was read.
+    pub(crate) async fn start(sim: &Sim, folder: &Path) -> Self {
+        Self::start_with(scope_of(sim), sim.api_key(), folder).await
     }
 
-    /// As [`DashboardFixture::begin`], by a profile that goes on as it was left.
-    pub(crate) async fn go_on_as(profile: &str, sim: &Sim, folder: &Path) -> Self {
+    /// As [`DashboardFixture::start`], with a named profile whose layout is restored.
+    pub(crate) async fn resume_as(profile: &str, sim: &Sim, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
-        let start = start(profile, &scope_of(sim), opened.read_only);
+        let start = app_config(profile, &scope_of(sim), opened.read_only);
         let layout = docdeck::runtime::preload::layout(&store, &start).await;
-        Self::begin_on(store, AppConfig { layout, ..start }, sim.api_key(), ClientOptions::default(), folder).await
+        Self::start_on(store, AppConfig { layout, ..start }, sim.api_key(), ClientOptions::default(), folder).await
     }
 
-    pub(crate) async fn begin_with(scope: Scope, key: &str, folder: &Path) -> Self {
-        Self::begin_by(ClientOptions::default(), scope, key, folder).await
+    pub(crate) async fn start_with(scope: Scope, key: &str, folder: &Path) -> Self {
+        Self::start_with_options(ClientOptions::default(), scope, key, folder).await
     }
 
-    /// As [`DashboardFixture::begin_with`], by a client with these options.
-    pub(crate) async fn begin_by(options: ClientOptions, scope: Scope, key: &str, folder: &Path) -> Self {
+    /// As [`DashboardFixture::start_with`], with a client with these options.
+    pub(crate) async fn start_with_options(options: ClientOptions, scope: Scope, key: &str, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
-        Self::begin_on(store, start("acme-docs", &scope, opened.read_only), key, options, folder).await
+        Self::start_on(store, app_config("acme-docs", &scope, opened.read_only), key, options, folder).await
     }
 
-    async fn begin_on(store: Store, start: AppConfig, key: &str, options: ClientOptions, folder: &Path) -> Self {
+    async fn start_on(store: Store, start: AppConfig, key: &str, options: ClientOptions, folder: &Path) -> Self {
         let scope = start.scope.clone();
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, options).expect("a client");
         let (sender, news) = mpsc::channel(256);
         let mut effects = Effects::new(store.clone(), scope.clone(), None);
         let exports = exports_in(folder);
-        // A record that can't be written has no room for exports either.
+        // If the database can't be written, the exports folder can't be created either.
         let _ = std::fs::create_dir_all(&exports);
-        effects.export_into(exports);
+        effects.set_export_folder(exports);
         let config = folder.join("config.toml");
         let start = AppConfig { config: Some(CleanText::line(&config.display().to_string())), ..start };
-        effects.set_up(FirstRun { config, source: None });
+        effects.set_first_run(FirstRun { config, source: None });
         let (app, begin) = App::new(start, now());
         for effect in begin {
-            effects.carry(effect);
+            effects.run(effect);
         }
         let poll = PollOptions::default();
         effects.start_engine(
@@ -145,22 +145,26 @@ impl DashboardFixture {
             sender,
         );
         let profiles = ProfileSwitcher { lock_folder: Some(folder.to_owned()), ..ProfileSwitcher::default() };
-        let mut desk = Self {
+        let mut dashboard = Self {
             app,
             store,
             scope,
-            asked: Vec::new(),
+            requested_effects: Vec::new(),
             effects,
             profiles,
             news,
             last_wake: Instant::now(),
             paused: TimeDelta::zero(),
         };
-        desk.until("the record", |desk| desk.app.store == StoreState::Read && desk.effects.engine().is_some()).await;
-        desk
+        dashboard
+            .until("the store", |dashboard| {
+                dashboard.app.store == StoreState::Read && dashboard.effects.engine().is_some()
+            })
+            .await;
+        dashboard
     }
 
-    /// The welcome page, for a configuration in that folder.
+    /// The welcome page for a configuration in that folder.
     pub(crate) fn welcome(folder: &Path, set: &AlreadySet, source: Option<KeySource>) -> Self {
         let config = folder.join("config.toml");
         let scope = Scope { base_url: String::new(), project: String::new(), organization: None };
@@ -171,7 +175,7 @@ impl DashboardFixture {
         };
         let store = Store::in_memory().expect("a store");
         let mut effects = Effects::new(store.clone(), scope.clone(), None);
-        effects.set_up(FirstRun { config, source });
+        effects.set_first_run(FirstRun { config, source });
         let (app, begin) = App::new(start, now());
         assert_eq!(begin, []);
         let (_, news) = mpsc::channel(1);
@@ -179,7 +183,7 @@ impl DashboardFixture {
             app,
             store,
             scope,
-            asked: Vec::new(),
+            requested_effects: Vec::new(),
             effects,
             profiles: ProfileSwitcher::default(),
             news,
@@ -188,37 +192,37 @@ impl DashboardFixture {
         }
     }
 
-    /// Knows these profiles from now on, each with its key; the first one is the present one.
-    pub(crate) fn know(&mut self, profiles: &[(&str, Scope, &str)]) {
+    /// Sets the profiles, each with its key; the first one is the current one.
+    pub(crate) fn set_profiles(&mut self, profiles: &[(&str, Scope, &str)]) {
         let key = |key: &str| KeySource::Given(ApiKey::new(key).expect("a key"));
-        let known = profiles.iter().map(|(name, scope, with)| KnownProfile {
+        let known = profiles.iter().map(|(name, scope, with)| ConfiguredProfile {
             name: CleanText::line(name),
             scope: Some(scope.clone()),
             key: Ok(Some(key(with))),
             ca_file: None,
         });
-        self.profiles.known = known.collect();
+        self.profiles.profiles = known.collect();
         let listed = profiles.iter().map(|(name, scope, _)| ProfileEntry {
             name: CleanText::line(name),
             scope: Some(scope.clone()),
-            lacks: None,
+            problem: None,
         });
         self.app.config.profiles = listed.collect();
     }
 
-    /// The engine, once it runs.
+    /// Whether the engine runs.
     pub(crate) fn has_engine(&self) -> bool {
         self.effects.engine().is_some()
     }
 
-    /// Ends it as SIGTERM does: what is typed goes to disk.
+    /// Ends it as SIGTERM does: typed text is saved.
     pub(crate) async fn terminate(mut self) {
         self.handle(Msg::Terminate);
-        assert_eq!(self.asked.last(), Some(&Effect::Quit));
+        assert_eq!(self.requested_effects.last(), Some(&Effect::Quit));
         self.effects.end().await;
     }
 
-    /// Ends it without a word to the state machine, as a crash does.
+    /// Ends it without notifying the state machine, as a crash does.
     pub(crate) async fn crash(self) {
         self.effects.engine().expect("an engine").stop().await;
     }
@@ -226,24 +230,24 @@ impl DashboardFixture {
     fn handle(&mut self, msg: Msg) {
         let at = self.now();
         for effect in self.app.update(msg, at) {
-            self.asked.push(effect.clone());
+            self.requested_effects.push(effect.clone());
             match effect {
                 Effect::ReadProfileKey(at) => self.effects.spawn(self.profiles.read_key(at)),
-                Effect::TryProfileKey(at, key) => self.effects.spawn(self.profiles.try_key(at, key)),
+                Effect::TestProfileKey(at, key) => self.effects.spawn(self.profiles.test_key(at, key)),
                 Effect::SwitchProfile(at, key) => {
-                    let connection = self.profiles.connection(at, key).expect("a profile");
+                    let connection = self.profiles.engine_config(at, key).expect("a profile");
                     self.scope = connection.client.scope().clone();
                     self.effects.switch(connection, &mut self.news);
                 }
                 Effect::AddProfile(profile, key) => {
-                    let msg = self.profiles.add(self.effects.first_run().known(&profile), key);
+                    let msg = self.profiles.add(self.effects.first_run().known_profile(&profile), key);
                     self.effects.spawn(async move { msg });
                 }
-                other => self.effects.carry(other),
+                other => self.effects.run(other),
             }
         }
         // No frame is ever due here.
-        self.effects.carry_what_can_wait();
+        self.effects.run_deferred();
     }
 
     /// Presses the keys of these characters.
@@ -255,7 +259,7 @@ impl DashboardFixture {
         self.handle(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
     }
 
-    /// Feeds an event of the terminal.
+    /// Sends a terminal event.
     pub(crate) fn input(&mut self, event: Event) {
         self.handle(Msg::Input(event));
     }
@@ -267,7 +271,7 @@ impl DashboardFixture {
         }
     }
 
-    /// Lets the time pass in which letters are no shortcuts after a text was sent.
+    /// Advances the clock past the time in which letters have no effect after a prompt was sent.
     pub(crate) fn pause(&mut self) {
         self.paused += PAUSE;
     }
@@ -280,19 +284,19 @@ impl DashboardFixture {
         self.handle(Msg::Input(Event::Paste(text.to_owned())));
     }
 
-    /// Writes a prompt for a new job and sends it.
+    /// Types a prompt for a new job and sends it.
     pub(crate) fn send_new(&mut self, text: &str) {
         self.keys("n");
         self.keys(text);
         self.ctrl('s');
     }
 
-    /// A new job that the service has accepted; it is selected.
+    /// Sends a new job and waits until the service has accepted it; the job is selected.
     pub(crate) async fn accepted(&mut self, text: &str) -> JobKey {
         self.send_new(text);
-        self.until("an accepted prompt", |desk| {
-            let selected = desk.app.jobs.selected();
-            desk.app.dialogs.is_empty()
+        self.until("an accepted prompt", |dashboard| {
+            let selected = dashboard.app.jobs.selected();
+            dashboard.app.dialogs.is_empty()
                 && selected.is_some_and(|row| text.starts_with(row.title.as_str()) && row.id.is_some())
         })
         .await;
@@ -307,12 +311,12 @@ impl DashboardFixture {
         self.app.jobs.get(key).and_then(|row| row.status.clone())
     }
 
-    /// The thread of a job as the store has it.
+    /// The thread of a job in the store.
     pub(crate) async fn thread(&self, key: JobKey) -> Thread {
         self.store.thread(key).await.expect("a thread")
     }
 
-    /// The only prompt that the store has.
+    /// The only prompt in the store.
     pub(crate) async fn only_prompt(&self) -> Prompt {
         let rows = self.store.jobs(&self.scope).await.expect("rows");
         let [row] = rows.as_slice() else { panic!("one job, not {rows:?}") };
@@ -321,19 +325,19 @@ impl DashboardFixture {
         prompt.clone()
     }
 
-    /// Feeds what happens to the state machine until the condition holds.
+    /// Feeds events to the state machine until the condition holds.
     pub(crate) async fn until(&mut self, what: &str, holds: impl FnMut(&Self) -> bool) {
         if !self.within(TOO_LONG, holds).await {
-            panic!("waited in vain for {what}; the screen:\n{}", self.screen());
+            panic!("timed out waiting for {what}; the screen:\n{}", self.screen());
         }
     }
 
-    /// Until the screen shows this text.
+    /// Runs until the screen shows this text.
     pub(crate) async fn until_shown(&mut self, text: &str) {
-        self.until(text, |desk| desk.shows(text)).await;
+        self.until(text, |dashboard| dashboard.shows(text)).await;
     }
 
-    /// As [`DashboardFixture::until`], with an end; whether the condition held.
+    /// As [`DashboardFixture::until`], with a timeout; returns whether the condition held.
     pub(crate) async fn within(&mut self, patience: Duration, mut holds: impl FnMut(&Self) -> bool) -> bool {
         let end = Instant::now() + patience;
         while !holds(self) {
@@ -345,8 +349,8 @@ impl DashboardFixture {
         true
     }
 
-    /// Goes on for a while, to see that something does not happen.
-    pub(crate) async fn go_on_for(&mut self, time: Duration) {
+    /// Runs for this long, to check that something does not happen.
+    pub(crate) async fn run_for(&mut self, time: Duration) {
         self.within(time, |_| false).await;
     }
 
@@ -355,20 +359,20 @@ impl DashboardFixture {
         let pause = self.app.next_timer(at).map(|wake| (wake - at).max(TimeDelta::zero()));
         let wake = pause.map(|pause| Instant::now() + pause.to_std().unwrap_or_default());
         let wake = wake.map(|at| at.max(self.last_wake + WAKE_PAUSE));
-        let look = Instant::now() + LOOK_AGAIN;
+        let look = Instant::now() + CHECK_INTERVAL;
         let msg = tokio::select! {
-            Some(news) = self.news.recv() => Msg::News(news),
+            Some(news) = self.news.recv() => Msg::Engine(news),
             msg = self.effects.next() => msg,
             () = tokio::time::sleep_until(wake.unwrap_or(look)), if wake.is_some() => {
                 self.last_wake = Instant::now();
-                Msg::Wake
+                Msg::Timer
             }
             () = tokio::time::sleep_until(look) => return,
         };
         self.handle(msg);
     }
 
-    /// The screen as text, a line a row.
+    /// The screen as text, one line per row.
     pub(crate) fn screen(&self) -> String {
         let (columns, rows) = self.app.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a terminal");
@@ -383,7 +387,7 @@ impl DashboardFixture {
         self.screen().contains(text)
     }
 
-    /// Fails with the whole screen when it doesn't show the text.
+    /// Fails, printing the complete screen, if it doesn't show the text.
     pub(crate) fn assert_shows(&self, text: &str) {
         let screen = self.screen();
         assert!(screen.contains(text), "no {text:?} on the screen:\n{screen}");

@@ -1,4 +1,4 @@
-//! The built program, killed: while prompts are on their way, in the middle of a batch, before a prompt was sent.
+//! The built program, killed while prompts are being sent, in the middle of a batch, and before a prompt was sent.
 
 use crate::dashboard_fixture::{DashboardFixture, faults, folder, scope_of, sim};
 use crate::pty::{Pty, Setup};
@@ -12,8 +12,8 @@ use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The built program on that record, with these keys pressed. On a thread of its own: the simulator has to answer
-/// meanwhile.
+/// Runs the built program on that database with these keys pressed. It runs on a separate thread, because the simulator
+/// has to answer meanwhile.
 async fn typed(sim: &Sim, folder: &Path, keys: impl FnOnce(&mut Pty) + Send + 'static) -> Pty {
     let setup = Setup::dashboard()
         .with("DOCDECK_BASE_URL", &sim.base_url())
@@ -22,7 +22,7 @@ async fn typed(sim: &Sim, folder: &Path, keys: impl FnOnce(&mut Pty) + Send + 's
         .with("DOCDECK_DATA_DIR", &folder.display().to_string());
     let typing = tokio::task::spawn_blocking(move || {
         let mut pty = Pty::spawn(setup);
-        pty.wait_for_text("No jobs are known");
+        pty.wait_for_text("No jobs yet");
         keys(&mut pty);
         pty
     });
@@ -34,7 +34,7 @@ fn kill(pty: Pty) {
     drop(pty);
 }
 
-/// What the service took in, each text once.
+/// The prompts that the service has accepted; asserts that each text arrived once.
 fn carried_out(sim: &Sim) -> BTreeSet<String> {
     let prompts = sim.prompts();
     let texts: BTreeSet<String> = prompts.iter().map(|(_, text)| text.clone()).collect();
@@ -43,7 +43,7 @@ fn carried_out(sim: &Sim) -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn what_a_killed_docdeck_was_sending_is_unconfirmed_at_the_next_start_and_not_sent_again() {
+async fn a_prompt_being_sent_at_a_kill_is_unconfirmed_at_the_next_start_and_not_sent_again() {
     let (sim, folder) = (sim(&["create=latency-60000"]).await, folder());
     let keys = |pty: &mut Pty| {
         pty.send("n");
@@ -57,26 +57,26 @@ async fn what_a_killed_docdeck_was_sending_is_unconfirmed_at_the_next_start_and_
     }
     kill(pty);
     faults(&sim, &[]);
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    desk.until_shown("! unconfirmed: ! decides").await;
-    // The thread may have been read before the news of its job came.
-    desk.until_shown("NEEDS YOU 1").await;
-    let prompt = desk.only_prompt().await;
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.until_shown("! unconfirmed: press !").await;
+    // The thread may have been read before the event of its job arrived.
+    dashboard.until_shown("NEEDS YOU 1").await;
+    let prompt = dashboard.only_prompt().await;
     assert_eq!((prompt.text.as_str(), prompt.delivery.kind()), ("Cut off", DeliveryKind::Unconfirmed));
-    // Another prompt goes through, so the dispatcher had its turn.
-    desk.accepted("Another [sim:seconds=6000]").await;
+    // Another prompt is accepted, so the dispatcher has had its turn.
+    dashboard.accepted("Another [sim:seconds=6000]").await;
     assert_eq!(sim.requests(Operation::Create), 2);
     assert_eq!(sim.prompts().iter().filter(|(_, text)| text == "Cut off").count(), 0);
 }
 
 #[tokio::test]
-async fn a_batch_cut_off_in_its_middle_goes_on_at_the_next_start_and_only_what_was_under_way_is_unconfirmed() {
+async fn a_batch_interrupted_by_a_kill_continues_at_the_next_start_and_only_prompts_being_sent_are_unconfirmed() {
     let (sim, folder) = (sim(&["create=latency-100"]).await, folder());
     let texts: Vec<String> = (0..16).map(|n| format!("Page {n:02} [sim:seconds=6000]")).collect();
     let paste = format!("\x1b[200~{}\x1b[201~", texts.join("\n\n"));
     let keys = move |pty: &mut Pty| {
         pty.send("b");
-        pty.wait_for_text("Many new jobs at once");
+        pty.wait_for_text("New jobs from a list");
         pty.send(&paste);
         pty.wait_for_text("Page 15");
         pty.send("\x13");
@@ -87,7 +87,7 @@ async fn a_batch_cut_off_in_its_middle_goes_on_at_the_next_start_and_only_what_w
     while sim.carried_out(Operation::Create) < 2 {
         tokio::task::yield_now().await;
     }
-    // From here on no answer comes. Four are sent at a time, so with four more no older one is under way.
+    // From here on no answer comes. Four are sent at a time, so with four more no older one is being sent.
     faults(&sim, &["create=latency-60000"]);
     let (before, mut asked) = (sim.requests(Operation::Create), 0);
     while asked < before + 4 {
@@ -98,15 +98,15 @@ async fn a_batch_cut_off_in_its_middle_goes_on_at_the_next_start_and_only_what_w
     let done = carried_out(&sim);
     assert!((2..=12).contains(&done.len()), "{done:?}");
     faults(&sim, &[]);
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    desk.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
-    desk.until_shown("NEEDS YOU 4").await;
-    desk.until_shown("WORKING 12").await;
-    // Another prompt goes through, so the dispatcher had its turn with all that it would send.
-    desk.accepted("Another [sim:seconds=6000]").await;
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
+    dashboard.until_shown("NEEDS YOU 4").await;
+    dashboard.until_shown("WORKING 12").await;
+    // Another prompt is accepted, so the dispatcher has had its turn with everything that it would send.
+    dashboard.accepted("Another [sim:seconds=6000]").await;
     assert_eq!((carried_out(&sim).len(), sim.requests(Operation::Create)), (13, 17));
-    for row in desk.store.jobs(&desk.scope).await.expect("rows") {
-        let thread = desk.thread(row.key).await;
+    for row in dashboard.store.jobs(&dashboard.scope).await.expect("rows") {
+        let thread = dashboard.thread(row.key).await;
         let prompt = thread.prompts.first().expect("a prompt");
         let expected = match carried_out(&sim).contains(&prompt.text) {
             true => DeliveryKind::Accepted,
@@ -117,7 +117,7 @@ async fn a_batch_cut_off_in_its_middle_goes_on_at_the_next_start_and_only_what_w
 }
 
 #[tokio::test]
-async fn a_prompt_that_waited_for_the_limit_when_docdeck_was_killed_is_sent_once_when_the_limit_allows() {
+async fn a_prompt_waiting_for_the_limit_at_a_kill_is_sent_once_when_the_limit_resets() {
     let (sim, folder) = (sim(&[]).await, folder());
     let (store, _) = Store::open(folder.path(), sim.now()).expect("a store");
     for _ in 0..100 {
@@ -132,15 +132,15 @@ async fn a_prompt_that_waited_for_the_limit_when_docdeck_was_killed_is_sent_once
     };
     let pty = typed(&sim, folder.path(), keys).await;
     kill(pty);
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    desk.until_shown("QUEUED 1").await;
-    assert_eq!(desk.only_prompt().await.delivery.kind(), DeliveryKind::Queued);
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.until_shown("QUEUED 1").await;
+    assert_eq!(dashboard.only_prompt().await.delivery.kind(), DeliveryKind::Queued);
     assert_eq!(sim.requests(Operation::Create), 0);
-    // The hour is over; the next answer of the service says so.
+    // The hour is over; the next answer of the service reports that.
     sim.advance(TimeDelta::hours(1));
-    desk.keys("2");
-    desk.until("the prompt", |_| !sim.prompts().is_empty()).await;
-    desk.keys("1");
-    desk.until_shown("agent  active").await;
+    dashboard.keys("2");
+    dashboard.until("the prompt", |_| !sim.prompts().is_empty()).await;
+    dashboard.keys("1");
+    dashboard.until_shown("agent  active").await;
     assert_eq!((carried_out(&sim).len(), sim.requests(Operation::Create)), (1, 1));
 }

@@ -1,27 +1,27 @@
-//! From a key press to what it leads to: the state machine, the real client and the real store on the simulated service,
-//! joined as the dashboard joins them. Asserted are effects, requests, rows of the store and what the screen shows.
+//! From a key press to its result: the state machine, the real client and the real store on the simulated service,
+//! connected as in the dashboard. The tests assert effects, requests, rows of the store and what the screen shows.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "clippy excuses test functions only, not what they share")]
 
 mod batch;
+#[cfg(unix)]
+mod cached_ranges;
 mod dashboard_fixture;
 mod drafts;
 mod health;
-#[cfg(unix)]
-mod kept;
 mod killed;
+mod large_store;
 mod layout;
-mod many;
 mod mouse;
 mod pages;
 mod profiles;
 mod ranges;
-mod refused;
 mod sending;
 mod setup;
 mod sharing;
 mod tasks;
 mod unconfirmed;
+mod undelivered;
 mod views;
 mod views_all;
 

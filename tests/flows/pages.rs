@@ -1,5 +1,5 @@
-//! From a page to a job about it and back: the job keeps its pages, drafts about pages survive, and what a page was
-//! viewed before and after a job is shown from what is known, or asked for at a price.
+//! From a page to a job about it and back: the job stores its pages, drafts about pages survive, and the views of a
+//! page before and after a job are shown if known and fetched on request.
 
 use crate::dashboard_fixture::{DashboardFixture, folder, scope_of, sim};
 use chrono::{TimeDelta, Utc};
@@ -20,16 +20,16 @@ fn paths(paths: &[&str]) -> Vec<CleanText> {
     paths.iter().map(|path| CleanText::line(path)).collect()
 }
 
-/// A dashboard whose first page of rows is loaded.
-async fn looking(sim: &Sim, folder: &Path) -> DashboardFixture {
-    let mut desk = DashboardFixture::begin(sim, folder).await;
-    desk.keys("2");
-    desk.until_shown("page 1, rows 1–50").await;
-    desk
+/// A dashboard on the views screen after the first page of rows is loaded.
+async fn on_views_screen(sim: &Sim, folder: &Path) -> DashboardFixture {
+    let mut dashboard = DashboardFixture::start(sim, folder).await;
+    dashboard.keys("2");
+    dashboard.until_shown("page 1, rows 1–50").await;
+    dashboard
 }
 
-/// A job about the page, written into the record as if docdeck had seen it finish so many days ago.
-async fn lived_through(sim: &Sim, folder: &Path, page: &str, days_ago: i64) -> JobKey {
+/// Stores a job about the page as if docdeck had seen it finish this many days ago.
+async fn finished_job(sim: &Sim, folder: &Path, page: &str, days_ago: i64) -> JobKey {
     let (store, _) = Store::open(folder, Utc::now()).expect("a store");
     let scope = scope_of(sim);
     let at = Utc::now() - TimeDelta::days(days_ago);
@@ -45,194 +45,196 @@ async fn lived_through(sim: &Sim, folder: &Path, page: &str, days_ago: i64) -> J
     };
     let (prompt, row) = store.add_job_about(&scope, "Shorten it", &paths(&[page]), at).await.expect("on disk");
     store.take_turn(prompt, "past", at, at).await.expect("a turn");
-    store.settle(prompt, SendOutcome::Accepted(job(Status::Active)), at).await.expect("settled");
+    store.finish_send(prompt, SendOutcome::Accepted(job(Status::Active)), at).await.expect("settled");
     store.apply_fetched(row.key, Fetched::Job(job(Status::Archived)), at + TimeDelta::minutes(9)).await.expect("seen");
     store.close().await;
     row.key
 }
 
-/// Until nothing is loaded any more, and what came of it is read.
-async fn at_rest(desk: &mut DashboardFixture) {
-    let is_read = |desk: &DashboardFixture| matches!(desk.app.detail.about.known(), Load::Ready(_));
-    desk.until("rest", is_read).await;
+/// Runs until nothing is loading and the results are read.
+async fn until_idle(dashboard: &mut DashboardFixture) {
+    let is_read = |dashboard: &DashboardFixture| matches!(dashboard.app.detail.job_pages.pages(), Load::Ready(_));
+    dashboard.until("rest", is_read).await;
 }
 
 #[tokio::test]
-async fn a_key_on_a_page_leads_over_a_template_to_a_job_that_keeps_its_page_over_a_restart() {
+async fn a_shortcut_on_a_page_opens_a_template_for_a_job_that_keeps_its_page_after_a_restart() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = looking(&sim, folder.path()).await;
+    let mut dashboard = on_views_screen(&sim, folder.path()).await;
     let views = sim.requests(Operation::Views);
-    desk.keys("n");
-    desk.until_shown("Templates: ").await;
-    desk.assert_shows("Make /quickstart clearer for the assistants that read it");
-    desk.key(KeyCode::Enter);
-    desk.assert_shows("New job about /quickstart");
-    desk.ctrl('s');
-    desk.until("the prompt", |_| !sim.prompts().is_empty()).await;
+    dashboard.keys("n");
+    dashboard.until_shown("Templates: ").await;
+    dashboard.assert_shows("Make /quickstart clearer for the assistants that read it");
+    dashboard.key(KeyCode::Enter);
+    dashboard.assert_shows("New job about /quickstart");
+    dashboard.ctrl('s');
+    dashboard.until("the prompt", |_| !sim.prompts().is_empty()).await;
     let (_, text) = sim.prompts().first().cloned().expect("a prompt");
     assert!(text.starts_with("Make /quickstart clearer") && !text.contains("{{"), "{text}");
-    desk.until("the editor closed", |desk| desk.app.dialogs.is_empty()).await;
-    assert_eq!(desk.app.draft(DraftSlot::AboutPages), None);
-    desk.keys("1");
-    assert_eq!(desk.selected().pages, paths(&["/quickstart"]));
-    desk.until_shown("not known here").await;
-    desk.until_shown("while it works").await;
-    desk.terminate().await;
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    assert_eq!(desk.selected().pages, paths(&["/quickstart"]));
-    assert!(desk.store.drafts(&desk.scope).await.expect("drafts").is_empty());
-    desk.until_shown("not known here").await;
+    dashboard.until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
+    assert_eq!(dashboard.app.draft(DraftSlot::AboutPages), None);
+    dashboard.keys("1");
+    assert_eq!(dashboard.selected().pages, paths(&["/quickstart"]));
+    dashboard.until_shown("not loaded").await;
+    dashboard.until_shown("still working").await;
+    dashboard.terminate().await;
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    assert_eq!(dashboard.selected().pages, paths(&["/quickstart"]));
+    assert!(dashboard.store.drafts(&dashboard.scope).await.expect("drafts").is_empty());
+    dashboard.until_shown("not loaded").await;
     assert_eq!(sim.requests(Operation::Views), views, "looking costs nothing");
 }
 
 #[tokio::test]
 async fn a_draft_about_a_page_survives_a_crash_is_listed_with_its_page_and_is_sent_about_it() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = looking(&sim, folder.path()).await;
-    desk.keys("n");
-    desk.until_shown("Templates: ").await;
-    desk.key(KeyCode::Esc);
-    desk.keys("mend step four");
-    desk.until_shown("draft on disk since").await;
-    desk.crash().await;
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    assert_eq!(desk.app.draft_pages(), paths(&["/quickstart"]));
-    desk.keys("D");
-    desk.assert_shows("New job about /quickstart");
-    desk.key(KeyCode::Enter);
-    desk.assert_shows("/quickstart: mend step four");
-    desk.key(KeyCode::Esc);
-    // On another page the kept draft is not lost.
-    desk.keys("2");
-    desk.until_shown("page 1, rows 1–50").await;
-    desk.keys("jn");
-    desk.assert_shows("Your draft about /quickstart is not sent yet.");
-    desk.key(KeyCode::Esc);
-    desk.keys("kn");
-    desk.assert_shows("Your draft is back.");
-    desk.ctrl('s');
-    desk.until("the prompt", |_| !sim.prompts().is_empty()).await;
-    desk.until("the editor closed", |desk| desk.app.dialogs.is_empty()).await;
+    let mut dashboard = on_views_screen(&sim, folder.path()).await;
+    dashboard.keys("n");
+    dashboard.until_shown("Templates: ").await;
+    dashboard.key(KeyCode::Esc);
+    dashboard.keys("mend step four");
+    dashboard.until_shown("draft saved at").await;
+    dashboard.crash().await;
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    assert_eq!(dashboard.app.draft_pages(), paths(&["/quickstart"]));
+    dashboard.keys("D");
+    dashboard.assert_shows("New job about /quickstart");
+    dashboard.key(KeyCode::Enter);
+    dashboard.assert_shows("/quickstart: mend step four");
+    dashboard.key(KeyCode::Esc);
+    // Starting a prompt about another page does not lose the saved draft.
+    dashboard.keys("2");
+    dashboard.until_shown("page 1, rows 1–50").await;
+    dashboard.keys("jn");
+    dashboard.assert_shows("You have an unsent draft about /quickstart.");
+    dashboard.key(KeyCode::Esc);
+    dashboard.keys("kn");
+    dashboard.assert_shows("Draft restored.");
+    dashboard.ctrl('s');
+    dashboard.until("the prompt", |_| !sim.prompts().is_empty()).await;
+    dashboard.until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
     assert_eq!(sim.prompts().first().map(|(_, text)| text.as_str()), Some("/quickstart: mend step four"));
-    let rows = desk.store.jobs_about(&desk.scope, &CleanText::line("/quickstart")).await.expect("rows");
+    let rows = dashboard.store.jobs_about(&dashboard.scope, &CleanText::line("/quickstart")).await.expect("rows");
     assert_eq!(rows.len(), 1);
-    assert!(desk.store.drafts(&desk.scope).await.expect("drafts").is_empty());
+    assert!(dashboard.store.drafts(&dashboard.scope).await.expect("drafts").is_empty());
 }
 
 #[tokio::test]
-async fn what_is_typed_about_a_page_when_docdeck_is_ended_is_kept_with_its_page() {
+async fn text_typed_about_a_page_when_docdeck_is_terminated_is_saved_with_its_page() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = looking(&sim, folder.path()).await;
-    desk.keys("n");
-    desk.until_shown("Templates: ").await;
-    desk.key(KeyCode::Esc);
-    desk.keys("cut off");
-    desk.terminate().await;
-    let desk = DashboardFixture::begin(&sim, folder.path()).await;
-    assert_eq!(desk.app.draft(DraftSlot::AboutPages), Some("/quickstart: cut off"));
-    assert_eq!(desk.app.draft_pages(), paths(&["/quickstart"]));
+    let mut dashboard = on_views_screen(&sim, folder.path()).await;
+    dashboard.keys("n");
+    dashboard.until_shown("Templates: ").await;
+    dashboard.key(KeyCode::Esc);
+    dashboard.keys("cut off");
+    dashboard.terminate().await;
+    let dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    assert_eq!(dashboard.app.draft(DraftSlot::AboutPages), Some("/quickstart: cut off"));
+    assert_eq!(dashboard.app.draft_pages(), paths(&["/quickstart"]));
 }
 
 #[tokio::test]
-async fn a_prompt_about_a_page_that_the_store_does_not_take_stays_with_its_page() {
+async fn a_prompt_about_a_page_that_the_store_rejects_stays_with_its_page() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let mut desk = looking(&sim, folder.path()).await;
-    desk.keys("n");
-    desk.until_shown("Templates: ").await;
-    desk.key(KeyCode::Esc);
-    desk.keys("keep me");
-    desk.store.clone().close().await;
-    desk.ctrl('s');
-    desk.until_shown("The text stays here; Ctrl-Y copies it.").await;
-    desk.assert_shows("New job about /quickstart");
-    desk.assert_shows("keep me");
+    let mut dashboard = on_views_screen(&sim, folder.path()).await;
+    dashboard.keys("n");
+    dashboard.until_shown("Templates: ").await;
+    dashboard.key(KeyCode::Esc);
+    dashboard.keys("keep me");
+    dashboard.store.clone().close().await;
+    dashboard.ctrl('s');
+    dashboard.until_shown("The text stays here; Ctrl-Y copies it.").await;
+    dashboard.assert_shows("New job about /quickstart");
+    dashboard.assert_shows("keep me");
     assert_eq!(sim.requests(Operation::Create), 0);
 }
 
 #[tokio::test]
 async fn the_job_of_a_rejected_prompt_keeps_its_page() {
     let (sim, folder) = (sim(&["create=400"]).await, folder());
-    let mut desk = looking(&sim, folder.path()).await;
-    desk.keys("n");
-    desk.until_shown("Templates: ").await;
-    desk.key(KeyCode::Esc);
-    desk.keys("too vague");
-    desk.ctrl('s');
-    desk.until_shown("Rejected: /quickstart: too vague.").await;
+    let mut dashboard = on_views_screen(&sim, folder.path()).await;
+    dashboard.keys("n");
+    dashboard.until_shown("Templates: ").await;
+    dashboard.key(KeyCode::Esc);
+    dashboard.keys("too vague");
+    dashboard.ctrl('s');
+    dashboard.until_shown("Rejected: /quickstart: too vague.").await;
     crate::dashboard_fixture::faults(&sim, &[]);
-    desk.keys("1");
-    desk.until_shown("! rejected: ! edits and sends it again").await;
-    desk.keys("!e");
-    desk.assert_shows("/quickstart: too vague");
-    desk.keys(", now with step four");
-    desk.ctrl('s');
-    desk.until("the prompt", |_| !sim.prompts().is_empty()).await;
-    desk.until("the editor closed", |desk| desk.app.dialogs.is_empty()).await;
-    desk.keys("1");
-    assert_eq!(desk.selected().pages, paths(&["/quickstart"]));
-    assert_eq!(desk.store.jobs(&desk.scope).await.expect("rows").len(), 1, "the same prompt, sent again");
+    dashboard.keys("1");
+    dashboard.until_shown("! rejected: ! to edit and send again").await;
+    dashboard.keys("!e");
+    dashboard.assert_shows("/quickstart: too vague");
+    dashboard.keys(", now with step four");
+    dashboard.ctrl('s');
+    dashboard.until("the prompt", |_| !sim.prompts().is_empty()).await;
+    dashboard.until("the editor closed", |dashboard| dashboard.app.dialogs.is_empty()).await;
+    dashboard.keys("1");
+    assert_eq!(dashboard.selected().pages, paths(&["/quickstart"]));
+    assert_eq!(dashboard.store.jobs(&dashboard.scope).await.expect("rows").len(), 1, "the same prompt, sent again");
 }
 
 #[tokio::test]
-async fn before_and_after_a_job_are_asked_for_at_a_price_and_shown_when_they_are_there() {
+async fn views_before_and_after_a_job_are_fetched_after_a_question_and_then_shown() {
     let (sim, folder) = (sim(&[]).await, folder());
-    lived_through(&sim, folder.path(), "/quickstart", 30).await;
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    desk.until_shown("before  not known here").await;
-    desk.assert_shows("after   not known here");
+    finished_job(&sim, folder.path(), "/quickstart", 30).await;
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.until_shown("before  not loaded").await;
+    dashboard.assert_shows("after   not loaded");
     assert_eq!(sim.requests(Operation::Views), 0);
-    desk.keys("a");
-    desk.until("a question", |desk| matches!(desk.app.dialogs.last(), Some(Dialog::Question(_)))).await;
-    desk.assert_shows("request");
+    dashboard.keys("a");
+    dashboard.until("a question", |dashboard| matches!(dashboard.app.dialogs.last(), Some(Dialog::Confirm(_)))).await;
+    dashboard.assert_shows("request");
     assert_eq!(sim.requests(Operation::Views), 0, "nothing before yes");
-    desk.keys("y");
-    desk.until("both weeks", |desk| !desk.shows("not known here") && desk.screen().contains(" human · ")).await;
-    let screen = desk.screen();
+    dashboard.keys("y");
+    dashboard
+        .until("both weeks", |dashboard| !dashboard.shows("not loaded") && dashboard.screen().contains(" human · "))
+        .await;
+    let screen = dashboard.screen();
     assert!(screen.contains('▲') || screen.contains('▼') || screen.contains("same"), "{screen}");
     // 120 pages fit into one answer.
     assert_eq!(sim.requests(Operation::Views), 2);
-    at_rest(&mut desk).await;
-    desk.keys("a");
-    desk.assert_shows("Nothing to ask for: both weeks are known.");
-    desk.terminate().await;
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    desk.until("both weeks again", |desk| desk.screen().contains(" human · ")).await;
+    until_idle(&mut dashboard).await;
+    dashboard.keys("a");
+    dashboard.assert_shows("Nothing to fetch: both weeks are loaded.");
+    dashboard.terminate().await;
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.until("both weeks again", |dashboard| dashboard.screen().contains(" human · ")).await;
     assert_eq!(sim.requests(Operation::Views), 2, "known days cost nothing");
 }
 
 #[tokio::test]
-async fn what_is_not_over_is_not_asked_for() {
+async fn a_period_that_is_not_over_is_not_requested() {
     let (sim, folder) = (sim(&[]).await, folder());
-    lived_through(&sim, folder.path(), "/quickstart", 2).await;
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    desk.until_shown("before  not known here").await;
-    desk.assert_shows("after   not over before ");
-    desk.keys("a");
-    let is_asked = |desk: &DashboardFixture| matches!(desk.app.dialogs.last(), Some(Dialog::Question(_)));
-    desk.until("a question", is_asked).await;
-    desk.keys("y");
-    desk.until("the week before", |desk| desk.screen().contains(" human · ")).await;
-    desk.assert_shows("after   not over before ");
-    at_rest(&mut desk).await;
+    finished_job(&sim, folder.path(), "/quickstart", 2).await;
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.until_shown("before  not loaded").await;
+    dashboard.assert_shows("after   complete on ");
+    dashboard.keys("a");
+    let is_asked = |dashboard: &DashboardFixture| matches!(dashboard.app.dialogs.last(), Some(Dialog::Confirm(_)));
+    dashboard.until("a question", is_asked).await;
+    dashboard.keys("y");
+    dashboard.until("the week before", |dashboard| dashboard.screen().contains(" human · ")).await;
+    dashboard.assert_shows("after   complete on ");
+    until_idle(&mut dashboard).await;
     assert_eq!(sim.requests(Operation::Views), 1);
-    desk.keys("a");
-    desk.assert_shows("Nothing to ask for yet: the days after it end on");
+    dashboard.keys("a");
+    dashboard.assert_shows("Nothing to fetch yet: the week after it is complete on");
 }
 
 #[tokio::test]
-async fn a_card_shows_the_jobs_about_its_page_and_leads_to_them() {
+async fn page_details_show_the_jobs_about_the_page_and_lead_to_them() {
     let (sim, folder) = (sim(&[]).await, folder());
-    let key = lived_through(&sim, folder.path(), "/quickstart", 30).await;
-    let mut desk = looking(&sim, folder.path()).await;
-    desk.key(KeyCode::Enter);
-    assert!(desk.asked.contains(&Effect::RecallPage(CleanText::line("/quickstart"))));
-    desk.until_shown("JOBS ABOUT IT 1").await;
-    desk.assert_shows("Shorten it");
-    desk.assert_shows("PR 77");
-    desk.assert_shows("not known until all pages are loaded: a");
-    desk.assert_shows("PERIODS KNOWN HERE 1");
-    desk.key(KeyCode::Enter);
-    assert_eq!(desk.selected().key, key);
-    desk.assert_shows("/quickstart");
+    let key = finished_job(&sim, folder.path(), "/quickstart", 30).await;
+    let mut dashboard = on_views_screen(&sim, folder.path()).await;
+    dashboard.key(KeyCode::Enter);
+    assert!(dashboard.requested_effects.contains(&Effect::LoadCachedPage(CleanText::line("/quickstart"))));
+    dashboard.until_shown("JOBS 1").await;
+    dashboard.assert_shows("Shorten it");
+    dashboard.assert_shows("PR 77");
+    dashboard.assert_shows("unknown until all pages are loaded (a load all)");
+    dashboard.assert_shows("CACHED RANGES 1");
+    dashboard.key(KeyCode::Enter);
+    assert_eq!(dashboard.selected().key, key);
+    dashboard.assert_shows("/quickstart");
     assert_eq!(sim.requests(Operation::Views), 1, "the card costs nothing");
 }

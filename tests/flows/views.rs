@@ -1,148 +1,162 @@
-//! Page views: what a look costs, how pages and ranges turn, and what stays when asking fails.
+//! Page views: the requests that they cost, changing pages and ranges, and what stays after a failure.
 
 use crate::dashboard_fixture::{DashboardFixture, faults, folder, sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::sim::Sim;
 
-/// A dashboard whose first page of rows is loaded.
-async fn looking(folder: &tempfile::TempDir) -> (Sim, DashboardFixture) {
+/// A dashboard on the views screen after the first page of rows is loaded.
+async fn on_views_screen(folder: &tempfile::TempDir) -> (Sim, DashboardFixture) {
     let sim = sim(&[]).await;
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    desk.keys("2");
-    desk.until_shown("page 1, rows 1–50, more →").await;
-    (sim, desk)
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.keys("2");
+    dashboard.until_shown("page 1, rows 1–50, more →").await;
+    (sim, dashboard)
 }
 
-/// Types a value where one is asked for.
-fn answer(desk: &mut DashboardFixture, text: &str) {
-    desk.ctrl('a');
-    desk.ctrl('w');
+/// Types a value into an input dialog.
+fn type_value(dashboard: &mut DashboardFixture, text: &str) {
+    dashboard.ctrl('a');
+    dashboard.ctrl('w');
     for _ in 0..40 {
-        desk.key(KeyCode::Delete);
+        dashboard.key(KeyCode::Delete);
     }
-    desk.keys(text);
-    desk.key(KeyCode::Enter);
+    dashboard.keys(text);
+    dashboard.key(KeyCode::Enter);
 }
 
 #[tokio::test]
-async fn the_first_look_at_views_costs_one_request_and_coming_back_none() {
+async fn the_first_visit_to_views_costs_one_request_and_returning_costs_none() {
     let folder = folder();
-    let (sim, mut desk) = looking(&folder).await;
-    desk.until_shown("view requests 1/100").await;
+    let (sim, mut dashboard) = on_views_screen(&folder).await;
+    dashboard.until_shown("view requests 1/100").await;
     for shown in ["7 days UTC, today partial", "[7d]", "as of"] {
-        desk.assert_shows(shown);
+        dashboard.assert_shows(shown);
     }
-    desk.keys("12");
-    desk.assert_shows("page 1, rows 1–50");
-    desk.terminate().await;
-    // The cache outlives the program.
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    desk.keys("2");
-    desk.until_shown("page 1, rows 1–50").await;
+    dashboard.keys("12");
+    dashboard.assert_shows("page 1, rows 1–50");
+    dashboard.terminate().await;
+    // The cache is still there after a restart.
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.keys("2");
+    dashboard.until_shown("page 1, rows 1–50").await;
     assert_eq!(sim.requests(Operation::Views), 1);
-    desk.keys("r");
-    desk.until("a second request", |_| sim.requests(Operation::Views) == 2).await;
+    dashboard.keys("r");
+    dashboard.until("a second request", |_| sim.requests(Operation::Views) == 2).await;
 }
 
 #[tokio::test]
-async fn ranges_change_by_key_and_a_range_that_was_there_before_costs_nothing() {
+async fn a_shortcut_changes_the_range_and_a_cached_range_costs_nothing() {
     let folder = folder();
-    let (sim, mut desk) = looking(&folder).await;
+    let (sim, mut dashboard) = on_views_screen(&folder).await;
     for (range, days) in [("[30d]", "30 days UTC"), ("[90d]", "90 days UTC")] {
-        desk.keys("d");
-        desk.until(range, |desk| desk.shows(range) && desk.shows(days) && desk.app.views.is_current()).await;
+        dashboard.keys("d");
+        dashboard
+            .until(range, |dashboard| {
+                dashboard.shows(range) && dashboard.shows(days) && dashboard.app.views.is_current()
+            })
+            .await;
     }
-    desk.keys("D7d");
-    desk.key(KeyCode::Enter);
-    desk.until("7d", |desk| desk.shows("[7d]") && desk.shows("7 days UTC") && desk.app.views.is_current()).await;
+    dashboard.keys("D7d");
+    dashboard.key(KeyCode::Enter);
+    dashboard
+        .until("7d", |dashboard| {
+            dashboard.shows("[7d]") && dashboard.shows("7 days UTC") && dashboard.app.views.is_current()
+        })
+        .await;
     assert_eq!(sim.requests(Operation::Views), 3, "7d was in the cache");
-    desk.keys("[");
-    desk.until("the period before", |desk| desk.shows("[custom]") && desk.app.views.is_current()).await;
-    assert!(!desk.shows("today partial"));
+    dashboard.keys("[");
+    dashboard
+        .until("the previous period", |dashboard| dashboard.shows("[custom]") && dashboard.app.views.is_current())
+        .await;
+    assert!(!dashboard.shows("today partial"));
     assert_eq!(sim.requests(Operation::Views), 4);
 }
 
 #[tokio::test]
-async fn pages_turn_to_the_last_one_and_not_beyond() {
+async fn pages_can_be_turned_to_the_last_one_and_not_beyond() {
     let folder = folder();
-    let (sim, mut desk) = looking(&folder).await;
-    desk.key(KeyCode::Right);
-    desk.until_shown("page 2, rows 51–100, more →").await;
-    desk.key(KeyCode::Right);
-    desk.until_shown("page 3, rows 101–").await;
-    desk.assert_shows("the last page");
-    desk.key(KeyCode::Right);
-    desk.until("rest", |desk| !desk.app.views.load().is_loading()).await;
-    desk.assert_shows("page 3, rows 101–");
+    let (sim, mut dashboard) = on_views_screen(&folder).await;
+    dashboard.key(KeyCode::Right);
+    dashboard.until_shown("page 2, rows 51–100, more →").await;
+    dashboard.key(KeyCode::Right);
+    dashboard.until_shown("page 3, rows 101–").await;
+    dashboard.assert_shows("last page");
+    dashboard.key(KeyCode::Right);
+    dashboard.until("rest", |dashboard| !dashboard.app.views.load().is_loading()).await;
+    dashboard.assert_shows("page 3, rows 101–");
     assert_eq!(sim.requests(Operation::Views), 3);
-    desk.key(KeyCode::Left);
-    desk.until_shown("page 2, rows 51–100").await;
+    dashboard.key(KeyCode::Left);
+    dashboard.until_shown("page 2, rows 51–100").await;
     assert_eq!(sim.requests(Operation::Views), 3, "it was in the cache");
 }
 
 #[tokio::test]
 async fn a_failure_keeps_the_old_rows_with_their_age() {
     let folder = folder();
-    let (sim, mut desk) = looking(&folder).await;
-    let rows = desk.app.views.rows().to_vec();
+    let (sim, mut dashboard) = on_views_screen(&folder).await;
+    let rows = dashboard.app.views.rows().to_vec();
     faults(&sim, &["views=500"]);
-    desk.keys("r");
-    desk.until("the failure", |desk| desk.app.views.load().failure().is_some()).await;
-    assert_eq!(desk.app.views.rows(), rows);
-    desk.assert_shows("as of");
-    desk.assert_shows("page 1, rows 1–50");
+    dashboard.keys("r");
+    dashboard.until("the failure", |dashboard| dashboard.app.views.load().failure().is_some()).await;
+    assert_eq!(dashboard.app.views.rows(), rows);
+    dashboard.assert_shows("as of");
+    dashboard.assert_shows("page 1, rows 1–50");
     faults(&sim, &[]);
-    desk.keys("r");
-    desk.until("an answer", |desk| desk.app.views.load().failure().is_none() && desk.app.views.is_current()).await;
+    dashboard.keys("r");
+    dashboard
+        .until("an answer", |dashboard| {
+            dashboard.app.views.load().failure().is_none() && dashboard.app.views.is_current()
+        })
+        .await;
 }
 
 #[tokio::test]
-async fn a_range_of_ones_own_is_typed_and_one_without_views_says_so() {
+async fn a_custom_range_can_be_typed_and_an_empty_one_is_reported() {
     let folder = folder();
-    let (sim, mut desk) = looking(&folder).await;
+    let (sim, mut dashboard) = on_views_screen(&folder).await;
     let today = sim.now().date_naive();
     let day = today - chrono::TimeDelta::days(3);
-    desk.keys(&format!("D{day}"));
-    desk.key(KeyCode::Enter);
-    desk.until("one day", |desk| desk.shows("1 day UTC") && desk.app.views.is_current()).await;
-    desk.assert_shows("[custom]");
-    desk.assert_shows(&day.to_string());
+    dashboard.keys(&format!("D{day}"));
+    dashboard.key(KeyCode::Enter);
+    dashboard.until("one day", |dashboard| dashboard.shows("1 day UTC") && dashboard.app.views.is_current()).await;
+    dashboard.assert_shows("[custom]");
+    dashboard.assert_shows(&day.to_string());
     let (from, to) = (today - chrono::TimeDelta::days(900), today - chrono::TimeDelta::days(890));
-    desk.keys(&format!("D{from} {to}"));
-    desk.key(KeyCode::Enter);
-    desk.until_shown("No page was viewed in this range.").await;
+    dashboard.keys(&format!("D{from} {to}"));
+    dashboard.key(KeyCode::Enter);
+    dashboard.until_shown("No page was viewed in this range.").await;
     assert_eq!(sim.requests(Operation::Views), 3);
 }
 
 #[tokio::test]
-async fn one_jumps_to_a_page_and_chooses_how_many_rows_it_has() {
+async fn the_user_can_jump_to_a_page_and_choose_the_number_of_rows() {
     let folder = folder();
-    let (sim, mut desk) = looking(&folder).await;
-    desk.keys("p");
-    answer(&mut desk, "2");
-    desk.until_shown("page 2, rows 51–100").await;
-    desk.keys("L");
-    answer(&mut desk, "25");
-    desk.until_shown("page 3, rows 51–75").await;
-    desk.assert_shows("25 per page");
-    desk.keys("p");
-    answer(&mut desk, "99");
-    desk.until_shown("No rows on this page: ← goes back.").await;
+    let (sim, mut dashboard) = on_views_screen(&folder).await;
+    dashboard.keys("p");
+    type_value(&mut dashboard, "2");
+    dashboard.until_shown("page 2, rows 51–100").await;
+    dashboard.keys("L");
+    type_value(&mut dashboard, "25");
+    dashboard.until_shown("page 3, rows 51–75").await;
+    dashboard.assert_shows("25 per page");
+    dashboard.keys("p");
+    type_value(&mut dashboard, "99");
+    dashboard.until_shown("No rows on this page: ← goes back.").await;
     assert_eq!(sim.requests(Operation::Views), 4);
 }
 
 #[tokio::test]
-async fn a_429_says_when_to_come_back_and_nothing_is_asked_before() {
+async fn a_429_shows_the_retry_time_and_no_request_is_sent_before_it() {
     let (sim, folder) = (sim(&["views=429-600"]).await, folder());
-    let mut desk = DashboardFixture::begin(&sim, folder.path()).await;
-    desk.keys("2");
-    desk.until_shown("Not loaded.").await;
-    desk.until_shown("view requests: limit reached, next in").await;
-    desk.assert_shows("Try again in 10 min.");
+    let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
+    dashboard.keys("2");
+    dashboard.until_shown("Not loaded.").await;
+    dashboard.until_shown("view requests: limit reached, next in").await;
+    dashboard.assert_shows("Try again in 10 min.");
     faults(&sim, &[]);
-    desk.keys("r");
-    desk.until("the second failure", |desk| !desk.app.views.load().is_loading()).await;
-    desk.assert_shows("so no request was made. Try again in 10m, at");
+    dashboard.keys("r");
+    dashboard.until("the second failure", |dashboard| !dashboard.app.views.load().is_loading()).await;
+    dashboard.assert_shows("so no request was made. Try again in 10m, at");
     assert_eq!(sim.requests(Operation::Views), 1);
 }

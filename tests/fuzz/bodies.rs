@@ -1,5 +1,5 @@
-//! What each target does with the bytes that it is given: reads them as docdeck would, and checks what has to hold whatever
-//! they are. Shared by the fuzz targets and by the replay of their seeds.
+//! The test of each fuzz target: parses the bytes as docdeck would, and checks conditions that must hold for any input.
+//! Shared by the fuzz targets and the replay of their seeds.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{ApiError, BodyReader, Client, ClientOptions, RetryAfterHeader};
@@ -16,12 +16,12 @@ use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::export::{ExportContent, ExportFormat};
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::layout::Layout;
-use docdeck::model::link::{WebLink, shown};
+use docdeck::model::link::{WebLink, display_url};
 use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::Report;
 use docdeck::model::setup::{KeySourceInput, NewProfile};
-use docdeck::model::text::{CleanText, escaped_json, gated, is_hidden};
+use docdeck::model::text::{CleanText, escaped_json, filter_output, is_hidden};
 use docdeck::model::views::{Count, Counts, PageRow};
 use docdeck::runtime::escape_reassembly::EscapeReassembler;
 use docdeck::runtime::osc_replies::OscReplyFilter;
@@ -31,17 +31,17 @@ use std::io::Cursor;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The key that the answers are read with: it stands in seeds, and may stand in nothing that is said.
+/// The key that answers are read with. It occurs in seeds and must not occur in any output.
 const KEY: &str = "mint_k3ys3cr3t";
-/// Longest text of a field, in characters.
+/// Maximum characters of a field.
 const FIELD: usize = 8_192;
-/// Longest sentence about an answer, in characters.
+/// Maximum characters of a sentence about an answer.
 const SENTENCE: usize = 700;
 
-/// Reads bytes, and panics where something does not hold.
+/// Parses bytes, and panics if a condition doesn't hold.
 type Body = fn(&[u8]);
 
-/// The targets by name, which is also that of their seeds' folder.
+/// The targets by name, which is also the name of their seeds' folder.
 pub(crate) const TARGETS: [(&str, Body); 12] = [
     ("job", job),
     ("views", views),
@@ -57,7 +57,7 @@ pub(crate) const TARGETS: [(&str, Body); 12] = [
     ("keys", keys),
 ];
 
-/// A body whose name is known.
+/// Runs a target by name.
 pub(crate) fn run(target: &str, bytes: &[u8]) {
     let body = TARGETS.iter().find(|(name, _)| *name == target).expect("a target of this name").1;
     body(bytes);
@@ -80,7 +80,7 @@ fn range() -> DateRange {
     DateRange::last_days(7, day)
 }
 
-/// One line of text and nothing else.
+/// Checks that the text is a single clean line.
 #[track_caller]
 fn assert_line(text: &str) {
     assert!(!text.contains(is_hidden), "{text:?}");
@@ -93,13 +93,13 @@ fn assert_field(text: &CleanText) {
     assert_eq!(CleanText::line(text.as_str()), *text, "clean text stays as it is");
 }
 
-/// What is said of an answer that is none: in a sentence, in the log, in an error's chain.
+/// Checks everything that is shown about an invalid answer: the sentence, the log and the error's chain.
 fn assert_error(error: &ApiError) {
     let failure = error.failure(now());
-    for said in [&error.to_string(), error.short().as_str(), failure.sentence.as_str()] {
-        assert_line(said);
-        assert!(said.chars().count() <= SENTENCE, "{} characters: {said}", said.chars().count());
-        assert!(!said.contains(KEY), "{said}");
+    for message in [&error.to_string(), error.short().as_str(), failure.message.as_str()] {
+        assert_line(message);
+        assert!(message.chars().count() <= SENTENCE, "{} characters: {message}", message.chars().count());
+        assert!(!message.contains(KEY), "{message}");
     }
     assert!(!format!("{error:?} {failure:?}").contains(KEY), "{error:?}");
     if let Some(wait) = error.wait(now()) {
@@ -107,7 +107,7 @@ fn assert_error(error: &ApiError) {
     }
 }
 
-/// The answer to a request for a job, a good one.
+/// A successful answer to a job request.
 fn job(bytes: &[u8]) {
     let key = key();
     let reading = BodyReader { operation: Operation::Get, within: Duration::from_secs(60), key: &key };
@@ -121,20 +121,20 @@ fn job(bytes: &[u8]) {
     let texts = [&job.repository, &job.git_ref, &job.model, &job.pr_link];
     texts.into_iter().flatten().for_each(assert_field);
     if let Some(link) = &job.pr_link {
-        assert_line(shown(link).as_str());
+        assert_line(display_url(link).as_str());
     }
     let again = reading.job(200, None, wire(&job).to_string().as_bytes());
-    assert_eq!(again, Ok(job), "what was read is read again when it is said in plain words");
+    assert_eq!(again, Ok(job), "a parsed job is read back from its own JSON");
 }
 
-/// A job as the service would say it.
+/// The job as the service's JSON.
 fn wire(job: &RemoteJob) -> Value {
     let text = |text: &Option<CleanText>| text.as_ref().map(CleanText::to_string);
     let time = |time: &Option<Time>| time.map(|time| time.to_rfc3339());
     json!({
         "id": job.id.as_str(),
         "status": match &job.status {
-            // Nothing stands in for a word that did not come.
+            // Not the placeholder for an empty status.
             Status::Unknown(word) => word.as_str(),
             known => known.word(),
         },
@@ -146,7 +146,7 @@ fn wire(job: &RemoteJob) -> Value {
     })
 }
 
-/// The answer to a request for page views, a good one.
+/// A successful answer to a page views request.
 fn views(bytes: &[u8]) {
     let key = key();
     let reading = BodyReader { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
@@ -160,8 +160,8 @@ fn views(bytes: &[u8]) {
         assert_field(path);
         assert_counts(counts);
     }
-    let report = Report::begin(range(), page.clone(), true, now());
-    assert!(report.rows.len() <= page.rows.len(), "rows of one path are one row");
+    let report = Report::from_first_answer(range(), page.clone(), true, now());
+    assert!(report.rows.len() <= page.rows.len(), "rows with the same path are merged");
     let _ = (report.sums(), report.loaded_share().map(|share| assert!((0.0..=1.0).contains(&share), "{share}")));
     let comparison = Comparison { now: report.clone().into(), before: report.clone().into() };
     for extract in
@@ -184,7 +184,7 @@ fn assert_counts(counts: &Counts) {
     assert!(!counts.add_up() || counts.total.value().is_some());
 }
 
-/// Whatever is in it, a file is text, a table has a row a page, and no cell is a formula.
+/// For any content, every export is text, a table has one row per page, and no cell is a formula.
 fn exports(extract: &ExportContent<'_>) {
     for format in ExportFormat::ALL {
         let text = format.write(extract).expect("it is written");
@@ -208,7 +208,7 @@ fn exports(extract: &ExportContent<'_>) {
     }
 }
 
-/// An answer that is no good: a line with the status and the value of `Retry-After`, then the body.
+/// A failed answer: a line with the status and the value of `Retry-After`, then the body.
 fn refusal(bytes: &[u8]) {
     let mut parts = bytes.splitn(2, |byte| *byte == b'\n');
     let (head, body) = (text(parts.next().unwrap_or_default()), parts.next().unwrap_or_default());
@@ -231,7 +231,7 @@ fn retry_after(raw: &str) {
     let pause = retry.wait(now()).until - now();
     assert!((1..=24 * 3600).contains(&pause.num_seconds()), "{pause}");
     assert_line(&retry.to_string());
-    // Whatever the service's clock says.
+    // For any time of the service's clock.
     for now in
         [Time::MIN_UTC + Duration::from_secs(90_000), Time::default(), Time::MAX_UTC - Duration::from_secs(90_000)]
     {
@@ -239,7 +239,7 @@ fn retry_after(raw: &str) {
     }
 }
 
-/// The whole configuration: its words, keys, commands, the base addresses in it, and a profile written into it.
+/// The complete configuration: text, keys, commands, base URLs, and adding a profile.
 fn config(raw: &str) {
     let path = Path::new("/nowhere/config.toml");
     let file = match ConfigFile::parse(path, raw) {
@@ -247,7 +247,7 @@ fn config(raw: &str) {
         Err(error) => return assert_line(&error.to_string()),
     };
     let _ = file.poll_rate();
-    let own = file.own();
+    let own = file.customization();
     for filter in customization::filters(&own) {
         assert_line(filter.name.as_str());
         clean_filter(&filter.text);
@@ -260,7 +260,7 @@ fn config(raw: &str) {
         let base_url = profile.base_url.clone().unwrap_or_default();
         let scope = Scope { base_url, project: "p".to_owned(), organization: None };
         if let Err(failure) = Client::new(scope, key(), ClientOptions::default()) {
-            assert_line(failure.sentence.as_str());
+            assert_line(failure.message.as_str());
         }
         let secret = profile.api_key.as_ref().map(|key| key.expose().to_owned()).filter(|key| key.len() > 8);
         assert!(secret.is_none_or(|secret| !format!("{:?}", profile.api_key).contains(&secret)));
@@ -268,10 +268,10 @@ fn config(raw: &str) {
     write_into(raw, path, &file);
 }
 
-/// A profile that is written into the text is there afterwards, and nothing else of it is another one.
+/// A profile that is added to the text is then in it, and all other profiles are unchanged.
 fn write_into(raw: &str, path: &Path, file: &ConfigFile) {
     let name = file.profiles.keys().next().map_or("new", String::as_str);
-    for (name, from) in [(name, KeySourceInput::Typed(key())), ("\"odd\" . [name]\n", KeySourceInput::Elsewhere)] {
+    for (name, from) in [(name, KeySourceInput::Typed(key())), ("\"odd\" . [name]\n", KeySourceInput::SetElsewhere)] {
         let profile = NewProfile {
             name: name.to_owned(),
             base_url: Some("https://docs.example".to_owned()),
@@ -305,21 +305,21 @@ fn write_into(raw: &str, path: &Path, file: &ConfigFile) {
     }
 }
 
-/// What a profile sets, without the places in the file, which move.
+/// The settings of a profile without their positions in the file, which change.
 fn settings(profile: &ProfileConfig) -> impl PartialEq + std::fmt::Debug {
     let key = profile.api_key.as_ref().map(|key| key.expose());
     let source = (&profile.api_key_command, &profile.api_key_file, key);
     (&profile.base_url, &profile.project_id, &profile.organization, &profile.ca_file, source)
 }
 
-/// What users add of their own, without the places in the file, which move.
+/// The customization without its positions in the file, which change.
 fn unplaced(file: &ConfigFile) -> String {
-    let own = file.own();
+    let own = file.customization();
     let filters: Vec<_> = own.filters.iter().map(|filter| (filter.name.get_ref(), filter.filter.get_ref())).collect();
     let commands: Vec<_> = own
         .commands
         .iter()
-        .map(|(command, _)| (command.key.get_ref(), command.name.get_ref(), command.words()))
+        .map(|(command, _)| (command.key.get_ref(), command.name.get_ref(), command.program_and_arguments()))
         .collect();
     let mut keys: Vec<_> = own.keys.iter().map(|keys| (&keys.context, &keys.action, &keys.keys)).collect();
     keys.sort();
@@ -339,7 +339,7 @@ fn prompts(raw: &str) {
             Ok(prompts) => {
                 assert!(!prompts.is_empty() && prompts.iter().all(|prompt| !prompt.trim().is_empty()), "{prompts:?}");
                 let lines: Vec<String> = prompts.iter().map(|prompt| json!({ "prompt": prompt }).to_string()).collect();
-                assert_eq!(batch::parse(Some("b.jsonl"), &lines.join("\n")), Ok(prompts), "as they stand there");
+                assert_eq!(batch::parse(Some("b.jsonl"), &lines.join("\n")), Ok(prompts), "unchanged");
             }
             Err(error) => assert_line(&error.to_string()),
         }
@@ -352,8 +352,8 @@ fn import(bytes: &[u8]) {
     }
 }
 
-/// What looks good is taken into a record, and what that record says of it can be taken in by another one, to which it says
-/// nothing new the second time.
+/// A valid file is imported into a store. The store's export can be imported by another store, and importing it twice
+/// changes nothing.
 fn take_in(bytes: &[u8]) {
     let bytes = bytes.to_vec();
     match check_import(Cursor::new(&bytes), now()) {
@@ -397,7 +397,7 @@ fn clean_text(raw: &str) {
     let block = CleanText::block(raw);
     assert!(!block.as_str().contains(|c: char| c != '\n' && is_hidden(c)), "{block:?}");
     assert_eq!(CleanText::block(block.as_str()), block, "clean text stays as it is");
-    assert_eq!(gated(block.as_str()), block.as_str());
+    assert_eq!(filter_output(block.as_str()), block.as_str());
     let line = CleanText::line(raw);
     assert_line(line.as_str());
     assert_eq!(CleanText::line(line.as_str()), line, "clean text stays as it is");
@@ -406,9 +406,9 @@ fn clean_text(raw: &str) {
         assert_line(title.as_str());
         assert!(title.as_str().chars().count() <= max, "{title:?}");
     }
-    let once = gated(raw).into_owned();
+    let once = filter_output(raw).into_owned();
     assert!(!once.contains(|c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\x1b')), "{once:?}");
-    assert_eq!(gated(&once), once, "what got through the gate gets through it again");
+    assert_eq!(filter_output(&once), once, "filtering twice changes nothing");
     let json = serde_json::to_string(raw).expect("JSON");
     let escaped = escaped_json(&json);
     assert_line(&escaped);
@@ -423,7 +423,7 @@ fn clean_text(raw: &str) {
     clean_filter(raw);
     wrapped(block.as_str());
     if let Some(chord) = Chord::parse(raw) {
-        assert_eq!(Chord::parse(&chord.to_string()), Some(chord), "a key is read as it is shown");
+        assert_eq!(Chord::parse(&chord.to_string()), Some(chord), "a formatted key is parsed back");
     }
     if let Some(id) = JobId::new(raw) {
         assert_line(id.clean().as_str());
@@ -432,10 +432,10 @@ fn clean_text(raw: &str) {
 
 fn clean_filter(raw: &str) {
     let filter = JobFilter::parse(raw);
-    assert!(!filter.is_empty() || filter.words().is_empty());
+    assert!(!filter.is_empty() || filter.prompt_words().is_empty());
 }
 
-/// No line is wider than there is room, and no word is lost where there is room for all lines.
+/// No line is too wide, and no word is lost if all lines fit.
 fn wrapped(text: &str) {
     for width in [1, 7, 80] {
         let (lines, cut) = wrap(text, width, usize::MAX - 1);
@@ -443,7 +443,7 @@ fn wrapped(text: &str) {
         for line in &lines {
             let width_of = |text: &str| unicode_width::UnicodeWidthStr::width(text);
             let graphemes = unicode_segmentation::UnicodeSegmentation::graphemes(line.as_str(), true);
-            // One that is wider than the room stands alone, but for marks of no width.
+            // A grapheme that is too wide is alone on its line, except for marks without width.
             let is_one = graphemes.filter(|grapheme| width_of(grapheme) > 0).count() <= 1;
             assert!(is_one || width_of(line) <= width, "{width}: {line:?}");
         }
@@ -454,11 +454,11 @@ fn wrapped(text: &str) {
 
 fn layout(raw: &str) {
     let layout = Layout::parse(raw);
-    assert_eq!(Layout::parse(&layout.text()), layout, "what is remembered is read again");
+    assert_eq!(Layout::parse(&layout.text()), layout, "a saved layout is read back");
 }
 
-/// Keys as they come from a terminal that was asked for its background: nothing that was typed is lost or changes places.
-/// ESC is Escape, BEL is Ctrl-G, a byte from 0x80 is Alt with the character below it, NUL a pause, all else is typed.
+/// Keys from a terminal that was asked for its background: nothing typed is lost or reordered. ESC is Escape, BEL is
+/// Ctrl-G, bytes from 0x80 are Alt with the character below, NUL is a pause, everything else is typed.
 fn keys(bytes: &[u8]) {
     let at = |byte: &u8| match byte {
         0 => None,
@@ -470,15 +470,15 @@ fn keys(bytes: &[u8]) {
     let typed: Vec<Option<KeyEvent>> = bytes.iter().take(4096).map(at).collect();
     let sent: Vec<Event> = typed.iter().flatten().copied().map(Event::Key).collect();
     for asked in [false, true] {
-        let (mut filter, mut out, begun) = (OscReplyFilter::default(), Vec::new(), Instant::now());
+        let (mut filter, mut out, started) = (OscReplyFilter::default(), Vec::new(), Instant::now());
         if asked {
-            filter.ask(begun);
+            filter.expect_reply(started);
         }
-        let end = feed(&typed, begun, |key, now| filter.push(key, now, &mut out));
+        let end = feed(&typed, started, |key, now| filter.push(key, now, &mut out));
         filter.expire(end, &mut out);
-        assert_eq!(filter.deadline(), None, "nothing is held for good");
+        assert_eq!(filter.deadline(), None, "nothing is held back for ever");
         let mut rest = sent.iter();
-        assert!(out.iter().all(|event| rest.any(|sent| sent == event)), "what comes out went in, in this order");
+        assert!(out.iter().all(|event| rest.any(|sent| sent == event)), "the output is part of the input, in order");
         let may_be_an_answer = bytes.windows(2).any(|pair| matches!(pair, [b']', b'1'] | [b'P', b'>']))
             || bytes.windows(2).any(|pair| matches!(pair, [0xdd, b'1'] | [0xd0, b'>']))
             || bytes.contains(&0);
@@ -487,9 +487,9 @@ fn keys(bytes: &[u8]) {
     split(&typed, sent);
 }
 
-/// Gives the keys a millisecond apart from each other, later after a pause; the moment at which nothing is waited for.
-fn feed(typed: &[Option<KeyEvent>], begun: Instant, mut push: impl FnMut(Event, Instant)) -> Instant {
-    let mut now = begun;
+/// Feeds the keys a millisecond apart, with longer gaps for pauses; returns the time at which nothing is pending.
+fn feed(typed: &[Option<KeyEvent>], started: Instant, mut push: impl FnMut(Event, Instant)) -> Instant {
+    let mut now = started;
     for key in typed {
         match key {
             Some(key) => push(Event::Key(*key), now),
@@ -500,12 +500,12 @@ fn feed(typed: &[Option<KeyEvent>], begun: Instant, mut push: impl FnMut(Event, 
     now + Duration::from_secs(60)
 }
 
-/// Keys that are put together again from their pieces: without an Escape nothing is.
+/// Without an Escape, no keys are combined.
 fn split(typed: &[Option<KeyEvent>], sent: Vec<Event>) {
     let (mut filter, mut out) = (EscapeReassembler::default(), Vec::new());
     let end = feed(typed, Instant::now(), |key, now| filter.push(key, now, &mut out));
     filter.expire(end, &mut out);
-    assert_eq!(filter.deadline(), None, "nothing is held for good");
+    assert_eq!(filter.deadline(), None, "nothing is held back for ever");
     let has_escape = sent.contains(&Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
     assert!(out.len() <= sent.len() && (has_escape || out == sent), "{out:?}");
 }

@@ -1,8 +1,8 @@
-//! The bodies as the fuzz targets take them.
+//! The bodies of the fuzz targets.
 
 mod bodies;
 
-/// Reads the bytes as the target of this name does, and checks what has to hold.
+/// Runs the target of this name and checks its conditions.
 pub fn run(target: &str, bytes: &[u8]) {
     bodies::run(target, bytes);
 }

@@ -1,6 +1,6 @@
-//! What reads text from outside, on the seeds in `seeds` and on what becomes of them when bytes are changed, cut out,
-//! repeated and put together: it never panics, and what it gives keeps its promises (`bodies`). The same bodies are targets
-//! of a fuzzer (`Cargo.toml` beside this, a package of its own: `.ci/fuzz`), whose findings are seeds here.
+//! Replays the seeds in `seeds`, also with bytes changed, removed, repeated and combined, through every parser of
+//! outside text: none may panic, and all results must meet the conditions in `bodies`. A fuzzer can run the same bodies
+//! (`Cargo.toml` in this folder is a separate package, run by `.ci/fuzz`); its findings become seeds.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
     seeds
 }
 
-/// Each seed as it is, then seeds with a few changes.
+/// Seeds, unchanged and with a few changes.
 fn inputs(target: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
     let change = (any::<prop::sample::Index>(), 0..5_u8, any::<u8>());
     let seeds: Vec<Vec<u8>> = seeds(target).into_iter().map(|(_, seed)| seed).collect();
@@ -49,7 +49,7 @@ fn inputs(target: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
 }
 
 #[test]
-fn every_seed_is_read() {
+fn no_seed_makes_a_parser_fail() {
     let mut failed = Vec::new();
     for (target, body) in bodies::TARGETS {
         let seeds = seeds(target);
@@ -64,7 +64,7 @@ fn every_seed_is_read() {
 }
 
 #[test]
-fn every_target_is_one_that_a_fuzzer_can_run() {
+fn every_target_can_be_run_by_a_fuzzer() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz");
     let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
     for (target, _) in bodies::TARGETS {
@@ -74,7 +74,7 @@ fn every_target_is_one_that_a_fuzzer_can_run() {
     }
 }
 
-/// Changed seeds of a target, as many as its body's pace allows; what is wrong with the first that fails.
+/// Runs a target with changed seeds. Returns a description of the first failure.
 fn change(target: &str, cases: u32) -> Option<String> {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);
@@ -89,13 +89,13 @@ fn change(target: &str, cases: u32) -> Option<String> {
 }
 
 #[test]
-fn seeds_with_changes_are_read_or_refused() {
+fn changed_seeds_are_parsed_or_rejected() {
     let cases = |target: &str| if target == "take_in" { 24 } else { 256 };
     let failed: Vec<String> = bodies::TARGETS.iter().filter_map(|(target, _)| change(target, cases(target))).collect();
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-/// Any JSON, as text: numbers with fractions, negative ones and ones beyond 64 bits among it.
+/// Any JSON as text, including fractions, negative numbers and numbers beyond 64 bits.
 fn json() -> impl Strategy<Value = String> {
     let string = any::<String>().prop_map(|text| serde_json::Value::from(text).to_string());
     let hostile = "[ -~\\x00-\\x1f\u{80}-\u{9f}\u{200b}-\u{202e}\u{2066}\u{e0041}\u{301}]{0,12}"
@@ -119,7 +119,7 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// Names that some reader asks for, all of them.
+/// The field names of all parsers.
 fn name() -> impl Strategy<Value = &'static str> {
     let names = "id status source repository ref model prLink createdAt archivedAt error message details totals views \
                  hasMore path human ai total kind version baseUrl project title named tags note pages prompts text \
@@ -133,7 +133,7 @@ fn object(fields: &[(&str, String)]) -> String {
     format!("{{{}}}", fields.join(","))
 }
 
-/// A line of a backup in which a field is anything.
+/// A backup line in which any field can have any value.
 fn backup_line() -> impl Strategy<Value = String> {
     let kind = prop::sample::select(vec!["\"docdeck\"", "\"job\"", "\"draft\"", "\"end\"", "7"]);
     let good = [("baseUrl", "\"u\""), ("project", "\"p\""), ("id", "\"j\""), ("version", "1"), ("of", "\"new job\"")];
@@ -150,7 +150,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_json_comes_it_is_read_or_refused_and_gives_nothing_but_clean_text(
+    fn any_json_is_parsed_to_clean_text_or_rejected(
         fields in prop::collection::vec((name(), json()), 0..10), other in json(), status in 100_u16..600,
     ) {
         for json in [object(&fields), object(&[("id", "\"x\"".to_owned()), ("views", "[]".to_owned())]), other] {
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_stands_in_a_backup_it_is_taken_in_or_refused(lines in prop::collection::vec(backup_line(), 0..4)) {
+    fn any_backup_is_imported_or_rejected(lines in prop::collection::vec(backup_line(), 0..4)) {
         let file = format!("{{\"kind\":\"docdeck\",\"version\":1}}\n{}\n", lines.join("\n"));
         bodies::run("import", file.as_bytes());
         bodies::run("take_in", file.as_bytes());

@@ -1,9 +1,9 @@
-//! A record of many jobs for runs in a terminal, as `docdeck export` writes one. All jobs are over and looked at but each
-//! fiftieth, which has a pull request to be looked at: nothing of them is asked of the service.
+//! Generates an export with many jobs, for runs in a terminal. All jobs are finished and viewed, except every fiftieth,
+//! which has a pull request that needs the user; so docdeck requests nothing from the service.
 
 use std::fmt::Write as _;
 
-/// What makes a dashboard show the record: a service that is not there.
+/// The environment of a dashboard with these jobs: the service's address doesn't answer.
 pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
     ("DOCDECK_BASE_URL", "http://127.0.0.1:9"),
     ("DOCDECK_API_KEY", "mint_of_nobody"),
@@ -11,7 +11,6 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
     ("COLORTERM", "truecolor"),
 ];
 
-/// The record.
 pub(crate) fn record(jobs: u32) -> String {
     let mut lines = "{\"kind\":\"docdeck\",\"version\":1}\n".to_owned();
     for n in 1..=jobs {

@@ -1,7 +1,8 @@
-//! Whatever the clock does between two requests, and however often docdeck is started again: no rolling hour holds more
-//! requests than are allowed, and no wait is longer than an hour, or a day after a 429.
+//! Properties of ledgers for any changes of the clock and any number of restarts: no rolling hour contains more
+//! requests than the limit, and no wait is longer than an hour, or a day after a 429.
 //!
-//! An hour is what the clock counted: setting it back takes nothing off, setting it forward is time that has passed.
+//! Hours are measured in time that the clock counted: setting it back subtracts nothing, and setting it forward counts
+//! as time that has passed.
 
 use chrono::TimeDelta;
 use docdeck::model::Time;
@@ -13,15 +14,15 @@ use proptest::prelude::*;
 /// What happens between requests.
 #[derive(Debug, Clone)]
 enum Step {
-    /// As many requests as may go out, this far apart (ms).
+    /// As many requests as possible, up to this number, this far apart (ms).
     Burst(usize, i64),
-    /// The clock goes on by so many seconds or, if negative, is set back.
+    /// Moves the clock by this many seconds, possibly back.
     Clock(i64),
-    /// Somebody looks at the ledger.
-    Look,
-    /// The last request never reached the service.
+    /// Reads the budget.
+    ReadBudget,
+    /// The last request never reached the service, so it is refunded.
     Refund,
-    /// A 429, for so many seconds.
+    /// A 429 with this many seconds to wait.
     Limited(i64),
 }
 
@@ -30,24 +31,24 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         5 => (1_usize..140, 0_i64..40_000).prop_map(|(n, apart)| Step::Burst(n, apart)),
         5 => clock.prop_map(Step::Clock),
-        2 => Just(Step::Look),
+        2 => Just(Step::ReadBudget),
         1 => Just(Step::Refund),
         1 => (1_i64..4000).prop_map(Step::Limited),
     ];
     prop::collection::vec(step, 1..14)
 }
 
-/// The most requests in any hour that ends with one of them.
+/// The largest number of requests in an hour that ends with one of them.
 fn most_in_an_hour(granted: &[i64]) -> usize {
     let hour = WINDOW.num_milliseconds();
     let inside = |end: i64| granted.iter().filter(|at| **at <= end && end - **at < hour).count();
     granted.iter().map(|end| inside(*end)).max().unwrap_or(0)
 }
 
-/// A clock that can be set.
+/// A clock that can be changed.
 struct Clock {
     now: Time,
-    /// What it counted in all, in ms.
+    /// The total time that it counted, in ms.
     counted: i64,
 }
 
@@ -62,7 +63,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_hour_holds_more_than_the_limit_and_no_wait_is_too_long_however_the_clock_is_set(steps in steps()) {
+    fn no_hour_exceeds_the_limit_and_no_wait_is_too_long_whatever_the_clock_does(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let store = Store::in_memory().expect("a store");
@@ -76,7 +77,7 @@ proptest! {
                         clock.go(TimeDelta::milliseconds(apart));
                         match store.spend(&scope, limited, clock.now).await.expect("an answer") {
                             Ok(budget) => {
-                                assert!(blocked <= clock.counted, "a 429 outranks the count");
+                                assert!(blocked <= clock.counted, "a 429 takes precedence over the count");
                                 assert!(budget.used >= 1 && budget.used <= budget.limit, "{budget:?}");
                                 granted.push((clock.now, clock.counted));
                             }
@@ -88,24 +89,24 @@ proptest! {
                         }
                     },
                     Step::Clock(seconds) => clock.go(TimeDelta::seconds(seconds)),
-                    Step::Look => {
+                    Step::ReadBudget => {
                         let budget = store.budget(&scope, limited, clock.now).await.expect("read");
                         let latest = clock.now + if blocked > 0 { LONGEST_WAIT } else { WINDOW };
                         assert!(budget.resets_at.is_none_or(|at| at > clock.now && at <= latest), "{budget:?}");
                     }
                     Step::Refund => if let Some((at, _)) = granted.pop() {
-                        store.refund(&scope, limited, at).await.expect("given back");
+                        store.refund(&scope, limited, at).await.expect("refunded");
                     },
                     Step::Limited(seconds) => {
                         let wait = Wait { until: clock.now + TimeDelta::seconds(seconds), is_estimate: false };
-                        store.mark_full(&scope, limited, wait, clock.now).await.expect("kept");
+                        store.mark_full(&scope, limited, wait, clock.now).await.expect("recorded");
                         blocked = blocked.max(clock.counted + 1000 * seconds);
                     }
                 }
                 let counted: Vec<i64> = granted.iter().map(|(_, counted)| *counted).collect();
                 assert!(most_in_an_hour(&counted) <= limited.limit() as usize, "{granted:?}");
             }
-            // Once the clock is left alone, two hours or the end of a 429 free everything.
+            // If the clock then runs normally, two hours or the end of the 429 make all requests available.
             store.budget(&scope, limited, clock.now).await.expect("read");
             let mut after = clock.now;
             for _ in 0..25 {
@@ -118,9 +119,9 @@ proptest! {
         });
     }
 
-    /// The record outlives the program, and a clock that is set back in between frees nothing.
+    /// The ledger survives a restart, and setting the clock back in between frees nothing.
     #[test]
-    fn what_was_spent_before_a_restart_still_counts(spent in 1_usize..100, back in 0_i64..100_000) {
+    fn requests_before_a_restart_still_count(spent in 1_usize..100, back in 0_i64..100_000) {
         let folder = tempfile::tempdir().expect("a folder");
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
@@ -128,7 +129,7 @@ proptest! {
             let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
             let (store, _) = Store::open(folder.path(), now).expect("a store");
             for _ in 0..spent {
-                store.spend(&scope, RateLimited::Create, now).await.expect("kept").expect("a place");
+                store.spend(&scope, RateLimited::Create, now).await.expect("recorded").expect("a free request");
             }
             store.close().await;
             let then = now - TimeDelta::seconds(back);

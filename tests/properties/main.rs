@@ -1,7 +1,7 @@
-//! Any sequence of keys, messages, sizes and clocks: the state machine and the drawing stay whole, and nothing is sent
-//! twice. What is kept, and what a ledger allows, is in the files beside this one.
+//! Properties of the dashboard for any sequence of keys, messages, sizes and clock changes: the state stays consistent,
+//! every state can be drawn, and no prompt is submitted twice. The other files test stored data and ledgers.
 
-#![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
+#![expect(clippy::expect_used, reason = "a test that can't be set up should fail")]
 
 mod ledgers;
 mod stored;
@@ -10,7 +10,7 @@ use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use docdeck::app::dialog::Dialog;
 use docdeck::app::profiles::ProfileEntry;
-use docdeck::app::welcome::{NotWritten, Welcome};
+use docdeck::app::welcome::{ConfigWriteError, Welcome};
 use docdeck::app::{
     App, AppConfig, Effect, InitialData, Msg, Overwrite, SavedFilter, StoreState, SubmitError, Template,
 };
@@ -19,14 +19,14 @@ use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::impact::{PageHistory, PageImpact, PageViews};
+use docdeck::model::impact::{PageHistory, PageImpact, PageViewsState};
 use docdeck::model::job::{JobId, Status};
 use docdeck::model::layout::Layout;
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution, Thread};
-use docdeck::model::report::{CachedViews, KnownRange, LoadEnded, LoadOutcome, Recalled, Report};
-use docdeck::model::row::{FirstRows, Job, JobKey};
+use docdeck::model::report::{CachedViews, KnownRange, LoadEndReason, LoadOutcome, Report, StoredReport};
+use docdeck::model::row::{InitialRows, Job, JobKey};
 use docdeck::model::setup::{AlreadySet, SetupField, SetupProblem, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -37,20 +37,20 @@ use ratatui::backend::TestBackend;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What happens to the dashboard.
+/// Something that happens to the dashboard.
 #[derive(Debug, Clone)]
 enum Step {
     Key(KeyEvent),
     Paste(String),
     Mouse(MouseEvent),
     Resize(u16, u16),
-    /// The oldest effect that waits is answered, well or not.
+    /// The oldest pending effect is answered, successfully or not.
     Answer(bool),
     Row(i64, u8, Option<DeliveryKind>),
     Delivered(i64, u8),
     Connection(bool),
     Later(i64),
-    /// The clock is set, by so many seconds.
+    /// The clock is set by this many seconds.
     ClockSet(i64),
     Resumed,
 }
@@ -82,7 +82,7 @@ fn keys() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Anywhere, also beyond the screen.
+/// A position on or outside the screen.
 fn mouse() -> impl Strategy<Value = Step> {
     let kinds = prop::sample::select(vec![
         MouseEventKind::Down(MouseButton::Left),
@@ -98,7 +98,7 @@ fn mouse() -> impl Strategy<Value = Step> {
         .prop_map(|(kind, column, row)| Step::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
 }
 
-/// How it was left, by this version or by another one.
+/// A saved layout, from this version or another one.
 fn layout() -> impl Strategy<Value = Option<Layout>> {
     let texts = prop::sample::select(vec![
         "{}",
@@ -189,10 +189,10 @@ fn report(range: DateRange, complete: bool, now: Time) -> Report {
     let path = |n: u32| CleanText::line(&format!("/{}/{n}", range.days()));
     let row = |n: u32| PageRow { path: path(n), counts: if n == 3 { odd.clone() } else { totals(now).value } };
     let page = ViewsPage { totals: totals(now).value, rows: (0..40).map(row).collect(), has_more: Some(!complete) };
-    Report::begin(range, page, complete, now)
+    Report::from_first_answer(range, page, complete, now)
 }
 
-/// The text that an effect makes a prompt, with the slot of its draft.
+/// The prompt that an effect submits, with the slot of its draft.
 fn submission(effect: &Effect) -> Option<(DraftSlot, String)> {
     Some(match effect {
         Effect::SubmitNewJob(text) => (DraftSlot::NewJob, text.clone()),
@@ -204,8 +204,8 @@ fn submission(effect: &Effect) -> Option<(DraftSlot, String)> {
     })
 }
 
-/// The dashboard with what it asked for; plays the store and the service.
-struct Play {
+/// A dashboard and its pending effects; simulates the store and the service.
+struct TestDashboard {
     app: App,
     now: Time,
     waiting: Vec<Effect>,
@@ -215,7 +215,7 @@ struct Play {
     is_writing: bool,
 }
 
-impl Play {
+impl TestDashboard {
     fn new() -> Self {
         Self::with(None, None)
     }
@@ -224,8 +224,8 @@ impl Play {
         Self::with(Some(Box::new(Welcome::new(&AlreadySet::default(), CleanText::line("/c/config.toml")))), None)
     }
 
-    /// A dashboard that was left like this.
-    fn left_with(layout: Option<Layout>) -> Self {
+    /// A dashboard with this saved layout.
+    fn with_layout(layout: Option<Layout>) -> Self {
         Self::with(None, layout)
     }
 
@@ -243,24 +243,24 @@ impl Play {
         Self { app, now, waiting, revision: 0, next_prompt: 100, is_writing: false }
     }
 
-    fn tell(&mut self, msg: Msg) {
+    fn send(&mut self, msg: Msg) {
         let effects = self.app.update(msg, self.now);
         let mut submitted = HashSet::new();
         for effect in effects {
             if let Some((slot, text)) = submission(&effect) {
                 assert!(!text.trim().is_empty(), "nothing blank is sent");
                 assert!(submitted.insert(slot), "the same prompt is submitted twice");
-                // It could be submitted again from wherever it were left.
-                assert_ne!(self.app.draft(slot), Some(text.as_str()), "a submitted prompt is no draft");
+                // A remaining draft could be submitted again.
+                assert_ne!(self.app.draft(slot), Some(text.as_str()), "a submitted prompt is not a draft");
                 let is_left = |overlay: &Dialog| match overlay {
                     Dialog::Editor(editor) => editor.slot == slot && editor.input.text() == text,
                     Dialog::Batch(_) => slot == DraftSlot::Batch,
                     _ => false,
                 };
-                assert!(!self.app.dialogs.iter().any(is_left), "a submitted prompt is in no editor");
+                assert!(!self.app.dialogs.iter().any(is_left), "a submitted prompt is in no dialog");
             }
             match &effect {
-                Effect::SubmitJobAbout(_, pages) => assert!(!pages.is_empty(), "it is about something"),
+                Effect::SubmitJobAbout(_, pages) => assert!(!pages.is_empty(), "the job has pages"),
                 Effect::SubmitBatch { prompts, .. } => {
                     assert!(prompts.iter().all(|prompt| !prompt.trim().is_empty()), "nothing blank is queued");
                 }
@@ -269,31 +269,31 @@ impl Play {
                     assert!(!self.is_writing, "two configurations are written at once");
                     self.is_writing = true;
                 }
-                Effect::RememberLayout { text, .. } => {
-                    assert_eq!(Layout::parse(text).text(), *text, "what is remembered can be read again");
+                Effect::SaveLayout { text, .. } => {
+                    assert_eq!(Layout::parse(text).text(), *text, "a saved layout can be read");
                 }
                 _ => {}
             }
             self.waiting.push(effect);
         }
         let shown = self.app.jobs.selected().map(|row| row.key);
-        let has_lines = self.app.jobs.shown() > 0;
-        assert_eq!(shown.is_some(), has_lines, "something is selected whenever something is shown, and nothing else");
+        let has_lines = self.app.jobs.listed_count() > 0;
+        assert_eq!(shown.is_some(), has_lines, "a row is selected if and only if rows are shown");
     }
 
-    /// Woken for what is due, the dashboard names a later moment or none: it never wakes without end.
-    fn come_to_rest(&mut self) {
+    /// Delivers all due timers. The next one must be later, so that the dashboard never wakes up endlessly.
+    fn run_due_timers(&mut self) {
         for _ in 0..8 {
             match self.app.next_timer(self.now) {
-                Some(due) if due <= self.now => self.tell(Msg::Wake),
+                Some(due) if due <= self.now => self.send(Msg::Timer),
                 _ => return,
             }
         }
-        unreachable!("it is still to be woken at {:?} and it is {}", self.app.next_timer(self.now), self.now);
+        unreachable!("a timer is still due at {:?}, the time is {}", self.app.next_timer(self.now), self.now);
     }
 
-    /// Everything that the store knows at the start; what else is waited for is forgotten.
-    fn read_record(&mut self) {
+    /// Answers the initial reads of the store and discards all other pending effects.
+    fn load_store(&mut self) {
         while !self.waiting.is_empty() && self.app.store != StoreState::Read {
             self.answer(true);
         }
@@ -312,10 +312,10 @@ impl Play {
         let msg = match self.waiting.remove(0) {
             Effect::LoadFirstRows(_) => {
                 let rows = (1..3).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now));
-                let first = FirstRows { rows: rows.collect(), sizes: [0, 2, 0, 3, 0], working: 2, thread: None };
+                let first = InitialRows { rows: rows.collect(), sizes: [0, 2, 0, 3, 0], working: 2, thread: None };
                 Msg::FirstRows(if well { Ok(first) } else { Err(failure()) })
             }
-            Effect::LoadKnown => {
+            Effect::LoadInitialData => {
                 let jobs =
                     (1..6).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now)).collect();
                 let drafts = vec![(DraftSlot::NewJob, "kept".to_owned())];
@@ -325,9 +325,9 @@ impl Play {
             Effect::LoadThread(job) => {
                 Msg::Thread { job, result: if well { Ok(thread(job, now)) } else { Err(failure()) } }
             }
-            Effect::ReadAhead(jobs) => {
+            Effect::PrefetchThreads(jobs) => {
                 let threads = jobs.into_iter().map(|job| (job, thread(job, now)));
-                Msg::ReadAhead(if well { Ok(threads.collect()) } else { Err(failure()) })
+                Msg::ThreadsPrefetched(if well { Ok(threads.collect()) } else { Err(failure()) })
             }
             Effect::SubmitNewJob(text) => {
                 self.next_prompt += 1;
@@ -374,11 +374,15 @@ impl Play {
                 let jobs = if well { Ok(vec![JobKey(1), JobKey(3), JobKey(99)]) } else { Err(failure()) };
                 Msg::PromptsFound { text, jobs }
             }
-            Effect::ListKept => {
+            Effect::ListCachedRanges => {
                 let range = self.app.views.query().range;
                 let totals = Counts::default();
                 let known = KnownRange { range, rows: 9, complete: well, as_of: now, totals };
-                Msg::Kept(if well { Ok(CachedViews { ranges: vec![known; 40], bytes: 9 }) } else { Err(failure()) })
+                Msg::CachedRanges(if well {
+                    Ok(CachedViews { ranges: vec![known; 40], bytes: 9 })
+                } else {
+                    Err(failure())
+                })
             }
             Effect::WriteFile(file, Overwrite::Ask) if !well => Msg::FileExists(file),
             Effect::WriteFile(file, _) => {
@@ -395,18 +399,20 @@ impl Play {
                 let pages = if slot == DraftSlot::AboutPages { vec![CleanText::line("/b")] } else { Vec::new() };
                 Msg::DraftRead { slot, text: well.then(|| "from elsewhere".to_owned()), pages }
             }
-            Effect::RecallPage(path) => {
-                let jobs = [1, 3, 99].map(|key| (JobKey(key), PageViews::Unknown, PageViews::NotListed(now))).to_vec();
+            Effect::LoadCachedPage(path) => {
+                let jobs = [1, 3, 99]
+                    .map(|key| (JobKey(key), PageViewsState::Unknown, PageViewsState::NotListed(now)))
+                    .to_vec();
                 let history = PageHistory { periods: Vec::new(), jobs };
                 Msg::PageHistory { path, result: if well { Ok(history) } else { Err(failure()) } }
             }
-            Effect::RecallAbout(job) => {
+            Effect::LoadJobImpact(job) => {
                 let about = |path: &str| PageImpact {
                     path: CleanText::line(path),
-                    before: PageViews::NotListed(now),
-                    after: PageViews::Unknown,
+                    before: PageViewsState::NotListed(now),
+                    after: PageViewsState::Unknown,
                 };
-                Msg::About { job, result: if well { Ok(vec![about("/a")]) } else { Err(failure()) } }
+                Msg::JobImpact { job, result: if well { Ok(vec![about("/a")]) } else { Err(failure()) } }
             }
             Effect::LoadViews { query, .. } => {
                 let counts = Counts { human: Count::Known(5), ai: Count::Known(-1), total: Count::Missing };
@@ -418,28 +424,33 @@ impl Play {
             Effect::LoadCached(range) => {
                 let report = (revision % 2 == 0).then(|| Arc::new(report(range, revision % 4 == 0, now)));
                 let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
-                let recalled = Recalled { report, broken_off, last_time: Some(3), ..Recalled::default() };
+                let recalled = StoredReport {
+                    report,
+                    interrupted_after: broken_off,
+                    last_time: Some(3),
+                    ..StoredReport::default()
+                };
                 Msg::CachedReport { range, recalled: if well { Ok(recalled) } else { Err(failure()) } }
             }
             Effect::LoadAll(order) => {
                 let complete = revision % 3 == 0;
                 let ended = match (well, complete) {
-                    (true, true) => LoadEnded::Complete,
-                    (true, false) => LoadEnded::AtMost,
-                    (false, _) => LoadEnded::Failed(failure()),
+                    (true, true) => LoadEndReason::Complete,
+                    (true, false) => LoadEndReason::RequestLimit,
+                    (false, _) => LoadEndReason::Failed(failure()),
                 };
-                let complete = ended == LoadEnded::Complete;
+                let complete = ended == LoadEndReason::Complete;
                 let end =
                     LoadOutcome { report: Some(Arc::new(report(order.range, complete, now))), ended, requests: 2 };
                 Msg::LoadEnded { range: order.range, end }
             }
-            Effect::RecallTotals(ranges) => {
+            Effect::LoadCachedTotals(ranges) => {
                 let totals = ranges.into_iter().step_by(2).map(|range| (range, totals(now))).collect();
-                Msg::TotalsRecalled(if well { Ok(totals) } else { Err(failure()) })
+                Msg::CachedTotals(if well { Ok(totals) } else { Err(failure()) })
             }
             Effect::LoadTotals(ranges) => {
                 for range in ranges {
-                    self.tell(Msg::News(EngineEvent::Totals { range, totals: totals(now) }));
+                    self.send(Msg::Engine(EngineEvent::Totals { range, totals: totals(now) }));
                 }
                 Msg::TotalsLoaded(if well { Ok(()) } else { Err(failure()) })
             }
@@ -453,8 +464,8 @@ impl Play {
             Effect::LoadTemplates => {
                 Msg::Templates(vec![Template { name: CleanText::line("t"), text: "Do {{job}} {{x}}".to_owned() }])
             }
-            Effect::EditOutside(text) => {
-                Msg::EditedOutside(if well { Ok(format!("{text} more\n")) } else { Err(failure()) })
+            Effect::OpenExternalEditor(text) => {
+                Msg::EditedExternally(if well { Ok(format!("{text} more\n")) } else { Err(failure()) })
             }
             Effect::ReadPrompts(file) => {
                 let prompts = (0..200).map(|n| format!("prompt {n}")).collect();
@@ -475,7 +486,7 @@ impl Play {
             }
             Effect::AddProfile(profile, key) => {
                 let name = CleanText::line(&profile.name);
-                let profile = ProfileEntry { name, scope: Some(profile.scope()), lacks: None };
+                let profile = ProfileEntry { name, scope: Some(profile.scope()), problem: None };
                 Msg::ProfileAdded { profile, key }
             }
             Effect::SaveFilter { filter, .. } => {
@@ -485,62 +496,62 @@ impl Play {
                 let key = ApiKey::new("mint_k").expect("a key");
                 Msg::KeyRead { attempt, result: if well { Ok(key) } else { Err(failure()) } }
             }
-            Effect::TryProfile { attempt, .. } => {
-                let said = CleanText::line("It works.");
-                Msg::ProfileTried { attempt, result: if well { Ok(said) } else { Err(failure()) } }
+            Effect::TestProfile { attempt, .. } => {
+                let message = CleanText::line("It works.");
+                Msg::ProfileTested { attempt, result: if well { Ok(message) } else { Err(failure()) } }
             }
             Effect::WriteConfig { attempt, allowed, .. } => {
                 self.is_writing = false;
-                let there = NotWritten::There(WritePermission::Change);
+                let there = ConfigWriteError::NeedsConfirmation(WritePermission::Change);
                 let result = if well || allowed == WritePermission::Change { Ok(()) } else { Err(there) };
                 Msg::ConfigWritten { attempt, result }
             }
-            _ => Msg::Wake,
+            _ => Msg::Timer,
         };
-        self.tell(msg);
+        self.send(msg);
     }
 
     fn step(&mut self, step: Step) {
         match step {
-            Step::Key(key) => self.tell(Msg::Input(Event::Key(key))),
-            Step::Mouse(event) => self.tell(Msg::Input(Event::Mouse(event))),
-            Step::Paste(text) => self.tell(Msg::Input(Event::Paste(text))),
-            Step::Resize(columns, rows) => self.tell(Msg::Input(Event::Resize(columns, rows))),
+            Step::Key(key) => self.send(Msg::Input(Event::Key(key))),
+            Step::Mouse(event) => self.send(Msg::Input(Event::Mouse(event))),
+            Step::Paste(text) => self.send(Msg::Input(Event::Paste(text))),
+            Step::Resize(columns, rows) => self.send(Msg::Input(Event::Resize(columns, rows))),
             Step::Answer(well) => self.answer(well),
             Step::Row(key, status, undelivered) => {
                 self.revision += 1;
                 let row = row(key, status, undelivered, self.revision, self.now);
-                self.tell(Msg::News(EngineEvent::Job(Box::new(row))));
+                self.send(Msg::Engine(EngineEvent::Job(Box::new(row))));
             }
             Step::Delivered(prompt, n) => {
                 self.revision += 1;
                 let (prompt, delivery) = (PromptId(prompt + 95), delivery(n, self.now));
                 let job = Box::new(row(prompt.0, 1, Some(delivery.kind()), self.revision, self.now));
-                self.tell(Msg::News(EngineEvent::Prompt { prompt, delivery, job }));
+                self.send(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job }));
             }
             Step::Connection(live) => {
                 let reason = CleanText::line("no network");
                 let next_try = self.now + TimeDelta::seconds(8);
                 let offline = Connection::Offline { reason, next_try: Some(next_try) };
-                self.tell(Msg::News(EngineEvent::Connection(if live { Connection::Ready } else { offline })));
+                self.send(Msg::Engine(EngineEvent::Connection(if live { Connection::Ready } else { offline })));
             }
             Step::Later(millis) => {
                 self.now += TimeDelta::milliseconds(millis);
-                self.tell(Msg::Wake);
-                self.come_to_rest();
+                self.send(Msg::Timer);
+                self.run_due_timers();
             }
             Step::ClockSet(seconds) => {
                 self.now += TimeDelta::seconds(seconds);
-                self.tell(Msg::Wake);
-                self.come_to_rest();
+                self.send(Msg::Timer);
+                self.run_due_timers();
             }
-            Step::Resumed => self.tell(Msg::Resumed),
+            Step::Resumed => self.send(Msg::Resumed),
         }
     }
 
     fn draw(&self) {
         let Ok(mut terminal) = Terminal::new(TestBackend::new(self.app.size.0, self.app.size.1));
-        let theme = Theme::new(Depth::Many);
+        let theme = Theme::new(Depth::Indexed256);
         let Ok(_) = terminal.draw(|frame| draw(frame, &self.app, &theme, self.now));
     }
 }
@@ -549,56 +560,56 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_the_screen_can_be_drawn_and_nothing_is_handed_over_twice(left in layout(), steps in steps()) {
-        let mut play = Play::left_with(left);
-        play.answer(true);
+    fn every_state_can_be_drawn_and_no_prompt_is_submitted_twice(left in layout(), steps in steps()) {
+        let mut dashboard = TestDashboard::with_layout(left);
+        dashboard.answer(true);
         for step in steps {
-            play.step(step);
-            play.draw();
+            dashboard.step(step);
+            dashboard.draw();
         }
     }
 
     #[test]
-    fn whatever_happens_on_the_welcome_page_one_configuration_is_written_at_a_time(steps in steps()) {
-        let mut play = Play::welcome();
+    fn the_setup_screen_writes_one_configuration_at_a_time(steps in steps()) {
+        let mut dashboard = TestDashboard::welcome();
         for (n, step) in steps.into_iter().enumerate() {
-            play.step(step);
+            dashboard.step(step);
             if n % 8 == 0 {
-                play.draw();
+                dashboard.draw();
             }
         }
     }
 
     #[test]
-    fn a_prompt_that_is_being_written_to_disk_cannot_be_handed_over_again(text in "[a-z]{1,20}", well in any::<bool>()) {
-        let mut play = Play::new();
-        play.read_record();
-        let press = |play: &mut Play, code, mods| play.step(Step::Key(KeyEvent::new(code, mods)));
-        press(&mut play, KeyCode::Char('n'), KeyModifiers::NONE);
-        play.step(Step::Paste(text.clone()));
-        press(&mut play, KeyCode::Char('s'), KeyModifiers::CONTROL);
-        press(&mut play, KeyCode::Esc, KeyModifiers::NONE);
-        // Asked for again before the store has answered: `Play::tell` fails on a second handing over.
-        press(&mut play, KeyCode::Char('n'), KeyModifiers::NONE);
-        press(&mut play, KeyCode::Char('s'), KeyModifiers::CONTROL);
-        let submitted = play.waiting.iter().position(|effect| matches!(effect, Effect::SubmitNewJob(_)));
-        play.waiting.drain(..submitted.expect("handed over once"));
-        play.answer(well);
-        // Whatever the store said, the text is either a prompt or the draft again.
-        prop_assert_eq!(play.app.draft(DraftSlot::NewJob).is_some_and(|draft| draft.contains(&text)), !well);
+    fn a_prompt_that_is_being_saved_can_not_be_submitted_again(text in "[a-z]{1,20}", well in any::<bool>()) {
+        let mut dashboard = TestDashboard::new();
+        dashboard.load_store();
+        let press = |dashboard: &mut TestDashboard, code, mods| dashboard.step(Step::Key(KeyEvent::new(code, mods)));
+        press(&mut dashboard, KeyCode::Char('n'), KeyModifiers::NONE);
+        dashboard.step(Step::Paste(text.clone()));
+        press(&mut dashboard, KeyCode::Char('s'), KeyModifiers::CONTROL);
+        press(&mut dashboard, KeyCode::Esc, KeyModifiers::NONE);
+        // Submit it again before the store has answered: `TestDashboard::send` fails if it is submitted twice.
+        press(&mut dashboard, KeyCode::Char('n'), KeyModifiers::NONE);
+        press(&mut dashboard, KeyCode::Char('s'), KeyModifiers::CONTROL);
+        let submitted = dashboard.waiting.iter().position(|effect| matches!(effect, Effect::SubmitNewJob(_)));
+        dashboard.waiting.drain(..submitted.expect("submitted once"));
+        dashboard.answer(well);
+        // Depending on the store's answer, the text is now a prompt or a draft again.
+        prop_assert_eq!(dashboard.app.draft(DraftSlot::NewJob).is_some_and(|draft| draft.contains(&text)), !well);
     }
 
     #[test]
-    fn leaving_takes_what_is_typed_to_disk_first(text in "[a-z日 ]{0,20}[a-z日]") {
-        let mut play = Play::new();
-        play.read_record();
-        play.step(Step::Key(KeyEvent::new(KeyCode::Char('n'), KeyModifiers::NONE)));
-        play.step(Step::Paste(text.clone()));
-        play.tell(Msg::Terminate);
-        let saved = play.waiting.iter().position(|effect| {
+    fn quitting_saves_typed_text_first(text in "[a-z日 ]{0,20}[a-z日]") {
+        let mut dashboard = TestDashboard::new();
+        dashboard.load_store();
+        dashboard.step(Step::Key(KeyEvent::new(KeyCode::Char('n'), KeyModifiers::NONE)));
+        dashboard.step(Step::Paste(text.clone()));
+        dashboard.send(Msg::Terminate);
+        let saved = dashboard.waiting.iter().position(|effect| {
             matches!(effect, Effect::SaveDraft(DraftSlot::NewJob, saved) if saved.contains(&text))
         });
-        let quit = play.waiting.iter().position(|effect| *effect == Effect::Quit);
-        prop_assert!(saved.is_some() && saved < quit, "{:?}", play.waiting);
+        let quit = dashboard.waiting.iter().position(|effect| *effect == Effect::Quit);
+        prop_assert!(saved.is_some() && saved < quit, "{:?}", dashboard.waiting);
     }
 }

@@ -1,11 +1,12 @@
-//! Everything that is kept comes back as it was: written into the real store, on disk, by one run and read by the next.
+//! Properties of stored data: everything is read back unchanged. It is written to a real store on disk and read after a
+//! restart.
 
 use chrono::{Days, NaiveDate, TimeDelta};
 use docdeck::config::file::ConfigFile;
 use docdeck::config::write;
 use docdeck::model::Time;
 use docdeck::model::backup::{
-    BackupHeader, BackupLine, BackupTotals, DraftOf, DraftRecord, DraftText, JobRecord, PromptRecord,
+    BackupHeader, BackupLine, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord,
 };
 use docdeck::model::change::LocalChange;
 use docdeck::model::endpoint::{ApiKey, Scope};
@@ -29,7 +30,7 @@ use std::io::{Cursor, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Any text at all, and what texts from outside are made of when they are meant to do harm.
+/// Any text, including the characters that malicious texts contain.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
@@ -38,7 +39,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A prompt: anything with something in it to read.
+/// A prompt with at least one visible character.
 fn prompt() -> impl Strategy<Value = String> {
     (text(), text()).prop_map(|(before, after)| format!("{before}\nword {after}"))
 }
@@ -47,12 +48,12 @@ fn line() -> impl Strategy<Value = CleanText> {
     text().prop_map(|text| CleanText::line(&text))
 }
 
-/// A line with something on it.
+/// A line that is not blank.
 fn word() -> impl Strategy<Value = CleanText> {
     text().prop_map(|text| CleanText::line(&format!("w{text}")))
 }
 
-/// To the millisecond, of every year that can be written down.
+/// A time in milliseconds, in every year that RFC 3339 supports.
 fn time() -> impl Strategy<Value = Time> {
     let millis = prop_oneof![
         3 => 1_700_000_000_000_i64..1_900_000_000_000,
@@ -205,7 +206,7 @@ prop_compose! {
             changed_at: times.2,
             finished_at: times.3,
             checked_at: times.4,
-            looked_at: times.5,
+            viewed_at: times.5,
             handled_at: acted.0,
             followed_up_at: acted.1,
             gone_at: acted.2,
@@ -219,9 +220,9 @@ prop_compose! {
 
 fn backup_line() -> impl Strategy<Value = BackupLine> {
     let of = prop_oneof![
-        Just(DraftOf::NewJob),
-        Just(DraftOf::Batch),
-        word().prop_map(|page| DraftOf::AboutPages(vec![page])),
+        Just(DraftPurpose::NewJob),
+        Just(DraftPurpose::Batch),
+        word().prop_map(|page| DraftPurpose::AboutPages(vec![page])),
     ];
     prop_oneof![
         1 => (line(), time()).prop_map(|(program, exported_at)| BackupLine::Header(BackupHeader { program, exported_at })),
@@ -243,7 +244,7 @@ fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(work)
 }
 
-/// Writes in one run of the store and reads in the next; `prune`, checks and the file's own integrity among it.
+/// Writes with one store and reads with the next, which includes pruning and the integrity checks on opening.
 fn across<K, T, W: Future<Output = K>, R: Future<Output = T>>(
     write: impl FnOnce(Store) -> W,
     read: impl FnOnce(Store, K) -> R,
@@ -274,7 +275,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_job_comes_back_as_the_service_said_it(job in job(), change in (of(word()), vec(word(), 0..3), of(word()))) {
+    fn a_job_is_read_back_as_the_service_sent_it(job in job(), change in (of(word()), vec(word(), 0..3), of(word()))) {
         let (title, tags, note) = change;
         let (kept, own) = (job.clone(), (title.clone(), note.clone()));
         let (written, read) = across(
@@ -282,7 +283,7 @@ proptest! {
                 let row = store.track(&scope(), kept, now()).await.expect("kept");
                 store.change_jobs(&[row.key], LocalChange::Title(own.0), now()).await.expect("kept");
                 store.change_jobs(&[row.key], LocalChange::Tags(tags), now()).await.expect("kept");
-                store.change_jobs(&[row.key], LocalChange::Looked, now()).await.expect("kept");
+                store.change_jobs(&[row.key], LocalChange::Viewed, now()).await.expect("kept");
                 store.change_jobs(&[row.key], LocalChange::Note(own.1), now()).await.expect("kept").remove(0)
             },
             async |store, written| {
@@ -303,7 +304,7 @@ proptest! {
     }
 
     #[test]
-    fn a_thread_comes_back_as_it_was_typed_and_sent(
+    fn a_thread_is_read_back_as_it_was_typed_and_sent(
         texts in vec(prompt(), 1..4), pages in vec(word(), 1..3), why in word(), answer in job(), end in 0..5,
     ) {
         let (typed, about) = (texts.clone(), pages.clone());
@@ -322,7 +323,7 @@ proptest! {
                     3 => SendOutcome::Unconfirmed(why),
                     _ => SendOutcome::Limited { wait: Wait { until: now() + TimeDelta::hours(1), is_estimate: false }, at: now() },
                 };
-                store.settle(first, how.clone(), now()).await.expect("kept");
+                store.finish_send(first, how.clone(), now()).await.expect("kept");
                 (how, row.key, store.thread(row.key).await.expect("read"))
             },
             async |store, (how, key, before)| {
@@ -344,7 +345,7 @@ proptest! {
     }
 
     #[test]
-    fn every_draft_comes_back_as_it_was_typed(texts in vec(text(), 5), pages in vec(word(), 0..3), typed in prompt()) {
+    fn every_draft_is_read_back_as_it_was_typed(texts in vec(text(), 5), pages in vec(word(), 0..3), typed in prompt()) {
         let typed_texts = texts.clone();
         let about = pages.clone();
         let (slots, drafts) = across(
@@ -374,7 +375,7 @@ proptest! {
     }
 
     #[test]
-    fn a_ledger_comes_back_with_every_entry(spent in vec(0_i64..3000, 0..20), rest in of(1_i64..5000)) {
+    fn a_ledger_is_read_back_with_every_entry(spent in vec(0_i64..3000, 0..20), rest in of(1_i64..5000)) {
         let until = rest.map(|seconds| now() + TimeDelta::seconds(seconds));
         let times = spent.clone();
         let (before, after) = across(
@@ -398,7 +399,7 @@ proptest! {
     }
 
     #[test]
-    fn page_views_come_back_as_the_service_said_them(page in page(), range in range(), limit in 1_u32..250, n in 1_u32..9) {
+    fn page_views_are_read_back_as_the_service_sent_them(page in page(), range in range(), limit in 1_u32..250, n in 1_u32..9) {
         let query = ViewsQuery { range, limit, page: n };
         let kept = page.clone();
         let read = across(
@@ -409,13 +410,13 @@ proptest! {
     }
 
     #[test]
-    fn a_report_comes_back_answer_by_answer(answers in vec(page(), 1..4), range in range(), whole in any::<bool>()) {
+    fn a_report_is_read_back_after_each_answer(answers in vec(page(), 1..4), range in range(), whole in any::<bool>()) {
         let mut report: Option<Report> = None;
         for (n, answer) in (1..).zip(&answers) {
             let complete = whole && n == answers.len();
             match &mut report {
-                Some(report) => report.absorb(answer.clone(), complete, now()),
-                None => report = Some(Report::begin(range, answer.clone(), complete, now())),
+                Some(report) => report.add_answer(answer.clone(), complete, now()),
+                None => report = Some(Report::from_first_answer(range, answer.clone(), complete, now())),
             }
         }
         let read = across(
@@ -423,28 +424,28 @@ proptest! {
                 let last = answers.len();
                 for (number, answer) in (1_u32..).zip(answers) {
                     let complete = whole && number as usize == last;
-                    let next = ReportAnswer { range, number, answer, complete, as_of: now(), since: None };
+                    let next = ReportAnswer { range, number, answer, complete, as_of: now(), restarted_at: None };
                     assert!(store.absorb_answer(&scope(), next).await.expect("kept"));
                 }
             },
-            async move |store, ()| store.recall_views(&scope(), range).await.expect("read"),
+            async move |store, ()| store.cached_report(&scope(), range).await.expect("read"),
         );
         prop_assert_eq!(read.report.as_deref(), report.as_ref());
     }
 
     #[test]
-    fn how_the_dashboard_was_left_comes_back(layout in layout(), name in text()) {
+    fn the_saved_layout_is_read_back(layout in layout(), name in text()) {
         let (key, text) = (format!("layout {name}"), layout.text());
         let asked = key.clone();
         let read = across(
-            async move |store| store.remember(&key, &text).await.expect("kept"),
-            async move |store, ()| store.recall(&asked).await.expect("read"),
+            async move |store| store.set_value(&key, &text).await.expect("kept"),
+            async move |store, ()| store.value(&asked).await.expect("read"),
         );
         prop_assert_eq!(Layout::parse(&read.expect("there")), layout);
     }
 
     #[test]
-    fn what_is_taken_in_from_another_computer_comes_out_again(records in vec(job_record(), 0..4)) {
+    fn imported_jobs_are_exported_unchanged(records in vec(job_record(), 0..4)) {
         let lines = std::iter::once(BackupLine::Header(BackupHeader { program: CleanText::line("x"), exported_at: now() }))
             .chain(records.into_iter().map(|record| BackupLine::Job(Box::new(record))));
         let file: String = lines.map(|line| line.write().expect("written") + "\n").collect();
@@ -454,7 +455,7 @@ proptest! {
                 export(&store).await
             },
             async |store, written| {
-                assert_eq!(export(&store).await, written, "the next run says the same");
+                assert_eq!(export(&store).await, written, "the export is the same after a restart");
                 let other = Store::in_memory().expect("a store");
                 check_import(Cursor::new(&written), now()).expect("what was written is read");
                 other.import(Cursor::new(written.clone()), ExportFilter::default(), false, now()).await.expect("taken in");
@@ -465,11 +466,11 @@ proptest! {
     }
 }
 
-/// A profile that somebody may type.
+/// A profile as a user may type it.
 fn profile() -> impl Strategy<Value = NewProfile> {
     let typed = || "[ -~é日]{0,20}".prop_map(|text| format!("t{text}"));
     let key = prop_oneof![
-        Just(KeySourceInput::Elsewhere),
+        Just(KeySourceInput::SetElsewhere),
         vec(typed(), 1..4).prop_map(KeySourceInput::Command),
         typed().prop_map(|path| KeySourceInput::File(PathBuf::from(path))),
         "[!-~]{1,40}".prop_map(|key| KeySourceInput::Typed(ApiKey::new(&key).expect("a key"))),
@@ -491,14 +492,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_line_of_a_backup_is_read_as_it_was_written(line in backup_line()) {
+    fn a_backup_line_is_read_as_it_was_written(line in backup_line()) {
         let text = line.write().expect("written");
         prop_assert!(!text.contains('\n'), "{}", text);
         prop_assert_eq!(BackupLine::read(&text, now()), Ok(line));
     }
 
     #[test]
-    fn saved_settings_are_read_as_they_were_typed(profile in profile(), second in profile()) {
+    fn a_saved_profile_is_read_as_it_was_typed(profile in profile(), second in profile()) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("config.toml");
         let second = NewProfile { name: format!("{} too", profile.name), ..second };
@@ -516,7 +517,7 @@ proptest! {
             prop_assert_eq!(&read.ca_file, &typed.ca_file);
             let key = (read.api_key_command.clone(), read.api_key_file.clone(), read.api_key.as_ref().map(|key| key.expose().to_owned()));
             prop_assert_eq!(key, match typed.key {
-                KeySourceInput::Elsewhere => (None, None, None),
+                KeySourceInput::SetElsewhere => (None, None, None),
                 KeySourceInput::Command(words) => (Some(words), None, None),
                 KeySourceInput::File(file) => (None, Some(file), None),
                 KeySourceInput::Typed(key) => (None, None, Some(key.expose().to_owned())),

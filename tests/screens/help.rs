@@ -1,78 +1,96 @@
-//! Help, the palette, and sentences that name keys.
+//! Help, the command palette, and texts that name keys.
 
 use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, drawn, render, snapshots, text};
 use crossterm::event::Event;
 use docdeck::app::Msg;
 use docdeck::app::keymap::{Chord, Context};
+use docdeck::model::guide::TOPICS;
 use docdeck::ui::{Depth, Theme};
 
 #[test]
 fn the_keys_of_the_jobs_list() {
-    snapshots("help_jobs", |world| {
-        world.jobs();
-        world.keys("?");
+    snapshots("help_jobs", |fixture| {
+        fixture.jobs();
+        fixture.keys("?");
     });
 }
 
 #[test]
-fn the_keys_that_hold_typed_words() {
-    snapshots("help_found", |world| {
-        world.jobs();
-        world.keys("? / M a r k");
+fn the_keys_that_match_typed_words() {
+    snapshots("help_found", |fixture| {
+        fixture.jobs();
+        fixture.keys("? / M a r k");
     });
 }
 
 #[test]
-fn the_help_without_a_line_that_holds_the_words() {
-    snapshots("help_nothing", |world| {
-        world.jobs();
-        world.keys("? / x y z z y Enter");
+fn help_when_no_line_matches() {
+    snapshots("help_nothing", |fixture| {
+        fixture.jobs();
+        fixture.keys("? / x y z z y Enter");
     });
 }
 
 #[test]
 fn the_symbols_of_the_jobs_list() {
-    // One of the symbols is `?`, which other lines may name only as a key.
+    // One of the symbols is `?`, which other lines may show only as a key.
     for size in SIZES {
-        let mut world = ScreenFixture::new(size);
-        world.jobs();
-        world.keys("? / s y m b o l Enter");
-        insta::assert_snapshot!(format!("help_symbols_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
+        let mut fixture = ScreenFixture::new(size);
+        fixture.jobs();
+        fixture.keys("? / s y m b o l Enter");
+        insta::assert_snapshot!(
+            format!("help_symbols_{}x{}", size.0, size.1),
+            text(&render(&fixture.app, Depth::None))
+        );
     }
 }
 
 #[test]
-fn in_ascii_the_help_explains_the_symbols_that_the_list_then_has() {
-    let mut world = ScreenFixture::new((80, 40));
-    world.jobs();
-    world.keys("? / s y m b o l Enter");
-    let shown = text(&drawn(&world.app, &Theme { ascii: true, ..Theme::new(Depth::None) }));
+fn the_help_names_the_topics_of_the_guide() {
+    for size in SIZES {
+        let mut fixture = ScreenFixture::new(size);
+        fixture.jobs();
+        fixture.keys("? / g u i d e Enter");
+        let shown = text(&render(&fixture.app, Depth::None));
+        assert!(shown.contains("GUIDE: docdeck help TOPIC"), "{shown}");
+        for topic in TOPICS.iter().take(6) {
+            assert!(shown.contains(topic.name), "{}: {shown}", topic.name);
+        }
+    }
+}
+
+#[test]
+fn in_ascii_the_help_explains_the_ascii_symbols_of_the_list() {
+    let mut fixture = ScreenFixture::new((80, 40));
+    fixture.jobs();
+    fixture.keys("? / s y m b o l Enter");
+    let shown = text(&drawn(&fixture.app, &Theme { ascii: true, ..Theme::new(Depth::None) }));
     for line in ["  o              active: the agent is working", "  x              failed: ended with an error"] {
         assert!(shown.contains(line), "{shown}");
     }
 }
 
 #[test]
-fn a_filter_for_a_status_that_there_is_not() {
-    snapshots("jobs_unknown_status", |world| {
-        world.jobs();
-        world.keys("/ s : f i a l");
+fn a_filter_with_an_unknown_status() {
+    snapshots("jobs_unknown_status", |fixture| {
+        fixture.jobs();
+        fixture.keys("/ s : f i a l");
     });
 }
 
 #[test]
-fn the_palette_on_the_views() {
-    snapshots("palette_views", |world| {
-        world.jobs();
-        world.views(50, true);
-        world.keys(":");
+fn the_palette_on_the_views_screen() {
+    snapshots("palette_views", |fixture| {
+        fixture.jobs();
+        fixture.views(50, true);
+        fixture.keys(":");
     });
 }
 
 #[test]
-fn sentences_name_the_users_own_keys() {
-    let mut world = ScreenFixture::new((120, 40));
+fn texts_name_custom_keys() {
+    let mut fixture = ScreenFixture::new((120, 40));
     let own = [
         (Context::Jobs, "undo", "F9"),
         (Context::Jobs, "fold-dismissed", "Z"),
@@ -80,26 +98,29 @@ fn sentences_name_the_users_own_keys() {
         (Context::Detail, "resolve", "F8"),
     ];
     for (context, action, key) in own {
-        assert!(world.app.config.keymap.change(context, action, vec![Chord::parse(key).expect("a key")]), "{action}");
+        assert!(
+            fixture.app.config.keymap.set_keys(context, action, vec![Chord::parse(key).expect("a key")]),
+            "{action}"
+        );
     }
-    world.jobs();
-    let shown = |world: &ScreenFixture| text(&render(&world.app, Depth::None));
-    assert!(shown(&world).contains("Z shows them"));
-    world.tell(Msg::Input(Event::Paste("x".to_owned())));
-    assert!(shown(&world).contains("F7 opens the editor for a new job"));
-    world.keys("d");
-    assert!(shown(&world).contains("Dismissed; F9 takes it back."));
-    world.unconfirmed_selected();
-    assert!(shown(&world).contains("F8 decides"), "{}", shown(&world));
+    fixture.jobs();
+    let shown = |fixture: &ScreenFixture| text(&render(&fixture.app, Depth::None));
+    assert!(shown(&fixture).contains("Z shows them"));
+    fixture.handle(Msg::Input(Event::Paste("x".to_owned())));
+    assert!(shown(&fixture).contains("F7 opens the editor for a new job"));
+    fixture.keys("d");
+    assert!(shown(&fixture).contains("Dismissed. F9 undoes this."));
+    fixture.unconfirmed_selected();
+    assert!(shown(&fixture).contains("press F8"), "{}", shown(&fixture));
 }
 
 #[test]
-fn sentences_name_the_keys_of_ones_own() {
-    let mut world = ScreenFixture::new((120, 40));
-    world.jobs();
+fn texts_name_the_keys_of_custom_commands() {
+    let mut fixture = ScreenFixture::new((120, 40));
+    fixture.jobs();
     let f8 = Chord::parse("F8").expect("a key");
-    assert!(world.app.config.keymap.change(Context::Detail, "resolve", vec![f8]));
-    world.unconfirmed_selected();
-    let shown = text(&render(&world.app, Depth::None));
-    assert!(shown.contains("prompt unconfirmed for 8m: F8 decides"), "{shown}");
+    assert!(fixture.app.config.keymap.set_keys(Context::Detail, "resolve", vec![f8]));
+    fixture.unconfirmed_selected();
+    let shown = text(&render(&fixture.app, Depth::None));
+    assert!(shown.contains("prompt unconfirmed for 8m: press F8"), "{shown}");
 }

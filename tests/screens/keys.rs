@@ -1,4 +1,4 @@
-//! Every state once more with all keys changed: no sentence may name a key that does nothing any more.
+//! Draws every state again with all keys rebound: no text may name a key that does nothing any more.
 
 use crate::screen_fixture::ScreenFixture;
 use crate::{SIZES, render, text};
@@ -8,16 +8,16 @@ use docdeck::app::keymap::{BINDINGS, Chord, Keymap};
 use docdeck::ui::Depth;
 use std::collections::HashSet;
 
-/// A key of one's own for each row of the table; no other row has it.
-fn other_keys(world: &mut ScreenFixture) {
+/// Binds an unusual key for each row of the key table; no two rows share one.
+fn rebind_all_keys(fixture: &mut ScreenFixture) {
     for (row, key) in BINDINGS.iter().zip('\u{1200}'..) {
         let chord = Chord { code: KeyCode::Char(key), mods: KeyModifiers::ALT };
-        assert!(world.app.config.keymap.change(row.context, row.action.word(), vec![chord]), "{row:?}");
+        assert!(fixture.app.config.keymap.set_keys(row.context, row.action.config_name(), vec![chord]), "{row:?}");
     }
 }
 
-/// The key that does in this app what the given one usually does; the given one where that does nothing, or types.
-pub(crate) fn own(app: &App, key: KeyEvent) -> KeyEvent {
+/// The key that does in this app what the given key does by default; the given key itself if it does nothing or types.
+pub(crate) fn rebound_key(app: &App, key: KeyEvent) -> KeyEvent {
     let chord = Chord::from_event(key);
     let contexts = match app.contexts() {
         [first, ..] if app.is_typing() && chord.types_text() => std::slice::from_ref(first),
@@ -25,24 +25,25 @@ pub(crate) fn own(app: &App, key: KeyEvent) -> KeyEvent {
     };
     let usual = Keymap::default();
     let row = contexts.iter().find_map(|context| usual.binding(*context, chord));
-    let own = row.filter(|row| !app.config.keymap.keys(row).contains(&chord));
-    let own = own.and_then(|row| app.config.keymap.keys(row).first());
-    own.map_or(key, |own| KeyEvent::new(own.code, own.mods))
+    let custom = row.filter(|row| !app.config.keymap.keys(row).contains(&chord));
+    let custom = custom.and_then(|row| app.config.keymap.keys(row).first());
+    custom.map_or(key, |custom| KeyEvent::new(custom.code, custom.mods))
 }
 
-/// The usual keys as they are printed: named ones and chords, and those of a single character.
+/// The default keys as they are printed: named keys and chords, and single characters.
 fn usual_keys() -> (HashSet<String>, HashSet<String>) {
     let all = BINDINGS.iter().flat_map(|row| row.keys).map(ToString::to_string);
     all.partition(|key| key.chars().count() > 1)
 }
 
-/// A word without what stands at its ends in a sentence.
+/// A word without the punctuation at its ends.
 fn bare(word: &str) -> &str {
     word.trim_matches(['.', ',', ':', ';', '·'])
 }
 
-/// A line that tells of a usual key: by its name, or a lone letter, or a sign before what it does.
-fn named(shown: &str) -> Option<String> {
+/// Whether a line names a default key: by its name, as a lone letter, or as a symbol before a description; returns the
+/// key.
+fn default_key_in(shown: &str) -> Option<String> {
     let (chords, characters) = usual_keys();
     let is_verb = |word: &str| word.len() > 2 && word.ends_with('s') && word.bytes().all(|b| b.is_ascii_lowercase());
     let is_letter = |word: &str| word.len() == 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
@@ -51,14 +52,15 @@ fn named(shown: &str) -> Option<String> {
         let is_article = matches!(word, "a" | "A") && !is_verb(next);
         let is_word = next == "is";
         let is_unit = is_letter(word) && !before.is_empty() && is_number(before);
-        let is_told = !is_number(word) && (is_letter(word) || is_verb(next));
+        let is_pressed = matches!(before, "press" | "Press") || next == "to";
+        let is_told = !is_number(word) && (is_letter(word) || is_verb(next) || is_pressed);
         chords.contains(word) || characters.contains(word) && is_told && !is_article && !is_unit && !is_word
     };
     let is_told = |words: &[&str]| {
         let at = |n: Option<usize>| n.and_then(|n| words.get(n)).copied().unwrap_or_default();
         (0..words.len()).any(|n| tells(at(n.checked_sub(1)), at(Some(n)), at(Some(n + 1))))
     };
-    // A layer may stand in the middle of a word of what is below it.
+    // A dialog may cover the middle of a word below it.
     let inside = |part: &str| part.strip_prefix(' ').and_then(|part| part.strip_suffix(' ')).map(str::to_owned);
     shown
         .lines()
@@ -69,24 +71,35 @@ fn named(shown: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Fails where the state that `build` makes tells of a key that does nothing there, all keys being others.
+/// Fails if the state that `build` creates names a key that does nothing there once all keys are rebound.
 pub(crate) fn names_no_key_that_does_nothing(name: &str, build: impl Fn(&mut ScreenFixture)) {
     for size in SIZES {
-        let mut world = ScreenFixture::new(size);
-        other_keys(&mut world);
-        build(&mut world);
-        let shown = text(&render(&world.app, Depth::None));
-        let named = named(&shown);
-        assert!(named.is_none(), "{name} names a key that does nothing: {}\n{shown}", named.unwrap_or_default());
+        let mut fixture = ScreenFixture::new(size);
+        rebind_all_keys(&mut fixture);
+        build(&mut fixture);
+        let shown = text(&render(&fixture.app, Depth::None));
+        let default_key_in = default_key_in(&shown);
+        assert!(
+            default_key_in.is_none(),
+            "{name} names a key that does nothing: {}\n{shown}",
+            default_key_in.unwrap_or_default()
+        );
     }
 }
 
 #[test]
-fn a_key_in_a_sentence_is_noticed() {
-    for told in
-        ["Sent: Ctrl-Y copies it", "t, H and more", "│ a asks for them", "x: ! decides", "  Esc  clears", "← goes"]
-    {
-        assert!(named(told).is_some(), "{told}");
+fn a_default_key_in_a_text_is_detected() {
+    for line in [
+        "Sent: Ctrl-Y copies it",
+        "t, H and more",
+        "│ a asks for them",
+        "x: ! resolves",
+        "x: press !",
+        "! to retry",
+        "  Esc  clears",
+        "← goes",
+    ] {
+        assert!(default_key_in(line).is_some(), "{line}");
     }
     for other in [
         "a page",
@@ -98,6 +111,6 @@ fn a_key_in_a_sentence_is_noticed() {
         "in 12 s",
         "cut│d off",
     ] {
-        assert_eq!(named(other), None, "{other}");
+        assert_eq!(default_key_in(other), None, "{other}");
     }
 }

@@ -1,6 +1,6 @@
-//! Snapshots of every screen and layer in the states it can be in, at a small, a usual and a large size.
+//! Snapshots of every screen and dialog in its states, at small, usual and large sizes.
 
-#![expect(clippy::expect_used, reason = "a test that can't build its world should fail")]
+#![expect(clippy::expect_used, reason = "a test that can't build its fixture should fail")]
 
 mod help;
 mod jobs;
@@ -41,7 +41,7 @@ fn drawn(app: &App, theme: &Theme) -> Buffer {
 fn text(buffer: &Buffer) -> String {
     let width = usize::from(buffer.area.width);
     let rows = buffer.content.chunks(width.max(1)).map(|row| {
-        // The cell behind a wide character holds nothing of its own.
+        // The cell after a wide character has no content.
         let mut line = String::new();
         let mut covered = 0;
         for cell in row {
@@ -57,65 +57,65 @@ fn text(buffer: &Buffer) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-/// Compares the state that `build` makes at every size with what was approved; in ASCII it has to be that, and with other
-/// keys it names none of the usual ones.
+/// Compares the state that `build` creates with its snapshot at every size; also asserts that the ASCII version is
+/// ASCII and that no default key is named once keys are rebound.
 fn snapshots(name: &str, build: impl Fn(&mut ScreenFixture)) {
     for (columns, rows) in SIZES {
-        let mut world = ScreenFixture::new((columns, rows));
-        build(&mut world);
-        let in_ascii = text(&drawn(&world.app, &Theme { ascii: true, ..Theme::new(Depth::None) }));
+        let mut fixture = ScreenFixture::new((columns, rows));
+        build(&mut fixture);
+        let in_ascii = text(&drawn(&fixture.app, &Theme { ascii: true, ..Theme::new(Depth::None) }));
         assert!(in_ascii.is_ascii(), "{name} in ASCII:\n{in_ascii}");
-        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&render(&world.app, Depth::None)));
+        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&render(&fixture.app, Depth::None)));
     }
     keys::names_no_key_that_does_nothing(name, build);
 }
 
 #[test]
 fn the_log_before_the_first_request() {
-    snapshots("log_empty", |world| {
-        world.nothing_known();
-        world.keys("3");
+    snapshots("log_empty", |fixture| {
+        fixture.no_jobs();
+        fixture.keys("3");
     });
 }
 
 #[test]
-fn the_log_in_full() {
-    snapshots("log_full", |world| {
-        world.jobs();
-        world.log();
-        world.keys("3");
+fn the_complete_log() {
+    snapshots("log_full", |fixture| {
+        fixture.jobs();
+        fixture.log();
+        fixture.keys("3");
     });
 }
 
 #[test]
-fn a_screen_that_is_too_small() {
+fn a_terminal_that_is_too_small() {
     for size in [(39, 12), (40, 11), (20, 5), (7, 2), (1, 1)] {
-        let mut world = ScreenFixture::new(size);
-        world.jobs();
-        insta::assert_snapshot!(format!("small_{}x{}", size.0, size.1), text(&render(&world.app, Depth::None)));
+        let mut fixture = ScreenFixture::new(size);
+        fixture.jobs();
+        insta::assert_snapshot!(format!("small_{}x{}", size.0, size.1), text(&render(&fixture.app, Depth::None)));
     }
 }
 
 #[test]
-fn q_closes_a_dialog_in_which_no_text_is_typed_and_does_not_quit() {
+fn q_closes_a_dialog_without_a_text_input_instead_of_quitting() {
     for keys in ["?", "v v d", "2 D", "2 C", "2 e", "2 H", "2 Enter"] {
-        let mut world = ScreenFixture::new((160, 48));
-        world.jobs();
-        world.views(50, true);
-        world.keys("1");
-        world.keys(keys);
-        assert_eq!(world.app.dialogs.len(), 1, "{keys} opens a dialog");
-        world.effects.clear();
-        world.keys("q");
-        assert!(world.app.dialogs.is_empty() && !world.effects.contains(&Effect::Quit), "{keys}");
-        // A prompt is queued, so it asks.
-        world.keys("q y");
-        assert!(world.effects.contains(&Effect::Quit), "{keys}");
+        let mut fixture = ScreenFixture::new((160, 48));
+        fixture.jobs();
+        fixture.views(50, true);
+        fixture.keys("1");
+        fixture.keys(keys);
+        assert_eq!(fixture.app.dialogs.len(), 1, "{keys} opens a dialog");
+        fixture.effects.clear();
+        fixture.keys("q");
+        assert!(fixture.app.dialogs.is_empty() && !fixture.effects.contains(&Effect::Quit), "{keys}");
+        // A prompt is queued, so quitting asks first.
+        fixture.keys("q y");
+        assert!(fixture.effects.contains(&Effect::Quit), "{keys}");
     }
 }
 
 #[test]
-fn no_size_and_no_layer_makes_the_drawing_fail() {
+fn drawing_never_fails_at_any_size_or_in_any_dialog() {
     for keys in [
         "",
         "Enter",
@@ -143,21 +143,21 @@ fn no_size_and_no_layer_makes_the_drawing_fail() {
     ] {
         for columns in [1, 2, 5, 13, 39, 40, 41, 59, 60, 69, 70, 80, 119, 120, 121, 200, 300] {
             for rows in [1, 2, 3, 5, 11, 12, 13, 24, 100] {
-                let mut world = ScreenFixture::new((160, 48));
-                world.jobs();
-                world.views(50, true);
-                world.keys("1");
-                world.keys(keys);
-                world.job_about_pages();
-                world.page_with_a_past();
-                world.resize(columns, rows);
-                render(&world.app, Depth::Many);
+                let mut fixture = ScreenFixture::new((160, 48));
+                fixture.jobs();
+                fixture.views(50, true);
+                fixture.keys("1");
+                fixture.keys(keys);
+                fixture.job_about_pages();
+                fixture.page_with_a_past();
+                fixture.resize(columns, rows);
+                render(&fixture.app, Depth::Indexed256);
             }
         }
     }
 }
 
-/// The styles of all cells in which this text stands first.
+/// The style of the first occurrence of this text; asserts that all of its cells share it.
 fn style_of(buffer: &Buffer, wanted: &str) -> Style {
     let shown = text(buffer);
     let (row, line) = shown.lines().enumerate().find(|(_, line)| line.contains(wanted)).expect("the text is shown");
@@ -167,43 +167,43 @@ fn style_of(buffer: &Buffer, wanted: &str) -> Style {
 }
 
 #[test]
-fn colours_carry_the_meaning_that_the_signs_carry_too() {
-    let mut world = ScreenFixture::new((160, 48));
-    world.jobs();
-    let buffer = render(&world.app, Depth::Sixteen);
+fn colours_carry_the_same_meaning_as_the_symbols() {
+    let mut fixture = ScreenFixture::new((160, 48));
+    fixture.jobs();
+    let buffer = render(&fixture.app, Depth::Sixteen);
     assert_eq!(style_of(&buffer, "failed").fg, Some(Color::Red));
     assert_eq!(style_of(&buffer, "unconfirmed").fg, Some(Color::Yellow));
     assert_eq!(style_of(&buffer, "◐ Add").fg, Some(Color::Cyan));
-    world.views(50, true);
-    let buffer = render(&world.app, Depth::Sixteen);
+    fixture.views(50, true);
+    let buffer = render(&fixture.app, Depth::Sixteen);
     assert_eq!(style_of(&buffer, "█").fg, Some(Color::Cyan));
     assert_eq!(style_of(&buffer, "▒").fg, Some(Color::Yellow));
 }
 
 #[test]
 fn without_colour_nothing_is_coloured() {
-    let mut world = ScreenFixture::new((160, 48));
-    world.jobs();
-    world.views(50, true);
-    let buffer = render(&world.app, Depth::None);
+    let mut fixture = ScreenFixture::new((160, 48));
+    fixture.jobs();
+    fixture.views(50, true);
+    let buffer = render(&fixture.app, Depth::None);
     let coloured = |cell: &ratatui::buffer::Cell| cell.fg != Color::Reset || cell.bg != Color::Reset;
     assert!(!buffer.content.iter().any(coloured));
 }
 
 #[test]
-fn in_ascii_every_screen_and_layer_is_ascii() {
+fn in_ascii_every_screen_and_dialog_is_ascii() {
     for keys in ["", "Enter", "n", "+", "?", ":", "2", "3", "!", "2 Enter", "2 n", "2 D", "2 C", "2 e", "2 H"] {
-        let mut world = ScreenFixture::new((120, 40));
-        world.jobs();
-        world.log();
-        world.unconfirmed_selected();
-        world.views(50, true);
-        world.keys("1");
-        world.keys(keys);
-        world.page_with_a_past();
+        let mut fixture = ScreenFixture::new((120, 40));
+        fixture.jobs();
+        fixture.log();
+        fixture.unconfirmed_selected();
+        fixture.views(50, true);
+        fixture.keys("1");
+        fixture.keys(keys);
+        fixture.page_with_a_past();
         let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a test terminal");
         let theme = Theme { ascii: true, ..Theme::new(Depth::None) };
-        terminal.draw(|frame| draw(frame, &world.app, &theme, now())).expect("a frame");
+        terminal.draw(|frame| draw(frame, &fixture.app, &theme, now())).expect("a frame");
         let shown = text(terminal.backend().buffer());
         assert!(shown.is_ascii(), "after {keys:?}:\n{shown}");
     }

@@ -1,7 +1,7 @@
-//! The pictures of the README: the real screens, from the buffers that the tests look at, as SVG. One that no longer shows
-//! what is drawn fails; `DOCDECK_PICTURES=write` draws all of them anew.
+//! The README's pictures: real screens as SVG, from the buffers that the tests check. A picture that no longer matches
+//! its screen fails the test; `DOCDECK_PICTURES=write` writes all of them again.
 //!
-//! Each run of cells says where it begins and how wide it is, so that columns stand in line whatever font draws them.
+//! Each run of cells has its own position and width, so that columns line up in any font.
 
 use crate::reports;
 use crate::screen_fixture::{ScreenFixture, now};
@@ -17,22 +17,22 @@ use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
 const SIZE: (u16, u16) = (120, 34);
-/// Width and height of a cell, and the letters in it, in pixels.
+/// Width and height of a cell, and the font size, in pixels.
 const CELL: (usize, usize) = (9, 18);
 const LETTERS: usize = 15;
-/// Around the screen.
+/// Space around the screen.
 const MARGIN: usize = 12;
 
-/// Letters and ground of a terminal.
+/// Foreground and background of a terminal.
 type Terminals = (&'static str, &'static str);
 
 const DARK: Terminals = ("#d8dee9", "#14161b");
 const LIGHT: Terminals = ("#24292f", "#ffffff");
 
-fn picture(world: &ScreenFixture, ground: Background) -> String {
-    let theme = Theme::of(themes::usual().on(ground), Depth::True);
+fn picture(fixture: &ScreenFixture, ground: Background) -> String {
+    let theme = Theme::of(themes::default_theme().for_background(ground), Depth::True);
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
-    terminal.draw(|frame| draw(frame, &world.app, &theme, now())).expect("a frame");
+    terminal.draw(|frame| draw(frame, &fixture.app, &theme, now())).expect("a frame");
     svg(terminal.backend().buffer(), if ground == Background::Light { LIGHT } else { DARK })
 }
 
@@ -54,7 +54,7 @@ fn svg(buffer: &Buffer, (letters, ground): Terminals) -> String {
     out
 }
 
-/// Cells side by side that are drawn alike.
+/// Adjacent cells with the same style.
 struct Run<'a> {
     column: usize,
     cells: usize,
@@ -68,7 +68,7 @@ fn runs(row: &[Cell]) -> Vec<Run<'_>> {
     while let Some(cell) = row.get(column) {
         let cells = cell.symbol().width().max(1);
         match runs.last_mut() {
-            // A wide character stands alone: fonts don't agree on how wide it is.
+            // A wide character is a run of its own: fonts disagree on its width.
             Some(run) if cells == 1 && run.cells == run.text.chars().count() && alike(run.style, cell) => {
                 run.text.push_str(cell.symbol());
                 run.cells += 1;
@@ -104,7 +104,7 @@ impl Run<'_> {
             .collect();
         let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
         let fill = fg.map(|fg| format!(" style=\"fill: {fg}\"")).unwrap_or_default();
-        // Blanks at the ends are dropped by some who draw it, and several in the middle become one.
+        // Some SVG renderers drop blanks at the ends and merge several blanks in the middle.
         let cut = self.text.trim_end().chars().count();
         let before = self.text.chars().take_while(|c| *c == ' ').count();
         let (x, width) =
@@ -126,10 +126,10 @@ fn color(color: Color) -> Option<String> {
     }
 }
 
-/// Compares with the picture in `assets`, or writes it.
-fn assert_fresh(name: &str, world: &ScreenFixture, ground: Background) {
+/// Compares the screen with the picture in `assets`, or writes the picture.
+fn assert_fresh(name: &str, fixture: &ScreenFixture, ground: Background) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(format!("{name}.svg"));
-    let drawn = picture(world, ground);
+    let drawn = picture(fixture, ground);
     if std::env::var_os("DOCDECK_PICTURES").is_some() {
         std::fs::write(&path, &drawn).expect("written");
     }
@@ -140,47 +140,64 @@ fn assert_fresh(name: &str, world: &ScreenFixture, ground: Background) {
     );
 }
 
-fn assert_fresh_in_both(name: &str, world: &ScreenFixture) {
-    assert_fresh(&format!("{name}-dark"), world, Background::Dark);
-    assert_fresh(&format!("{name}-light"), world, Background::Light);
+fn assert_fresh_in_both(name: &str, fixture: &ScreenFixture) {
+    assert_fresh(&format!("{name}-dark"), fixture, Background::Dark);
+    assert_fresh(&format!("{name}-light"), fixture, Background::Light);
 }
 
 #[test]
-fn the_pictures_show_what_is_drawn() {
-    let mut world = ScreenFixture::new(SIZE);
-    world.jobs();
-    assert_fresh_in_both("jobs", &world);
-    world.keys("n");
-    world.paste(
+fn the_pictures_match_the_screens() {
+    let mut fixture = ScreenFixture::new(SIZE);
+    fixture.jobs();
+    assert_fresh_in_both("jobs", &fixture);
+    fixture.keys("n");
+    fixture.paste(
         "Rewrite the page on single sign-on\n\n- Say first what it is for.\n- Show the whole set-up for one provider.",
     );
-    assert_fresh_in_both("editor", &world);
+    assert_fresh_in_both("editor", &fixture);
 }
 
 #[test]
-fn the_pictures_of_page_views_show_what_is_drawn() {
-    let mut world = ScreenFixture::new(SIZE);
-    reports::site_compared(&mut world);
-    assert_fresh_in_both("compare", &world);
-    let mut world = ScreenFixture::new(SIZE);
-    reports::month_by_day(&mut world);
-    assert_fresh_in_both("trend", &world);
-    let mut world = ScreenFixture::new(SIZE);
-    world.jobs();
-    world.views(50, true);
-    assert_fresh_in_both("views", &world);
+fn the_pictures_of_page_views_match_the_screens() {
+    let mut fixture = ScreenFixture::new(SIZE);
+    reports::site_compared(&mut fixture);
+    assert_fresh_in_both("compare", &fixture);
+    let mut fixture = ScreenFixture::new(SIZE);
+    reports::month_by_day(&mut fixture);
+    assert_fresh_in_both("trend", &fixture);
+    let mut fixture = ScreenFixture::new(SIZE);
+    fixture.jobs();
+    fixture.views(50, true);
+    assert_fresh_in_both("views", &fixture);
 }
 
 #[test]
-fn the_readme_shows_all_pictures_and_no_other() {
+fn readme_and_guide_show_all_pictures_and_no_other() {
+    let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
+    let names = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        entries.map(|entry| entry.expect("a file").file_name().into_string().expect("a name")).collect::<Vec<_>>()
+    };
+    let text = |path: &Path| std::fs::read_to_string(path).expect("a page");
+    let mut pages = text(&assets.join("../README.md"));
+    for name in names(&assets.join("guide")) {
+        pages.push_str(&text(&assets.join("guide").join(name)).replace("\"../", "\"assets/"));
+    }
+    for name in names(&assets) {
+        assert!(!name.ends_with(".svg") || pages.contains(&format!("\"assets/{name}\"")), "{name} is not shown");
+    }
+    for part in pages.split("\"assets/").skip(1) {
+        let name = part.split('"').next().expect("a name");
+        assert!(assets.join(name).is_file(), "assets/{name} is missing");
+    }
+}
+
+#[test]
+fn the_readme_is_short_and_its_links_lead_to_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let readme = std::fs::read_to_string(root.join("README.md")).expect("a README");
-    for entry in std::fs::read_dir(root.join("assets")).expect("assets") {
-        let name = entry.expect("a file").file_name().into_string().expect("a name");
-        assert!(!name.ends_with(".svg") || readme.contains(&format!("assets/{name}")), "{name} is not shown");
-    }
-    for part in readme.split("\"assets/").skip(1) {
-        let name = part.split('"').next().expect("a name");
-        assert!(root.join("assets").join(name).is_file(), "assets/{name} is not there");
+    assert!(readme.lines().count() <= 150, "move details to assets/guide");
+    for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(link.contains("://") || root.join(link).is_file(), "{link}");
     }
 }

@@ -1,4 +1,4 @@
-//! The profiles, and turning to another one.
+//! The profiles dialog, and switching to another profile.
 
 use crate::screen_fixture::ScreenFixture;
 use crate::snapshots;
@@ -8,8 +8,8 @@ use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
 
-fn listed(world: &mut ScreenFixture) {
-    world.jobs();
+fn listed(fixture: &mut ScreenFixture) {
+    fixture.jobs();
     let profile = |name: &str, base_url: &str, project: &str, lacks: Option<&str>| ProfileEntry {
         name: CleanText::line(name),
         scope: (!project.is_empty()).then(|| Scope {
@@ -17,82 +17,82 @@ fn listed(world: &mut ScreenFixture) {
             project: project.to_owned(),
             organization: None,
         }),
-        lacks: lacks.map(CleanText::line),
+        problem: lacks.map(CleanText::line),
     };
     let hosted = "https://api.example.com";
-    world.app.config.profiles = vec![
+    fixture.app.config.profiles = vec![
         profile("acme-docs", hosted, "acme", None),
         profile("beta", hosted, "66f1c0ffee99aa00bb11cc22", None),
         profile(
             "handbook of the company",
             "https://docs.corp.example:8443",
             "handbook",
-            Some("It has no key of its own: api_key_command, api_key_file or api_key in config.toml."),
+            Some("No API key: set api_key_command, api_key_file or api_key in config.toml."),
         ),
-        profile("new", hosted, "", Some("It has no project_id.")),
+        profile("new", hosted, "", Some("No project_id is set.")),
     ];
-    world.keys("P");
+    fixture.keys("P");
 }
 
 #[test]
-fn the_profiles_with_the_present_one_and_those_that_lack_something() {
+fn the_profiles_with_the_current_one_and_incomplete_ones() {
     snapshots("profiles", listed);
 }
 
 #[test]
-fn a_profile_that_lacks_something_says_what() {
-    snapshots("profiles_lack", |world| {
-        listed(world);
-        world.keys("j j Enter");
+fn an_incomplete_profile_shows_what_is_missing() {
+    snapshots("profiles_lack", |fixture| {
+        listed(fixture);
+        fixture.keys("j j Enter");
     });
 }
 
 #[test]
-fn a_key_that_is_being_tried() {
-    snapshots("profiles_asking", |world| {
-        listed(world);
-        world.keys("j Enter");
-        world.tell(Msg::ProfileKey(1, Ok(ApiKey::new("mint_x").expect("a key"))));
+fn a_key_that_is_being_checked() {
+    snapshots("profiles_asking", |fixture| {
+        listed(fixture);
+        fixture.keys("j Enter");
+        fixture.handle(Msg::ProfileKey(1, Ok(ApiKey::new("mint_x").expect("a key"))));
     });
 }
 
 #[test]
-fn a_key_that_is_refused() {
-    snapshots("profiles_refused", |world| {
-        listed(world);
-        world.keys("j Enter");
-        let sentence = "The service does not accept the key (401: “Invalid API key”); it is wrong, expired or revoked: make a new one on the dashboard's API keys page.";
-        world.tell(Msg::ProfileKey(1, Err(Failure::new(FailureKind::KeyRefused, sentence))));
+fn a_rejected_key() {
+    snapshots("profiles_refused", |fixture| {
+        listed(fixture);
+        fixture.keys("j Enter");
+        let sentence = "The service does not accept the key (401: “Invalid API key”); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.";
+        fixture.handle(Msg::ProfileKey(1, Err(Failure::new(FailureKind::KeyRefused, sentence))));
     });
 }
 
 #[test]
 fn the_jobs_of_all_profiles() {
-    snapshots("all_jobs", |world| {
-        listed(world);
-        world.keys("Esc A");
-        let rows: Vec<_> = world.app.jobs.shown_rows().cloned().collect();
+    snapshots("all_jobs", |fixture| {
+        listed(fixture);
+        fixture.keys("Esc A");
+        let rows: Vec<_> = fixture.app.jobs.shown_rows().cloned().collect();
         let jobs = rows.into_iter().enumerate().map(|(n, row)| (n % 3, row)).collect();
-        world.tell(Msg::AllJobs(Ok(AllProfilesJobs { jobs, left_out: 3 })));
-        world.keys("j j");
+        fixture.handle(Msg::AllJobs(Ok(AllProfilesJobs { jobs, without_profile: 3 })));
+        fixture.keys("j j");
     });
 }
 
 #[test]
 fn the_jobs_of_all_profiles_before_they_are_read() {
-    snapshots("all_jobs_reading", |world| {
-        listed(world);
-        world.keys("Esc A");
+    snapshots("all_jobs_reading", |fixture| {
+        listed(fixture);
+        fixture.keys("Esc A");
     });
 }
 
 #[test]
-fn the_other_profile_before_its_record_is_read() {
-    snapshots("profiles_turned", |world| {
-        listed(world);
-        world.keys("j Enter");
+fn the_other_profile_before_its_store_is_read() {
+    snapshots("profiles_turned", |fixture| {
+        listed(fixture);
+        fixture.keys("j Enter");
         let key = || ApiKey::new("mint_x").expect("a key");
-        world.tell(Msg::ProfileKey(1, Ok(key())));
-        world.tell(Msg::KeyTried(1, Ok((key(), None))));
+        fixture.handle(Msg::ProfileKey(1, Ok(key())));
+        fixture.handle(Msg::ProfileKeyTested(1, Ok((key(), None))));
     });
 }

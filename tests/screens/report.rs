@@ -1,4 +1,4 @@
-//! The table of all pages of a range: in every order and shape, alone and compared.
+//! The table of all pages of a range: in every order and layout, alone and compared.
 
 use crate::screen_fixture::{ScreenFixture, counts, now};
 use crate::{render, snapshots, style_of, text};
@@ -44,7 +44,7 @@ fn earlier() -> Vec<PageRow> {
     rows
 }
 
-fn report(world: &ScreenFixture, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
+fn report(fixture: &ScreenFixture, rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
     let sums = rows.iter().fold((0, 0), |(human, ai), row| {
         let add = |sum: i64, count: &Count| match count {
             Count::Known(n) => sum.saturating_add((*n).max(0)),
@@ -55,158 +55,158 @@ fn report(world: &ScreenFixture, rows: Vec<PageRow>, complete: bool) -> Arc<Repo
     let totals =
         if complete { counts(sums.0, sums.1.min(i64::MAX - sums.0)) } else { counts(sums.0 + 5000, sums.1 + 2000) };
     let answer = ViewsPage { totals, rows, has_more: Some(!complete) };
-    let mut report = Report::begin(world.app.views.query().range, answer, complete, now());
-    report.moved = 2;
+    let mut report = Report::from_first_answer(fixture.app.views.query().range, answer, complete, now());
+    report.duplicates = 2;
     Arc::new(report)
 }
 
-/// All pages of the range are listed.
-fn listed(world: &mut ScreenFixture) {
-    world.jobs();
-    world.views(50, true);
-    let now = report(world, pages(), true);
-    world.app.views.table.show_report(now, None);
+/// Shows all pages of the range.
+fn listed(fixture: &mut ScreenFixture) {
+    fixture.jobs();
+    fixture.views(50, true);
+    let now = report(fixture, pages(), true);
+    fixture.app.views.table.show_report(now, None);
 }
 
-/// The same, compared with the range before.
-fn compared(world: &mut ScreenFixture) {
-    listed(world);
-    let (now, before) = (report(world, pages(), true), report(world, earlier(), true));
-    world.app.views.table.show_report(now, Some(before));
+/// As [`listed`], compared with the previous period.
+fn compared(fixture: &mut ScreenFixture) {
+    listed(fixture);
+    let (now, before) = (report(fixture, pages(), true), report(fixture, earlier(), true));
+    fixture.app.views.table.show_report(now, Some(before));
 }
 
 #[test]
 fn all_pages_by_their_totals() {
-    snapshots("report", |world| {
-        listed(world);
-        world.keys("j j");
+    snapshots("report", |fixture| {
+        listed(fixture);
+        fixture.keys("j j");
     });
 }
 
 #[test]
-fn pages_that_are_not_all_have_no_rank() {
-    snapshots("report_incomplete", |world| {
-        world.jobs();
-        world.views(50, true);
-        let now = report(world, pages(), false);
-        world.app.views.table.show_report(now, None);
-        world.keys("j");
+fn partial_pages_have_no_rank() {
+    snapshots("report_incomplete", |fixture| {
+        fixture.jobs();
+        fixture.views(50, true);
+        let now = report(fixture, pages(), false);
+        fixture.app.views.table.show_report(now, None);
+        fixture.keys("j");
     });
 }
 
 #[test]
 fn pages_sorted_by_their_share() {
-    snapshots("report_sorted", |world| {
-        listed(world);
-        world.keys("s S j");
+    snapshots("report_sorted", |fixture| {
+        listed(fixture);
+        fixture.keys("s S j");
     });
 }
 
 #[test]
 fn pages_while_their_filter_is_typed() {
-    snapshots("report_filter_typed", |world| {
-        listed(world);
-        world.keys("/");
-        world.paste("api ai>50% human>x");
+    snapshots("report_filter_typed", |fixture| {
+        listed(fixture);
+        fixture.keys("/");
+        fixture.paste("api ai>50% human>x");
     });
 }
 
 #[test]
-fn pages_that_pass_a_filter_and_are_marked() {
-    snapshots("report_filtered", |world| {
-        listed(world);
-        world.keys("/");
-        world.paste("endpoint human>20");
-        world.keys("Enter v v");
+fn filtered_and_marked_pages() {
+    snapshots("report_filtered", |fixture| {
+        listed(fixture);
+        fixture.keys("/");
+        fixture.paste("endpoint human>20");
+        fixture.keys("Enter v v");
     });
 }
 
 #[test]
-fn a_filter_that_no_page_passes() {
-    snapshots("report_no_match", |world| {
-        compared(world);
-        world.keys("/");
-        world.paste("no-such-page");
-        world.keys("Enter");
+fn a_filter_that_matches_no_page() {
+    snapshots("report_no_match", |fixture| {
+        compared(fixture);
+        fixture.keys("/");
+        fixture.paste("no-such-page");
+        fixture.keys("Enter");
     });
 }
 
 #[test]
-fn pages_folded_into_folders() {
-    snapshots("report_tree", |world| {
-        listed(world);
-        world.keys("z");
+fn pages_grouped_into_folders() {
+    snapshots("report_tree", |fixture| {
+        listed(fixture);
+        fixture.keys("z");
     });
 }
 
 #[test]
 fn a_tree_with_open_folders() {
-    snapshots("report_tree_open", |world| {
-        compared(world);
-        world.keys("z g j l j j j l k v");
+    snapshots("report_tree_open", |fixture| {
+        compared(fixture);
+        fixture.keys("z g j l j j j l k v");
     });
 }
 
 #[test]
-fn pages_compared_with_the_range_before() {
+fn pages_compared_with_the_previous_period() {
     snapshots("report_compared", compared);
 }
 
 #[test]
-fn a_comparison_with_a_range_that_is_not_all_loaded() {
-    snapshots("report_compared_incomplete", |world| {
-        listed(world);
-        let (now, before) = (report(world, pages(), true), report(world, earlier(), false));
-        world.app.views.table.show_report(now, Some(before));
-        world.keys("s s s s");
+fn a_comparison_with_a_partial_range() {
+    snapshots("report_compared_incomplete", |fixture| {
+        listed(fixture);
+        let (now, before) = (report(fixture, pages(), true), report(fixture, earlier(), false));
+        fixture.app.views.table.show_report(now, Some(before));
+        fixture.keys("s s s s");
     });
 }
 
 #[test]
-fn pages_by_what_changed_most() {
-    snapshots("report_by_change", |world| {
-        compared(world);
-        world.keys("s s s s S");
+fn pages_by_largest_change() {
+    snapshots("report_by_change", |fixture| {
+        compared(fixture);
+        fixture.keys("s s s s S");
     });
 }
 
 #[test]
 fn a_comparison_of_shares() {
-    snapshots("report_compared_share", |world| {
-        compared(world);
-        world.keys("m");
+    snapshots("report_compared_share", |fixture| {
+        compared(fixture);
+        fixture.keys("m");
     });
 }
 
 #[test]
 fn bars_on_a_log_scale() {
-    snapshots("report_log", |world| {
-        listed(world);
-        world.keys("x");
+    snapshots("report_log", |fixture| {
+        listed(fixture);
+        fixture.keys("x");
     });
 }
 
 #[test]
 fn bars_of_ai_views_on_a_log_scale() {
-    snapshots("report_log_ai", |world| {
-        listed(world);
-        world.keys("m m m x");
+    snapshots("report_log_ai", |fixture| {
+        listed(fixture);
+        fixture.keys("m m m x");
     });
 }
 
 #[test]
 fn bars_of_the_share() {
-    snapshots("report_share", |world| {
-        listed(world);
-        world.keys("m");
+    snapshots("report_share", |fixture| {
+        listed(fixture);
+        fixture.keys("m");
     });
 }
 
 #[test]
-fn numbers_that_are_wide_or_odd_are_shown_as_received() {
-    snapshots("report_odd", |world| {
-        world.jobs();
-        world.views(50, true);
+fn wide_or_odd_numbers_are_shown_as_received() {
+    snapshots("report_odd", |fixture| {
+        fixture.jobs();
+        fixture.views(50, true);
         let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {
             path: CleanText::line(path),
             counts: Counts { human, ai, total },
@@ -224,102 +224,104 @@ fn numbers_that_are_wide_or_odd_are_shown_as_received() {
             odd("/missing", Count::Missing, known(7), known(7)),
             odd("/fraction", fraction("1.5"), known(1), fraction("2.5")),
         ];
-        let now = report(world, rows, true);
-        world.app.views.table.show_report(now, None);
-        world.keys("z");
+        let now = report(fixture, rows, true);
+        fixture.app.views.table.show_report(now, None);
+        fixture.keys("z");
     });
 }
 
 #[test]
-fn sorting_one_page_of_rows_says_what_it_needs() {
-    let mut world = ScreenFixture::new((80, 24));
-    world.jobs();
-    world.views(50, true);
-    for (key, said) in [("s", "Sorting needs all pages: a loads them."), ("/", "Filtering needs all pages: a loads")] {
-        world.keys(key);
-        let shown = text(&render(&world.app, Depth::None));
-        assert!(shown.contains(said), "{shown}");
+fn sorting_one_page_of_rows_explains_what_is_missing() {
+    let mut fixture = ScreenFixture::new((80, 24));
+    fixture.jobs();
+    fixture.views(50, true);
+    for (key, expected) in
+        [("s", "Sorting needs all pages: a loads them."), ("/", "Filtering needs all pages: a loads")]
+    {
+        fixture.keys(key);
+        let shown = text(&render(&fixture.app, Depth::None));
+        assert!(shown.contains(expected), "{shown}");
         assert!(shown.contains("in the service's order"), "{shown}");
     }
-    world.keys("z");
-    assert!(text(&render(&world.app, Depth::None)).contains("Folding into a tree needs all pages"));
-    world.keys("m m x");
-    assert!(text(&render(&world.app, Depth::None)).contains("log"), "bars of one answer can be had on any scale");
+    fixture.keys("z");
+    assert!(text(&render(&fixture.app, Depth::None)).contains("Folding into a tree needs all pages"));
+    fixture.keys("m m x");
+    assert!(text(&render(&fixture.app, Depth::None)).contains("log"), "bars of one answer can be had on any scale");
 }
 
 #[test]
-fn pages_that_are_gone_are_muted_and_have_no_bar() {
-    let mut world = ScreenFixture::new((160, 48));
-    compared(&mut world);
-    world.keys("/");
-    world.paste("removed-too");
-    world.keys("Enter");
+fn removed_pages_are_muted_and_have_no_bar() {
+    let mut fixture = ScreenFixture::new((160, 48));
+    compared(&mut fixture);
+    fixture.keys("/");
+    fixture.paste("removed-too");
+    fixture.keys("Enter");
     let mut other = ScreenFixture::new((160, 48));
     compared(&mut other);
     other.keys("/");
     other.paste("removed");
     other.keys("Enter");
-    let (alone, both) = (render(&world.app, Depth::Many), render(&other.app, Depth::Many));
+    let (alone, both) = (render(&fixture.app, Depth::Indexed256), render(&other.app, Depth::Indexed256));
     let line = |shown: &str, wanted: &str| shown.lines().find(|line| line.contains(wanted)).map(str::to_owned);
     let alone = line(&text(&alone), "/guides/removed-too").expect("it is listed");
     assert!(alone.contains("(12)") && alone.contains("gone") && !alone.contains(['█', '▒']), "{alone}");
-    let muted = Theme::new(Depth::Many).muted.fg;
+    let muted = Theme::new(Depth::Indexed256).muted.fg;
     assert_eq!(style_of(&both, "/guides/removed-too").fg, muted, "one that is not selected");
 }
 
 #[test]
-fn enter_opens_and_closes_a_folder_and_the_footer_says_so() {
-    let mut world = ScreenFixture::new((160, 48));
-    listed(&mut world);
-    world.keys("z g j");
-    let closed = world.app.views.table.len();
-    let shown = |world: &ScreenFixture| text(&render(&world.app, Depth::None));
-    assert!(shown(&world).contains("Enter open folder"));
-    world.keys("Enter");
-    assert_eq!((world.app.views.table.len(), world.app.dialogs.len()), (closed + 2, 0));
-    assert!(shown(&world).contains("Enter close folder"));
-    world.keys("h");
-    assert_eq!(world.app.views.table.len(), closed);
-    world.effects.clear();
-    world.keys("l l h");
-    assert_eq!(world.app.views.table.selected(), 1, "back on the folder");
-    assert!(world.effects.is_empty(), "no page of rows was turned: {:?}", world.effects);
+fn enter_opens_and_closes_a_folder_and_the_footer_shows_it() {
+    let mut fixture = ScreenFixture::new((160, 48));
+    listed(&mut fixture);
+    fixture.keys("z g j");
+    let closed = fixture.app.views.table.len();
+    let shown = |fixture: &ScreenFixture| text(&render(&fixture.app, Depth::None));
+    assert!(shown(&fixture).contains("Enter open folder"));
+    fixture.keys("Enter");
+    assert_eq!((fixture.app.views.table.len(), fixture.app.dialogs.len()), (closed + 2, 0));
+    assert!(shown(&fixture).contains("Enter close folder"));
+    fixture.keys("h");
+    assert_eq!(fixture.app.views.table.len(), closed);
+    fixture.effects.clear();
+    fixture.keys("l l h");
+    assert_eq!(fixture.app.views.table.selected(), 1, "back on the folder");
+    assert!(fixture.effects.is_empty(), "no page of rows was turned: {:?}", fixture.effects);
 }
 
 #[test]
-fn escape_takes_away_the_marks_and_then_the_filter() {
-    let mut world = ScreenFixture::new((120, 40));
-    listed(&mut world);
-    world.keys("/");
-    world.paste("api");
-    world.keys("Enter v");
-    assert_eq!((world.app.views.table.marked(), world.app.views.table.len()), (1, 3));
-    world.keys("Esc");
-    assert_eq!((world.app.views.table.marked(), world.app.views.table.len()), (0, 3));
-    world.keys("Esc");
-    assert_eq!(world.app.views.table.len(), 68);
-    assert_eq!(world.app.filter_text(), "");
-    world.keys("/");
-    world.paste("api");
-    world.keys("Esc");
-    assert_eq!(world.app.views.table.len(), 68, "as on the jobs screen, Esc clears what is typed");
+fn escape_clears_the_marks_and_then_the_filter() {
+    let mut fixture = ScreenFixture::new((120, 40));
+    listed(&mut fixture);
+    fixture.keys("/");
+    fixture.paste("api");
+    fixture.keys("Enter v");
+    assert_eq!((fixture.app.views.table.marked_count(), fixture.app.views.table.len()), (1, 3));
+    fixture.keys("Esc");
+    assert_eq!((fixture.app.views.table.marked_count(), fixture.app.views.table.len()), (0, 3));
+    fixture.keys("Esc");
+    assert_eq!(fixture.app.views.table.len(), 68);
+    assert_eq!(fixture.app.filter_text(), "");
+    fixture.keys("/");
+    fixture.paste("api");
+    fixture.keys("Esc");
+    assert_eq!(fixture.app.views.table.len(), 68, "as on the jobs screen, Esc clears what is typed");
 }
 
 #[test]
-fn the_filters_of_jobs_and_of_pages_are_two() {
-    let mut world = ScreenFixture::new((120, 40));
-    listed(&mut world);
-    world.keys("/");
-    world.paste("api");
-    world.keys("Enter 1");
-    assert_eq!(world.app.filter_text(), "");
-    assert!(!world.app.jobs.is_empty() && world.app.jobs.filter().is_empty());
-    world.keys("2");
-    assert_eq!(world.app.filter_text(), "api");
+fn jobs_and_pages_have_separate_filters() {
+    let mut fixture = ScreenFixture::new((120, 40));
+    listed(&mut fixture);
+    fixture.keys("/");
+    fixture.paste("api");
+    fixture.keys("Enter 1");
+    assert_eq!(fixture.app.filter_text(), "");
+    assert!(!fixture.app.jobs.is_empty() && fixture.app.jobs.filter().is_empty());
+    fixture.keys("2");
+    assert_eq!(fixture.app.filter_text(), "api");
 }
 
 #[test]
-fn a_table_of_any_shape_is_drawn_at_any_size_and_in_ascii() {
+fn a_table_of_any_layout_can_be_drawn_at_any_size_and_in_ascii() {
     let draw_at = |app: &App, theme: &Theme, size: (u16, u16)| {
         let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).expect("a test terminal");
         terminal.draw(|frame| draw(frame, app, theme, now())).expect("a frame");
@@ -327,20 +329,20 @@ fn a_table_of_any_shape_is_drawn_at_any_size_and_in_ascii() {
     };
     for keys in ["", "z l j l", "x", "m", "m m x", "s s v", "/ a", "/ h > x", "/ z q"] {
         for columns in [40, 41, 59, 60, 69, 70, 79, 80, 119, 120, 159, 160, 300] {
-            let mut world = ScreenFixture::new((columns, 12));
-            compared(&mut world);
-            world.keys(keys);
-            let ascii = Theme { ascii: true, ..Theme::new(Depth::Many) };
-            let shown = draw_at(&world.app, &ascii, (columns, 12));
+            let mut fixture = ScreenFixture::new((columns, 12));
+            compared(&mut fixture);
+            fixture.keys(keys);
+            let ascii = Theme { ascii: true, ..Theme::new(Depth::Indexed256) };
+            let shown = draw_at(&fixture.app, &ascii, (columns, 12));
             assert!(shown.is_ascii(), "{keys:?} at {columns}:\n{shown}");
         }
     }
 }
 
 #[test]
-fn pages_that_are_gone_alone() {
-    snapshots("report_gone", |world| {
-        compared(world);
-        world.keys("/ g o n e Enter");
+fn only_removed_pages() {
+    snapshots("report_gone", |fixture| {
+        compared(fixture);
+        fixture.keys("/ g o n e Enter");
     });
 }

@@ -1,4 +1,4 @@
-//! States of the dashboard, reached by the messages and keys that lead there in use.
+//! States of the dashboard, reached with the same messages and keys as in use.
 
 use crate::keys;
 use chrono::{FixedOffset, TimeDelta};
@@ -10,7 +10,7 @@ use docdeck::model::connection::Connection;
 use docdeck::model::endpoint::Scope;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
-use docdeck::model::impact::{PageHistory, PageImpact, PagePeriod, PageViews};
+use docdeck::model::impact::{PageHistory, PageImpact, PagePeriod, PageViewsState};
 use docdeck::model::job::{JobId, Status};
 use docdeck::model::ledger::{Budget, RateLimited, Wait};
 use docdeck::model::load::Timed;
@@ -26,7 +26,7 @@ use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
 use std::sync::Arc;
 
-/// The moment at which every picture is taken.
+/// The time at which every snapshot is taken.
 pub(crate) fn now() -> Time {
     "2026-11-20T14:02:30Z".parse().expect("a time")
 }
@@ -35,7 +35,7 @@ fn ago(minutes: i64) -> Time {
     now() - TimeDelta::minutes(minutes)
 }
 
-/// The state machine with what it asked for and did not get yet.
+/// The state machine, and the effects that it requested and that have no result yet.
 pub(crate) struct ScreenFixture {
     pub(crate) app: App,
     pub(crate) effects: Vec<Effect>,
@@ -70,8 +70,8 @@ fn with_pr(mut row: Job, number: u32) -> Job {
     row
 }
 
-fn looked(mut row: Job) -> Job {
-    row.looked_at = Some(now());
+fn viewed(mut row: Job) -> Job {
+    row.viewed_at = Some(now());
     row.handled_at = Some(now());
     row
 }
@@ -94,12 +94,12 @@ fn undelivered(mut row: Job, kind: DeliveryKind) -> Job {
 
 fn rows() -> Vec<Job> {
     let done = |key: i64, title: &str, number: u32, hours: i64| {
-        looked(with_pr(row(key, title, Some(Status::Completed), hours * 60), number))
+        viewed(with_pr(row(key, title, Some(Status::Completed), hours * 60), number))
     };
-    let mut gone = looked(row(14, "Draft the SLA page", Some(Status::Active), 3000));
+    let mut gone = viewed(row(14, "Draft the SLA page", Some(Status::Active), 3000));
     gone.gone = true;
     gone.gone_at = Some(ago(2900));
-    let mut dismissed = looked(row(15, "An old experiment", Some(Status::Failed), 9000));
+    let mut dismissed = viewed(row(15, "An old experiment", Some(Status::Failed), 9000));
     dismissed.dismissed = true;
     vec![
         with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 14), 1423),
@@ -111,10 +111,10 @@ fn rows() -> Vec<Job> {
         undelivered(row(7, "Explain rate limits", None, 1), DeliveryKind::Queued),
         done(8, "Update the changelog", 1419, 3),
         done(9, "Document webhooks", 1418, 5),
-        looked(row(10, "Find pages without a description", Some(Status::Completed), 400)),
+        viewed(row(10, "Find pages without a description", Some(Status::Completed), 400)),
         done(11, "Merge the two install pages 👨‍👩‍👧", 1402, 30),
-        looked(row(12, "Old migration notes", Some(Status::Archived), 12_960)),
-        looked(row(13, "Try the new template", Some(Status::Failed), 2000)),
+        viewed(row(12, "Old migration notes", Some(Status::Archived), 12_960)),
+        viewed(row(13, "Try the new template", Some(Status::Failed), 2000)),
         gone,
         dismissed,
     ]
@@ -180,13 +180,14 @@ impl ScreenFixture {
         Self { app, effects, thread: thread() }
     }
 
-    /// Gives a message, and answers what it leads the app to read from the store. A key stands for what it usually does.
-    pub(crate) fn tell(&mut self, msg: Msg) {
+    /// Delivers a message, and answers the reads from the store that it leads to. A key stands for its default action,
+    /// even if keys are rebound.
+    pub(crate) fn handle(&mut self, msg: Msg) {
         let msg = match msg {
-            Msg::Input(Event::Key(key)) => Msg::Input(Event::Key(keys::own(&self.app, key))),
+            Msg::Input(Event::Key(key)) => Msg::Input(Event::Key(keys::rebound_key(&self.app, key))),
             other => other,
         };
-        // Letters are shortcuts again a while after a text was sent.
+        // Letters are shortcuts again a moment after a prompt was sent.
         let is_sent =
             matches!(&msg, Msg::Input(Event::Key(key)) if key.code == KeyCode::Char('s') && !key.modifiers.is_empty());
         let at = if is_sent { now() - TimeDelta::seconds(1) } else { now() };
@@ -216,47 +217,47 @@ impl ScreenFixture {
                 "F1" => KeyCode::F(1),
                 one => KeyCode::Char(one.chars().next().expect("a key")),
             };
-            self.tell(Msg::Input(Event::Key(KeyEvent::new(code, mods))));
+            self.handle(Msg::Input(Event::Key(KeyEvent::new(code, mods))));
         }
     }
 
     pub(crate) fn paste(&mut self, text: &str) {
-        self.tell(Msg::Input(Event::Paste(text.to_owned())));
+        self.handle(Msg::Input(Event::Paste(text.to_owned())));
     }
 
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
-        self.tell(Msg::Input(Event::Resize(columns, rows)));
+        self.handle(Msg::Input(Event::Resize(columns, rows)));
     }
 
     fn budgets(&mut self) {
         let resets_at = Some(now() + TimeDelta::minutes(22));
         for (limited, used) in [(RateLimited::Create, 37), (RateLimited::FollowUp, 4), (RateLimited::Views, 12)] {
             let budget = Budget { used, limit: 100, resets_at, blocked: None };
-            self.tell(Msg::News(EngineEvent::Budget(limited, budget)));
+            self.handle(Msg::Engine(EngineEvent::Budget(limited, budget)));
         }
     }
 
-    /// The first time on this computer: tips are given.
+    /// Enables tips, as on the first start on this computer.
     pub(crate) fn first_visit(&mut self) {
         let known = InitialData { jobs: rows(), tips: Some(String::new()), ..InitialData::default() };
-        self.tell(Msg::Loaded(Ok(Box::new(known))));
+        self.handle(Msg::Loaded(Ok(Box::new(known))));
     }
 
-    pub(crate) fn nothing_known(&mut self) {
-        self.tell(Msg::Loaded(Ok(Box::new(InitialData::default()))));
+    pub(crate) fn no_jobs(&mut self) {
+        self.handle(Msg::Loaded(Ok(Box::new(InitialData::default()))));
     }
 
     pub(crate) fn jobs(&mut self) {
-        self.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))));
+        self.handle(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))));
         self.budgets();
-        self.tell(Msg::News(EngineEvent::Connection(Connection::Ready)));
-        // From the newest among those that need the user to the first one in the pictures.
+        self.handle(Msg::Engine(EngineEvent::Connection(Connection::Ready)));
+        // Moves from the newest job that needs the user to the first one in the snapshots.
         self.app.jobs.select(JobKey(1));
-        self.tell(Msg::News(EngineEvent::Thread(JobKey(1))));
+        self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
-    /// Titles, tags and notes of one's own on some of the jobs.
-    pub(crate) fn own_words(&mut self) {
+    /// Adds custom titles, tags and notes to some of the jobs.
+    pub(crate) fn custom_labels(&mut self) {
         let tags = |words: &[&str]| words.iter().map(|word| CleanText::line(word)).collect::<Vec<_>>();
         let mut changed = rows();
         for row in &mut changed {
@@ -279,11 +280,11 @@ impl ScreenFixture {
                 _ => {}
             }
         }
-        self.tell(Msg::JobsChanged(changed));
+        self.handle(Msg::JobsChanged(changed));
     }
 
-    /// Follow-ups behind one that did not get through.
-    pub(crate) fn held_follow_ups(&mut self) {
+    /// Adds follow-ups behind an undelivered one.
+    pub(crate) fn blocked_follow_ups(&mut self) {
         let reason = CleanText::line("No network: the service's name could not be resolved.");
         let follow_up = |id: i64, text: &str, delivery: Delivery, minutes: i64| {
             prompt(id, PromptKind::FollowUp, text, delivery, minutes)
@@ -295,21 +296,21 @@ impl ScreenFixture {
         ]);
         let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 14), 1423);
         (job.undelivered, job.revision) = (Some(DeliveryKind::NotSent), 200);
-        self.tell(Msg::JobsChanged(vec![job]));
-        self.tell(Msg::News(EngineEvent::Thread(JobKey(1))));
+        self.handle(Msg::JobsChanged(vec![job]));
+        self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
     pub(crate) fn ended_without_pull_request(&mut self, seen: bool) {
         let mut ended = row(90, "Tidy the glossary", Some(Status::Completed), 5);
-        (ended.looked_at, ended.revision) = (seen.then(now), 90 + i64::from(seen));
-        // Something else is selected.
+        (ended.viewed_at, ended.revision) = (seen.then(now), 90 + i64::from(seen));
+        // Another job is selected.
         let jobs = vec![row(1, "Fix it", Some(Status::Failed), 3), ended];
-        self.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        self.handle(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
     }
 
     pub(crate) fn hostile_job(&mut self, title: &str) {
         let jobs = vec![row(1, title, Some(Status::Active), 3)];
-        self.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        self.handle(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
     }
 
     pub(crate) fn offline(&mut self) {
@@ -317,13 +318,13 @@ impl ScreenFixture {
             reason: CleanText::line("no network"),
             next_try: Some(now() + TimeDelta::seconds(12)),
         };
-        self.tell(Msg::News(EngineEvent::Connection(connection)));
+        self.handle(Msg::Engine(EngineEvent::Connection(connection)));
     }
 
     pub(crate) fn long_thread(&mut self) {
         let text: Vec<String> = (1..=60).map(|n| format!("Step {n}: look at page number {n}.")).collect();
         self.thread.prompts.push(prompt(3, PromptKind::FollowUp, &text.join("\n"), Delivery::Accepted, 10));
-        self.tell(Msg::News(EngineEvent::Thread(JobKey(1))));
+        self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
     pub(crate) fn unconfirmed_selected(&mut self) {
@@ -332,23 +333,23 @@ impl ScreenFixture {
         let lost = prompt(9, PromptKind::Create, text, Delivery::Unconfirmed(reason), 2);
         self.thread = Thread { prompts: vec![lost], events: Vec::new() };
         self.app.jobs.select(JobKey(2));
-        self.tell(Msg::News(EngineEvent::Thread(JobKey(2))));
+        self.handle(Msg::Engine(EngineEvent::Thread(JobKey(2))));
     }
 
-    /// New jobs wait for so long; the queued prompt is selected.
+    /// The hourly limit of new jobs resets after this time; the queued prompt is selected.
     pub(crate) fn limit_reached(&mut self, left: TimeDelta, is_estimate: bool) {
         self.jobs();
         let wait = Wait { until: now() + left, is_estimate };
         let blocked = is_estimate.then_some(wait);
         let budget = Budget { used: 100, limit: 100, resets_at: Some(wait.until), blocked };
-        self.tell(Msg::News(EngineEvent::Budget(RateLimited::Create, budget)));
+        self.handle(Msg::Engine(EngineEvent::Budget(RateLimited::Create, budget)));
         let delivery = Delivery::Queued { until: Some(wait.until) };
         let queued = prompt(9, PromptKind::Create, "Explain rate limits", delivery.clone(), 1);
         self.thread = Thread { prompts: vec![queued], events: Vec::new() };
         self.app.jobs.select(JobKey(7));
-        self.tell(Msg::News(EngineEvent::Thread(JobKey(7))));
+        self.handle(Msg::Engine(EngineEvent::Thread(JobKey(7))));
         let job = Box::new(self.app.jobs.get(JobKey(7)).expect("the job").clone());
-        self.tell(Msg::News(EngineEvent::Prompt { prompt: PromptId(9), delivery, job }));
+        self.handle(Msg::Engine(EngineEvent::Prompt { prompt: PromptId(9), delivery, job }));
     }
 
     pub(crate) fn undelivered_follow_up(&mut self, kind: DeliveryKind) {
@@ -363,20 +364,20 @@ impl ScreenFixture {
         self.thread.prompts.push(lost);
         let mut job = row(1, "Fix broken links in /api", Some(Status::Completed), 14);
         (job.undelivered, job.undelivered_at, job.revision) = (Some(kind), Some(ago(3)), 100);
-        self.tell(Msg::News(EngineEvent::Job(Box::new(job))));
-        self.tell(Msg::News(EngineEvent::Thread(JobKey(1))));
+        self.handle(Msg::Engine(EngineEvent::Job(Box::new(job))));
+        self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
     pub(crate) fn history(&mut self) {
         let texts =
             ["Fix the landing page\n\nIt is too long.", "Translate /billing", "Write a page about webhooks 日本語"];
         let many = (1..40).map(|n| format!("Improve page number {n}\nand its neighbours"));
-        self.tell(Msg::History(Ok(texts.into_iter().map(str::to_owned).chain(many).collect())));
+        self.handle(Msg::History(Ok(texts.into_iter().map(str::to_owned).chain(many).collect())));
     }
 
     pub(crate) fn templates(&mut self) {
         let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.to_owned() };
-        self.tell(Msg::Templates(vec![
+        self.handle(Msg::Templates(vec![
             template("fix-page", "Fix {{path}}\n\nWhat is wrong: {{problem}}\nSeen while at work on {{job}}."),
             template("translate", "Translate {{path}} into {{language}}"),
         ]));
@@ -387,7 +388,7 @@ impl ScreenFixture {
             (DraftSlot::FollowUp(JobKey(8)), "And the one before it, too.\nPlease.".to_owned()),
             (DraftSlot::NewJob, "Write about rate limits".to_owned()),
         ];
-        self.tell(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), drafts, ..InitialData::default() }))));
+        self.handle(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), drafts, ..InitialData::default() }))));
         self.budgets();
     }
 
@@ -400,20 +401,20 @@ impl ScreenFixture {
 
     pub(crate) fn saved(&mut self) {
         let later = now() + TimeDelta::seconds(1);
-        for effect in self.app.update(Msg::Wake, later) {
+        for effect in self.app.update(Msg::Timer, later) {
             if let Effect::SaveDraft(slot, _) = effect {
-                self.tell(Msg::DraftSaved { slot, result: Ok(later) });
+                self.handle(Msg::DraftSaved { slot, result: Ok(later) });
             }
         }
     }
 
-    /// Sends the new job of the editor, as far as its prompt is on disk.
+    /// Sends the new job from the editor until its prompt is on disk.
     pub(crate) fn submitted(&mut self) {
         self.keys("Ctrl-s");
         let job = undelivered(row(30, "Rewrite the landing page", None, 0), DeliveryKind::Queued);
         let (prompt, delivery) = (PromptId(30), Delivery::Queued { until: None });
-        self.tell(Msg::News(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
-        self.tell(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job)) });
+        self.handle(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
+        self.handle(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job)) });
     }
 
     pub(crate) fn rejected(&mut self, reason: &str) {
@@ -422,7 +423,7 @@ impl ScreenFixture {
         job.revision += 1;
         let prompt = PromptId(30);
         let delivery = Delivery::Rejected(CleanText::line(reason));
-        self.tell(Msg::News(EngineEvent::Prompt { prompt, delivery, job: Box::new(job) }));
+        self.handle(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job) }));
     }
 
     pub(crate) fn views(&mut self, rows: i64, has_more: bool) {
@@ -442,27 +443,27 @@ impl ScreenFixture {
         let totals = if rows == 0 { counts(0, 0) } else { counts(128_402, 61_220) };
         let value = ViewsPage { totals, rows: (0..rows).map(page).collect(), has_more: Some(has_more) };
         let answer = Timed { value, as_of: ago(3) };
-        self.tell(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
+        self.handle(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
     }
 
-    /// All pages of the range, three of them, instead of one answer.
+    /// Lists all pages of the range, three of them, instead of one answer.
     pub(crate) fn all_pages(&mut self) {
         let page = |path: &str, human: i64, ai: i64| PageRow { path: CleanText::line(path), counts: counts(human, ai) };
         let rows = vec![page("/quickstart", 9123, 4561), page("/a", 9900, 3), page("/b", 4, 8000)];
         let answer = ViewsPage { totals: counts(19_027, 12_564), rows, has_more: Some(false) };
-        let report = Report::begin(self.app.views.query().range, answer, true, ago(3));
+        let report = Report::from_first_answer(self.app.views.query().range, answer, true, ago(3));
         self.app.views.table.show_report(Arc::new(report), None);
     }
 
-    /// What the record says of the page whose card is open.
+    /// Delivers the stored history of the page whose details are open.
     pub(crate) fn page_history(&mut self, history: PageHistory) {
         let path = CleanText::line("/quickstart");
-        self.tell(Msg::PageHistory { path, result: Ok(history) });
+        self.handle(Msg::PageHistory { path, result: Ok(history) });
     }
 
     pub(crate) fn page_with_a_past(&mut self) {
         let known = |human: i64, ai: i64, minutes: i64| {
-            PageViews::Known(Timed { value: counts(human, ai), as_of: ago(minutes) })
+            PageViewsState::Known(Timed { value: counts(human, ai), as_of: ago(minutes) })
         };
         let period = |from: &str, to: &str, human: i64, ai: i64| PagePeriod {
             range: range(from, to),
@@ -477,9 +478,9 @@ impl ScreenFixture {
             period("2026-10-01", "2026-10-01", 1204, 310),
         ];
         let jobs = vec![
-            (JobKey(4), known(8800, 3301, 1), PageViews::Unknown),
+            (JobKey(4), known(8800, 3301, 1), PageViewsState::Unknown),
             (JobKey(12), known(9120, 4310, 600), known(10_002, 5100, 600)),
-            (JobKey(15), PageViews::NotListed(ago(5)), PageViews::Unknown),
+            (JobKey(15), PageViewsState::NotListed(ago(5)), PageViewsState::Unknown),
         ];
         self.page_history(PageHistory { periods, jobs });
     }
@@ -496,22 +497,22 @@ impl ScreenFixture {
         self.page_history(PageHistory { periods: periods.to_vec(), jobs: Vec::new() });
     }
 
-    /// The first job was started about two pages three weeks ago, and of one of them something is known.
+    /// The first job was started about two pages three weeks ago; views are known for one of them.
     pub(crate) fn job_about_pages(&mut self) {
         let long = "/guides/deploying/to-your-own-cluster/with-a-custom-certificate-authority";
         let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 21 * 1440), 1423);
         (job.pages, job.revision) = ([CleanText::line("/quickstart"), CleanText::line(long)].into(), 300);
-        self.tell(Msg::JobsChanged(vec![job]));
-        let known = |human: i64, ai: i64| PageViews::Known(Timed { value: counts(human, ai), as_of: ago(60) });
+        self.handle(Msg::JobsChanged(vec![job]));
+        let known = |human: i64, ai: i64| PageViewsState::Known(Timed { value: counts(human, ai), as_of: ago(60) });
         let about = vec![
             PageImpact { path: CleanText::line("/quickstart"), before: known(9120, 4310), after: known(10_002, 5100) },
             PageImpact {
                 path: CleanText::line(long),
-                before: PageViews::NotListed(ago(60)),
-                after: PageViews::Unknown,
+                before: PageViewsState::NotListed(ago(60)),
+                after: PageViewsState::Unknown,
             },
         ];
-        self.tell(Msg::About { job: JobKey(1), result: Ok(about) });
+        self.handle(Msg::JobImpact { job: JobKey(1), result: Ok(about) });
     }
 
     pub(crate) fn draft_about_pages(&mut self) {
@@ -520,7 +521,7 @@ impl ScreenFixture {
             (DraftSlot::AboutPages, "Say which plan has SSO\n\nOn both pages.".to_owned()),
         ];
         let draft_pages = ["/pricing", "/guides/sso"].map(CleanText::line).to_vec();
-        self.tell(Msg::Loaded(Ok(Box::new(InitialData {
+        self.handle(Msg::Loaded(Ok(Box::new(InitialData {
             jobs: rows(),
             drafts,
             draft_pages,
@@ -531,7 +532,7 @@ impl ScreenFixture {
 
     pub(crate) fn page_templates(&mut self) {
         let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.to_owned() };
-        self.tell(Msg::Templates(vec![
+        self.handle(Msg::Templates(vec![
             template("changelog", "Update the changelog up to {{version}}"),
             template("fix-page", "Fix {{path}}\n\n{{human}} people and {{ai}} AI ({{share}}) read it: {{problem}}"),
             template("improve-pages", "Improve these pages together: {{path}}\n\n{{pages}}"),
@@ -552,7 +553,7 @@ impl ScreenFixture {
         ];
         let value = ViewsPage { totals: counts(20, 18), rows, has_more: None };
         let answer = Timed { value, as_of: now() };
-        self.tell(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
+        self.handle(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
     }
 
     pub(crate) fn views_fail(&mut self) {
@@ -562,8 +563,8 @@ impl ScreenFixture {
 
     pub(crate) fn views_fail_again(&mut self) {
         let failure =
-            Failure::new(FailureKind::Offline, "The service can't be reached: no network. What is known stays here.");
-        self.tell(Msg::Views { query: self.app.views.query(), result: Err(failure), old: None });
+            Failure::new(FailureKind::Offline, "The service can't be reached: no network. Showing the cached data.");
+        self.handle(Msg::Views { query: self.app.views.query(), result: Err(failure), old: None });
     }
 
     pub(crate) fn log(&mut self) {
@@ -583,8 +584,8 @@ impl ScreenFixture {
         ];
         for (n, what) in entries.into_iter().cycle().take(70).enumerate() {
             let at = ago(70) + TimeDelta::seconds(i64::try_from(n).expect("small") * 41);
-            let entry = LogEntry { at, subject: CleanText::line("01J9ZK4M8Q0001"), what };
-            self.tell(Msg::News(EngineEvent::Logged(entry)));
+            let entry = LogEntry { at, subject: CleanText::line("01J9ZK4M8Q0001"), kind: what };
+            self.handle(Msg::Engine(EngineEvent::Logged(entry)));
         }
     }
 }

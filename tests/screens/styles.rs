@@ -1,6 +1,6 @@
-//! The main screens with their styles, in every shipped theme and at three sizes. A snapshot has the glyphs of each row
-//! and, below it, a letter for the style of each cell; what the letters mean stands at its end. Rows without a style of
-//! their own have no second line.
+//! The main screens with their styles, in every shipped theme and at three sizes. A snapshot contains the text of each
+//! row and, below it, a letter for the style of each cell; the legend is at its end. Rows with only the default style
+//! have no second line.
 
 use crate::reports;
 use crate::screen_fixture::ScreenFixture;
@@ -15,62 +15,62 @@ const SIZES: [(u16, u16); 3] = [(40, 12), (80, 24), (160, 48)];
 
 type Build = fn(&mut ScreenFixture);
 
-/// The main screens, each as it is reached.
+/// The main screens, each with the steps that open it.
 const SCREENS: [(&str, Build); 10] = [
     ("jobs with the detail", ScreenFixture::jobs),
-    ("editor", |world| {
-        world.jobs();
-        world.keys("n");
-        world.paste("Add a Python quickstart\n\nCover installation and errors. 日本語も見る。");
+    ("editor", |fixture| {
+        fixture.jobs();
+        fixture.keys("n");
+        fixture.paste("Add a Python quickstart\n\nCover installation and errors. 日本語も見る。");
     }),
-    ("views", |world| {
-        world.jobs();
-        world.views(50, true);
+    ("views", |fixture| {
+        fixture.jobs();
+        fixture.views(50, true);
     }),
     ("trend", reports::month_by_day),
     ("compare", reports::site_compared),
-    ("card", |world| {
-        world.jobs();
-        world.views(50, true);
-        world.keys("Enter");
-        world.page_with_a_past();
+    ("card", |fixture| {
+        fixture.jobs();
+        fixture.views(50, true);
+        fixture.keys("Enter");
+        fixture.page_with_a_past();
     }),
-    ("palette", |world| {
-        world.jobs();
-        world.keys(": t h e");
+    ("palette", |fixture| {
+        fixture.jobs();
+        fixture.keys(": t h e");
     }),
-    ("help", |world| {
-        world.jobs();
-        world.keys("?");
+    ("help", |fixture| {
+        fixture.jobs();
+        fixture.keys("?");
     }),
-    ("question", |world| {
-        world.jobs();
-        world.unconfirmed_selected();
-        world.keys("! s");
+    ("question", |fixture| {
+        fixture.jobs();
+        fixture.unconfirmed_selected();
+        fixture.keys("! s");
     }),
-    ("job alone", |world| {
-        world.jobs();
-        world.keys("Enter");
+    ("job alone", |fixture| {
+        fixture.jobs();
+        fixture.keys("Enter");
     }),
 ];
 
-/// Name, theme, the ground that it is drawn on, and in how many colours.
+/// Snapshot name, theme, background and colour depth.
 const THEMES: [(&str, &str, Background, Depth); 7] = [
     ("dark", "dark", Background::Dark, Depth::True),
     ("light", "light", Background::Light, Depth::True),
     ("high-contrast", "high-contrast", Background::Dark, Depth::True),
     ("colour-blind-safe", "colour-blind-safe", Background::Dark, Depth::True),
     ("terminal-16", "terminal-16", Background::Unknown, Depth::Sixteen),
-    ("dark-256", "dark", Background::Dark, Depth::Many),
+    ("dark-256", "dark", Background::Dark, Depth::Indexed256),
     ("none", themes::AUTO, Background::Unknown, Depth::None),
 ];
 
-/// The styles that were met, each with its letter.
+/// The styles found so far; the position determines the letter.
 #[derive(Default)]
 struct Legend(Vec<(Color, Color, Modifier)>);
 
 impl Legend {
-    /// A blank for the terminal's own.
+    /// The letter of a cell's style; a blank for the terminal's default style.
     fn letter(&mut self, cell: &Cell) -> char {
         let style = (cell.fg, cell.bg, cell.modifier);
         if style == (Color::Reset, Color::Reset, Modifier::empty()) {
@@ -106,7 +106,7 @@ fn write_screen(buffer: &Buffer, legend: &mut Legend, out: &mut String) {
     }
 }
 
-/// Letters in a row as one with their number, where that is shorter.
+/// Run-length encodes the letters where that is shorter.
 fn runs(styles: &str) -> String {
     let letters: Vec<char> = styles.trim_end().chars().collect();
     let run = |run: &[char]| match run {
@@ -117,13 +117,13 @@ fn runs(styles: &str) -> String {
 }
 
 fn theme(name: &str, ground: Background, depth: Depth) -> Theme {
-    Theme::of(themes::named(name, None).expect("a shipped theme").on(ground), depth)
+    Theme::of(themes::load_theme(name, None).expect("a shipped theme").for_background(ground), depth)
 }
 
 fn drawn(build: Build, size: (u16, u16), theme: &Theme) -> Buffer {
-    let mut world = ScreenFixture::new(size);
-    build(&mut world);
-    crate::drawn(&world.app, theme)
+    let mut fixture = ScreenFixture::new(size);
+    build(&mut fixture);
+    crate::drawn(&fixture.app, theme)
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn every_theme_draws_the_main_screens_as_approved() {
 }
 
 #[test]
-fn every_shipped_theme_is_among_them() {
+fn every_shipped_theme_is_covered() {
     for name in themes::names(None) {
         let is_there = THEMES.iter().any(|(_, file, ..)| *file == name);
         assert!(is_there || name == themes::AUTO, "{name}");
@@ -154,7 +154,7 @@ fn every_shipped_theme_is_among_them() {
 }
 
 #[test]
-fn what_is_selected_stands_out_in_every_theme_by_more_than_its_colour() {
+fn the_selection_is_marked_by_more_than_colour_in_every_theme() {
     for (name, file, ground, depth) in THEMES {
         let theme = theme(file, ground, depth);
         let buffer = drawn(ScreenFixture::jobs, (80, 24), &theme);

@@ -1,8 +1,8 @@
-//! Where the terminal's cursor stands: on what is selected, unseen; where text is typed, seen.
+//! The terminal cursor: hidden on the selected row in lists, visible after the typed text in inputs.
 
 use crate::pty::{Pty, Setup};
 
-/// The row that the cursor is on, and what stands from the cursor on.
+/// The row of the cursor, and the text from the cursor to the end of that row.
 fn at_cursor(pty: &mut Pty) -> (String, String) {
     let screen = pty.screen();
     let (row, column) = screen.cursor_position();
@@ -18,7 +18,7 @@ fn demo() -> Pty {
 }
 
 #[test]
-fn in_a_list_it_is_hidden_on_the_first_letter_of_the_selected_row() {
+fn in_a_list_the_cursor_is_hidden_on_the_first_letter_of_the_selected_row() {
     let mut pty = demo();
     let mut seen = Vec::new();
     for _ in 0..3 {
@@ -40,7 +40,7 @@ fn in_a_list_it_is_hidden_on_the_first_letter_of_the_selected_row() {
 }
 
 #[test]
-fn in_an_input_it_is_seen_behind_what_was_typed() {
+fn in_an_input_the_cursor_is_visible_after_the_typed_text() {
     let mut pty = demo();
     pty.send("n");
     pty.wait_for_text("New job");

@@ -1,43 +1,43 @@
-//! What the doctor asks of a terminal, and what is left of it afterwards.
+//! Which questions the doctor sends to a terminal, and that no reply is left for the shell.
 
 use crate::pty::{Pty, Setup};
 
 #[test]
-fn a_terminal_is_asked_and_its_answers_are_told() {
+fn doctor_queries_the_terminal_and_prints_its_answers() {
     let mut pty = Pty::spawn(Setup::doctor());
     pty.wait_for_sent("\x1b]11;?\x1b\\\x1b[?u\x1b[c");
     pty.send("\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?0u\x1b[?62;22c");
     assert_eq!(pty.wait_for_end(), 1);
-    pty.assert_given_back();
+    pty.assert_restored();
     let sent = pty.sent();
-    assert!(sent.contains("asked (OSC 11), answered #ffffff: light"), "{sent}");
-    assert!(sent.contains("asked (kitty protocol), answered: Ctrl-Enter"), "{sent}");
-    assert!(sent.contains("asked (DA1), answered 62;22"), "{sent}");
+    assert!(sent.contains("light, #ffffff (OSC 11)"), "{sent}");
+    assert!(sent.contains("Ctrl-Enter works (kitty protocol)"), "{sent}");
+    assert!(sent.contains("62;22 (DA1)"), "{sent}");
     assert!(sent.contains("80 columns, 24 rows"), "{sent}");
 }
 
 #[test]
-fn a_terminal_that_answers_nothing_is_waited_for_a_second_and_no_longer() {
+fn doctor_waits_at_most_a_second_for_a_silent_terminal() {
     let mut pty = Pty::spawn(Setup::doctor());
     assert_eq!(pty.wait_for_end(), 1);
-    pty.assert_given_back();
+    pty.assert_restored();
     let sent = pty.sent();
-    assert!(sent.contains("no answer: the theme suits any ground"), "{sent}");
-    assert!(sent.contains("not all that was asked was answered"), "{sent}");
+    assert!(sent.contains("no reply (OSC 11): using colours for any"), "{sent}");
+    assert!(sent.contains("some replies are missing"), "{sent}");
 }
 
 #[test]
-fn a_terminal_that_may_print_what_it_does_not_know_is_not_asked() {
+fn doctor_sends_no_queries_to_a_terminal_that_might_print_them() {
     for term in ["linux", "dumb"] {
         let mut pty = Pty::spawn(Setup::doctor().with("TERM", term));
         assert_eq!(pty.wait_for_end(), 1);
         let sent = pty.sent();
-        assert!(!sent.contains("]11;?") && sent.contains("not asked: one of this name"), "{sent}");
+        assert!(!sent.contains("]11;?") && sent.contains("not queried: this terminal may print"), "{sent}");
     }
 }
 
 #[test]
-fn a_late_answer_is_not_left_to_the_shell() {
+fn a_late_reply_does_not_reach_the_shell() {
     let mut pty = Pty::spawn(Setup::shell());
     pty.send("PS1='rea''dy> '; stty -echo\r");
     pty.wait_for_text("ready>");

@@ -1,15 +1,15 @@
-//! Data folders that can't be used, as the dashboard says it.
+//! How the dashboard reports data folders that can't be used.
 
 use crate::pty::{Pty, Setup};
 use rustix::process::Signal;
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_folder_that_can_not_be_made_is_said_to_be_that_and_nothing_else() {
+fn the_dashboard_reports_only_that_the_data_folder_cannot_be_created() {
     let setup = Setup::dashboard().with("DOCDECK_BASE_URL", "http://127.0.0.1:1").with("DOCDECK_PROJECT_ID", "p");
     let setup = setup.with("DOCDECK_API_KEY", "mint_a").with("DOCDECK_DATA_DIR", "/proc/docdeck");
     let mut pty = Pty::spawn_at(120, 40, setup);
-    pty.wait_for_text("The data folder /proc/docdeck is not there and can't be made in /proc");
+    pty.wait_for_text("The data folder /proc/docdeck doesn't exist and can't be created in /proc");
     pty.send("n");
     pty.wait_for_text("New job");
     pty.send("words");
@@ -17,8 +17,8 @@ fn a_folder_that_can_not_be_made_is_said_to_be_that_and_nothing_else() {
     pty.send("\x13");
     pty.wait_for_text("Not sent: the data folder can't be written");
     let screen = pty.screen().contents();
-    assert!(screen.contains("can't be made in /proc") && !screen.contains("lock"), "{screen}");
+    assert!(screen.contains("can't be created in /proc") && !screen.contains("lock"), "{screen}");
     pty.signal(Signal::TERM);
     pty.wait_for_end();
-    pty.assert_given_back();
+    pty.assert_restored();
 }

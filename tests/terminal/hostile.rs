@@ -1,5 +1,6 @@
-//! Text from outside that would take the terminal over: through every string that the service, the configuration, a file or
-//! a paste can give, into every place where a terminal or a file gets it. Nothing but text may arrive.
+//! Text from outside that tries to control the terminal: it is put into every string that the service, the
+//! configuration, a file or a paste can contain, and checked in every output to a terminal or file. Only plain text may
+//! get through.
 
 #![expect(clippy::panic, clippy::string_slice, reason = "a test fails by panicking")]
 
@@ -8,7 +9,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
-/// What each of these would do, and the text: a marker that must not take effect, in all ways to begin and to end one.
+/// Pairs of effect and attack text. Each text contains a marker that must not take effect, in all ways to start and end
+/// a sequence.
 pub(crate) fn attacks() -> Vec<(&'static str, String)> {
     let plain = [
         ("CSI", "a\x1b[77;66H\x1b[2Jb\x1b[?1049l"),
@@ -42,9 +44,9 @@ pub(crate) fn attacks() -> Vec<(&'static str, String)> {
     all
 }
 
-/// What no output may hold: control and format characters other than a line break, a tab in what is piped, and, on a
-/// terminal, what docdeck itself writes.
-fn is_bad(c: char) -> bool {
+/// Whether an output must not contain this character: control and format characters except line breaks, tabs in piped
+/// output and, on a terminal, docdeck's own sequences.
+fn is_forbidden(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
@@ -52,13 +54,14 @@ fn is_bad(c: char) -> bool {
 
 #[track_caller]
 pub(crate) fn assert_plain(what: &str, text: &str) {
-    let found = text.char_indices().find(|(_, c)| is_bad(*c));
+    let found = text.char_indices().find(|(_, c)| is_forbidden(*c));
     let around =
         |at: usize| text.chars().skip(text[..at].chars().count().saturating_sub(30)).take(60).collect::<String>();
     assert!(found.is_none(), "{what}: {:?} in {:?}", found, found.map(|(at, _)| around(at)));
 }
 
-/// The same, and no letter with more marks than scripts have. JSON is a program's to read and keeps all of them.
+/// As [`assert_plain`], and no letter with more combining marks than real scripts use. JSON is for programs and keeps
+/// all of them.
 #[track_caller]
 pub(crate) fn assert_readable(what: &str, text: &str) {
     assert_plain(what, text);
@@ -69,10 +72,10 @@ pub(crate) fn assert_readable(what: &str, text: &str) {
     assert!(marks.0 <= 4, "{what}: {} marks on one letter", marks.0);
 }
 
-/// What a terminal got: what docdeck writes itself (cursor, colours, modes, title, links) is taken out, and what is left
-/// has to be text; what would have come from outside is looked for by what it says.
+/// Checks what was sent to a terminal: removes docdeck's own sequences (cursor, colours, modes, title, links) and
+/// asserts that the rest is text. A sequence from outside is recognised by its content.
 #[track_caller]
-pub(crate) fn assert_tame(what: &str, sent: &str) {
+pub(crate) fn assert_no_foreign_sequences(what: &str, sent: &str) {
     for mark in ["\x1b[77;66H", "\x1b]52;", "\x1b]0;", "\x1bP", "\x1b_", "\x1b^", "\x1bX", "\x1bc", "\x1b(0"] {
         assert!(!sent.contains(mark), "{what}: {mark:?} got through");
     }
@@ -82,19 +85,19 @@ pub(crate) fn assert_tame(what: &str, sent: &str) {
     while let Some(at) = rest.find('\x1b') {
         text.push_str(&rest[..at]);
         let sequence = &rest[at..];
-        let (length, said) = own_sequence(sequence).unwrap_or_else(|| {
+        let (length, content) = docdeck_sequence(sequence).unwrap_or_else(|| {
             let head: String = sequence.chars().take(40).collect();
             panic!("{what}: not one of docdeck's own sequences: {head:?}")
         });
-        assert_plain(what, said);
+        assert_plain(what, content);
         rest = &sequence[length..];
     }
     text.push_str(rest);
     assert_plain(what, &text.replace("\r\n", "\n").replace("\r", ""));
 }
 
-/// The length of a sequence that docdeck writes, and the text in it.
-fn own_sequence(text: &str) -> Option<(usize, &str)> {
+/// The length of a sequence that docdeck itself writes, and the text in it.
+fn docdeck_sequence(text: &str) -> Option<(usize, &str)> {
     if let Some(body) = text.strip_prefix("\x1b[") {
         let end = body.find(|c: char| ('@'..='~').contains(&c))?;
         return Some((2 + end + 1, ""));
@@ -106,22 +109,23 @@ fn own_sequence(text: &str) -> Option<(usize, &str)> {
         let (end, length) = [bell, st].into_iter().flatten().min()?;
         return known.then_some((2 + end + length, &body[..end]));
     }
-    // The keypad, and the cursor kept and brought back.
+    // The keypad mode, and saving and restoring the cursor.
     ["\x1b=", "\x1b>"].iter().any(|known| text.starts_with(known)).then_some((2, ""))
 }
 
-/// A service that puts this text into every string that it can say.
+/// A service that puts attack text into every string of its answers.
 pub(crate) struct HostileService {
     pub(crate) url: String,
 }
 
 impl HostileService {
-    /// Says jobs, pages and errors with all the attacks in turn; the first answer to a GET of a job holds the first one.
+    /// Serves jobs, pages and errors with each attack in turn; the first answer to a GET of a job contains the first
+    /// one.
     pub(crate) fn start() -> Self {
         Self::with_links(Vec::new())
     }
 
-    /// The same; the jobs `l0`, `l1` and so on have these links.
+    /// As [`HostileService::start`]; the jobs `l0`, `l1` and so on have these links.
     pub(crate) fn with_links(links: Vec<String>) -> Self {
         let links = std::sync::Arc::new(links);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -132,8 +136,8 @@ impl HostileService {
                 let links = std::sync::Arc::clone(&links);
                 std::thread::spawn(move || {
                     let mut reader = BufReader::new(stream);
-                    while let Some((line, _)) = request(&mut reader) {
-                        let Reply { status, headers, body } = answer(&line, &links);
+                    while let Some((line, _)) = read_request(&mut reader) {
+                        let Reply { status, headers, body } = reply(&line, &links);
                         let head = format!(
                             "HTTP/1.1 {status}\r\n{headers}content-type: application/json\r\ncontent-length: {}\r\n\r\n",
                             body.len()
@@ -150,7 +154,7 @@ impl HostileService {
     }
 }
 
-fn request(reader: &mut BufReader<std::net::TcpStream>) -> Option<(String, Vec<u8>)> {
+fn read_request(reader: &mut BufReader<std::net::TcpStream>) -> Option<(String, Vec<u8>)> {
     let mut first = String::new();
     let mut length = 0;
     for n in 0.. {
@@ -174,7 +178,7 @@ fn request(reader: &mut BufReader<std::net::TcpStream>) -> Option<(String, Vec<u
 }
 
 struct Reply {
-    /// With its words.
+    /// Status code and reason phrase.
     status: String,
     headers: String,
     body: String,
@@ -186,12 +190,12 @@ impl Reply {
     }
 }
 
-/// The n of `/job/n` says which attack the job carries; a letter before it makes it another answer.
-fn answer(line: &str, links: &[String]) -> Reply {
+/// The n of `/job/n` selects the attack in the job; a letter before it selects another kind of answer.
+fn reply(line: &str, links: &[String]) -> Reply {
     let attacks = attacks();
     let path = line.split(' ').nth(1).unwrap_or_default();
     if let Some((before, _)) = path.split_once("/views") {
-        // All of them, or the one that the project's name says.
+        // All attacks, or the one that the project's name selects.
         let one = before.rsplit('/').next().and_then(|project| project.strip_prefix('v')?.parse::<usize>().ok());
         let texts = attacks.iter().enumerate().filter(|(n, _)| one.is_none_or(|one| one == *n));
         let pages = texts.map(|(_, (_, text))| {
@@ -217,8 +221,8 @@ fn answer(line: &str, links: &[String]) -> Reply {
             });
             Reply::new(200, body.to_string())
         }
-        (kind, Some((_, text))) => refusal(kind, text),
-        // An error with all of them in what it says.
+        (kind, Some((_, text))) => error_reply(kind, text),
+        // An error whose message contains all attacks.
         (_, None) => {
             let all: Vec<&str> = attacks.iter().take(23).map(|(_, text)| text.as_str()).collect();
             let details = all.iter().map(|text| serde_json::json!({ "message": text })).collect::<Vec<_>>();
@@ -227,9 +231,9 @@ fn answer(line: &str, links: &[String]) -> Reply {
     }
 }
 
-/// An error that says this text: in JSON, on a page, bare, as a place to go to, beside its status.
-fn refusal(kind: &str, text: &str) -> Reply {
-    // As much of it as a line of a head can hold.
+/// An error with this text: in JSON, in HTML, as plain text, as a redirect target, or as the reason phrase.
+fn error_reply(kind: &str, text: &str) -> Reply {
+    // As much of it as a header line can contain.
     let line: String = text.chars().filter(|c| !matches!(c, '\r' | '\n' | '\0')).take(2000).collect();
     match kind {
         "e" => {
@@ -243,7 +247,7 @@ fn refusal(kind: &str, text: &str) -> Reply {
     }
 }
 
-/// The configuration of a user of that service, whose own words hold what can be written into a file.
+/// A configuration for that service whose custom texts contain everything that can be written into a file.
 fn setup(home: &Path, url: &str) -> PathBuf {
     use std::os::unix::fs::OpenOptionsExt as _;
     let words: String = attacks().iter().take(23).map(|(_, text)| text.as_str()).collect();
@@ -259,8 +263,8 @@ fn setup(home: &Path, url: &str) -> PathBuf {
     path
 }
 
-/// A record that knows a job of every attack.
-fn tracked(home: &Path, service: &HostileService) -> PathBuf {
+/// A database with one tracked job per attack.
+fn write_config_and_track(home: &Path, service: &HostileService) -> PathBuf {
     let config = setup(home, &service.url);
     let ids: Vec<String> = (0..attacks().len()).map(|n| n.to_string()).collect();
     let words: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -269,12 +273,12 @@ fn tracked(home: &Path, service: &HostileService) -> PathBuf {
     config
 }
 
-/// Runs the program without a terminal: its code, stdout and stderr.
+/// Runs the program without a terminal; returns its exit code, stdout and stderr.
 fn piped(home: &Path, words: &[&str], stdin: &str) -> (i32, String, String) {
     piped_with(home, words, stdin, &[])
 }
 
-/// The same, with these variables.
+/// As [`piped`], with these variables.
 pub(crate) fn piped_with(
     home: &Path,
     words: &[&str],
@@ -291,7 +295,7 @@ pub(crate) fn piped_with(
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
 
-/// Everything that shows something, after its work is done.
+/// All commands that print something about stored data.
 const COMMANDS: &[&[&str]] = &[
     &["jobs"],
     &["jobs", "--json"],
@@ -313,10 +317,10 @@ const COMMANDS: &[&[&str]] = &[
 ];
 
 #[test]
-fn no_command_says_a_control_character_when_piped() {
+fn no_piped_command_prints_a_control_character() {
     let home = tempfile::tempdir().expect("a folder");
     let service = HostileService::start();
-    tracked(home.path(), &service);
+    write_config_and_track(home.path(), &service);
     let shows: Vec<Vec<String>> = (0..attacks().len())
         .flat_map(|n| {
             [vec!["show".to_owned(), n.to_string()], vec!["show".to_owned(), n.to_string(), "--json".to_owned()]]
@@ -326,7 +330,7 @@ fn no_command_says_a_control_character_when_piped() {
     for words in COMMANDS.iter().map(|words| words.to_vec()).chain(shows) {
         let (code, out, err) = piped(home.path(), &words, "");
         assert!(code != 101 && !out.is_empty() | !err.is_empty(), "{words:?} {code}");
-        let out = if words.contains(&"always") { docdeck_colours_out(&out) } else { out };
+        let out = if words.contains(&"always") { without_theme_colours(&out) } else { out };
         let assert_out = if words.contains(&"--json") || words.contains(&"json") || words == ["export"] {
             assert_plain
         } else {
@@ -340,18 +344,18 @@ fn no_command_says_a_control_character_when_piped() {
     assert!(shown.contains("https://xn--gthub-n2e.com/"), "{shown}");
 }
 
-/// The text without what the theme put into it.
-fn docdeck_colours_out(text: &str) -> String {
+/// The text without the theme's escape sequences.
+fn without_theme_colours(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |out, part| out + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
 #[test]
-fn no_command_takes_the_terminal_over() {
+fn no_command_lets_text_control_the_terminal() {
     let home = tempfile::tempdir().expect("a folder");
     let service = HostileService::start();
-    tracked(home.path(), &service);
+    write_config_and_track(home.path(), &service);
     let words =
         [&["jobs"][..], &["show", "0"], &["show", "7", "--json"], &["jobs", "--json"], &["views"], &["new", "Mend it"]];
     for words in words {
@@ -359,22 +363,23 @@ fn no_command_takes_the_terminal_over() {
         let config = home.path().join("config.toml").display().to_string();
         let mut pty = Pty::spawn(Setup::command(words).with("DOCDECK_DATA_DIR", &data).with("DOCDECK_CONFIG", &config));
         pty.wait_for_end();
-        assert_tame(&format!("{words:?}"), &pty.sent());
+        assert_no_foreign_sequences(&format!("{words:?}"), &pty.sent());
         assert!(words.contains(&"--json") || !pty.sent().contains("pwned"), "{words:?}");
     }
 }
 
 #[test]
-fn no_screen_title_link_log_or_export_of_the_dashboard_holds_a_control_character() {
+fn no_screen_title_link_log_or_export_of_the_dashboard_contains_a_control_character() {
     let home = tempfile::tempdir().expect("a folder");
     let service = HostileService::start();
-    tracked(home.path(), &service);
+    write_config_and_track(home.path(), &service);
     let data = home.path().join("data").display().to_string();
     let config = home.path().join("config.toml").display().to_string();
     let setup = Setup::dashboard().with("DOCDECK_DATA_DIR", &data).with("DOCDECK_CONFIG", &config);
     let mut pty = Pty::spawn_at(160, 48, setup);
     pty.wait_for_text("xn--gthub");
-    // Each job with its detail, the pages, the log, profiles, palette, help; then a paste, an order to send it, and its end.
+    // Each job with its detail, the pages, the log, profiles, the palette and help; then a paste, sending it, and
+    // quitting.
     for _ in 0..attacks().len() {
         pty.send("j");
         pty.wait_for_quiet();
@@ -384,7 +389,7 @@ fn no_screen_title_link_log_or_export_of_the_dashboard_holds_a_control_character
         pty.wait_for_quiet();
     }
     assert!(!pty.sent().contains("pwned"));
-    // What is pasted stays, as nothing typed may get lost, but as text.
+    // Nothing of a paste may get lost, but it has to be stored as plain text.
     let words: String = attacks().iter().take(23).map(|(_, text)| text.as_str()).collect();
     pty.send(&format!("n\x1b[200~{words}\x1b[201~"));
     pty.wait_for_quiet();
@@ -393,7 +398,7 @@ fn no_screen_title_link_log_or_export_of_the_dashboard_holds_a_control_character
     pty.send("\x1b");
     pty.press_until("?", "Keyboard shortcuts");
     pty.quit();
-    assert_tame("the dashboard", &pty.sent());
+    assert_no_foreign_sequences("the dashboard", &pty.sent());
     assert_readable("the screen", &pty.screen().contents());
     let log = std::fs::read_to_string(home.path().join("data/docdeck.log")).expect("a log");
     assert_readable("the log", &log);
@@ -401,7 +406,7 @@ fn no_screen_title_link_log_or_export_of_the_dashboard_holds_a_control_character
 }
 
 #[test]
-fn an_import_a_prompts_file_a_theme_and_a_template_say_nothing_but_text() {
+fn import_batch_files_themes_and_templates_print_only_text() {
     let home = tempfile::tempdir().expect("a folder");
     setup(home.path(), "http://127.0.0.1:9");
     for (name, text) in attacks() {
@@ -425,7 +430,7 @@ fn an_import_a_prompts_file_a_theme_and_a_template_say_nothing_but_text() {
         if text.contains('\0') || text.len() > 1000 {
             continue;
         }
-        // Names of files, in what is said of them.
+        // File names, in messages about the files.
         let (_, out, err) = piped(home.path(), &["new", "--file", &text], "");
         assert_plain(&format!("a file's name, {name}"), &(out + &err));
         let (_, out, err) = piped(home.path(), &["jobs", "--profile", &text], "");

@@ -1,9 +1,9 @@
-//! Where the key comes from, seen from the terminal: a command that asks for a password there, and where a key never shows.
+//! Key sources in a terminal: a key command that asks for a password, and that the key never leaks.
 
 use crate::pty::{Pty, Setup};
 use std::path::Path;
 
-/// Nobody listens there; nothing is asked for before a key is pressed.
+/// Nothing listens on this port; no request is sent before a key is pressed.
 const NOWHERE: &str = "base_url = \"http://127.0.0.1:9\"\nproject_id = \"p\"\n";
 
 #[test]
@@ -14,7 +14,7 @@ fn a_key_command_can_ask_for_a_password_in_the_terminal() {
     pty.wait_for_text("PIN:");
     assert!(!pty.screen().alternate_screen());
     pty.send("m4rked\r");
-    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.wait_for_text("No jobs yet.");
     pty.quit();
     let sent = pty.sent();
     assert!(!sent.contains("mint_m4rked"), "{sent}");
@@ -22,22 +22,22 @@ fn a_key_command_can_ask_for_a_password_in_the_terminal() {
 }
 
 #[test]
-fn an_interrupt_while_a_key_command_asks_ends_the_command_and_the_start() {
-    // Who sets the terminal is stopped until it is his own: the interrupt comes after that.
+fn ctrl_c_while_a_key_command_asks_ends_the_command_and_the_start() {
+    // `stty` from a background group is stopped until the group owns the terminal, so the interrupt comes after that.
     let ask = "stty -echo </dev/tty; printf 'PIN: ' >/dev/tty; read pin </dev/tty; echo mint_$pin";
     let config = format!("[profiles.a]\n{NOWHERE}api_key_command = [\"sh\", \"-c\", \"{ask}\"]\n");
     let mut pty = Pty::spawn(Setup::dashboard_with(&config));
     pty.wait_for_text("PIN:");
     pty.send("\x03");
     assert_eq!(pty.wait_for_end(), 2);
-    assert!(pty.sent().contains("The API key command sh ended with a signal"), "{}", pty.sent());
+    assert!(pty.sent().contains("The API key command sh failed with a signal"), "{}", pty.sent());
 }
 
 #[test]
-fn a_key_in_the_file_shows_up_nowhere_else() {
+fn a_key_in_the_configuration_file_appears_nowhere_else() {
     let config = format!("[profiles.a]\n{NOWHERE}api_key = \"mint_m4rked\"\n");
     let mut pty = Pty::spawn(Setup::dashboard_with(&config));
-    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.wait_for_text("No jobs yet.");
     pty.send("nA first job\x13");
     pty.wait_for_text("Not sent: A first job");
     pty.press_until("3", " create ");
@@ -48,7 +48,7 @@ fn a_key_in_the_file_shows_up_nowhere_else() {
     assert_eq!(files_with("m4rked", pty.home()), ["config.toml"]);
 }
 
-/// Names of the files below that hold this text.
+/// Names of the files in this folder, at any depth, that contain this text.
 fn files_with(text: &str, folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -63,7 +63,7 @@ fn files_with(text: &str, folder: &Path) -> Vec<String> {
     found
 }
 
-/// Runs this in a shell that allows core dumps of any size; whether the shell's last process left one.
+/// Runs the script in a shell that allows core dumps of any size; returns whether its last process left one.
 #[cfg(target_os = "linux")]
 fn leaves_a_core(script: &str) -> bool {
     use std::os::unix::process::ExitStatusExt as _;
@@ -76,8 +76,8 @@ fn leaves_a_core(script: &str) -> bool {
         .current_dir(folder.path());
     let script = format!("ulimit -c unlimited || exit 1; {script}");
     let mut child = shell.args(["-c", &script]).stdout(std::process::Stdio::piped()).spawn().expect("it starts");
-    let mut said = std::io::BufReader::new(child.stdout.take().expect("stdout"));
-    std::io::BufRead::read_line(&mut said, &mut String::new()).expect("a line");
+    let mut stdout = std::io::BufReader::new(child.stdout.take().expect("stdout"));
+    std::io::BufRead::read_line(&mut stdout, &mut String::new()).expect("a line");
     let id = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).expect("an id");
     rustix::process::kill_process(id, rustix::process::Signal::SYS).expect("it runs");
     child.wait().expect("a status").core_dumped()
@@ -85,9 +85,9 @@ fn leaves_a_core(script: &str) -> bool {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_crash_leaves_no_core_dump_that_would_hold_the_key() {
+fn a_crash_leaves_no_core_dump_with_the_key() {
     if !leaves_a_core("echo ready; exec sleep 600") {
-        println!("not tried: core dumps are switched off here");
+        println!("skipped: core dumps are switched off here");
         return;
     }
     assert!(!leaves_a_core("exec \"$DOCDECK\" sim --pages 1 --jobs 0"));

@@ -1,23 +1,23 @@
-//! Links in the bytes that are sent: once, closed, and nothing on the screen looks different.
+//! Hyperlinks in the sent bytes: each is opened once and closed, and the screen looks the same.
 
 use crate::pty::{Pty, Setup};
 
-/// The demo with the detail of a job with a pull request open; the rows of the screen, and what was sent so far.
-fn detail(setup: Setup) -> (Pty, Vec<String>) {
+/// The demo with the detail of a job that has a pull request; the rows of the screen, and what was sent so far.
+fn demo_with_detail(setup: Setup) -> (Pty, Vec<String>) {
     let mut pty = Pty::spawn(setup);
     pty.wait_for_text("NEEDS YOU");
-    // The filter leaves jobs with a pull request of that number in their link.
+    // The filter keeps jobs whose pull request link contains that number.
     pty.send("/Remove the beta\r");
     pty.wait_for("the job alone", |screen| screen.contents().contains(": 1 of"));
     pty.send("\r");
-    pty.wait_for_text("PR    github.com/");
+    pty.wait_for_text("PR      github.com/");
     pty.wait_for_quiet();
     let rows = pty.screen().contents().lines().map(str::to_owned).collect();
     (pty, rows)
 }
 
-/// Targets of the links that were opened, in turn; each is closed before the next and before the frame ends.
-fn opened(sent: &str) -> Vec<String> {
+/// Targets of the opened links, in order; asserts that each is closed before the next one and before the frame ends.
+fn link_targets(sent: &str) -> Vec<String> {
     let parts: Vec<&str> = sent.split("\x1b]8;;").skip(1).collect();
     assert_eq!(parts.len() % 2, 0, "a link is left open: {parts:?}");
     let closing = parts.iter().skip(1).step_by(2);
@@ -32,29 +32,29 @@ fn opened(sent: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_pull_request_is_a_link_that_is_sent_once_and_changes_nothing_to_see() {
-    let (mut pty, rows) = detail(Setup::demo());
-    let line = rows.iter().find(|row| row.contains("PR    github.com/")).expect("its line").clone();
+fn a_pull_request_link_is_sent_once_and_does_not_change_the_screen() {
+    let (mut pty, rows) = demo_with_detail(Setup::demo());
+    let line = rows.iter().find(|row| row.contains("PR      github.com/")).expect("its line").clone();
     let shown = line.split("PR").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a link");
-    assert_eq!(opened(&pty.sent()), [format!("https://{shown}")]);
-    // Drawn over by the palette and shown again.
+    assert_eq!(link_targets(&pty.sent()), [format!("https://{shown}")]);
+    // The palette covers it, then it is drawn again.
     pty.send("j:");
-    pty.wait_for_text("What to do");
+    pty.wait_for_text("Commands:");
     pty.send("\x1b");
     pty.wait_for("the line again", |screen| screen.contents().contains(&line));
-    assert_eq!(opened(&pty.sent()).len(), 2);
-    let (_plain, without) = detail(Setup::demo_with(&[], "[ui]\nlinks = false\n"));
+    assert_eq!(link_targets(&pty.sent()).len(), 2);
+    let (_plain, without) = demo_with_detail(Setup::demo_with(&[], "[ui]\nlinks = false\n"));
     assert_eq!(rows.iter().find(|row| row.contains("PR    ")), without.iter().find(|row| row.contains("PR    ")));
 }
 
 #[test]
-fn no_link_is_sent_where_none_is_wanted_or_known() {
+fn no_link_is_sent_if_links_are_off_or_unsupported() {
     for setup in [
         Setup::demo_with(&[], "[ui]\nlinks = false\n"),
         Setup::demo().with("TERM", "linux"),
         Setup::demo().with("TERM", "screen-256color"),
     ] {
-        let (pty, _rows) = detail(setup);
+        let (pty, _rows) = demo_with_detail(setup);
         assert!(!pty.sent().contains("\x1b]8;"));
     }
 }
@@ -66,7 +66,7 @@ fn links_are_sent_in_ascii_without_colours_and_inside_tmux() {
         Setup::demo().with("NO_COLOR", "1"),
         Setup::demo().with("TERM", "screen-256color").with("TMUX", "/tmp/none,1,0"),
     ] {
-        let (pty, _rows) = detail(setup);
-        assert_eq!(opened(&pty.sent()).len(), 1);
+        let (pty, _rows) = demo_with_detail(setup);
+        assert_eq!(link_targets(&pty.sent()).len(), 1);
     }
 }

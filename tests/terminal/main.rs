@@ -1,21 +1,22 @@
-//! The built binary in a real pseudo-terminal: it starts, draws, resizes, suspends, ends in every way, and gives the
-//! terminal back as it was. All waits end with what is waited for, or fail after a while.
+//! The built program in a real pseudo-terminal: it starts, draws, resizes, suspends, ends in every way, and restores
+//! the terminal. Every wait has a timeout.
 
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod cost;
 mod cursor;
+mod custom_commands;
 mod doctor;
 mod folders;
+mod guide;
 mod hostile;
 mod importing;
 mod init;
 mod key;
 mod links;
+mod locales;
 mod mouse;
-mod own;
-mod places;
 mod profiles;
 mod prune;
 mod pty;
@@ -42,14 +43,14 @@ fn demo() -> Pty {
 }
 
 #[test]
-fn the_demo_paints_and_q_gives_the_terminal_back() {
+fn the_demo_draws_and_q_restores_the_terminal() {
     let mut pty = demo();
     assert!(pty.screen().alternate_screen() && pty.screen().hide_cursor());
     pty.quit();
 }
 
 #[test]
-fn nothing_but_its_background_is_asked_of_the_terminal_and_that_after_the_first_frame() {
+fn only_the_background_colour_is_queried_and_only_after_the_first_frame() {
     let mut pty = demo();
     pty.send("q");
     pty.wait_for_end();
@@ -63,7 +64,7 @@ fn nothing_but_its_background_is_asked_of_the_terminal_and_that_after_the_first_
 }
 
 #[test]
-fn without_colours_the_terminal_is_asked_nothing() {
+fn without_colours_the_terminal_is_not_queried() {
     let mut pty = Pty::spawn(Setup::demo().with("NO_COLOR", "1"));
     pty.wait_for_text("NEEDS YOU");
     pty.send("q");
@@ -72,11 +73,11 @@ fn without_colours_the_terminal_is_asked_nothing() {
 }
 
 #[test]
-fn a_late_answer_between_typed_keys_changes_the_colours_and_types_nothing() {
+fn a_late_reply_between_typed_keys_changes_the_theme_and_types_nothing() {
     let mut pty = demo();
     pty.send("2");
     pty.wait_for_text("7 days UTC");
-    // The 1 in it would go to the jobs.
+    // Otherwise the 1 in it would switch to the jobs.
     pty.send("jj\x1b]11;rgb:ffff/ffff/ffff\x1b\\j");
     pty.wait_for_sent("38;5;24");
     pty.wait_for_text("7 days UTC");
@@ -88,20 +89,20 @@ fn a_late_answer_between_typed_keys_changes_the_colours_and_types_nothing() {
 }
 
 #[test]
-fn an_esc_typed_before_the_first_frame_is_not_taken_for_a_part_of_an_answer() {
+fn an_esc_typed_before_the_first_frame_is_not_taken_as_part_of_a_reply() {
     let mut pty = Pty::spawn(Setup::demo());
     pty.send("?\x1b");
     pty.wait_for_sent("\x1b]11;?");
     pty.send("\x1b]11;rgb:ffff/ffff/ffff\x1b\\");
     pty.wait_for_sent("38;5;24");
     pty.send("2");
-    // With the help open it would be typed into its filter.
+    // With the help open it would be typed into the filter.
     pty.wait_for_text("7 days UTC");
     pty.quit();
 }
 
 #[test]
-fn an_answer_that_comes_after_quitting_is_not_left_to_the_shell() {
+fn a_reply_after_quitting_does_not_reach_the_shell() {
     let mut pty = Pty::spawn(Setup::shell());
     pty.send("PS1='rea''dy> '; stty -echo\r");
     pty.wait_for_text("ready>");
@@ -120,7 +121,7 @@ fn an_answer_that_comes_after_quitting_is_not_left_to_the_shell() {
 }
 
 #[test]
-fn a_storm_of_sizes_down_to_one_cell_ends_in_a_whole_screen() {
+fn many_resizes_down_to_one_cell_end_with_a_complete_screen() {
     let mut pty = demo();
     for (columns, rows) in [(1, 1), (300, 100), (2, 60), (200, 1), (20, 5), (39, 11), (160, 48), (1, 1), (80, 24)] {
         pty.resize(columns, rows);
@@ -147,7 +148,7 @@ fn signals_end_it_cleanly() {
         let mut pty = demo();
         pty.signal(signal);
         assert_eq!(pty.wait_for_end(), code, "{signal:?}");
-        pty.assert_given_back();
+        pty.assert_restored();
     }
 }
 
@@ -159,7 +160,7 @@ fn it_ends_when_its_terminal_is_gone() {
 }
 
 #[test]
-fn it_ends_when_its_terminal_is_gone_and_nobody_tells() {
+fn it_ends_when_its_terminal_is_gone_even_without_a_hangup_signal() {
     // `trap '' HUP` is inherited: the signal is ignored, as under nohup.
     let mut pty = Pty::spawn(Setup::demo().under(&["sh", "-c", "trap '' HUP; \"$0\" \"$@\""]));
     pty.wait_for_text("NEEDS YOU");
@@ -168,20 +169,20 @@ fn it_ends_when_its_terminal_is_gone_and_nobody_tells() {
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back_before_it_speaks() {
+fn a_panic_restores_the_terminal_before_its_message() {
     for place in ["loop", "task"] {
         let mut pty = Pty::spawn(Setup::demo().with("DOCDECK_TEST_PANIC", place));
         assert_eq!(pty.wait_for_end(), 101, "{place}");
-        pty.assert_given_back();
+        pty.assert_restored();
         let sent = pty.sent();
         let left = sent.rfind("\x1b[?1049l").expect("the alternate screen was left");
-        let spoke = sent.find("stopped because of a mistake").expect("a message");
+        let spoke = sent.find("docdeck crashed").expect("a message");
         assert!(left < spoke, "{place}");
     }
 }
 
 #[test]
-fn a_sequence_cut_in_the_middle_stops_nothing() {
+fn an_interrupted_escape_sequence_does_not_block_input() {
     let mut pty = demo();
     pty.send("\x1b[");
     pty.signal(Signal::TERM);
@@ -189,7 +190,7 @@ fn a_sequence_cut_in_the_middle_stops_nothing() {
 }
 
 #[test]
-fn ctrl_z_goes_back_to_the_shell_and_fg_repaints() {
+fn ctrl_z_returns_to_the_shell_and_fg_redraws() {
     let mut pty = Pty::spawn(Setup::shell());
     pty.send("PS1='rea''dy> '; stty -echo\r");
     pty.wait_for_text("ready>");
@@ -213,17 +214,17 @@ fn ctrl_z_goes_back_to_the_shell_and_fg_repaints() {
 }
 
 #[test]
-fn ctrl_z_without_a_shell_to_come_back_from_stays() {
+fn ctrl_z_without_a_job_control_shell_does_not_suspend() {
     let mut pty = demo();
     pty.send("\x1a");
-    pty.wait_for_text("no shell");
+    pty.wait_for_text("Can't suspend");
     pty.quit();
 }
 
-/// In a container the session's leader can be outside: the kernel then says 0 for its id.
+/// In a container the session leader can be outside; the kernel then reports 0 as its id.
 #[cfg(target_os = "linux")]
 #[test]
-fn ctrl_z_in_a_session_that_was_begun_outside_the_container_stays() {
+fn ctrl_z_in_a_session_started_outside_the_container_does_not_suspend() {
     let contained = ["unshare", "--user", "--pid", "--fork", "sh", "-c", "\"$0\" \"$@\"; exit $?"];
     let allowed = std::process::Command::new("unshare").args(["--user", "--pid", "--fork", "true"]).status();
     if !allowed.is_ok_and(|status| status.success()) {
@@ -233,21 +234,21 @@ fn ctrl_z_in_a_session_that_was_begun_outside_the_container_stays() {
     let mut pty = Pty::spawn(Setup::demo().under(&contained));
     pty.wait_for_text("NEEDS YOU");
     pty.send("\x1a");
-    pty.wait_for_text("no shell");
+    pty.wait_for_text("Can't suspend");
     pty.quit();
 }
 
 #[test]
-fn a_continue_from_outside_repaints() {
+fn sigcont_from_outside_redraws() {
     let mut pty = demo();
-    pty.wipe();
+    pty.clear_screen();
     pty.signal(Signal::CONT);
     pty.wait_for_text("NEEDS YOU");
     pty.quit();
 }
 
-/// The demo with a text in the editor for a new job, and this as the user's own editor.
-fn writing(editor: &str) -> Pty {
+/// The demo with text in the editor for a new job, and this command as the external editor.
+fn demo_with_editor(editor: &str) -> Pty {
     let mut pty = Pty::spawn(Setup::demo().with("EDITOR", editor));
     pty.wait_for_text("NEEDS YOU");
     pty.send("n");
@@ -259,13 +260,13 @@ fn writing(editor: &str) -> Pty {
 
 fn leave(mut pty: Pty) {
     pty.send("\x1b");
-    pty.wait_for_text("Draft kept");
+    pty.wait_for_text("Draft saved");
     pty.quit();
 }
 
 #[test]
-fn ctrl_g_lends_the_terminal_to_the_editor_and_takes_its_text() {
-    let mut pty = writing("sh -c 'echo at the editor; cat \"$0\"; echo Ended there >> \"$0\"'");
+fn ctrl_g_gives_the_terminal_to_the_external_editor_and_loads_its_text() {
+    let mut pty = demo_with_editor("sh -c 'echo at the editor; cat \"$0\"; echo Ended there >> \"$0\"'");
     pty.send("\x07");
     pty.wait_for("the dashboard again, with both lines", |screen| {
         let text = screen.contents();
@@ -280,9 +281,9 @@ fn ctrl_g_lends_the_terminal_to_the_editor_and_takes_its_text() {
 }
 
 #[test]
-fn an_editor_that_is_not_there_or_fails_leaves_the_text_as_it_was() {
+fn a_missing_or_failing_editor_leaves_the_text_unchanged() {
     for editor in ["docdeck-no-such-editor", "sh -c 'echo lost > \"$0\"; exit 3'"] {
-        let mut pty = writing(editor);
+        let mut pty = demo_with_editor(editor);
         pty.send("\x07");
         pty.wait_for("a reason", |screen| {
             let text = screen.contents();
@@ -294,10 +295,10 @@ fn an_editor_that_is_not_there_or_fails_leaves_the_text_as_it_was() {
 }
 
 #[test]
-fn ctrl_c_in_the_editor_ends_the_editor_alone() {
-    let mut pty = writing("sh -c 'echo at work; exec sleep 600'");
+fn ctrl_c_in_the_external_editor_ends_only_the_editor() {
+    let mut pty = demo_with_editor("sh -c 'echo at work; exec sleep 600'");
     pty.send("\x07");
-    // Before it runs there is nothing that Ctrl-C could end.
+    // Before the editor runs there is nothing that Ctrl-C could end.
     pty.wait_for("the editor at work", |screen| !screen.alternate_screen() && screen.contents().contains("at work"));
     pty.send("\x03");
     pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("Your text"));
@@ -305,8 +306,8 @@ fn ctrl_c_in_the_editor_ends_the_editor_alone() {
 }
 
 #[test]
-fn ctrl_backslash_in_a_program_that_has_the_terminal_is_for_that_program_alone() {
-    let mut pty = writing("sh -c 'ulimit -c 0; echo at work; exec sleep 600'");
+fn ctrl_backslash_in_a_foreground_program_reaches_only_that_program() {
+    let mut pty = demo_with_editor("sh -c 'ulimit -c 0; echo at work; exec sleep 600'");
     pty.send("\x07");
     pty.wait_for("the editor at work", |screen| !screen.alternate_screen() && screen.contents().contains("at work"));
     pty.send("\x1c");
@@ -315,26 +316,26 @@ fn ctrl_backslash_in_a_program_that_has_the_terminal_is_for_that_program_alone()
 }
 
 #[test]
-fn a_signal_to_end_while_the_terminal_is_lent_ends_both() {
-    let mut pty = writing("sh -c 'exec sleep 600'");
+fn a_termination_signal_during_a_foreground_program_ends_both() {
+    let mut pty = demo_with_editor("sh -c 'exec sleep 600'");
     pty.send("\x07");
     pty.wait_for("the terminal lent", |screen| !screen.alternate_screen());
     pty.signal(Signal::TERM);
     assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.assert_restored();
 }
 
 #[test]
-fn without_configuration_a_page_takes_what_is_needed() {
+fn without_configuration_the_welcome_page_collects_the_settings() {
     let mut pty = Pty::spawn(Setup::dashboard());
     pty.wait_for_text("Welcome to docdeck");
     pty.send("\x03");
     assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.assert_restored();
 }
 
 #[test]
-fn a_quiet_screen_sends_nothing() {
+fn an_idle_screen_sends_nothing() {
     let mut pty = Pty::spawn(Setup::dashboard());
     pty.wait_for_text("Welcome to docdeck");
     pty.wait_for_quiet();
@@ -351,7 +352,7 @@ fn a_dumb_terminal_is_refused_with_a_reason() {
 }
 
 #[test]
-fn the_console_of_linux_is_told_nothing_that_it_would_print() {
+fn the_linux_console_is_sent_nothing_that_it_would_print() {
     let mut pty = Pty::spawn(Setup::demo().with("TERM", "linux"));
     pty.wait_for_text("NEEDS YOU");
     pty.send("q");
@@ -359,10 +360,10 @@ fn the_console_of_linux_is_told_nothing_that_it_would_print() {
     for sequence in ["?2026", "\x1b[>", "\x1b[<", "\x1b]"] {
         assert!(!pty.sent().contains(sequence), "{sequence:?}");
     }
-    pty.assert_given_back();
+    pty.assert_restored();
 }
 
-/// The command in a folder of its own, without a terminal.
+/// The command without a terminal, in a new folder.
 fn without_terminal(arguments: &[&str]) -> (assert_cmd::Command, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = assert_cmd::Command::new(pty::program());
@@ -370,43 +371,43 @@ fn without_terminal(arguments: &[&str]) -> (assert_cmd::Command, tempfile::TempD
     (command, folder)
 }
 
-fn said(command: &mut assert_cmd::Command, code: i32) -> String {
+fn output_of(command: &mut assert_cmd::Command, code: i32) -> String {
     let output = command.assert().code(code).get_output().clone();
     assert!(output.stdout.is_empty(), "{:?}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
-fn without_a_terminal_the_demo_says_so_and_ends_with_2() {
+fn without_a_terminal_the_demo_reports_that_and_exits_with_2() {
     let (mut command, _folder) = without_terminal(&["demo"]);
-    assert!(said(&mut command, 2).contains("needs a terminal"));
+    assert!(output_of(&mut command, 2).contains("needs an interactive terminal"));
 }
 
 #[test]
-fn without_a_terminal_and_configuration_it_says_how_to_set_it_up() {
+fn without_a_terminal_and_configuration_it_explains_the_setup() {
     let (mut command, _folder) = without_terminal(&[]);
-    let said = said(&mut command, 2);
+    let output = output_of(&mut command, 2);
     for part in ["DOCDECK_API_KEY", "DOCDECK_PROJECT_ID", "config.toml", "docdeck demo"] {
-        assert!(said.contains(part), "{said}");
+        assert!(output.contains(part), "{output}");
     }
 }
 
 #[test]
-fn a_mistake_in_the_configuration_is_said_with_its_place() {
+fn a_configuration_mistake_is_reported_with_its_position() {
     let (mut command, folder) = without_terminal(&[]);
     let path = folder.path().join("mine.toml");
     std::fs::write(&path, "[profiles.a]\nproject = \"p\"\n").expect("written");
-    assert!(said(command.arg("--config").arg(&path), 2).contains("mine.toml:2:1:"));
+    assert!(output_of(command.arg("--config").arg(&path), 2).contains("mine.toml:2:1:"));
 }
 
 #[test]
 fn an_unknown_option_is_a_usage_error() {
     let (mut command, _folder) = without_terminal(&["--nonsense"]);
-    assert!(said(&mut command, 2).contains("--nonsense"));
+    assert!(output_of(&mut command, 2).contains("--nonsense"));
 }
 
 #[test]
-fn the_simulator_prints_lines_for_a_shell_and_serves_until_it_is_ended() {
+fn the_simulator_prints_shell_lines_and_serves_until_it_is_stopped() {
     for (signal, code) in [(Signal::TERM, 0), (Signal::INT, 130)] {
         let mut pty = Pty::spawn(Setup::simulator());
         pty.wait_for_text("export DOCDECK_PROJECT_ID=");

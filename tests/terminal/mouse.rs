@@ -1,5 +1,5 @@
-//! The mouse in a real terminal: which modes are switched on and given back, what comes in through them, and that a burst
-//! of the wheel costs few frames.
+//! The mouse in a real terminal: which modes are switched on and off again, how mouse events arrive, and that a burst
+//! of wheel events costs few frames.
 
 use crate::pty::{Pty, Setup};
 use vt100::{MouseProtocolEncoding, MouseProtocolMode};
@@ -8,7 +8,7 @@ const MODES: [&str; 4] = ["?1000", "?1002", "?1003", "?1006"];
 
 fn demo() -> Pty {
     let mut pty = Pty::spawn(Setup::demo());
-    pty.wait_for_text("known here");
+    pty.wait_for_text("tracked");
     pty
 }
 
@@ -16,23 +16,23 @@ fn quit(mut pty: Pty) {
     pty.quit();
 }
 
-/// A click, by column and row from 1.
+/// A click at this column and row, counted from 1.
 fn click(pty: &mut Pty, column: u16, row: u16) {
     pty.send(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
 }
 
 #[test]
-fn it_is_reported_while_it_is_on_and_never_every_motion() {
+fn the_mouse_is_captured_while_it_is_on_but_never_for_every_motion() {
     let mut pty = demo();
     assert_eq!(pty.screen().mouse_protocol_mode(), MouseProtocolMode::ButtonMotion);
     assert_eq!(pty.screen().mouse_protocol_encoding(), MouseProtocolEncoding::Sgr);
     pty.send("M");
-    pty.wait_for_text("The mouse is off");
+    pty.wait_for_text("Mouse off");
     assert_eq!(pty.screen().mouse_protocol_mode(), MouseProtocolMode::None);
     pty.send("M");
-    pty.wait_for_text("The mouse is on");
+    pty.wait_for_text("Mouse on");
     assert_eq!(pty.screen().mouse_protocol_mode(), MouseProtocolMode::ButtonMotion);
-    // In a wide terminal a tab stands where it does whatever else the line says.
+    // In a wide terminal the position of a tab does not depend on the rest of the header.
     pty.resize(160, 40);
     pty.wait_for("both panes", |screen| screen.contents().contains("┐┌"));
     let before = pty.screen().contents().split_once("2 Views").expect("the second tab").0.chars().count();
@@ -43,9 +43,9 @@ fn it_is_reported_while_it_is_on_and_never_every_motion() {
 }
 
 #[test]
-fn switched_off_by_the_configuration_it_costs_no_mode_at_all() {
+fn with_the_mouse_off_in_the_configuration_no_mouse_mode_is_sent() {
     let mut pty = Pty::spawn(Setup::demo_with(&[], "[ui]\nmouse = false\n"));
-    pty.wait_for_text("known here");
+    pty.wait_for_text("tracked");
     pty.send("q");
     assert_eq!(pty.wait_for_end(), 0);
     let sent = pty.sent();
@@ -53,10 +53,10 @@ fn switched_off_by_the_configuration_it_costs_no_mode_at_all() {
 }
 
 #[test]
-fn a_program_that_gets_the_terminal_gets_it_without_the_mouse_and_it_comes_back_as_it_was() {
+fn a_foreground_program_runs_without_the_mouse_and_the_mode_is_restored_afterwards() {
     let command = "[[commands]]\nkey = \"X\"\nname = \"greet\"\nrun = [\"sh\", \"-c\", \"echo hello\"]\n";
     let mut pty = Pty::spawn(Setup::demo_with(&[], command));
-    pty.wait_for_text("known here");
+    pty.wait_for_text("tracked");
     for (times, mode) in [(1, MouseProtocolMode::ButtonMotion), (2, MouseProtocolMode::None)] {
         pty.send("X");
         pty.wait_for("the command", |screen| {
@@ -67,36 +67,36 @@ fn a_program_that_gets_the_terminal_gets_it_without_the_mouse_and_it_comes_back_
         pty.wait_for("the dashboard", |screen| screen.alternate_screen() && screen.contents().contains("NEEDS YOU"));
         assert_eq!(pty.screen().mouse_protocol_mode(), mode);
         pty.send("M");
-        pty.wait_for_text(if mode == MouseProtocolMode::None { "The mouse is on" } else { "The mouse is off" });
+        pty.wait_for_text(if mode == MouseProtocolMode::None { "Mouse on" } else { "Mouse off" });
     }
     quit(pty);
 }
 
 #[test]
-fn cells_beyond_what_a_byte_can_name_are_reached_and_a_drag_outlives_a_resize() {
+fn columns_above_223_can_be_clicked_and_a_drag_survives_a_resize() {
     let mut pty = demo();
     pty.resize(300, 50);
     pty.wait_for("the detail beside the list", |screen| screen.contents_between(1, 165, 1, 166).contains('┌'));
-    // From the divider to column 250, a resize on the way.
+    // Drags the divider to column 250, with a resize on the way.
     pty.send("\x1b[<0;166;20M\x1b[<32;240;20M");
     pty.wait_for("the divider", |screen| screen.contents_between(1, 239, 1, 240).contains('┌'));
     pty.resize(290, 50);
     pty.send("\x1b[<32;251;20M\x1b[<32;9999;9999M\x1b[<32;241;20M\x1b[<0;241;20m");
     pty.wait_for("the divider again", |screen| screen.contents_between(1, 240, 1, 241).contains('┌'));
-    // A key of the footer far to the right would be none; the detail there takes the keys.
+    // Far to the right the footer has no keys; the click focuses the detail pane.
     click(&mut pty, 280, 20);
     pty.wait_for_text("rename");
     quit(pty);
 }
 
 #[test]
-fn a_burst_of_the_wheel_is_taken_in_before_it_is_drawn() {
+fn a_burst_of_wheel_events_is_handled_before_the_next_frame() {
     let mut pty = Pty::spawn(Setup::demo_with(&["--jobs", "400"], ""));
-    pty.wait_for_text("known here");
+    pty.wait_for_text("tracked");
     let frames = |pty: &Pty| pty.sent().matches("\x1b[?2026h").count();
     let before = frames(&pty);
     pty.send(&"\x1b[<65;10;10M".repeat(300));
-    // The last job is in sight once every notch was taken in.
+    // The last job is visible once every wheel event is handled.
     pty.send("3");
     pty.wait_for_text("3 Log");
     pty.send("1");

@@ -1,8 +1,8 @@
-//! Turning to another profile in the terminal: a program that asks for a password has it meanwhile, and gives it back.
+//! Switching profiles in a terminal: a key command that asks for a password gets the terminal and returns it.
 
 use crate::pty::{Pty, Setup};
 
-/// Nobody listens there: what can be seen is what is on disk.
+/// Nothing listens on that port: the screens show only what is on disk.
 fn config(command: &str) -> String {
     let profile = |name: &str, key: &str| {
         format!("[profiles.{name}]\nbase_url = \"http://127.0.0.1:9\"\nproject_id = \"{name}-docs\"\n{key}\n")
@@ -12,10 +12,10 @@ fn config(command: &str) -> String {
 }
 
 #[test]
-fn a_key_command_gets_the_terminal_and_the_other_profile_comes_back_with_it() {
+fn a_key_command_gets_the_terminal_and_then_the_other_profile_appears() {
     let ask = "printf 'PIN: ' >/dev/tty; read pin </dev/tty; echo mint_$pin";
     let mut pty = Pty::spawn(Setup::dashboard_with(&config(ask)));
-    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.wait_for_text("No jobs yet.");
     pty.send("nA thought for one");
     pty.wait_for_text("A thought for one");
     pty.send("\x1b");
@@ -23,18 +23,18 @@ fn a_key_command_gets_the_terminal_and_the_other_profile_comes_back_with_it() {
     pty.send("Pj\r");
     pty.wait_for("the question, outside of the dashboard", |screen| {
         !screen.alternate_screen()
-            && screen.contents().contains("docdeck runs sh for the key")
+            && screen.contents().contains("Running sh for the key")
             && screen.contents().contains("PIN:")
     });
     pty.send("m4rked\r");
     pty.wait_for("the other profile", |screen| screen.alternate_screen() && screen.contents().contains("docdeck  two"));
-    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.wait_for_text("No jobs yet.");
     pty.send("D");
-    pty.wait_for_text("There are no drafts.");
+    pty.wait_for_text("No drafts.");
     pty.send("Pk\r");
-    pty.wait_for("the first profile with its record", |screen| {
+    pty.wait_for("the first profile with its jobs", |screen| {
         let text = screen.contents();
-        text.contains("docdeck  one") && text.contains("No jobs are known on this computer yet.")
+        text.contains("docdeck  one") && text.contains("No jobs yet.")
     });
     pty.send("D");
     pty.wait_for_text("A thought for one");
@@ -43,12 +43,12 @@ fn a_key_command_gets_the_terminal_and_the_other_profile_comes_back_with_it() {
 }
 
 #[test]
-fn a_key_command_that_fails_leaves_the_old_profile_with_what_it_said() {
+fn a_failing_key_command_keeps_the_old_profile_and_shows_its_output() {
     let mut pty = Pty::spawn(Setup::dashboard_with(&config("echo locked >&2; exit 3")));
-    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.wait_for_text("No jobs yet.");
     pty.send("Pj\r");
     pty.wait_for_text("Still on one: two can't be used.");
-    pty.wait_for_text("said: locked");
+    pty.wait_for_text("printed: locked");
     pty.send("\x1b");
     pty.wait_for("the list to be gone", |screen| !screen.contents().contains("Still on one"));
     pty.wait_for_text("docdeck  one");
@@ -56,7 +56,7 @@ fn a_key_command_that_fails_leaves_the_old_profile_with_what_it_said() {
 }
 
 #[test]
-fn a_theme_that_is_kept_is_written_into_the_configuration() {
+fn a_saved_theme_is_written_to_the_configuration() {
     let home = tempfile::tempdir().expect("a folder");
     let path = home.path().join("config.toml");
     let mine = config("echo mint_k") + "[ui]\nmouse = false # mine\n";
@@ -64,12 +64,12 @@ fn a_theme_that_is_kept_is_written_into_the_configuration() {
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("mode");
     let setup = Setup::dashboard().with("HOME", &home.path().display().to_string());
     let mut pty = Pty::spawn(setup.with("DOCDECK_CONFIG", &path.display().to_string()));
-    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.wait_for_text("No jobs yet.");
     pty.send(":theme light\r");
-    pty.wait_for_text("Theme light, until you quit. To keep it, press Ctrl-S");
+    pty.wait_for_text("Theme light, until you quit. To save it, press Ctrl-S");
     assert_eq!(std::fs::read_to_string(&path).expect("there"), mine);
     pty.send(":theme light\x13");
-    pty.wait_for_text("Theme light, saved in");
+    pty.wait_for_text("Theme light saved in");
     assert_eq!(std::fs::read_to_string(&path).expect("there"), mine + "theme = \"light\"\n");
     pty.quit();
 }

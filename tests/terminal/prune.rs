@@ -1,4 +1,4 @@
-//! `docdeck prune` as it is built: what it removes, what it says, and that it needs nothing but the store.
+//! `docdeck prune` as a built program: what it removes, what it prints, and that it needs only the database.
 
 use crate::pty;
 use docdeck::model::Time;
@@ -8,7 +8,7 @@ use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
 use docdeck::store::{ReportAnswer, Store};
 use std::path::Path;
 
-/// What a run said on stdout and on stderr.
+/// Stdout and stderr of a run.
 fn prune(folder: &Path, arguments: &[&str], code: i32) -> (String, String) {
     let mut command = assert_cmd::Command::new(pty::program());
     command.env_clear().envs(pty::environment(folder)).arg("prune").arg("--data-dir").arg(folder.join("data"));
@@ -26,7 +26,7 @@ fn scope(project: &str) -> Scope {
     Scope { base_url: "http://127.0.0.1:1".to_owned(), project: project.to_owned(), organization: None }
 }
 
-/// A store with a whole report and an answer, a range of each age in days, and a job.
+/// Creates a store with a complete report and an answer, a range for each age in days, and a job.
 async fn fill(folder: &Path, project: &str, ages: &[i64]) {
     let now: Time = chrono::Utc::now();
     let (store, _) = Store::open(&folder.join("data"), now).expect("a store");
@@ -40,32 +40,32 @@ async fn fill(folder: &Path, project: &str, ages: &[i64]) {
         let range = DateRange::new(first, first).expect("a range");
         let query = ViewsQuery { range, limit: 250, page: 1 };
         store.save_views(&scope(project), query, &answer, as_of).await.expect("kept");
-        let next = ReportAnswer { range, number: 1, answer, complete: true, as_of, since: None };
+        let next = ReportAnswer { range, number: 1, answer, complete: true, as_of, restarted_at: None };
         assert!(store.absorb_answer(&scope(project), next).await.expect("kept"));
     }
     store.add_new_job(&scope(project), "Fix the links", now).await.expect("kept");
     store.close().await;
 }
 
-async fn left(folder: &Path, project: &str) -> (usize, usize) {
+async fn remaining(folder: &Path, project: &str) -> (usize, usize) {
     let (store, _) = Store::open(&folder.join("data"), chrono::Utc::now()).expect("a store");
-    let kept = store.kept_views(&scope(project)).await.expect("read");
+    let kept = store.cached_ranges(&scope(project)).await.expect("read");
     let jobs = store.jobs(&scope(project)).await.expect("read");
     store.close().await;
     (kept.ranges.len(), jobs.len())
 }
 
 #[test]
-fn without_a_store_it_says_so_and_makes_none() {
+fn without_a_store_prune_reports_that_and_creates_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let (out, err) = prune(folder.path(), &["--all"], 0);
-    assert_eq!(out, format!("There is no store in {}: nothing to remove.", folder.path().join("data").display()));
+    assert_eq!(out, format!("Nothing to remove: {} contains no database.", folder.path().join("data").display()));
     assert_eq!((err.as_str(), folder.path().join("data").exists()), ("", false));
     assert_eq!(json(folder.path(), &[])["ranges"], 0);
 }
 
 #[tokio::test]
-async fn without_a_key_old_page_views_go_and_jobs_stay() {
+async fn without_a_key_old_page_views_are_removed_and_jobs_stay() {
     let folder = tempfile::tempdir().expect("a folder");
     fill(folder.path(), "docs", &[1, 30, 401, 500]).await;
     let file = folder.path().join("data/docdeck.db");
@@ -73,31 +73,31 @@ async fn without_a_key_old_page_views_go_and_jobs_stay() {
     let before = size();
     let would = json(folder.path(), &["--dry-run"]);
     assert_eq!((&would["dryRun"], &would["ranges"], &would["bytesBefore"]), (&true.into(), &2.into(), &before.into()));
-    assert_eq!(left(folder.path(), "docs").await, (4, 1), "only said");
+    assert_eq!(remaining(folder.path(), "docs").await, (4, 1), "a dry run removes nothing");
     let (out, _) = prune(folder.path(), &[], 0);
     assert!(out.starts_with("Removed page views of 2 ranges: 2 reports of all pages, 2 answers, 2 totals.\n"), "{out}");
-    assert!(out.contains("The store took ") && size() < before, "{out}");
-    assert_eq!(left(folder.path(), "docs").await, (2, 1));
-    assert!(prune(folder.path(), &[], 0).0.starts_with("No page views to remove.\nThe store takes "));
+    assert!(out.contains("The database used ") && size() < before, "{out}");
+    assert_eq!(remaining(folder.path(), "docs").await, (2, 1));
+    assert!(prune(folder.path(), &[], 0).0.starts_with("No page views to remove.\nThe database uses "));
 }
 
 #[tokio::test]
-async fn a_number_of_ranges_is_kept_in_each_project_or_in_the_one_that_is_named() {
+async fn keeping_n_ranges_applies_to_each_project_or_only_to_the_named_one() {
     let folder = tempfile::tempdir().expect("a folder");
     fill(folder.path(), "docs", &[1, 2, 3]).await;
     fill(folder.path(), "blog", &[1, 2, 3]).await;
     assert_eq!(json(folder.path(), &["--keep", "2", "--project", "blog"])["ranges"], 1);
-    assert_eq!((left(folder.path(), "docs").await.0, left(folder.path(), "blog").await.0), (3, 2));
+    assert_eq!((remaining(folder.path(), "docs").await.0, remaining(folder.path(), "blog").await.0), (3, 2));
     assert_eq!(json(folder.path(), &["--keep", "1"])["ranges"], 3);
     assert_eq!(json(folder.path(), &["--all"])["ranges"], 2);
-    assert_eq!((left(folder.path(), "docs").await, left(folder.path(), "blog").await), ((0, 1), (0, 1)));
+    assert_eq!((remaining(folder.path(), "docs").await, remaining(folder.path(), "blog").await), ((0, 1), (0, 1)));
 }
 
 #[tokio::test]
-async fn a_store_that_can_not_be_written_keeps_what_it_has_and_ends_with_2() {
+async fn a_store_that_cannot_be_written_keeps_its_data_and_prune_exits_with_2() {
     let folder = tempfile::tempdir().expect("a folder");
     fill(folder.path(), "docs", &[500]).await;
-    // A journal that can't be made, as in a folder that can't be written; works for root as well.
+    // The journal can't be created, as in a read-only folder; this works for root as well.
     let journal = folder.path().join("data/docdeck.db-journal");
     std::fs::remove_file(&journal).expect("the empty one of the last transaction");
     std::os::unix::fs::symlink("/nonexistent/journal", &journal).expect("a link");
@@ -105,27 +105,27 @@ async fn a_store_that_can_not_be_written_keeps_what_it_has_and_ends_with_2() {
     assert!(out.is_empty() && err.contains("can't be written, so nothing was changed: make it writable"), "{err}");
     assert_eq!(json(folder.path(), &["--dry-run"])["ranges"], 1);
     std::fs::remove_file(journal).expect("removed");
-    assert_eq!(left(folder.path(), "docs").await, (1, 1));
+    assert_eq!(remaining(folder.path(), "docs").await, (1, 1));
 }
 
 #[test]
-fn a_store_that_is_not_docdecks_is_left_alone_and_ends_with_2() {
+fn a_database_of_another_program_is_left_unchanged_and_prune_exits_with_2() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("data")).expect("a folder");
     let db = rusqlite::Connection::open(folder.path().join("data/docdeck.db")).expect("a file");
     db.execute_batch("CREATE TABLE theirs (x)").expect("a table");
     drop(db);
     let (out, err) = prune(folder.path(), &["--all"], 2);
-    assert!(out.is_empty() && err.contains("the database of another program and was left untouched"), "{err}");
+    assert!(out.is_empty() && err.contains("the database of another program and was not changed"), "{err}");
 }
 
 #[test]
-fn the_help_says_what_is_never_touched() {
+fn the_help_states_what_is_never_removed() {
     let folder = tempfile::tempdir().expect("a folder");
     let (out, _) = prune(folder.path(), &["--help"], 0);
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        out.contains("Jobs, prompts and drafts are known here alone: they are never touched without --jobs."),
+        out.contains("Jobs, prompts and drafts are stored only on this computer and are removed only with --jobs."),
         "{out}"
     );
     assert!(out.contains("[default: 400 for page views"), "{out}");

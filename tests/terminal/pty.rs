@@ -1,4 +1,5 @@
-//! A program in a pseudo-terminal: what it sends is collected by a thread and read by an emulator; every wait has an end.
+//! Runs a program in a pseudo-terminal: a thread collects its output and a terminal emulator parses it. Every wait has
+//! a timeout.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -11,26 +12,26 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The built program: the one that belongs to the tests, or the one that `DOCDECK_PROGRAM` names.
+/// Path of the program: the one built for the tests, or `DOCDECK_PROGRAM`.
 pub(crate) fn program() -> String {
     std::env::var("DOCDECK_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_docdeck").to_owned())
 }
 
-/// Longest wait for anything: enough for a busy machine.
+/// Timeout of every wait; enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The key that makes the program draw the whole screen again.
+/// The key that redraws the complete screen.
 const REPAINT: &str = "\x0c";
-/// Nothing sent for this long counts as quiet.
+/// Time without output that counts as quiet.
 const QUIET: Duration = Duration::from_millis(150);
 
-/// An environment that knows nothing of this computer's user.
+/// An environment without settings of this computer's user.
 pub(crate) fn environment(home: &Path) -> Vec<(String, String)> {
     let home = home.display().to_string();
     let pairs = [("HOME", home.as_str()), ("TERM", "xterm-256color"), ("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin")];
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// What to run.
+/// A program to run, with its arguments, environment and home folder.
 pub(crate) struct Setup {
     words: Vec<String>,
     variables: Vec<(String, String)>,
@@ -48,12 +49,12 @@ impl Setup {
         Self::of(&[&program()])
     }
 
-    /// A demo that is the same every time and does not move by itself.
+    /// A demo that is the same every time and has no animation.
     pub(crate) fn demo() -> Self {
         Self::of(&[&program(), "demo"]).with("DOCDECK_REDUCED_MOTION", "1")
     }
 
-    /// A demo with these further arguments and a configuration file in its folder.
+    /// A demo with additional arguments and a configuration file in its folder.
     pub(crate) fn demo_with(arguments: &[&str], config: &str) -> Self {
         let mut setup = Self::demo();
         let path = setup.home.path().join("config.toml");
@@ -63,12 +64,12 @@ impl Setup {
         setup
     }
 
-    /// A command with its arguments.
+    /// A docdeck command.
     pub(crate) fn command(arguments: &[&str]) -> Self {
         Self::of(&[&[program().as_str()], arguments].concat())
     }
 
-    /// The dashboard on this configuration file in its home folder, which only its owner can read.
+    /// The dashboard with this configuration file in its home folder, readable only by its owner.
     pub(crate) fn dashboard_with(config: &str) -> Self {
         use std::os::unix::fs::OpenOptionsExt;
         let mut setup = Self::dashboard();
@@ -79,7 +80,7 @@ impl Setup {
         setup
     }
 
-    /// The doctor, on no configuration.
+    /// `docdeck doctor` without a configuration.
     pub(crate) fn doctor() -> Self {
         Self::of(&[&program(), "doctor", "--offline"])
     }
@@ -98,12 +99,11 @@ impl Setup {
         self
     }
 
-    /// Its whole environment.
     pub(crate) fn variables(&self) -> &[(String, String)] {
         &self.variables
     }
 
-    /// Runs it by these words in front of it.
+    /// Puts these words before the command line.
     pub(crate) fn under(mut self, words: &[&str]) -> Self {
         let front: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         self.words.splice(0..0, front);
@@ -115,13 +115,13 @@ impl Setup {
 struct Sent {
     bytes: Vec<u8>,
     ended: bool,
-    /// Nobody reads any more.
+    /// Ends the collecting thread.
     stop: bool,
 }
 
 type Shared = Arc<(Mutex<Sent>, Condvar)>;
 
-/// The program and its terminal.
+/// A running program and its terminal.
 pub(crate) struct Pty {
     child: Box<dyn Child + Send + Sync>,
     master: Option<Box<dyn MasterPty + Send>>,
@@ -134,12 +134,11 @@ pub(crate) struct Pty {
 }
 
 impl Pty {
-    /// Starts it at 80 × 24.
+    /// Starts the program at 80 × 24.
     pub(crate) fn spawn(setup: Setup) -> Self {
         Self::spawn_at(80, 24, setup)
     }
 
-    /// Starts it at this size.
     pub(crate) fn spawn_at(columns: u16, rows: u16, setup: Setup) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pty");
@@ -188,7 +187,7 @@ impl Pty {
         kill_process(id.expect("an id"), signal).expect("it runs");
     }
 
-    /// Closes the terminal. The collecting thread has an end of it too, and lets go of it with the next bytes.
+    /// Closes the terminal. The collecting thread has a handle too, and drops it when the next bytes arrive.
     pub(crate) fn hang_up(&mut self) {
         self.lock().stop = true;
         self.send(REPAINT);
@@ -196,23 +195,23 @@ impl Pty {
         self.master = None;
     }
 
-    /// Forgets what the screen shows.
-    pub(crate) fn wipe(&mut self) {
+    /// Clears the emulated screen.
+    pub(crate) fn clear_screen(&mut self) {
         self.read();
         self.parser = vt100::Parser::new(cells(24), cells(80), 0);
     }
 
-    /// All that was sent so far.
+    /// All bytes sent so far, as text.
     pub(crate) fn sent(&self) -> String {
         String::from_utf8_lossy(&self.lock().bytes).into_owned()
     }
 
-    /// How much was sent so far.
+    /// Number of bytes sent so far.
     pub(crate) fn sent_bytes(&self) -> usize {
         self.lock().bytes.len()
     }
 
-    /// The program's process.
+    /// Process id of the program.
     #[cfg(target_os = "linux")]
     pub(crate) fn process(&self) -> u32 {
         self.child.process_id().expect("it runs")
@@ -233,12 +232,12 @@ impl Pty {
             let sent = self.lock();
             let parsed = self.parsed;
             if sent.bytes.len() == parsed && (sent.ended || !self.wait(sent, deadline)) {
-                panic!("waited in vain for {what}; the screen:\n{}", self.parser.screen().contents());
+                panic!("timed out waiting for {what}; the screen:\n{}", self.parser.screen().contents());
             }
         }
     }
 
-    /// Presses these keys, again and again, until the text is shown: right after a text was sent they do nothing.
+    /// Presses these keys repeatedly until the text is shown: right after a prompt is sent, they have no effect.
     pub(crate) fn press_until(&mut self, keys: &str, text: &str) {
         let deadline = Instant::now() + PATIENCE;
         while !self.screen().contents().contains(text) {
@@ -248,18 +247,18 @@ impl Pty {
         }
     }
 
-    /// Waits for bytes that no screen shows.
+    /// Waits for bytes that the emulated screen doesn't show.
     pub(crate) fn wait_for_sent(&mut self, what: &str) {
         let deadline = Instant::now() + PATIENCE;
         loop {
             self.read();
-            // What comes after this look makes the lengths differ, and is looked at next.
+            // Bytes that arrive after this check make the lengths differ and are checked in the next iteration.
             if self.sent().contains(what) {
                 return;
             }
             let sent = self.lock();
             if sent.bytes.len() == self.parsed && (sent.ended || !self.wait(sent, deadline)) {
-                panic!("waited in vain for {what:?}; the screen:\n{}", self.parser.screen().contents());
+                panic!("timed out waiting for {what:?}; the screen:\n{}", self.parser.screen().contents());
             }
         }
     }
@@ -268,18 +267,18 @@ impl Pty {
     pub(crate) fn wait_for_quiet(&mut self) {
         let deadline = Instant::now() + PATIENCE;
         while self.sends_within(QUIET) {
-            assert!(Instant::now() < deadline, "never quiet");
+            assert!(Instant::now() < deadline, "the output never stopped");
         }
     }
 
-    /// Whether anything is sent within that time from now.
+    /// Whether anything is sent within this time.
     pub(crate) fn sends_within(&mut self, time: Duration) -> bool {
         self.read();
         let sent = self.lock();
         sent.bytes.len() > self.parsed || self.wait(sent, Instant::now() + time)
     }
 
-    /// The exit code, once it has ended and all that it sent is here.
+    /// Waits for the end of the program and all of its output; returns the exit code.
     pub(crate) fn wait_for_end(&mut self) -> u32 {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -297,28 +296,29 @@ impl Pty {
         }
     }
 
-    /// `q` ends it without an error, and the terminal is as it was. It is pressed once for every dialog that is open, and
-    /// again while letters do nothing.
+    /// Presses `q` until the program ends with code 0, and asserts that the terminal is restored. One `q` is needed for
+    /// every open dialog, and another while letters have no effect.
     pub(crate) fn quit(&mut self) {
         let deadline = Instant::now() + PATIENCE;
         while self.child.try_wait().expect("a status").is_none() {
             assert!(Instant::now() < deadline, "it does not end; the screen:\n{}", self.screen().contents());
-            // It may end just now.
+            // The program may end at this moment.
             let _ = self.writer.as_mut().map(|writer| writer.write_all(b"q").and_then(|()| writer.flush()));
             drop(self.wait_once(self.lock(), QUIET));
         }
         assert_eq!(self.wait_for_end(), 0);
-        self.assert_given_back();
+        self.assert_restored();
     }
 
-    /// The terminal is as it was before the program started.
-    pub(crate) fn assert_given_back(&mut self) {
+    /// Asserts that the terminal is as it was before the program started.
+    pub(crate) fn assert_restored(&mut self) {
         let now = format!("{:?}", self.master.as_ref().expect("not hung up").get_termios());
         assert_eq!(now, self.termios, "the terminal's settings");
         self.assert_modes_off();
     }
 
-    /// What was switched on is off again: by the emulator where it knows the mode, else by the balance of what was sent.
+    /// Asserts that every mode is off again: by the emulator's state if it supports the mode, otherwise by counting the
+    /// sequences sent.
     pub(crate) fn assert_modes_off(&mut self) {
         let screen = self.screen();
         assert!(!screen.alternate_screen(), "alternate screen");
@@ -345,7 +345,7 @@ impl Pty {
         self.shared.0.lock().expect("no panic while collecting")
     }
 
-    /// Waits for more bytes or the end; false when neither came in time.
+    /// Waits for more bytes or the end; returns false if neither comes in time.
     fn wait(&self, sent: MutexGuard<'_, Sent>, deadline: Instant) -> bool {
         let before = (sent.bytes.len(), sent.ended);
         let time = deadline.saturating_duration_since(Instant::now());

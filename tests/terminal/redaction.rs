@@ -1,5 +1,5 @@
-//! A marked key in the wrong place: in any field of a configuration, in a mistyped line, in an argument, and in what the
-//! service answers. It may not be printed, logged, shown or exported, in whatever form it comes.
+//! Puts a marked key in the wrong place: into any field of a configuration, a mistyped line, an argument, and the
+//! service's answers. In none of these forms may it be printed, logged, shown or exported.
 
 use crate::pty::{Pty, Setup, environment, program};
 use base64::Engine as _;
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const KEY: &str = "mint_m4rk3d8c1f0a7b62e9d5";
-/// What is looked for, in small letters.
+/// The lower-case text that the outputs must not contain.
 const MARK: &str = "m4rk3d";
 const MUTATIONS: u64 = 2_000;
-/// Every so many of them the built program is run as well.
+/// The built program also runs on each n-th mutation.
 const RUN_EVERY: u64 = 20;
 
-/// Every field, with a value of its kind.
+/// Every field with a value of its type.
 const CONFIG: &str = r##"default_profile = "docs"
 on_change = ["true", "x"]
 
@@ -60,10 +60,10 @@ name = "diff"
 run = ["true", "{pr}"]
 "##;
 
-/// Numbers that are the same in every run.
-struct Random(u64);
+/// A seeded generator: the numbers are the same in every run.
+struct TestRng(u64);
 
-impl Random {
+impl TestRng {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -74,19 +74,19 @@ impl Random {
 
 /// The configuration with the key somewhere in it, and up to two more mistakes.
 fn mutated(seed: u64) -> String {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = TestRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut lines: Vec<String> = CONFIG.lines().map(str::to_owned).collect();
     let at = random.below(lines.len());
     let Some(line) = lines.get_mut(at) else { return String::new() };
     *line = match random.below(8) {
-        // In place of a value, a name or a whole line.
+        // Replaces a value, a name or a complete line.
         0 => line.split_once(" = ").map_or(KEY.to_owned(), |(name, _)| format!("{name} = \"{KEY}\"")),
         1 => line.split_once(" = ").map_or(format!("[{KEY}]"), |(name, _)| format!("{name} = [\"{KEY}\"]")),
         2 => line.split_once(" = ").map_or(KEY.to_owned(), |(_, value)| format!("{KEY} = {value}")),
         3 => KEY.to_owned(),
         4 => format!("{line}\napi_key = \"{KEY}\""),
         5 => line.split_once(" = ").map_or(format!("\"{KEY}\""), |(name, _)| format!("{name} = {KEY}")),
-        // In the middle of it.
+        // Inserts it into the middle of a line.
         _ => {
             let (head, tail) = line.split_at(random.below(line.len() + 1));
             format!("{head}{KEY}{tail}")
@@ -126,7 +126,7 @@ fn write(path: &Path, text: &str) {
     file.and_then(|mut file| file.write_all(text.as_bytes())).expect("written");
 }
 
-/// What a command says on both streams, and what it leaves behind.
+/// Both output streams of a command, and the log file that it leaves behind.
 fn run(home: &Path, words: &[&str]) -> String {
     let mut command = Command::new(program());
     command.env_clear().envs(environment(home)).current_dir(home).stdin(Stdio::null());
@@ -139,7 +139,7 @@ fn run(home: &Path, words: &[&str]) -> String {
 }
 
 #[test]
-fn wherever_a_key_stands_in_a_configuration_nothing_prints_it() {
+fn a_key_anywhere_in_a_configuration_is_never_printed() {
     let home = tempfile::tempdir().expect("a folder");
     let config = home.path().join("config.toml");
     let flags = Flags { config: Some(config.clone()), ..Flags::default() };
@@ -154,8 +154,8 @@ fn wherever_a_key_stands_in_a_configuration_nothing_prints_it() {
                 refused += 1;
                 assert_unmarked(&what, &format!("{error} {error:?}"));
             }
-            Ok(Configured::Missing(missing)) => assert_unmarked(&what, &missing.how_to()),
-            // A key command with the marked name is not there; none that is there prints anything.
+            Ok(Configured::Missing(missing)) => assert_unmarked(&what, &missing.setup_instructions()),
+            // A key command with the marked name doesn't exist, and no command that exists prints anything.
             Ok(Configured::Ready(settings)) => {
                 if let Err(error) = runtime.block_on(settings.key.read()) {
                     assert_unmarked(&what, &format!("{error} {error:?}"));
@@ -163,7 +163,7 @@ fn wherever_a_key_stands_in_a_configuration_nothing_prints_it() {
             }
         }
         if let Ok(Some(found)) = file::read(&config) {
-            let own = found.file.own();
+            let own = found.file.customization();
             let keymap = docdeck::cli::customization::keymap(&own, &config);
             let commands =
                 keymap.as_ref().ok().map(|keymap| docdeck::cli::customization::commands(&own, keymap, &config));
@@ -209,8 +209,8 @@ fn a_key_in_the_wrong_field_is_printed_neither_by_doctor_nor_on_the_screen() {
     }
 }
 
-/// A service that repeats the key in every field of a good answer.
-fn repeating(form: &str) -> String {
+/// Starts a service that repeats the key in every field of a successful answer; returns its address.
+fn start_repeating_service(form: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let job = serde_json::json!({
@@ -232,7 +232,7 @@ fn repeating(form: &str) -> String {
             let mut body = vec![0; length.unwrap_or(0)];
             let _ = reader.read_exact(&mut body);
             let answer = if head.contains("/analytics/") { views.to_string() } else { job.to_string() };
-            // With escapes the key is in no byte of the answer.
+            // With escapes, the key is in no byte of the answer.
             let answer = answer.replace('_', "\\u005f");
             let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", answer.len());
             let _ = reader.get_mut().write_all((head + &answer).as_bytes());
@@ -247,11 +247,13 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_key_that_a_good_answer_repeats_in_any_form_is_shown_and_kept_nowhere() {
+fn a_key_repeated_by_a_successful_answer_is_never_shown_or_stored() {
     let in_base64 = STANDARD.encode(format!("Bearer {KEY}"));
     for form in [KEY.to_owned(), KEY.to_uppercase(), STANDARD.encode(KEY), in_base64, KEY.replace('_', "%5f")] {
-        let config =
-            format!("[profiles.a]\nbase_url = \"{}\"\nproject_id = \"p\"\napi_key = \"{KEY}\"\n", repeating(&form));
+        let config = format!(
+            "[profiles.a]\nbase_url = \"{}\"\nproject_id = \"p\"\napi_key = \"{KEY}\"\n",
+            start_repeating_service(&form)
+        );
         let home = tempfile::tempdir().expect("a folder");
         write(&home.path().join("config.toml"), &config);
         let commands: [&[&str]; 8] = [
@@ -265,8 +267,8 @@ fn a_key_that_a_good_answer_repeats_in_any_form_is_shown_and_kept_nowhere() {
             &["export"],
         ];
         for words in commands {
-            let said = run(home.path(), words);
-            assert_unmarked(&format!("{words:?} with {form}"), &said);
+            let output = run(home.path(), words);
+            assert_unmarked(&format!("{words:?} with {form}"), &output);
         }
         assert!(run(home.path(), &["show", "job-1"]).contains("***"), "the fields are there");
         for path in files_below(&home.path().join("data")) {
@@ -288,7 +290,7 @@ fn a_key_that_a_good_answer_repeats_in_any_form_is_shown_and_kept_nowhere() {
 }
 
 #[test]
-fn a_prompt_is_sent_and_kept_as_it_was_typed_whatever_is_in_it() {
+fn a_prompt_is_sent_and_stored_unchanged_even_if_it_contains_the_key() {
     let home = tempfile::tempdir().expect("a folder");
     let service = crate::service::Service::start(home.path(), &[]);
     let prompt = "Rotate mint_0123456789abcdef in the docs";

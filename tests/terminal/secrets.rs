@@ -1,5 +1,5 @@
-//! A marked key, and a proxy's marked password, through the dashboard and every command: they may be where the user put
-//! them, in the one header, and nowhere else.
+//! A marked key and a marked proxy password, through the dashboard and every command: they may be where the user put
+//! them and in the one header, and nowhere else.
 
 use crate::pty::{Pty, Setup as Run, environment, program};
 use docdeck::api::{Client, ClientOptions};
@@ -20,37 +20,37 @@ use std::sync::{Arc, Mutex};
 
 const KEY: &str = "mint_m4rk3dk3y";
 const PASSWORD: &str = "m4rk3dp4ss";
-/// What is looked for: either of them begins like this.
+/// Both secrets contain this text.
 const MARK: &str = "m4rk3d";
 
-/// A service that answers everything with an error whose words hold the key that it was asked with, as a careless gateway
-/// may, and that keeps what it was sent.
-struct Echo {
+/// A service that answers every request with an error that quotes the received key, as a careless gateway may do, and
+/// that records the requests.
+struct EchoService {
     url: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
-impl Echo {
+impl EchoService {
     fn start(status: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let asked = Arc::<Mutex<Vec<String>>>::default();
-        let kept = Arc::clone(&asked);
+        let requests = Arc::<Mutex<Vec<String>>>::default();
+        let received = Arc::clone(&requests);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let kept = Arc::clone(&kept);
-                std::thread::spawn(move || serve(stream, status, &kept));
+                let received = Arc::clone(&received);
+                std::thread::spawn(move || serve(stream, status, &received));
             }
         });
-        Self { url, asked }
+        Self { url, requests }
     }
 
-    fn asked(&self) -> Vec<String> {
-        self.asked.lock().expect("no panic").clone()
+    fn requests(&self) -> Vec<String> {
+        self.requests.lock().expect("no panic").clone()
     }
 }
 
-fn serve(stream: std::net::TcpStream, status: u16, kept: &Mutex<Vec<String>>) -> Option<()> {
+fn serve(stream: std::net::TcpStream, status: u16, received: &Mutex<Vec<String>>) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let mut head = String::new();
@@ -64,15 +64,17 @@ fn serve(stream: std::net::TcpStream, status: u16, kept: &Mutex<Vec<String>>) ->
         let mut body = vec![0; length.unwrap_or(0)];
         reader.read_exact(&mut body).ok()?;
         let key = head.lines().find_map(|line| line.split_once("Bearer ")).map_or("", |(_, key)| key).to_owned();
-        kept.lock().expect("no panic").push(head);
-        let said = serde_json::json!({ "error": format!("The key {key} of Bearer {key} was used.") }).to_string();
-        let head =
-            format!("HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", said.len());
-        reader.get_mut().write_all((head + &said).as_bytes()).ok()?;
+        received.lock().expect("no panic").push(head);
+        let answer = serde_json::json!({ "error": format!("The key {key} of Bearer {key} was used.") }).to_string();
+        let head = format!(
+            "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            answer.len()
+        );
+        reader.get_mut().write_all((head + &answer).as_bytes()).ok()?;
     }
 }
 
-/// A home folder with a configuration that holds the key, and with a proxy that wants a password.
+/// A home folder with a configuration that contains the key, and with a proxy that needs a password.
 struct Home {
     folder: tempfile::TempDir,
 }
@@ -100,8 +102,8 @@ impl Home {
         self.variables().iter().fold(Run::dashboard(), |setup, (name, value)| setup.with(name, value))
     }
 
-    /// Runs a command to its end under a umask; its code and all that it said. What its process tells others is looked at
-    /// while it runs.
+    /// Runs a command to its end under a umask; returns the exit code and all output. Its process arguments and
+    /// environment are checked while it runs.
     fn run(&self, words: &[&str], umask: &str) -> (i32, String) {
         let mut command = Command::new("sh");
         let script = format!("umask {umask}; exec \"$0\" \"$@\"");
@@ -109,20 +111,20 @@ impl Home {
         command.args(["-c", &script, &program()]).args(words).process_group(0);
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let told = std::fs::read(format!("/proc/{}/cmdline", child.id())).unwrap_or_default();
-        assert_unmarked(&format!("the arguments of {words:?}"), &told);
+        let arguments = std::fs::read(format!("/proc/{}/cmdline", child.id())).unwrap_or_default();
+        assert_unmarked(&format!("the arguments of {words:?}"), &arguments);
         let mut err = child.stderr.take().expect("stderr");
         let errors = std::thread::spawn(move || {
-            let mut said = String::new();
-            err.read_to_string(&mut said).map(|_| said)
+            let mut output = String::new();
+            err.read_to_string(&mut output).map(|_| output)
         });
-        let mut said = String::new();
-        child.stdout.take().expect("stdout").read_to_string(&mut said).expect("text");
-        said.push_str(&errors.join().expect("read").expect("text"));
-        (child.wait().expect("a status").code().unwrap_or(-1), said)
+        let mut output = String::new();
+        child.stdout.take().expect("stdout").read_to_string(&mut output).expect("text");
+        output.push_str(&errors.join().expect("read").expect("text"));
+        (child.wait().expect("a status").code().unwrap_or(-1), output)
     }
 
-    /// All files below but the configuration, which holds the key because the user put it there.
+    /// All files below it except the configuration, which contains the key because the user put it there.
     fn files(&self) -> Vec<PathBuf> {
         let mut found = files_below(self.folder.path());
         found.retain(|path| path.file_name().is_none_or(|name| name != "config.toml"));
@@ -130,14 +132,14 @@ impl Home {
     }
 
     #[track_caller]
-    /// After a dashboard has ended.
-    fn assert_neither_was_told(&self, pty: &mut Pty) {
+    /// Checks the folder, the terminal output and the requests after a dashboard has ended.
+    fn assert_no_secret_leaked(&self, pty: &mut Pty) {
         assert_unmarked("the terminal", pty.sent().as_bytes());
-        self.assert_nothing_is_kept();
+        self.assert_no_secret_on_disk();
         assert!(self.files().iter().any(|path| path.ends_with("docdeck.log")), "{:?}", self.files());
     }
 
-    fn assert_nothing_is_kept(&self) {
+    fn assert_no_secret_on_disk(&self) {
         for path in self.files() {
             assert_unmarked(&path.display().to_string(), &std::fs::read(&path).expect("read"));
         }
@@ -157,7 +159,7 @@ fn assert_unmarked(what: &str, bytes: &[u8]) {
     assert_eq!(near, None, "{what} holds a secret");
 }
 
-/// Every command that reads settings or the record.
+/// All commands that read the settings or the database.
 const COMMANDS: &[&[&str]] = &[
     &["new", "Mend the links"],
     &["new", "Mend the links", "--json"],
@@ -184,38 +186,38 @@ const COMMANDS: &[&[&str]] = &[
 ];
 
 #[test]
-fn no_command_says_or_keeps_the_key_even_if_the_service_says_it() {
+fn no_command_prints_or_stores_the_key_even_if_the_service_repeats_it() {
     for status in [400, 401, 403, 404, 429, 500] {
-        let service = Echo::start(status);
+        let service = EchoService::start(status);
         let home = Home::new(&service.url);
         for words in COMMANDS {
-            let (code, said) = home.run(words, "022");
-            assert!(code != 101 && !said.is_empty() | (code == 0), "{words:?} {code}: {said}");
-            assert_unmarked(&format!("{words:?} after a {status}"), said.as_bytes());
+            let (code, output) = home.run(words, "022");
+            assert!(code != 101 && !output.is_empty() | (code == 0), "{words:?} {code}: {output}");
+            assert_unmarked(&format!("{words:?} after a {status}"), output.as_bytes());
         }
-        home.assert_nothing_is_kept();
-        assert!(service.asked().iter().any(|head| head.contains(KEY)), "the service was asked with the key");
-        assert!(service.asked().iter().all(|head| !head.contains(PASSWORD)), "loopback needs no proxy");
+        home.assert_no_secret_on_disk();
+        assert!(service.requests().iter().any(|head| head.contains(KEY)), "the service was asked with the key");
+        assert!(service.requests().iter().all(|head| !head.contains(PASSWORD)), "loopback needs no proxy");
     }
 }
 
 #[test]
-fn neither_key_nor_proxy_password_is_said_when_the_proxy_is_of_no_use() {
-    // Nobody listens at the proxy, so the name is never looked up.
+fn neither_key_nor_proxy_password_is_printed_if_the_proxy_fails() {
+    // Nothing listens at the proxy, so the name is never resolved.
     let home = Home::new("https://docs.invalid");
     for words in COMMANDS {
-        let (_, said) = home.run(words, "022");
-        assert_unmarked(&format!("{words:?}"), said.as_bytes());
+        let (_, output) = home.run(words, "022");
+        assert_unmarked(&format!("{words:?}"), output.as_bytes());
     }
-    home.assert_nothing_is_kept();
+    home.assert_no_secret_on_disk();
 }
 
 #[test]
-fn the_dashboard_shows_and_keeps_neither() {
-    let service = Echo::start(400);
+fn the_dashboard_shows_and_stores_neither_secret() {
+    let service = EchoService::start(400);
     let home = Home::new(&service.url);
     let mut pty = Pty::spawn(home.dashboard());
-    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.wait_for_text("No jobs yet.");
     pty.send("nA first job\x13");
     pty.wait_for_text("Rejected: A first job");
     pty.press_until("3", " create ");
@@ -225,24 +227,24 @@ fn the_dashboard_shows_and_keeps_neither() {
     }
     pty.send("q");
     assert_eq!(pty.wait_for_end(), 0);
-    home.assert_neither_was_told(&mut pty);
+    home.assert_no_secret_leaked(&mut pty);
 }
 
-/// Debug builds alone panic when they are asked to.
+/// Only debug builds can be made to panic.
 #[test]
-fn a_panic_tells_neither() {
-    let service = Echo::start(400);
+fn a_panic_reveals_neither_secret() {
+    let service = EchoService::start(400);
     for place in ["loop", "task"] {
         let home = Home::new(&service.url);
         let mut pty = Pty::spawn(home.dashboard().with("DOCDECK_TEST_PANIC", place));
         assert_eq!(pty.wait_for_end(), 101);
-        home.assert_neither_was_told(&mut pty);
+        home.assert_no_secret_leaked(&mut pty);
     }
 }
 
 #[test]
-fn a_key_in_the_environment_is_given_to_no_program() {
-    let service = Echo::start(500);
+fn a_key_in_the_environment_is_passed_to_no_program() {
+    let service = EchoService::start(500);
     let home = Home::new(&service.url);
     let seen = home.folder.path().join("seen");
     let config = home.folder.path().join("config.toml");
@@ -254,22 +256,22 @@ fn a_key_in_the_environment_is_given_to_no_program() {
     );
     std::fs::write(&config, text).expect("written");
     let mut pty = Pty::spawn(home.dashboard().with("DOCDECK_API_KEY", KEY));
-    pty.wait_for_text("No jobs are known on this computer yet.");
+    pty.wait_for_text("No jobs yet.");
     pty.send("\x1b[15~");
     pty.wait_for_quiet();
     pty.send("\r");
     pty.wait_for_quiet();
     pty.send("q");
     pty.wait_for_end();
-    let told = std::fs::read_to_string(&seen).expect("the command ran");
-    assert!(told.contains("HOME="), "{told}");
-    assert!(!told.contains(KEY), "{told}");
+    let environment = std::fs::read_to_string(&seen).expect("the command ran");
+    assert!(environment.contains("HOME="), "{environment}");
+    assert!(!environment.contains(KEY), "{environment}");
 }
 
 #[test]
 fn http_to_another_computer_is_refused_before_anything_is_sent() {
-    // The proxy would get it, so the proxy tells.
-    let proxy = Echo::start(200);
+    // The request would go to the proxy, so the proxy's log shows whether it was sent.
+    let proxy = EchoService::start(200);
     for url in ["http://docs.invalid", "http://192.0.2.1", "http://127.0.0.1.nip.invalid", "http://localhost.invalid"] {
         let home = Home::new(url);
         for words in [&["new", "Mend it"][..], &["views"], &["track", "j1"], &["doctor"]] {
@@ -279,20 +281,21 @@ fn http_to_another_computer_is_refused_before_anything_is_sent() {
                 .envs(home.variables())
                 .envs(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, &proxy.url)));
             let output = command.args(words).stdin(Stdio::null()).output().expect("it ran");
-            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-            assert!(!output.status.success(), "{url} {words:?}: {said}");
-            assert!(said.contains("https://"), "{url} {words:?}: {said}");
-            assert_unmarked(&format!("{url} {words:?}"), said.as_bytes());
+            let printed =
+                String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success(), "{url} {words:?}: {printed}");
+            assert!(printed.contains("https://"), "{url} {words:?}: {printed}");
+            assert_unmarked(&format!("{url} {words:?}"), printed.as_bytes());
         }
-        home.assert_nothing_is_kept();
+        home.assert_no_secret_on_disk();
     }
-    assert_eq!(proxy.asked(), Vec::<String>::new());
+    assert_eq!(proxy.requests(), Vec::<String>::new());
 }
 
 #[test]
-fn nobody_else_can_read_what_is_kept_whatever_the_umask() {
+fn stored_files_are_private_under_every_umask() {
     for umask in ["000", "022", "077"] {
-        let service = Echo::start(400);
+        let service = EchoService::start(400);
         let home = Home::new(&service.url);
         for words in [&["new", "Mend it"][..], &["export", "data/all.jsonl"], &["doctor", "--offline"]] {
             home.run(words, umask);
@@ -313,8 +316,8 @@ fn nobody_else_can_read_what_is_kept_whatever_the_umask() {
     }
 }
 
-/// An error with all that it comes from, in every form in which it can be printed.
-fn printed(error: &dyn std::error::Error) -> String {
+/// An error and its sources, in every form in which it can be printed.
+fn all_formats(error: &dyn std::error::Error) -> String {
     let mut all = String::new();
     let mut next = Some(error);
     while let Some(error) = next {
@@ -325,7 +328,7 @@ fn printed(error: &dyn std::error::Error) -> String {
 }
 
 #[test]
-fn what_is_printed_for_a_debugger_holds_no_key() {
+fn debug_output_contains_no_key() {
     let key = || ApiKey::new(KEY).expect("a key");
     let home = Home::new("https://docs.example");
     let flags = Flags { config: Some(home.folder.path().join("config.toml")), ..Flags::default() };
@@ -346,7 +349,7 @@ fn what_is_printed_for_a_debugger_holds_no_key() {
     let (effects, msg) = (
         [
             Effect::WriteConfig { attempt: 1, profile: Box::new(profile.clone()), allowed: WritePermission::Add },
-            Effect::TryProfile { attempt: 1, profile: Box::new(profile.clone()), key: key() },
+            Effect::TestProfile { attempt: 1, profile: Box::new(profile.clone()), key: key() },
             Effect::ReadKey { attempt: 1, key: profile.key.clone() },
             Effect::SwitchProfile(0, key()),
             Effect::AddProfile(Box::new(profile.clone()), Some(key())),
@@ -360,7 +363,7 @@ fn what_is_printed_for_a_debugger_holds_no_key() {
 }
 
 #[test]
-fn no_mistake_in_a_configuration_repeats_the_key_that_stands_there() {
+fn no_configuration_error_repeats_a_misplaced_key() {
     let home = Home::new("https://docs.example");
     let path = home.folder.path().join("config.toml");
     let flags = Flags { config: Some(path.clone()), ..Flags::default() };
@@ -383,10 +386,10 @@ fn no_mistake_in_a_configuration_repeats_the_key_that_stands_there() {
     for text in mistakes {
         std::fs::write(&path, &text).expect("written");
         let error = resolve(&flags, &Environment::default()).expect_err(&text);
-        assert_unmarked(&text.replace(MARK, "…"), printed(&error).as_bytes());
+        assert_unmarked(&text.replace(MARK, "…"), all_formats(&error).as_bytes());
     }
     std::fs::write(&path, &good).expect("written");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("its mode");
     let error = resolve(&flags, &Environment::default()).expect_err("others can read it");
-    assert_unmarked("a file for all", printed(&error).as_bytes());
+    assert_unmarked("a file for all", all_formats(&error).as_bytes());
 }

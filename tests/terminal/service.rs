@@ -1,11 +1,11 @@
-//! The built simulator as a process of its own, for commands that talk to a service.
+//! The built simulator as a separate process, for commands that need a service.
 
 use crate::pty;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// A running simulator; ends with this value.
+/// A running simulator; it ends when dropped.
 pub(crate) struct Service {
     child: Child,
     pub(crate) url: String,
@@ -14,16 +14,16 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts it with these further arguments.
+    /// Starts it with these additional arguments.
     pub(crate) fn start(home: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(pty::program());
         command.env_clear().envs(pty::environment(home)).args(["sim", "--pages", "10", "--jobs", "0"]).args(arguments);
         let mut child = command.stdout(Stdio::piped()).spawn().expect("started");
         let lines = BufReader::new(child.stdout.take().expect("its output"));
-        let mut said = lines.lines().map_while(Result::ok);
+        let mut output = lines.lines().map_while(Result::ok);
         let mut value = |name: &str| {
             let start = format!("export {name}=");
-            said.find_map(|line| line.strip_prefix(&start).map(str::to_owned)).expect("a line for a shell")
+            output.find_map(|line| line.strip_prefix(&start).map(str::to_owned)).expect("a line for a shell")
         };
         let (url, key) = (value("DOCDECK_BASE_URL"), value("DOCDECK_API_KEY"));
         let project = value("DOCDECK_PROJECT_ID");

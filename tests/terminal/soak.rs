@@ -1,24 +1,24 @@
-//! The demo under random keys, clicks, pastes and sizes for a long time: its memory, threads and open files stay what they
-//! were. Seeded, so that what was found can be done again.
+//! Runs the demo under random keys, clicks, pastes and sizes for a long time: its memory, threads and open files must
+//! not grow. Runs are seeded, so that a failure can be repeated.
 //!
-//! `cargo test --test terminal -- --ignored --nocapture soak` runs it for a quarter of an hour and prints what was measured
-//! twice a minute; `DOCDECK_SOAK_SECONDS` and `DOCDECK_SOAK_SEED` choose otherwise.
+//! `cargo test --test terminal -- --ignored --nocapture soak` runs for 15 minutes and prints the measurements twice a
+//! minute; `DOCDECK_SOAK_SECONDS` and `DOCDECK_SOAK_SEED` override time and seed.
 
 use crate::pty::{Pty, Setup, program};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
-/// Between two measurements.
+/// Time between two measurements.
 const INTERVAL: Duration = Duration::from_secs(30);
-/// What is pressed after most keys comes within this time.
-const PACE: Duration = Duration::from_millis(25);
-/// Growth of the resident memory that new jobs, new days and the allocator's own habits explain, in kB.
-const ROOM: u64 = 4_096;
+/// Longest pause after a key press.
+const LONGEST_PAUSE: Duration = Duration::from_millis(25);
+/// Growth of the resident memory, in kB, that new jobs, new days and the allocator explain.
+const ALLOWED_GROWTH: u64 = 4_096;
 
-/// What can be pressed: everything that is bound but what ends or suspends it.
+/// The keys to press: everything that is bound, except what ends or suspends the program.
 const LETTERS: &str = "abcdefghijklmnoprstuvwxyzACDGHLMNPRSTVY!?+[]<>112233 -/#:";
-const HELD: &str = "abdefghjklnoprstuwy";
-const NAMED: [&str; 23] = [
+const CTRL_LETTERS: &str = "abdefghjklnoprstuwy";
+const SPECIAL_KEYS: [&str; 23] = [
     "\r",
     "\r",
     "\x1b",
@@ -43,8 +43,9 @@ const NAMED: [&str; 23] = [
     "\x1b[I",
     "\x1b[O",
 ];
-/// What takes more than one key: a new job and a follow-up sent, a batch, all pages loaded, compared, a trend, a card.
-const ORDERS: [&[&str]; 13] = [
+/// Actions of more than one key: sending a new job and a follow-up, a batch, loading all pages, comparing, a trend,
+/// page details.
+const ACTIONS: [&[&str]; 13] = [
     &["\x1b", "\x1b", "1", "n", "Soak it [sim:seconds=60]", "\x13"],
     &["\x1b", "\x1b", "1", "f", "and again", "\x13"],
     &["\x1b", "\x1b", "1", "b", "\x1b[200~One\n\nTwo\n\nThree\x1b[201~", "\x13", "y"],
@@ -60,10 +61,10 @@ const ORDERS: [&[&str]; 13] = [
     &["\x1b", "\x1b", "\x1b", "1", "P", "\r"],
 ];
 
-/// Numbers that look random and are the same every time (xorshift64*).
-struct Dice(u64);
+/// A seeded generator (xorshift64*): the numbers are the same in every run.
+struct TestRng(u64);
 
-impl Dice {
+impl TestRng {
     fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -81,35 +82,35 @@ impl Dice {
     }
 }
 
-/// One thing that a hand on the keyboard does.
-fn press(pty: &mut Pty, dice: &mut Dice, letters: &[char], held: &[char]) {
-    match dice.below(100) {
-        0..=49 => pty.send(&dice.of(letters).to_string()),
-        // Out of whatever is open, which else would take most of the keys.
+/// Performs one random user action.
+fn press(pty: &mut Pty, rng: &mut TestRng, letters: &[char], ctrl: &[char]) {
+    match rng.below(100) {
+        0..=49 => pty.send(&rng.of(letters).to_string()),
+        // Closes open dialogs, which would otherwise receive most of the keys.
         50..=56 => pty.send("\x1b"),
-        57..=79 => pty.send(dice.of(&NAMED)),
+        57..=79 => pty.send(rng.of(&SPECIAL_KEYS)),
         80..=85 => {
-            let held = u8::try_from(dice.of(held)).unwrap_or(b'l') & 0x1f;
-            pty.send(&char::from(held).to_string());
+            let ctrl = u8::try_from(rng.of(ctrl)).unwrap_or(b'l') & 0x1f;
+            pty.send(&char::from(ctrl).to_string());
         }
         86..=90 => {
-            // Mostly one at which something is to be seen.
-            let least = if dice.below(5) == 0 { (0, 0) } else { (39, 11) };
-            pty.resize(least.0 + dice.size(150), least.1 + dice.size(45));
+            // Usually a size at which the screen is drawn.
+            let least = if rng.below(5) == 0 { (0, 0) } else { (39, 11) };
+            pty.resize(least.0 + rng.size(150), least.1 + rng.size(45));
         }
         91..=94 => {
-            // Click, its end, the wheel: wherever on the screen or beyond.
-            let (button, end) = dice.of(&[(0, 'M'), (0, 'm'), (64, 'M'), (65, 'M'), (32, 'M')]);
-            let (column, row) = (dice.size(200), dice.size(60));
+            // Press, release or wheel, anywhere on the screen or beyond it.
+            let (button, end) = rng.of(&[(0, 'M'), (0, 'm'), (64, 'M'), (65, 'M'), (32, 'M')]);
+            let (column, row) = (rng.size(200), rng.size(60));
             pty.send(&format!("\x1b[<{button};{column};{row}{end}"));
         }
         95 => pty.send("\x1b[200~Some text,\r\nfrom elsewhere\x1b[201~"),
         _ => {
-            for keys in dice.of(&ORDERS) {
+            for keys in rng.of(&ACTIONS) {
                 pty.send(keys);
-                pty.sends_within(PACE);
+                pty.sends_within(LONGEST_PAUSE);
                 if *keys == "\x13" {
-                    // Letters are shortcuts again half a second after a text was sent.
+                    // Letters are shortcuts again half a second after a prompt was sent.
                     pty.wait_for_quiet();
                     pty.sends_within(Duration::from_millis(500));
                 }
@@ -120,82 +121,82 @@ fn press(pty: &mut Pty, dice: &mut Dice, letters: &[char], held: &[char]) {
 
 /// What the process holds at a moment.
 #[derive(Debug, Clone, Copy)]
-struct Held {
+struct ResourceUsage {
     /// Resident memory in kB.
     resident: u64,
     threads: u64,
     files: u64,
 }
 
-fn held(process: u32) -> Held {
+fn resource_usage(process: u32) -> ResourceUsage {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
     let number = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a line of it");
         line.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
     };
     let files = std::fs::read_dir(format!("/proc/{process}/fd")).expect("it runs").count();
-    Held { resident: number("VmRSS:"), threads: number("Threads:"), files: u64::try_from(files).expect("few") }
+    ResourceUsage { resident: number("VmRSS:"), threads: number("Threads:"), files: u64::try_from(files).expect("few") }
 }
 
-fn from_environment(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).map_or(otherwise, |text| text.parse().expect("a number"))
+fn from_environment(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// Presses for so long; gives what was held at each interval, once it has settled.
-fn soak(seconds: u64, seed: u64, interval: Duration) -> Vec<Held> {
+/// Presses keys for this long; returns the usage at each interval, measured when the program is idle.
+fn soak(seconds: u64, seed: u64, interval: Duration) -> Vec<ResourceUsage> {
     let setup = Setup::of(&[&program(), "demo", "--speed", "50"]).with("EDITOR", "true").with("BROWSER", "true");
     let mut pty = Pty::spawn_at(120, 40, setup);
     pty.wait_for_text("NEEDS YOU");
-    let (letters, ctrl): (Vec<char>, Vec<char>) = (LETTERS.chars().collect(), HELD.chars().collect());
-    let (mut dice, mut pressed, mut series) = (Dice(seed.max(1)), 0_u64, Vec::new());
+    let (letters, ctrl): (Vec<char>, Vec<char>) = (LETTERS.chars().collect(), CTRL_LETTERS.chars().collect());
+    let (mut rng, mut pressed, mut series) = (TestRng(seed.max(1)), 0_u64, Vec::new());
     let (begin, mut next) = (Instant::now(), interval);
     let end = Duration::from_secs(seconds);
     println!("{:>5} {:>7} {:>8} {:>7} {:>5} {:>8}", "s", "presses", "RSS kB", "threads", "files", "sent kB");
     while next <= end {
-        press(&mut pty, &mut dice, &letters, &ctrl);
+        press(&mut pty, &mut rng, &letters, &ctrl);
         pressed += 1;
-        pty.sends_within(PACE);
+        pty.sends_within(LONGEST_PAUSE);
         if begin.elapsed() >= next {
             let process = pty.process();
-            let now = held(process);
+            let now = resource_usage(process);
             let (at, sent) = (begin.elapsed().as_secs(), pty.sent_bytes() / 1_024);
             println!("{at:>5} {pressed:>7} {:>8} {:>7} {:>5} {sent:>8}", now.resident, now.threads, now.files);
             series.push(now);
             next += interval;
         }
     }
-    // It is as well as at the start: it draws, and leaves as it should.
+    // The program still works: it draws and quits normally.
     pty.resize(80, 24);
     (0..8).for_each(|_| pty.send("\x1b"));
-    pty.wait_for("a whole screen", |screen| screen.contents().contains(" docdeck "));
+    pty.wait_for("a complete screen", |screen| screen.contents().contains(" docdeck "));
     pty.signal(Signal::TERM);
     assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.assert_restored();
     series
 }
 
-fn most(series: &[Held], of: impl Fn(&Held) -> u64) -> u64 {
+fn maximum(series: &[ResourceUsage], of: impl Fn(&ResourceUsage) -> u64) -> u64 {
     series.iter().map(of).max().expect("something was measured")
 }
 
-fn middle(series: &[Held]) -> u64 {
-    let mut all: Vec<u64> = series.iter().map(|held| held.resident).collect();
+fn median_memory(series: &[ResourceUsage]) -> u64 {
+    let mut all: Vec<u64> = series.iter().map(|ctrl| ctrl.resident).collect();
     all.sort_unstable();
     *all.get(all.len() / 2).expect("something was measured")
 }
 
 #[test]
 #[ignore = "runs for a quarter of an hour"]
-fn under_random_keys_and_sizes_memory_threads_and_files_stay_what_they_were() {
+fn under_random_keys_and_sizes_memory_threads_and_files_do_not_grow() {
     let (seconds, seed) = (from_environment("DOCDECK_SOAK_SECONDS", 900), from_environment("DOCDECK_SOAK_SEED", 7));
     let interval = INTERVAL.min(Duration::from_secs(seconds / 6));
     let series = soak(seconds, seed, interval);
-    // The first third warms up: every screen was drawn, and the record has its size.
+    // The first third is the warm-up: every screen was drawn and the database has its size.
     let (_, warm) = series.split_at(series.len() / 3);
     let (before, after) = warm.split_at(warm.len() / 2);
-    let (first, last) = (middle(before), middle(after));
+    let (first, last) = (median_memory(before), median_memory(after));
     println!("seed {seed}: {first} kB in the second third, {last} kB in the last one");
-    assert!(last <= first + ROOM, "{series:?}");
-    assert!(most(after, |held| held.threads) <= most(before, |held| held.threads) + 1, "{series:?}");
-    assert!(most(after, |held| held.files) <= most(before, |held| held.files) + 4, "{series:?}");
+    assert!(last <= first + ALLOWED_GROWTH, "{series:?}");
+    assert!(maximum(after, |ctrl| ctrl.threads) <= maximum(before, |ctrl| ctrl.threads) + 1, "{series:?}");
+    assert!(maximum(after, |ctrl| ctrl.files) <= maximum(before, |ctrl| ctrl.files) + 4, "{series:?}");
 }

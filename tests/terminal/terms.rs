@@ -1,11 +1,11 @@
-//! What each kind of terminal is sent: every sequence by its name, the colours that it can show and no others, and all
-//! that was switched on switched off again.
+//! What each kind of terminal is sent: every sequence by name, only colours that the terminal can show, and every mode
+//! switched off again.
 
 use crate::pty::{Pty, Setup};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The sequences that were sent, each once: private modes and keyboard flags as they are, others by their final letter.
+/// The set of sequences sent: private modes and keyboard flags in full, others by their final letter.
 fn sequences(sent: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut rest = sent;
@@ -62,7 +62,7 @@ fn colours(sent: &str) -> BTreeSet<&'static str> {
     found
 }
 
-/// A run through screens and layers, to its end; what was sent.
+/// Runs the demo through screens and dialogs to its end; returns what was sent.
 fn run(setup: Setup) -> String {
     let mut pty = Pty::spawn(setup);
     pty.wait_for_text("NEEDS YOU");
@@ -80,13 +80,13 @@ fn run(setup: Setup) -> String {
     pty.sent()
 }
 
-/// Taken over and given back wherever there is a screen: alternate screen, cursor, pastes, focus.
+/// Switched on and off on every terminal: alternate screen, bracketed paste, cursor, focus reports.
 const ALWAYS: [&str; 8] = ["[?1049h", "[?1049l", "[?2004h", "[?2004l", "[?25h", "[?25l", "[?1004h", "[?1004l"];
-/// Drawing: moves, erasing, the pen.
+/// Drawing: moves, erasing, styles.
 const DRAWING: [&str; 6] = ["[H", "[G", "[C", "[X", "[J", "[m"];
-/// Ignored where unknown: synchronized output, keyboard flags, the question for the background.
+/// Ignored by terminals that don't support them: synchronized output, keyboard flags, the background query.
 const MODERN: [&str; 5] = ["[?2026h", "[?2026l", "[>1u", "[<1u", "]11"];
-/// The window's title, kept and given back.
+/// Saving, setting and restoring the window title.
 const TITLE: [&str; 3] = ["[22;2t", "[23;2t", "]2"];
 /// Clicks and the wheel.
 const MOUSE: [&str; 6] = ["[?1000h", "[?1000l", "[?1002h", "[?1002l", "[?1006h", "[?1006l"];
@@ -102,14 +102,14 @@ fn assert_only(sent: &str, allowed: &[&[&str]], wanted: &[&[&str]], term: &str) 
 }
 
 #[test]
-fn each_terminal_is_sent_what_it_knows_and_nothing_else() {
+fn each_terminal_is_sent_only_the_sequences_that_it_supports() {
     let all: [&[&str]; 6] = [&ALWAYS, &DRAWING, &MODERN, &TITLE, &MOUSE, &["]8"]];
     for (term, colour) in [("xterm", "16"), ("xterm-256color", "256"), ("tmux-256color", "256")] {
         let sent = run(Setup::demo().with("TERM", term));
         assert_only(&sent, &all, &[&ALWAYS, &MODERN, &TITLE], term);
         assert_eq!(colours(&sent), BTreeSet::from([colour]), "{term}");
     }
-    // GNU screen keeps links and titles from the terminal.
+    // GNU screen doesn't pass links and titles to the terminal.
     let sent = run(Setup::demo().with("TERM", "screen"));
     assert_only(&sent, &[&ALWAYS, &DRAWING, &MODERN, &MOUSE], &[&ALWAYS], "screen");
     assert_eq!(colours(&sent), BTreeSet::from(["16"]));
@@ -121,8 +121,8 @@ fn each_terminal_is_sent_what_it_knows_and_nothing_else() {
 }
 
 #[test]
-fn as_many_colours_are_sent_as_are_told_of() {
-    // The usual colours all have a number, which is shorter; not all of this theme have one.
+fn only_as_many_colours_are_used_as_the_terminal_advertises() {
+    // The default colours all have a palette number, which is shorter; some colours of this theme don't.
     let many = BTreeSet::from(["256"]);
     assert_eq!(colours(&run(Setup::demo().with("COLORTERM", "truecolor"))), many);
     let theme = || Setup::demo_with(&[], "[ui]\ntheme = \"colour-blind-safe\"\nground = \"dark\"\n");
@@ -140,7 +140,7 @@ fn as_many_colours_are_sent_as_are_told_of() {
     );
 }
 
-/// The demo with the filter of the list open; a round of typing around what a terminal answers.
+/// Types into the open list filter of the demo, with these parts of a terminal's reply between the keys.
 fn round(pty: &mut Pty, parts: &[&str]) {
     pty.send("/gui");
     pty.wait_for_text("/gui");
@@ -151,15 +151,15 @@ fn round(pty: &mut Pty, parts: &[&str]) {
     pty.send("des");
     pty.wait_for("what was typed around it, and nothing else", |screen| screen.contents().contains("· /guides "));
     pty.send("\r\x1b");
-    pty.wait_for_text("28 known here");
+    pty.wait_for_text("28 tracked");
 }
 
 #[test]
-fn an_answer_that_is_split_anywhere_types_nothing_and_loses_no_key() {
+fn a_reply_split_at_any_byte_types_nothing_and_loses_no_key() {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("NEEDS YOU");
     for answer in ["\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", "\x1b]11;rgb:ff/ff/ff\x07"] {
-        // An Esc alone is held for the blink of an eye, which a busy computer may miss.
+        // A lone Esc is held back for a fraction of a second, which a busy computer may exceed.
         for cut in 2..answer.len() {
             let (before, after) = answer.split_at(cut);
             round(&mut pty, &[before, after]);
@@ -169,10 +169,10 @@ fn an_answer_that_is_split_anywhere_types_nothing_and_loses_no_key() {
 }
 
 #[test]
-fn answers_that_nobody_asked_for_type_nothing() {
+fn unsolicited_replies_type_nothing() {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("NEEDS YOU");
-    // Device attributes, the status, the cursor's place, keyboard flags, the letters' colour, the terminal's version.
+    // Device attributes, status, cursor position, keyboard flags, foreground colour, terminal version.
     let answers = [
         "\x1b[?62;1;2;22c",
         "\x1b[0n",
@@ -192,17 +192,17 @@ fn answers_that_nobody_asked_for_type_nothing() {
 }
 
 #[test]
-fn a_terminal_that_answers_300_ms_late_between_typed_keys_loses_none() {
+fn a_terminal_that_replies_after_300_ms_between_typed_keys_loses_none() {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("NEEDS YOU");
     pty.send("/gu");
     pty.sends_within(Duration::from_millis(300));
     pty.send("i\x1b]11;rgb:ffff/ffff/ffff\x1b\\d");
-    // The light colours tell that it was understood.
+    // The light colours show that the reply was understood.
     pty.wait_for_sent("38;5;24");
     pty.send("es");
     pty.wait_for_text("· /guides ");
     pty.send("\r\x1b");
-    pty.wait_for_text("28 known here");
+    pty.wait_for_text("28 tracked");
     pty.quit();
 }

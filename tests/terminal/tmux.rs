@@ -1,20 +1,21 @@
-//! Inside a real tmux: start, resize, copy, title, passthrough, detach and attach, quit. Skipped where there is no tmux.
+//! Inside a real tmux: start, resize, copy, title, passthrough, detach and attach, quit. Skipped if tmux is not
+//! installed.
 
 use crate::pty::{Pty, Setup, program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Longest wait for anything.
+/// Timeout of every wait.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server of its own, ended when dropped.
+/// A separate tmux server that ends when dropped.
 struct Tmux {
     folder: tempfile::TempDir,
 }
 
 impl Tmux {
-    /// A shell in one pane of 80 × 24, without the user's configuration; none where there is no tmux.
+    /// A shell in one pane of 80 × 24, without the user's configuration; `None` if tmux is not installed.
     fn start() -> Option<Self> {
         let is_there = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
         if !is_there {
@@ -36,7 +37,7 @@ impl Tmux {
         self.folder.path().join(name)
     }
 
-    /// What names this server and its configuration.
+    /// The options that select this server and its configuration.
     fn options(&self) -> Vec<String> {
         let [socket, config] = ["tmux.sock", "tmux.conf"].map(|name| self.path(name).display().to_string());
         ["-u", "-S", &socket, "-f", &config].map(str::to_owned).to_vec()
@@ -65,15 +66,15 @@ impl Tmux {
     fn wait(&self, what: &str, holds: impl Fn() -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !holds() {
-            assert!(Instant::now() < deadline, "waited in vain for {what}; the pane:\n{}", self.screen());
+            assert!(Instant::now() < deadline, "timed out waiting for {what}; the pane:\n{}", self.screen());
         }
     }
 
-    fn ask(&self, format: &str) -> String {
+    fn query(&self, format: &str) -> String {
         self.run(&["display-message", "-p", format]).trim_end().to_owned()
     }
 
-    /// A terminal attached to it.
+    /// Attaches a terminal to the server.
     fn attach(&self) -> Pty {
         let words = [vec!["tmux".to_owned()], self.options(), vec!["attach".to_owned()]].concat();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -96,7 +97,7 @@ fn start_demo(tmux: &Tmux, config: &Path) {
 }
 
 #[test]
-fn the_dashboard_lives_in_a_pane() {
+fn the_dashboard_works_in_a_pane() {
     let Some(tmux) = Tmux::start() else { return };
     let config = tmux.path("config.toml");
     std::fs::write(&config, "[notify]\nhow = \"osc9\"\n").expect("written");
@@ -104,13 +105,13 @@ fn the_dashboard_lives_in_a_pane() {
     outer.wait_for_text("ready>");
     start_demo(&tmux, &config);
     outer.wait_for_text("NEEDS YOU");
-    assert_eq!(tmux.ask("#{alternate_on}"), "1");
-    tmux.wait("its title", || tmux.ask("#{pane_title}").ends_with("docdeck"));
+    assert_eq!(tmux.query("#{alternate_on}"), "1");
+    tmux.wait("its title", || tmux.query("#{pane_title}").ends_with("docdeck"));
 
     tmux.keys(&["j", "j"]);
     outer.wait_for("the third row, selected", |screen| screen.contents().matches('▌').count() == 1);
 
-    // What is copied reaches tmux's buffer and the terminal around it.
+    // The copied text reaches tmux's buffer and the outer terminal.
     tmux.keys(&["Y"]);
     tmux.wait("a copied id", || tmux.run(&["list-buffers"]).lines().count() == 1);
     let id = tmux.run(&["show-buffer"]);
@@ -118,14 +119,14 @@ fn the_dashboard_lives_in_a_pane() {
     outer.wait_for_sent("\x1b]52;");
 
     tmux.run(&["split-window", "-d", "-l", "8", "cat"]);
-    tmux.wait("a frame for 15 rows", || tmux.ask("#{pane_height}") == "15" && tmux.screen().contains("help"));
+    tmux.wait("a frame for 15 rows", || tmux.query("#{pane_height}") == "15" && tmux.screen().contains("help"));
     tmux.run(&["kill-pane", "-t", "{bottom}"]);
     tmux.wait("a frame for 24 rows", || {
         let screen = tmux.screen();
         screen.lines().count() == 24 && screen.lines().last().is_some_and(|line| line.contains("help"))
     });
 
-    // A job that finishes while the pane has no focus is told to the terminal around tmux.
+    // A job that finishes while the pane is unfocused notifies the outer terminal.
     tmux.keys(&["n"]);
     tmux.wait_for("New job");
     tmux.keys(&["-l", "Fix the links"]);
@@ -144,12 +145,12 @@ fn the_dashboard_lives_in_a_pane() {
     tmux.keys(&["q"]);
     tmux.wait("the shell alone", || {
         let screen = tmux.screen();
-        tmux.ask("#{alternate_on}") == "0" && screen.trim_end().ends_with("ready>") && !screen.contains("NEEDS YOU")
+        tmux.query("#{alternate_on}") == "0" && screen.trim_end().ends_with("ready>") && !screen.contains("NEEDS YOU")
     });
     for mode in ["mouse_any_flag", "keypad_cursor_flag", "insert_flag"] {
-        assert_eq!(tmux.ask(&format!("#{{{mode}}}")), "0", "{mode}");
+        assert_eq!(tmux.query(&format!("#{{{mode}}}")), "0", "{mode}");
     }
-    assert_eq!(tmux.ask("#{cursor_flag}"), "1");
+    assert_eq!(tmux.query("#{cursor_flag}"), "1");
     tmux.keys(&["-l", "echo typed=$((1+1))"]);
     tmux.keys(&["Enter"]);
     tmux.wait_for("typed=2");

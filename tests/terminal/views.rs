@@ -1,11 +1,12 @@
-//! `docdeck views` on a terminal: bars and headings, and how far loading all pages is.
+//! `docdeck views` on a terminal: bars, headings and the progress of loading all pages.
 
 use crate::pty::{Pty, Setup};
 use docdeck::sim::{Sim, SimOptions};
 use std::sync::mpsc;
 use tokio::sync::oneshot;
 
-/// A simulated service on a thread of its own: the variables that lead to it, and what ends it.
+/// Starts a simulated service on another thread; returns the variables that select it, and a sender that stops it when
+/// dropped.
 fn service(faults: &[&str]) -> (Vec<(String, String)>, oneshot::Sender<()>) {
     let faults = faults.iter().map(|fault| fault.parse().expect("a fault")).collect();
     let options = SimOptions { jobs: 0, pages: 640, faults, ..SimOptions::default() };
@@ -21,7 +22,7 @@ fn service(faults: &[&str]) -> (Vec<(String, String)>, oneshot::Sender<()>) {
                 ("DOCDECK_API_KEY", sim.api_key().to_owned()),
             ];
             sender.send(variables.map(|(name, value)| (name.to_owned(), value)).to_vec()).expect("somebody waits");
-            // Ends when the test drops its end.
+            // Ends when the test drops the sender.
             let _ = stopped.await;
         });
     });
@@ -34,7 +35,7 @@ fn views(words: &[&str], variables: &[(String, String)]) -> Pty {
 }
 
 #[test]
-fn bars_on_a_named_scale_tell_human_from_ai_without_colours() {
+fn bars_with_a_scale_distinguish_human_from_ai_without_colours() {
     let (variables, _service) = service(&[]);
     let mut pty = views(&["--limit", "10", "--color", "never"], &variables);
     assert_eq!(pty.wait_for_end(), 0);
@@ -52,7 +53,7 @@ fn bars_on_a_named_scale_tell_human_from_ai_without_colours() {
 }
 
 #[test]
-fn colours_say_the_same_and_ascii_needs_no_others_signs() {
+fn colours_match_the_symbols_and_ascii_uses_only_ascii() {
     let (variables, _service) = service(&[]);
     let mut pty = views(&["--limit", "5", "--color", "always"], &variables);
     assert_eq!(pty.wait_for_end(), 0);
@@ -64,7 +65,7 @@ fn colours_say_the_same_and_ascii_needs_no_others_signs() {
 }
 
 #[test]
-fn a_bar_shows_how_far_loading_all_pages_is_and_is_gone_at_the_end() {
+fn a_progress_bar_shows_the_load_of_all_pages_and_disappears_at_the_end() {
     let (variables, _service) = service(&["views=latency-300"]);
     let mut pty = views(&["--all"], &variables);
     pty.wait_for_text("Loading all pages of ");
@@ -72,7 +73,7 @@ fn a_bar_shows_how_far_loading_all_pages_is_and_is_gone_at_the_end() {
     assert_eq!(pty.wait_for_end(), 0);
     let text = pty.screen().contents();
     assert!(
-        !text.contains("of the views") && text.contains(" rows as of ") && text.contains("by 3 requests."),
+        !text.contains("of the views") && text.contains(" rows as of ") && text.contains(", 3 requests."),
         "{text}"
     );
     pty.assert_modes_off();

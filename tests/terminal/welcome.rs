@@ -1,4 +1,4 @@
-//! The whole first run in a terminal: the welcome page, the demo from it and back, and the dashboard that follows it.
+//! The complete first run in a terminal: the welcome page, the demo from it and back, and the dashboard that follows.
 
 use crate::pty::{Pty, Setup};
 use crate::service::Service;
@@ -13,7 +13,7 @@ fn page(home: &Path) -> Pty {
 }
 
 #[test]
-fn from_the_welcome_page_to_the_jobs_screen_without_a_restart() {
+fn the_welcome_page_leads_to_the_jobs_screen_without_a_restart() {
     let home = tempfile::tempdir().expect("a folder");
     let service = Service::start(home.path(), &[]);
     let mut pty = page(home.path());
@@ -24,12 +24,12 @@ fn from_the_welcome_page_to_the_jobs_screen_without_a_restart() {
     pty.wait_for_text("The project id is on");
     pty.send(&service.project);
     pty.send("\t\r");
-    pty.wait_for_text("Where the service is");
+    pty.wait_for_text("Address of the service");
     pty.send(&service.url);
     pty.wait_for_text(&service.url);
     pty.send("\x13");
     pty.wait_for_text("Saved in ");
-    pty.wait_for_text("No jobs are known on this computer yet");
+    pty.wait_for_text("No jobs yet");
     assert!(pty.screen().alternate_screen());
     let config = home.path().join(".config/docdeck/config.toml");
     let mode = |path: &Path| std::fs::metadata(path).expect("there").permissions().mode() & 0o777;
@@ -42,7 +42,7 @@ fn from_the_welcome_page_to_the_jobs_screen_without_a_restart() {
     pty.wait_for("the jobs again", |screen| !screen.contents().contains("New job"));
     pty.quit();
     assert!(!pty.sent().contains(&service.key), "the key is shown");
-    // And again, from what was written.
+    // A second start uses the saved configuration.
     let mut pty = Pty::spawn(Setup::dashboard().with("HOME", &home.path().display().to_string()));
     pty.wait_for_text("1 Jobs");
     pty.send("q");
@@ -50,7 +50,7 @@ fn from_the_welcome_page_to_the_jobs_screen_without_a_restart() {
 }
 
 #[test]
-fn the_demo_comes_back_to_what_was_typed() {
+fn the_demo_returns_to_the_welcome_page_with_the_typed_values() {
     let home = tempfile::tempdir().expect("a folder");
     let mut pty = page(home.path());
     pty.send("\tmy-docs");
@@ -65,12 +65,12 @@ fn the_demo_comes_back_to_what_was_typed() {
     pty.wait_for_text("Ctrl-C quit");
     pty.send("q\x03");
     assert_eq!(pty.wait_for_end(), 0);
-    pty.assert_given_back();
+    pty.assert_restored();
     assert!(!home.path().join(".config").exists(), "nothing was written");
 }
 
 #[test]
-fn a_program_that_prints_the_key_has_the_terminal() {
+fn a_program_that_prints_the_key_gets_the_terminal() {
     let home = tempfile::tempdir().expect("a folder");
     let service = Service::start(home.path(), &[]);
     let script = home.path().join("key.sh");
@@ -85,6 +85,6 @@ fn a_program_that_prints_the_key_has_the_terminal() {
     let sent = pty.sent();
     let spoke = sent.find("a password please").expect("the program spoke");
     let left = sent.find("\x1b[?1049l").expect("the alternate screen was left");
-    assert!(left < spoke && sent.contains("docdeck runs sh for the key"));
+    assert!(left < spoke && sent.contains("Running sh for the key"));
     pty.quit();
 }

@@ -1,199 +1,197 @@
-//! Which rows the filter lets into the jobs list, and where they stand.
+//! Filters and sorts the rows of the jobs list.
 //!
-//! Whoever types a filter makes it narrower with each key. Then only the rows that passed are looked at again, and those
-//! that were near to it (`filter`), and what is left stands in order as it is: no row is sorted.
+//! Typing makes a filter narrower with each key. Then only the rows that passed, and those that may pass when more is
+//! typed ([`Match::Fuzzy`]), are matched again, and the result stays in order: nothing is sorted.
 
-use super::super::filter::{JobFilter, Match, Taken};
+use super::super::filter::{JobFilter, Match, SearchUpdate};
 use super::super::order::{JobSorting, SECTIONS, Sort, SortKey, section};
 use super::{JobList, shown_group};
 use crate::model::row::JobKey;
 
 impl JobList {
-    /// Filters and sorts all rows anew. The selection stays on its job when that is still there.
-    pub(super) fn lay_out(&mut self) {
-        self.kept = false;
+    /// Filters and sorts all rows. The selection stays on its job if that is still listed.
+    pub(super) fn rebuild(&mut self) {
+        self.keeps_line = false;
         self.counts = [0; SECTIONS];
         self.working = 0;
-        self.near.clear();
+        self.candidates.clear();
         self.order.flat = self.sorting.by != Sort::Need;
         let mut entries = Entries::default();
-        for place in 0..self.rows.len() {
-            let Some(row) = self.rows.get(place) else { continue };
-            let group = shown_group(row, self.held && self.selected == Some(row.key));
+        for index in 0..self.rows.len() {
+            let Some(row) = self.rows.get(index) else { continue };
+            let group = shown_group(row, self.keeps_group && self.selected == Some(row.key));
             if let Some(count) = self.counts.get_mut(section(group)) {
                 *count += 1;
             }
             self.working += usize::from(row.counts_as_working());
-            match self.sieve.verdict(row) {
-                Match::Passes => entries.push(self.sorting.key(row, group), place),
-                Match::Fuzzy => self.set_near(place, true),
+            match self.filter_state.match_row(row) {
+                Match::Passes => entries.push(self.sorting.key(row, group), index),
+                Match::Fuzzy => self.set_candidate(index, true),
                 Match::Fails => {}
             }
         }
-        self.settle(entries.in_order());
+        self.set_entries(entries.in_order());
     }
 
-    /// As [`JobList::lay_out`], for a filter that lets through only rows that the one before let through or that were near
-    /// to it.
+    /// Like [`JobList::rebuild`], for a filter that passes only rows that passed the previous filter or that were
+    /// candidates of it.
     fn narrow(&mut self) {
-        let near = std::mem::take(&mut self.near);
+        let candidates = std::mem::take(&mut self.candidates);
         let mut entries = self.take_passing();
-        entries.retain(|(_, place)| {
-            let verdict = self.rows.get(*place).map_or(Match::Fails, |row| self.sieve.verdict_anew(row));
-            self.set_near(*place, verdict == Match::Fuzzy);
+        entries.retain(|(_, index)| {
+            let verdict = self.rows.get(*index).map_or(Match::Fails, |row| self.filter_state.match_new_terms(row));
+            self.set_candidate(*index, verdict == Match::Fuzzy);
             verdict == Match::Passes
         });
-        let places = near.into_iter().enumerate().filter_map(|(place, is_near)| is_near.then_some(place));
-        self.add(entries, places);
+        let indexes =
+            candidates.into_iter().enumerate().filter_map(|(index, is_candidate)| is_candidate.then_some(index));
+        self.add(entries, indexes);
     }
 
-    /// More rows may pass: those at these places, none of which is among the entries.
-    fn add(&mut self, mut entries: Vec<(SortKey, usize)>, places: impl Iterator<Item = usize>) {
+    /// Adds the rows at these indexes, none of which is among the entries, if they pass.
+    fn add(&mut self, mut entries: Vec<(SortKey, usize)>, indexes: impl Iterator<Item = usize>) {
         let mut more = Entries::default();
-        for place in places {
-            let verdict = self.verdict(place);
-            self.set_near(place, verdict == Match::Fuzzy);
+        for index in indexes {
+            let verdict = self.verdict(index);
+            self.set_candidate(index, verdict == Match::Fuzzy);
             if verdict == Match::Passes
-                && let Some(key) = self.key_at(place)
+                && let Some(key) = self.key_at(index)
             {
-                more.push(key, place);
+                more.push(key, index);
             }
         }
         let more = more.in_order();
         if !more.is_empty() {
             entries.extend(more);
-            // Two parts, each in order: the stable sort merges them, the other one would begin from nothing.
+            // Both parts are sorted: the stable sort merges them, an unstable one would start from scratch.
             entries.sort();
         }
-        self.settle(entries);
+        self.set_entries(entries);
     }
 
-    /// These entries, in order, are the list from now on.
-    fn settle(&mut self, entries: Vec<(SortKey, usize)>) {
-        self.marks.recount(entries.iter().filter_map(|((section, ..), place)| {
-            let row = self.rows.get(*place)?;
+    /// Makes these sorted entries the list.
+    fn set_entries(&mut self, entries: Vec<(SortKey, usize)>) {
+        self.marks.recount(entries.iter().filter_map(|((section, ..), index)| {
+            let row = self.rows.get(*index)?;
             Some((*section, row.key))
         }));
         self.order.replace(entries);
         if self.selected_position().is_none() {
             self.select_first();
         } else {
-            self.kept = true;
+            self.keeps_line = true;
         }
     }
 
-    /// What the filter makes of a row: the selected one may have to stay.
-    pub(super) fn verdict(&mut self, place: usize) -> Match {
-        let Some(row) = self.rows.get(place) else { return Match::Fails };
-        if self.kept && self.selected == Some(row.key) { Match::Passes } else { self.sieve.verdict(row) }
+    /// Matches a row. The selected row may have to stay listed.
+    pub(super) fn verdict(&mut self, index: usize) -> Match {
+        let Some(row) = self.rows.get(index) else { return Match::Fails };
+        if self.keeps_line && self.selected == Some(row.key) { Match::Passes } else { self.filter_state.match_row(row) }
     }
 
-    pub(super) fn set_near(&mut self, place: usize, near: bool) {
-        if near && self.near.len() <= place {
-            self.near.resize(self.rows.len().max(place + 1), false);
+    pub(super) fn set_candidate(&mut self, index: usize, is_candidate: bool) {
+        if is_candidate && self.candidates.len() <= index {
+            self.candidates.resize(self.rows.len().max(index + 1), false);
         }
-        if let Some(kept) = self.near.get_mut(place) {
-            *kept = near;
+        if let Some(slot) = self.candidates.get_mut(index) {
+            *slot = is_candidate;
         }
     }
 
-    /// How it is sorted.
     pub fn sorting(&self) -> JobSorting {
         self.sorting
     }
 
-    /// Sorts in another way: what passes stays the same.
+    /// Sorts by something else; the same rows pass.
     pub fn sort(&mut self, sorting: JobSorting) {
         self.sorting = sorting;
-        if self.begun {
-            self.lay_out();
+        if self.is_partial {
+            self.rebuild();
             return;
         }
         let before = self.take_passing();
         self.order.flat = sorting.by != Sort::Need;
         let mut entries = Entries::default();
-        for (_, place) in before {
-            if let Some(key) = self.key_at(place) {
-                entries.push(key, place);
+        for (_, index) in before {
+            if let Some(key) = self.key_at(index) {
+                entries.push(key, index);
             }
         }
-        self.settle(entries.in_order());
+        self.set_entries(entries.in_order());
     }
 
-    /// The filter.
     pub fn filter(&self) -> &JobFilter {
-        self.sieve.filter()
+        self.filter_state.filter()
     }
 
-    /// Shows what passes another filter only.
     pub fn set_filter(&mut self, filter: JobFilter) {
-        if *self.sieve.filter() == filter {
+        if *self.filter_state.filter() == filter {
             return;
         }
-        if self.sieve.set(filter) && !self.begun {
+        if self.filter_state.set(filter) && !self.is_partial {
             self.narrow();
         } else {
-            self.lay_out();
+            self.rebuild();
         }
     }
 
-    /// The first word of the filter for which it is not known in which prompts it stands.
-    pub fn word_to_find(&self) -> Option<String> {
-        self.sieve.filter().words().into_iter().find(|word| !self.sieve.has_found(word))
+    /// The first word of the filter that the prompts have not been searched for.
+    pub fn next_search_word(&self) -> Option<String> {
+        self.filter_state.filter().prompt_words().into_iter().find(|word| !self.filter_state.is_searched(word))
     }
 
-    /// There are new prompts, in which the filter's words are to be looked for again.
-    pub fn find_again(&mut self) {
-        self.sieve.find_again();
+    /// Marks the search results as outdated, because there are new prompts.
+    pub fn mark_search_stale(&mut self) {
+        self.filter_state.mark_stale();
     }
 
-    /// Takes the jobs in whose prompts a word of the filter stands; whether the filter still asks for it.
-    pub fn take_found(&mut self, word: String, jobs: Vec<JobKey>) -> bool {
-        match self.sieve.take(word, jobs) {
-            Taken::Unwanted => return false,
-            Taken::Anew => self.lay_out(),
-            Taken::More(jobs) => self.add_found(&jobs),
+    /// Takes the jobs in whose prompts a word of the filter occurs. Returns whether the filter still has this word.
+    pub fn apply_found(&mut self, word: String, jobs: Vec<JobKey>) -> bool {
+        match self.filter_state.apply_found(word, jobs) {
+            SearchUpdate::Unwanted => return false,
+            SearchUpdate::All => self.rebuild(),
+            SearchUpdate::More(jobs) => self.add_matching(&jobs),
         }
         true
     }
 
-    /// The rows of these jobs may pass by now, and no other row's standing has changed.
-    fn add_found(&mut self, jobs: &[JobKey]) {
+    /// Adds the rows of these jobs that pass now. No other row changes.
+    fn add_matching(&mut self, jobs: &[JobKey]) {
         let entries = self.take_passing();
         let mut listed = vec![false; self.rows.len()];
-        for (_, place) in &entries {
-            if let Some(listed) = listed.get_mut(*place) {
+        for (_, index) in &entries {
+            if let Some(listed) = listed.get_mut(*index) {
                 *listed = true;
             }
         }
-        let places: Vec<usize> = jobs.iter().filter_map(|key| self.place.get(key)).copied().collect();
-        self.add(entries, places.into_iter().filter(|place| !listed.get(*place).copied().unwrap_or(true)));
+        let indexes: Vec<usize> = jobs.iter().filter_map(|key| self.index.get(key)).copied().collect();
+        self.add(entries, indexes.into_iter().filter(|index| !listed.get(*index).copied().unwrap_or(true)));
     }
 
-    /// The entries, without the selected row where it is in the list for no other reason than that.
+    /// Takes the entries, without the selected row if it is listed only because it is selected.
     fn take_passing(&mut self) -> Vec<(SortKey, usize)> {
-        self.kept = false;
+        self.keeps_line = false;
         let mut entries = self.order.take();
-        if let Some(place) = self.selected.and_then(|key| self.place.get(&key)).copied() {
-            let verdict = self.verdict(place);
+        if let Some(index) = self.selected.and_then(|key| self.index.get(&key)).copied() {
+            let verdict = self.verdict(index);
             if verdict != Match::Passes {
-                self.set_near(place, verdict == Match::Fuzzy);
-                entries.retain(|(_, other)| *other != place);
+                self.set_candidate(index, verdict == Match::Fuzzy);
+                entries.retain(|(_, other)| *other != index);
             }
         }
         entries
     }
 }
 
-/// Entries that come in any order, by their sections: rows are kept from the oldest to the newest, so that those of one
-/// section mostly come in order, or in the opposite one, and are sorted by a look at each.
+/// Unsorted entries by section. Rows are stored from the oldest to the newest, so most entries of a section arrive in
+/// ascending or descending order, which sorting detects in one pass.
 #[derive(Default)]
 struct Entries([Vec<(SortKey, usize)>; SECTIONS]);
 
 impl Entries {
-    fn push(&mut self, key: SortKey, place: usize) {
+    fn push(&mut self, key: SortKey, index: usize) {
         if let Some(section) = self.0.get_mut(key.0) {
-            section.push((key, place));
+            section.push((key, index));
         }
     }
 
@@ -217,15 +215,15 @@ mod tests {
     use crate::model::text::CleanText;
     use proptest::prelude::*;
 
-    /// What happens to a list while its filter is typed.
+    /// What happens to a list while its filter is being typed.
     #[derive(Debug, Clone)]
     enum FilterStep {
         Type(char),
-        /// Takes the last characters away.
+        /// Deletes the last n characters.
         Delete(usize),
-        /// The store has looked through the prompts for the next word.
+        /// The store has searched the prompts for the next word.
         Answer,
-        /// A job changes, or comes.
+        /// A job is changed or added.
         Change(i64, [String; 3], Option<u16>),
         Move(isize),
         Mark,
@@ -264,29 +262,30 @@ mod tests {
         job
     }
 
-    /// The jobs in whose prompts a word stands.
+    /// The jobs in whose prompts a word occurs.
     fn answer(prompts: &[String], word: &str) -> Vec<JobKey> {
         let found = (1..).zip(prompts).filter(|(_, prompt)| prompt.to_lowercase().contains(word));
         found.map(|(key, _)| JobKey(key)).collect()
     }
 
-    /// The places of the rows that are to be in the list: each row looked at by itself.
+    /// The expected row indexes, found by matching each row separately.
     fn expected(list: &JobList, prompts: &[String], answered: &[String]) -> Vec<usize> {
-        let mut sieve = FilterState::default();
-        sieve.set(list.filter().clone());
+        let mut state = FilterState::default();
+        state.set(list.filter().clone());
         for word in answered {
-            sieve.take(word.clone(), answer(prompts, word));
+            state.apply_found(word.clone(), answer(prompts, word));
         }
-        let stays = |row: &Job| list.kept && list.selected == Some(row.key);
-        let passing = list.rows.iter().enumerate().filter(|(_, row)| stays(row) || sieve.verdict(row) == Match::Passes);
-        let mut entries: Vec<_> = passing.map(|(place, _)| (list.key_at(place), place)).collect();
+        let stays = |row: &Job| list.keeps_line && list.selected == Some(row.key);
+        let passing =
+            list.rows.iter().enumerate().filter(|(_, row)| stays(row) || state.match_row(row) == Match::Passes);
+        let mut entries: Vec<_> = passing.map(|(index, _)| (list.key_at(index), index)).collect();
         entries.sort();
-        entries.into_iter().map(|(_, place)| place).collect()
+        entries.into_iter().map(|(_, index)| index).collect()
     }
 
     proptest! {
         #[test]
-        fn a_filter_that_is_typed_leaves_what_it_leaves_when_all_rows_are_looked_at(
+        fn typing_a_filter_gives_the_same_rows_as_matching_every_row(
             rows in proptest::collection::vec(([text(), text(), text()], proptest::option::of(1_u16..300)), 1..30),
             prompts in proptest::collection::vec(text(), 40),
             steps in proptest::collection::vec(step(), 1..60),
@@ -299,8 +298,8 @@ mod tests {
                     FilterStep::Type(c) => typed.push(c),
                     FilterStep::Delete(n) => typed = typed.chars().take(typed.chars().count().saturating_sub(n)).collect(),
                     FilterStep::Answer => {
-                        if let Some(word) = list.word_to_find() {
-                            prop_assert!(list.take_found(word.clone(), answer(&prompts, &word)));
+                        if let Some(word) = list.next_search_word() {
+                            prop_assert!(list.apply_found(word.clone(), answer(&prompts, &word)));
                             answered.push(word);
                         }
                     }
@@ -312,10 +311,10 @@ mod tests {
                     FilterStep::Sort(reversed) => list.sort(JobSorting { by: list.sorting.by.next(), reversed }),
                 }
                 list.set_filter(JobFilter::parse(&typed));
-                // What was found for a word is forgotten with the word.
-                answered.retain(|word| list.filter().words().contains(word));
-                prop_assert_eq!(list.order.everywhere(), expected(&list, &prompts, &answered), "{:?}", typed);
-                prop_assert!(list.order.is_whole());
+                // The results of a word are dropped with the word.
+                answered.retain(|word| list.filter().prompt_words().contains(word));
+                prop_assert_eq!(list.order.all_indexes(), expected(&list, &prompts, &answered), "{:?}", typed);
+                prop_assert!(list.order.is_consistent());
                 prop_assert_eq!(list.marked(), list.marked_keys().len());
                 prop_assert_eq!(list.counts.iter().sum::<usize>(), list.rows.len());
             }

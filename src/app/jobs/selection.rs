@@ -1,4 +1,4 @@
-//! The selection of the jobs list: it stays on its job, and so does the job in its group, until the selection leaves it.
+//! The selection of the jobs list. The selected job stays listed, and in its group, until another job is selected.
 
 use super::super::filter::Match;
 use super::super::order::SortKey;
@@ -12,35 +12,33 @@ impl JobList {
         self.position(self.selected?)
     }
 
-    /// Moves the selection by so many jobs.
     pub fn move_by(&mut self, by: isize) {
         let at = self.selected_position().unwrap_or(0);
-        self.select_position(scroll::moved(at, by, self.shown()));
+        self.select_position(scroll::move_within(at, by, self.listed_count()));
     }
 
-    /// To the first job, or the last.
     pub fn move_to_end(&mut self, last: bool) {
-        self.select_position(if last { self.shown().saturating_sub(1) } else { 0 });
+        self.select_position(if last { self.listed_count().saturating_sub(1) } else { 0 });
     }
 
     pub(super) fn select_first(&mut self) {
         self.select_near(0);
     }
 
-    /// The job at a position, or the last one; nothing where no job has a line.
+    /// Selects the job at a position, or the last one. Selects nothing if no job is listed.
     pub(super) fn select_near(&mut self, position: usize) {
-        let key = self.at(position.min(self.shown().saturating_sub(1))).map(|row| row.key);
-        self.select_key(key.filter(|_| self.shown() > 0));
+        let key = self.at(position.min(self.listed_count().saturating_sub(1))).map(|row| row.key);
+        self.select_key(key.filter(|_| self.listed_count() > 0));
     }
 
     pub(super) fn select_position(&mut self, position: usize) {
-        if position < self.shown() {
+        if position < self.listed_count() {
             let key = self.at(position).map(|row| row.key);
             self.select_key(key);
         }
     }
 
-    /// Selects a job, if it is there; one that is out of sight is shown for as long as it is selected.
+    /// Selects a job if it exists. A job that the filter hides is listed while it is selected.
     pub fn select(&mut self, key: JobKey) {
         let Some(row) = self.get(key) else { return };
         self.order.show_dismissed |= row.group() == JobGroup::Dismissed;
@@ -51,55 +49,60 @@ impl JobList {
         if key == self.selected {
             return;
         }
-        // The job that is left goes to where it belongs, out of the list if it has to; the new one comes in. Most stay
-        // where they are: nothing is moved then, or a key would cost more the longer the list is.
-        let places = [self.selected, key].map(|key| key.and_then(|key| self.place.get(&key).copied()));
-        let before = places.map(|place| self.standing(place));
-        let held = key.and_then(|key| self.get(key)).is_some_and(|row| row.group() == JobGroup::NeedsYou);
-        let old = self.hold(key, held, key.is_some());
+        // The old job moves to where it belongs, possibly out of the list, and the new one is listed. Most jobs stay
+        // where they are; then nothing is moved, because that would make a key slower the longer the list is.
+        let indexes = [self.selected, key].map(|key| key.and_then(|key| self.index.get(&key).copied()));
+        let before = indexes.map(|index| self.row_state(index));
+        let keeps_group = key.and_then(|key| self.get(key)).is_some_and(|row| row.group() == JobGroup::NeedsYou);
+        let old = self.swap_selection(key, keeps_group, key.is_some());
         let stays =
-            places.map(|place| self.standing(place)).into_iter().zip(before).map(|(after, before)| after == before);
+            indexes.map(|index| self.row_state(index)).into_iter().zip(before).map(|(after, before)| after == before);
         let moved: Vec<usize> =
-            places.into_iter().zip(stays).filter(|(_, stays)| !stays).filter_map(|(place, _)| place).collect();
+            indexes.into_iter().zip(stays).filter(|(_, stays)| !stays).filter_map(|(index, _)| index).collect();
         if moved.is_empty() {
             return;
         }
-        let new = self.hold(old.0, old.1, old.2);
+        let new = self.swap_selection(old.0, old.1, old.2);
         let moved: Vec<(usize, Option<SortKey>)> =
-            moved.into_iter().map(|place| (place, self.leave_group(place))).collect();
-        self.hold(new.0, new.1, new.2);
-        for (place, stood) in moved {
-            self.stand(place, stood);
+            moved.into_iter().map(|index| (index, self.begin_change(index))).collect();
+        self.swap_selection(new.0, new.1, new.2);
+        for (index, old_key) in moved {
+            self.finish_change(index, old_key);
         }
     }
 
-    /// Selects a job, without anything else; gives what was before.
-    fn hold(&mut self, key: Option<JobKey>, held: bool, kept: bool) -> (Option<JobKey>, bool, bool) {
+    /// Sets the selection without moving any row. Returns the previous one.
+    fn swap_selection(
+        &mut self,
+        key: Option<JobKey>,
+        keeps_group: bool,
+        keeps_line: bool,
+    ) -> (Option<JobKey>, bool, bool) {
         (
             std::mem::replace(&mut self.selected, key),
-            std::mem::replace(&mut self.held, held),
-            std::mem::replace(&mut self.kept, kept),
+            std::mem::replace(&mut self.keeps_group, keeps_group),
+            std::mem::replace(&mut self.keeps_line, keeps_line),
         )
     }
 
-    /// Where a row stands now: its group, its key, and whether it is in the list.
-    fn standing(&mut self, place: Option<usize>) -> Option<(JobGroup, SortKey, bool)> {
-        let row = self.rows.get(place?)?;
-        Some((self.shown_group(row), self.key_at(place?)?, self.verdict(place?) == Match::Passes))
+    /// The current group and key of a row, and whether it passes.
+    fn row_state(&mut self, index: Option<usize>) -> Option<(JobGroup, SortKey, bool)> {
+        let row = self.rows.get(index?)?;
+        Some((self.shown_group(row), self.key_at(index?)?, self.verdict(index?) == Match::Passes))
     }
 
-    /// Moves the selection off jobs that are about to leave their places: to the next one below, or else above.
-    pub fn leave(&mut self, keys: &[JobKey]) {
+    /// Moves the selection off jobs that are about to move: to the next one below, otherwise above.
+    pub fn move_selection_off(&mut self, keys: &[JobKey]) {
         let leaving: HashSet<JobKey> = keys.iter().copied().collect();
         let Some(at) = self.selected_position() else { return };
         let stays = |at: &usize| self.at(*at).is_some_and(|row| !leaving.contains(&row.key));
-        let next = (at..self.shown()).find(stays).or_else(|| (0..at).rev().find(stays));
+        let next = (at..self.listed_count()).find(stays).or_else(|| (0..at).rev().find(stays));
         if let Some(next) = next {
             self.select_position(next);
         }
     }
 
-    /// Shows or hides dismissed jobs; a hidden selection moves to the last one shown.
+    /// Shows or hides dismissed jobs. If the selected one gets hidden, the last one shown is selected.
     pub fn toggle_dismissed(&mut self) {
         let at = self.selected_position().unwrap_or(0);
         self.order.show_dismissed = !self.order.show_dismissed;

@@ -1,11 +1,11 @@
-//! Which lines of the jobs list are in sight, and what stands on one of them.
+//! The visible lines of the jobs list.
 
 use super::super::scroll;
 use super::{JobLine, JobList};
 use crate::model::row::{JobGroup, JobKey};
 
 impl JobList {
-    /// The job on a visible line, counted from the first one that is in sight.
+    /// The job on a visible line, counted from the top.
     pub(in crate::app) fn visible_job(&self, line: usize) -> Option<JobKey> {
         match self.line(self.top.checked_add(line)?)? {
             JobLine::Job(row) => Some(row.key),
@@ -13,14 +13,13 @@ impl JobList {
         }
     }
 
-    /// Whether a visible line is the heading of the dismissed jobs, which folds them.
-    pub(in crate::app) fn folds_at(&self, line: usize) -> bool {
+    /// Whether a visible line is the heading that folds the dismissed jobs.
+    pub(in crate::app) fn is_fold_heading(&self, line: usize) -> bool {
         let line = self.top.checked_add(line).and_then(|at| self.line(at));
         matches!(line, Some(JobLine::Heading(JobGroup::Dismissed, ..)))
     }
 
-    /// Moves what is in sight by so many lines, `rows` of them visible; the selection goes along where it would be lost
-    /// from sight.
+    /// Scrolls by `by` lines of a view of `rows`. The selection moves along if it would leave the view.
     pub(in crate::app) fn scroll_by(&mut self, by: isize, rows: usize) {
         let last = self.line_count().saturating_sub(rows);
         let top = self.top.saturating_add_signed(by).min(last);
@@ -32,7 +31,7 @@ impl JobList {
         let mut line = self.order.line_of(position);
         let seen = top..top.saturating_add(rows.max(1));
         let mut at = position;
-        while line < seen.start && at + 1 < self.shown() {
+        while line < seen.start && at + 1 < self.listed_count() {
             at += 1;
             line = self.order.line_of(at);
         }
@@ -43,14 +42,15 @@ impl JobList {
         self.select_position(at);
     }
 
-    /// Keeps the selection in sight: `rows` lines are visible. Its group's heading comes with the first job.
-    pub fn keep_in_sight(&mut self, rows: usize) {
+    /// Scrolls until the selection is visible in a view of `rows` lines, with its group's heading if it is the first
+    /// job.
+    pub fn keep_selected_visible(&mut self, rows: usize) {
         let Some(position) = self.selected_position() else {
             self.top = 0;
             return;
         };
         let line = self.order.line_of(position);
-        self.top = scroll::follow(self.top, line, rows, self.line_count());
+        self.top = scroll::scroll_to_show(self.top, line, rows, self.line_count());
         let under_heading = matches!(line.checked_sub(1).and_then(|at| self.line(at)), Some(JobLine::Heading(..)));
         if under_heading && self.top == line && rows > 1 {
             self.top = line - 1;

@@ -1,33 +1,32 @@
-//! What belongs to an action besides its keys: the group under which the help lists it, and other words by which the
-//! palette finds it.
+//! For each action: the group under which the help lists it, and the synonyms by which the command palette finds it.
 
 use super::names::Action;
 
 /// A heading of the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyGroup {
-    /// Does something with what is selected, or starts something.
+    /// Acts on the selected row, or starts something.
     Act,
-    /// Narrows, sorts, or shows other numbers.
+    /// Filters, sorts or compares.
     Find,
-    /// Changes how jobs and pages are kept and listed.
+    /// Changes how jobs and pages are grouped, marked and labelled.
     Organise,
-    /// Prompts that wait to be sent.
+    /// Changes the queue of prompts.
     Queue,
-    /// Goes somewhere.
+    /// Moves the selection, or opens or closes something.
     Navigate,
-    /// Changes a text.
+    /// Edits text.
     Edit,
-    /// The program itself.
+    /// Controls docdeck itself.
     Program,
 }
 
 impl KeyGroup {
-    /// In the order in which the help lists them.
+    /// In the order of the help.
     pub const ALL: [Self; 7] =
         [Self::Act, Self::Find, Self::Organise, Self::Queue, Self::Navigate, Self::Edit, Self::Program];
 
-    /// The heading, lower case.
+    /// The heading in the help, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Act => "act",
@@ -42,7 +41,7 @@ impl KeyGroup {
 }
 
 impl Action {
-    /// The group under which the help lists it.
+    /// The group under which the help lists the action.
     pub fn group(self) -> KeyGroup {
         use Action as A;
         match self {
@@ -73,7 +72,7 @@ impl Action {
             | A::FoldDismissed
             | A::Fold
             | A::PageSize
-            | A::ListKept => KeyGroup::Organise,
+            | A::ListCached => KeyGroup::Organise,
             A::QueuePause | A::QueueUp | A::QueueDown | A::QueueRemove | A::Batch => KeyGroup::Queue,
             A::ShowJobs
             | A::ShowViews
@@ -106,7 +105,7 @@ impl Action {
         }
     }
 
-    /// Words that people type for it and that neither its name nor its help has.
+    /// Other words that users type to find the action, besides those of its name and help text.
     pub fn synonyms(self) -> &'static str {
         use Action as A;
         match self {
@@ -138,7 +137,7 @@ impl Action {
             A::Profiles => "profile account project switch setup settings configuration new add",
             A::NewProfile => "setup create account project settings",
             A::SaveFilter => "keep tab",
-            A::KeepTheme => "save colors",
+            A::SaveTheme => "save colors",
             A::AllJobs => "all profiles every project",
             A::ToggleDetail => "panel split layout",
             A::ShowJobs | A::ShowViews | A::ShowLog => "screen tab go to",
@@ -149,7 +148,7 @@ impl Action {
             A::Trend => "chart graph history time",
             A::LoadAll => "fetch complete everything",
             A::Fold => "tree folder group expand collapse",
-            A::ListKept => "cache cached stored ranges",
+            A::ListCached => "cache cached stored ranges",
             A::Mouse => "select text pointer",
             A::Repaint => "redraw refresh screen clear",
             A::Suspend => "background shell stop",

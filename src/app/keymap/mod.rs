@@ -1,7 +1,7 @@
-//! The one table of key bindings. Dispatch, footer and help all read it; nothing else knows a key.
+//! The table of key bindings: the only source for dispatch, footer, help and command palette.
 //!
-//! `bindings` holds the rows, `names` what they are made of, `groups` how actions are grouped and found; here is the table
-//! as it holds for a user.
+//! `bindings` has the default rows, `names` the contexts and actions, `groups` the groups and synonyms of the actions.
+//! This module applies the key overrides of the configuration.
 
 mod bindings;
 mod groups;
@@ -20,33 +20,31 @@ pub struct Binding {
     pub context: Context,
     pub keys: &'static [Chord],
     pub action: Action,
-    /// A word or two for the footer; empty where the footer leaves it out.
+    /// One or two words for the footer; empty if the footer doesn't show the binding.
     pub hint: &'static str,
-    /// A phrase for the help.
+    /// What the key does, for the help and the command palette: starts with a verb in lower case, no full stop.
     pub help: &'static str,
 }
 
-/// The table as it holds for a user: some rows have keys of the user's own.
+/// The default bindings with the key overrides of the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keymap {
     changed: HashMap<(Context, Action), Vec<Chord>>,
 }
 
 impl Keymap {
-    /// Gives a row of the table these keys instead of its own; none takes them away. False where there is no such row.
-    pub fn change(&mut self, context: Context, action: &str, keys: Vec<Chord>) -> bool {
-        let row = BINDINGS.iter().find(|row| row.context == context && row.action.word() == action);
+    /// Replaces the keys of a binding; an empty list unbinds it. Returns false if there is no such binding.
+    pub fn set_keys(&mut self, context: Context, action: &str, keys: Vec<Chord>) -> bool {
+        let row = BINDINGS.iter().find(|row| row.context == context && row.action.has_name(action));
         let row = row.map(|row| self.changed.insert((context, row.action), keys));
         row.is_some()
     }
 
-    /// The keys of a row.
     pub fn keys<'a>(&'a self, row: &'a Binding) -> &'a [Chord] {
         self.changed.get(&(row.context, row.action)).map_or(row.keys, Vec::as_slice)
     }
 
-    /// The key to tell people of for an action: the first one that it has in these contexts. None where the user took all
-    /// of them away.
+    /// The first key of an action in these contexts. Returns `None` if the user has unbound all of them.
     pub fn key(&self, contexts: &[Context], action: Action) -> Option<Chord> {
         let rows = contexts
             .iter()
@@ -54,25 +52,25 @@ impl Keymap {
         rows.filter_map(|row| self.keys(row).first().copied()).next()
     }
 
-    /// What a sentence says for pressing an action's key there: the key, else the action's name, by which the palette
-    /// finds it and the configuration gives it one.
+    /// The label of an action's key for use in a sentence; without a key, its name, which the command
+    /// palette and the configuration accept.
     pub fn key_label(&self, context: Context, action: Action) -> String {
         let key = self.key(&[context, Context::Lists, Context::Everywhere], action);
-        key.map_or_else(|| action.word().to_owned(), |chord| chord.to_string())
+        key.map_or_else(|| action.config_name().to_owned(), |chord| chord.to_string())
     }
 
-    /// The action of a key in the first of these contexts that binds it.
+    /// The action of a key, in the first of these contexts that binds it.
     pub fn action(&self, contexts: &[Context], chord: Chord) -> Option<Action> {
         contexts.iter().find_map(|&context| self.binding(context, chord)).map(|row| row.action)
     }
 
-    /// The rows that hold in these contexts and have a key, the most special context first; one whose keys are all taken by
-    /// a more special one is left out.
+    /// The bindings that apply in these contexts, the most specific context first, without those whose keys are all
+    /// taken by a more specific context.
     pub fn rows<'a>(&'a self, contexts: &'a [Context]) -> impl Iterator<Item = &'static Binding> + 'a {
         self.rows_that(contexts, |_| true)
     }
 
-    /// Those among them that are `wanted`: the others are not looked for among the keys of more special contexts.
+    /// The same for the `wanted` bindings only, which avoids the key search for the others.
     pub fn rows_that<'a>(
         &'a self,
         contexts: &'a [Context],
@@ -87,12 +85,12 @@ impl Keymap {
         })
     }
 
-    /// The row of a context that has this key.
+    /// The binding of a key in a context.
     pub fn binding(&self, context: Context, chord: Chord) -> Option<&'static Binding> {
         BINDINGS.iter().find(|row| row.context == context && self.keys(row).contains(&chord))
     }
 
-    /// Two rows of a context that have the same key, if there are any.
+    /// The first key that two bindings of a context share, with both bindings.
     pub fn conflict(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
         let mut seen: HashMap<(Context, Chord), &'static Binding> = HashMap::new();
         BINDINGS.iter().find_map(|row| {
@@ -103,18 +101,18 @@ impl Keymap {
         })
     }
 
-    /// A row whose key, given by the user, hides one that holds everywhere, or the other way round: the key, the row, and
-    /// the one of everywhere that could not be reached there. Where text is typed, and where only its own keys are asked,
-    /// other rules hold.
-    pub fn hidden(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
-        let is_apart = |context: Context| {
-            context.takes_text() || matches!(context, Context::Everywhere | Context::Question | Context::CalendarLine)
+    /// The first key override that makes a global binding (`Context::Everywhere`) unreachable in another context: the
+    /// key, the binding of that context and the global binding. Ignores contexts in which text is typed or in which
+    /// global keys don't apply.
+    pub fn hidden_global(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
+        let is_separate = |context: Context| {
+            context.takes_text() || matches!(context, Context::Everywhere | Context::Confirm | Context::CalendarLine)
         };
-        BINDINGS.iter().filter(|row| !is_apart(row.context)).find_map(|row| {
+        BINDINGS.iter().filter(|row| !is_separate(row.context)).find_map(|row| {
             self.keys(row).iter().find_map(|&chord| {
                 let general = self.binding(Context::Everywhere, chord)?;
-                let is_ours = row.keys.contains(&chord) && general.keys.contains(&chord);
-                (general.action != row.action && !is_ours).then_some((chord, row, general))
+                let is_default = row.keys.contains(&chord) && general.keys.contains(&chord);
+                (general.action != row.action && !is_default).then_some((chord, row, general))
             })
         })
     }
@@ -130,45 +128,63 @@ mod tests {
     #[test]
     fn no_key_is_bound_twice_in_a_context() {
         assert!(Keymap::default().conflict().is_none());
-        assert_eq!(Keymap::default().hidden(), None);
+        assert_eq!(Keymap::default().hidden_global(), None);
     }
 
     #[test]
-    fn every_row_has_a_name_of_its_own_in_its_context() {
+    fn action_names_are_unique_within_a_context() {
         let mut seen = HashSet::new();
         for row in BINDINGS {
-            assert!(seen.insert((row.context, row.action.word())), "{row:?}");
+            assert!(seen.insert((row.context, row.action.config_name())), "{row:?}");
         }
     }
 
     #[test]
-    fn keys_of_ones_own_take_the_place_of_the_tables() {
+    fn configured_keys_replace_the_defaults() {
         let mut keymap = Keymap::default();
-        assert!(keymap.change(Context::Jobs, "new-job", vec![ch('N'), key(KeyCode::F(5))]));
-        assert!(keymap.change(Context::Jobs, "note", Vec::new()));
-        assert!(!keymap.change(Context::Jobs, "next-page", vec![ch('q')]), "a row of another context");
+        assert!(keymap.set_keys(Context::Jobs, "new-job", vec![ch('N'), key(KeyCode::F(5))]));
+        assert!(keymap.set_keys(Context::Jobs, "note", Vec::new()));
+        assert!(!keymap.set_keys(Context::Jobs, "next-page", vec![ch('q')]), "an action of another context");
         assert_eq!(keymap.action(&[Context::Jobs], ch('N')), Some(Action::NewJob));
         assert_eq!(keymap.action(&[Context::Jobs], ch('n')), None);
-        assert!(keymap.rows(&[Context::Jobs]).all(|row| row.action != Action::Note), "without a key it is not listed");
+        assert!(keymap.rows(&[Context::Jobs]).all(|row| row.action != Action::Note), "an unbound action is not listed");
         assert_eq!(keymap.conflict(), None);
-        keymap.change(Context::Jobs, "tags", vec![ch('N')]);
+        keymap.set_keys(Context::Jobs, "tags", vec![ch('N')]);
         let (chord, ..) = keymap.conflict().expect("N twice");
         assert_eq!(chord, ch('N'));
     }
 
     #[test]
-    fn sentences_name_the_key_that_holds_or_else_the_action() {
+    fn former_names_of_contexts_and_actions_are_accepted() {
+        let mut keymap = Keymap::default();
+        for (context, action, current) in [
+            ("resolve", "let-go", Action::Discard),
+            ("resolve", "look-at-job", Action::CheckJob),
+            ("views", "list-kept", Action::ListCached),
+            ("palette", "keep-theme", Action::SaveTheme),
+            ("kept", "compare-with", Action::CompareWith),
+            ("card", "before-after", Action::BeforeAfter),
+        ] {
+            let context: Context = context.parse().expect("a known context");
+            assert!(keymap.set_keys(context, action, vec![key(KeyCode::F(9))]), "{action}");
+            assert_eq!(keymap.action(&[context], key(KeyCode::F(9))), Some(current), "{action}");
+        }
+        assert!(!keymap.set_keys(Context::Jobs, "", Vec::new()));
+    }
+
+    #[test]
+    fn a_key_label_is_the_configured_key_or_the_name_of_the_action() {
         let mut keymap = Keymap::default();
         assert_eq!(keymap.key_label(Context::Jobs, Action::Undo), "u");
-        assert_eq!(keymap.key_label(Context::Views, Action::Refresh), "r", "a key that holds everywhere");
-        keymap.change(Context::Jobs, "undo", vec![key(KeyCode::F(9))]);
+        assert_eq!(keymap.key_label(Context::Views, Action::Refresh), "r", "a global key");
+        keymap.set_keys(Context::Jobs, "undo", vec![key(KeyCode::F(9))]);
         assert_eq!(keymap.key_label(Context::Jobs, Action::Undo), "F9");
-        keymap.change(Context::Jobs, "undo", Vec::new());
+        keymap.set_keys(Context::Jobs, "undo", Vec::new());
         assert_eq!(keymap.key_label(Context::Jobs, Action::Undo), "undo");
     }
 
     #[test]
-    fn every_row_has_keys_and_says_what_it_does() {
+    fn every_binding_has_keys_and_a_help_text() {
         for row in BINDINGS {
             assert!(!row.keys.is_empty() && !row.help.is_empty(), "{row:?}");
         }
@@ -184,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_a_special_context_takes_is_not_listed_for_the_general_one() {
+    fn a_key_of_a_specific_context_hides_the_global_binding() {
         let contexts = [Context::Editor, Context::Everywhere];
         let listed: Vec<Action> = Keymap::default().rows(&contexts).map(|row| row.action).collect();
         assert!(!listed.contains(&Action::Interrupt), "Ctrl-C closes the editor");
     }
 
     #[test]
-    fn every_key_of_the_table_is_read_back_from_what_is_printed() {
+    fn every_default_key_survives_printing_and_parsing() {
         for chord in BINDINGS.iter().flat_map(|row| row.keys) {
             assert_eq!(Chord::parse(&chord.to_string()), Some(*chord), "{chord}");
         }

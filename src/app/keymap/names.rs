@@ -1,101 +1,104 @@
-//! What a binding is made of besides its keys: where it holds and what it does, with their names in the configuration.
+//! The contexts in which key bindings apply and the actions that they run, with their names in the configuration.
 
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
-/// Where a binding holds. The layer on top decides which contexts are asked, the most special one first.
+/// Where a binding applies. The topmost dialog or screen decides which contexts are active, the most specific one
+/// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Context {
     Everywhere,
-    /// Every list: jobs, page views, log, and the text of a detail or the help.
+    /// Every list: jobs, page views and log, and the text of the job details and the help.
     Lists,
     Jobs,
-    /// The job's detail, when it has the keys.
+    /// The job details, when they have the focus.
     Detail,
     Views,
     Editor,
-    /// Any text, of one line or several.
+    /// Every text input, single-line or multi-line.
     Text,
-    /// Prompts that were sent, or templates, narrowed by typing.
-    Pick,
-    /// Actions by name.
+    /// The picker: sent prompts or templates.
+    #[strum(to_string = "picker", serialize = "pick")]
+    Picker,
+    /// The command palette.
     Palette,
     Drafts,
-    /// Many prompts, as typed.
+    /// The dialog for several jobs: the text.
     BatchText,
-    /// Many prompts, looked over.
+    /// The dialog for several jobs: the review.
     Batch,
-    /// The filter, while it is being typed.
+    /// The filter, while it has the focus.
     Filter,
-    /// The keys of a moment.
     Help,
-    /// A one-line question for a value.
-    Ask,
-    /// What to do with an undelivered prompt.
+    /// A dialog that asks for one value.
+    #[strum(to_string = "input", serialize = "ask")]
+    Input,
+    /// The dialog of an undelivered prompt.
     Resolve,
-    /// A yes-or-no question.
-    Question,
-    /// A range being picked on a calendar.
+    /// A confirmation.
+    #[strum(to_string = "confirm", serialize = "question")]
+    Confirm,
+    /// The days of the calendar.
     Calendar,
-    /// A range being typed below it.
+    /// The input below the days of the calendar.
     CalendarLine,
-    /// A page's own card.
-    Card,
+    /// The page details.
+    #[strum(to_string = "page-details", serialize = "card")]
+    PageDetail,
     Trend,
     Movers,
-    /// How to export the page views.
+    /// The export of page views.
     Export,
-    /// What is kept of page views.
-    Kept,
-    /// The setup form, on a line where something is chosen.
+    /// The cached page views.
+    #[strum(to_string = "cached", serialize = "kept")]
+    CachedRanges,
+    /// A choice in the setup form.
     Welcome,
-    /// The setup form, on a line where something is typed.
+    /// A text input in the setup form.
     WelcomeText,
-    /// The profiles of the configuration.
     Profiles,
-    /// The jobs of all profiles.
     AllJobs,
 }
 
 impl Context {
-    /// Its name in `[keys.NAME]` of the configuration.
-    pub fn word(self) -> &'static str {
+    /// The name of the context in the configuration: `[keys.NAME]`.
+    pub fn config_name(self) -> &'static str {
         self.into()
     }
 
-    /// Whether characters are typed where it holds, so that none of them can be a command.
+    /// Whether characters are typed in this context, so that they can't be shortcuts.
     pub fn takes_text(self) -> bool {
         matches!(
             self,
             Self::Editor
                 | Self::Text
                 | Self::BatchText
-                | Self::Pick
+                | Self::Picker
                 | Self::Palette
                 | Self::Filter
-                | Self::Ask
+                | Self::Input
                 | Self::Welcome
                 | Self::WelcomeText
         )
     }
 
-    /// A word for where it holds, of at most ten cells.
+    /// A label of at most ten cells, for the command palette.
     pub fn short_name(self) -> &'static str {
         match self {
             Self::Detail => "detail",
             Self::Text => "text",
-            Self::Pick => "texts",
+            Self::Picker => "picker",
             Self::Palette => "palette",
-            Self::BatchText | Self::Batch => "prompts",
+            Self::BatchText | Self::Batch => "new jobs",
             Self::Filter => "filter",
             Self::Help => "help",
-            Self::Ask => "input",
+            Self::Input => "input",
             Self::Resolve => "prompt",
-            Self::Question => "question",
+            Self::Confirm => "confirm",
             Self::Calendar | Self::CalendarLine => "range",
-            Self::Card => "card",
+            Self::PageDetail => "page",
             Self::Trend => "trend",
-            Self::Kept => "kept",
+            Self::CachedRanges => "cached",
             Self::Welcome | Self::WelcomeText => "setup",
             Self::AllJobs => "all jobs",
             Self::Everywhere
@@ -106,46 +109,45 @@ impl Context {
             | Self::Drafts
             | Self::Movers
             | Self::Export
-            | Self::Profiles => self.name(),
+            | Self::Profiles => self.title(),
         }
     }
 
-    /// The heading over its keys in the help.
-    pub fn name(self) -> &'static str {
+    /// The name of the context in messages about the configuration.
+    pub fn title(self) -> &'static str {
         match self {
             Self::Everywhere => "everywhere",
             Self::Lists => "lists",
             Self::Jobs => "jobs",
-            Self::Detail => "a job's detail",
+            Self::Detail => "job details",
             Self::Views => "views",
             Self::Editor => "editor",
-            Self::Text => "any text",
-            Self::Pick => "a list of texts",
-            Self::Palette => "the palette",
+            Self::Text => "text inputs",
+            Self::Picker => "picker",
+            Self::Palette => "commands",
             Self::Drafts => "drafts",
-            Self::BatchText => "many prompts",
-            Self::Batch => "many prompts, looked over",
-            Self::Filter => "the filter",
-            Self::Help => "the help",
-            Self::Ask => "one-line input",
-            Self::Resolve => "an undelivered prompt",
-            Self::Question => "a question",
-            Self::Calendar => "a range",
-            Self::CalendarLine => "a typed range",
-            Self::Card => "a page's card",
-            Self::Trend => "the trend",
+            Self::BatchText => "new jobs, text",
+            Self::Batch => "new jobs, review",
+            Self::Filter => "filter",
+            Self::Help => "help",
+            Self::Input => "input",
+            Self::Resolve => "undelivered prompt",
+            Self::Confirm => "confirmation",
+            Self::Calendar => "calendar",
+            Self::CalendarLine => "typed range",
+            Self::PageDetail => "page details",
+            Self::Trend => "trend",
             Self::Movers => "movers",
             Self::Export => "export",
-            Self::Kept => "kept page views",
-            Self::Welcome => "setup, a choice",
-            Self::WelcomeText => "setup, a text",
+            Self::CachedRanges => "cached page views",
+            Self::Welcome => "setup, choice",
+            Self::WelcomeText => "setup, text",
             Self::Profiles => "profiles",
             Self::AllJobs => "jobs of all profiles",
         }
     }
 }
 
-/// What a key does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Action {
@@ -213,19 +215,19 @@ pub enum Action {
     Metric,
     LogScale,
     Fold,
-    ListKept,
+    ListCached,
     BeforeAfter,
     NextDay,
     PreviousDay,
     Today,
-    /// From the days of a calendar to the line below them, or back.
+    /// Moves the focus between the days of the calendar and the input below them.
     OtherPart,
     CompareBefore(PreviousPeriod),
     NextChoice,
     PreviousChoice,
     NextField,
     TryOut,
-    KeepTheme,
+    SaveTheme,
     Demo,
     Send,
     History,
@@ -251,34 +253,45 @@ pub enum Action {
 }
 
 impl Action {
-    /// Its name in `[keys.CONTEXT]` of the configuration.
-    pub fn word(self) -> &'static str {
+    /// The name of the action in the configuration, in a `[keys.CONTEXT]` table.
+    pub fn config_name(self) -> &'static str {
         match self {
             Self::Edit(edit) => edit.into(),
-            Self::CompareBefore(before) => before.word(),
+            Self::CompareBefore(period) => period.word(),
             other => other.into(),
         }
     }
+
+    /// Whether the configuration can call the action by this name: the current one, or the one of earlier versions.
+    pub fn has_name(self, name: &str) -> bool {
+        let former = match self {
+            Self::Discard => "let-go",
+            Self::CheckJob => "look-at-job",
+            Self::ListCached => "list-kept",
+            Self::SaveTheme => "keep-theme",
+            _ => "",
+        };
+        self.config_name() == name || (!former.is_empty() && former == name)
+    }
 }
 
-/// What a range is compared with by one key.
+/// The ranges that one key compares the range on screen with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PreviousPeriod {
-    /// The period before.
+    /// The previous period of the same length.
     Period,
-    /// The same days a week before.
+    /// The same days a week earlier.
     Week,
-    /// The same days four weeks before.
+    /// The same days four weeks earlier.
     FourWeeks,
-    /// The same dates a year before.
+    /// The same dates a year earlier.
     Year,
 }
 
 impl PreviousPeriod {
-    /// In the order in which the screen shows them.
+    /// In the order of the screen.
     pub const ALL: [Self; 4] = [Self::Period, Self::Week, Self::FourWeeks, Self::Year];
 
-    /// Its key.
     pub const fn key(self) -> char {
         match self {
             Self::Period => 'b',
@@ -288,7 +301,7 @@ impl PreviousPeriod {
         }
     }
 
-    /// Its name as an action.
+    /// The name of its action in the configuration.
     fn word(self) -> &'static str {
         match self {
             Self::Period => "period-before",
@@ -299,7 +312,7 @@ impl PreviousPeriod {
     }
 }
 
-/// A change or motion in a text.
+/// A change to a text, or a move of the cursor in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Edit {

@@ -1,57 +1,55 @@
-//! The mouse: what lies under it comes from the geometry and from the words' own places, and what it does is what a key
-//! does. Here are the wheel and the divider; `screens` has the clicks on a screen, `layers` those on a layer over it.
+//! Mouse support. The geometry finds what is under the pointer, and a click does what a key does. This file handles the
+//! wheel and the divider, `screens` handles clicks on a screen, and `dialogs` clicks on a dialog.
 
-mod layers;
+mod dialogs;
 mod screens;
 #[cfg(test)]
 mod tests;
 
 use super::batch::BatchStep;
 use super::dialog::Dialog;
-use super::geometry::{Arrangement, Geometry, PANE_COLUMNS, PANE_ROWS, is_usable};
+use super::geometry::{Geometry, JobsArrangement, PANE_COLUMNS, PANE_ROWS, is_usable};
 use super::scroll::Scroll;
 use super::{App, Effect, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
-/// Lines that a notch of the wheel scrolls.
+/// The number of lines that a notch of the wheel scrolls.
 const NOTCH: isize = 3;
 
-/// What is known of the mouse.
 #[derive(Debug)]
 pub(super) struct Pointer {
-    /// Whether the terminal reports it.
+    /// Whether mouse reporting is on.
     on: bool,
-    /// The divider is being dragged, held at its left or upper border (0) or at the other one (1).
-    held: Option<u16>,
+    /// While the divider is being dragged: at its left or upper border (0), or at the other one (1).
+    dragged_side: Option<u16>,
 }
 
 impl Pointer {
     pub(super) fn new(on: bool) -> Self {
-        Self { on, held: None }
+        Self { on, dragged_side: None }
     }
 }
 
-/// The line of a list under a cell.
+/// The line of a list at a cell.
 fn line_at(list: Rect, at: Position) -> Option<usize> {
     list.contains(at).then(|| usize::from(at.y - list.y))
 }
 
 impl App {
-    /// Whether the mouse is reported: else the terminal selects text with it.
+    /// Whether mouse reporting is on; otherwise the terminal selects text with the mouse.
     pub fn has_mouse(&self) -> bool {
         self.pointer.on
     }
 
-    /// The key that switches the mouse on or off.
     pub(super) fn toggle_mouse(&mut self, now: Time, effects: &mut Vec<Effect>) {
         self.pointer = Pointer::new(!self.pointer.on);
         effects.push(Effect::Mouse(self.pointer.on));
         let text = if self.pointer.on {
-            "The mouse is on: wheel, clicks and the divider come to docdeck."
+            "Mouse on: docdeck handles clicks and scrolling."
         } else {
-            "The mouse is off: the terminal selects text with it."
+            "Mouse off: the terminal selects text with it."
         };
         self.notify(Severity::Info, text, now);
     }
@@ -64,40 +62,40 @@ impl App {
         let at = Position::new(event.column, event.row);
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
-                (self.dirty, self.pointer.held) = (true, None);
+                (self.dirty, self.pointer.dragged_side) = (true, None);
                 self.click(at, now, effects);
             }
             MouseEventKind::Drag(MouseButton::Left) => self.drag(at),
-            MouseEventKind::Up(MouseButton::Left) => self.pointer.held = None,
+            MouseEventKind::Up(MouseButton::Left) => self.pointer.dragged_side = None,
             MouseEventKind::ScrollDown => self.wheel(at, NOTCH, now),
             MouseEventKind::ScrollUp => self.wheel(at, -NOTCH, now),
             _ => {}
         }
     }
 
-    /// A filter that is being typed lies beside the screen's list; every other layer lies over it.
+    /// A filter is beside the screen's list; every other dialog covers it.
     fn screen_is_on_top(&self) -> bool {
         matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)))
     }
 
     fn click(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
         let g = self.geometry();
-        let is_said = self.is_said(at);
+        let is_on_message = self.has_message_at(at);
         self.tips.dismiss();
-        if is_said {
-            // What is said over the last lines hides what lies under it.
+        if is_on_message {
+            // A message over the last lines hides what is below it.
             return;
         }
         if g.footer.contains(at) {
-            if !self.lists_a_part() {
+            if !self.is_list_partial() {
                 self.click_footer(usize::from(at.x), now, effects);
             }
             return;
         }
-        let layers = self.dialogs.len();
-        self.take_info();
+        let count_before = self.dialogs.len();
+        self.dismiss_info();
         if !self.screen_is_on_top() {
-            self.click_layer(at, now, effects);
+            self.click_dialog(at, now, effects);
         } else if g.header.contains(at) {
             self.click_header(usize::from(at.x), now, effects);
         } else {
@@ -107,35 +105,35 @@ impl App {
                 Screen::Log | Screen::Welcome => {}
             }
         }
-        self.layer_opened(layers, effects);
+        self.read_draft_of_new_editor(count_before, effects);
     }
 
-    /// Whether the jobs are not all read yet: a click could be meant for a line that is about to move.
-    fn lists_a_part(&self) -> bool {
+    /// Whether the jobs are not completely read: a click could hit a line that is about to move.
+    fn is_list_partial(&self) -> bool {
         self.store == StoreState::Reading && self.screen == Screen::Jobs
     }
 
-    /// Whether something that is said stands there.
-    fn is_said(&self, at: Position) -> bool {
-        let lines = self.said(usize::from(self.size.0)).len();
-        self.said_at(lines).contains(at)
+    /// Whether a message is shown at a cell.
+    fn has_message_at(&self, at: Position) -> bool {
+        let lines = self.message_lines(usize::from(self.size.0)).len();
+        self.message_area(lines).contains(at)
     }
 
     fn drag(&mut self, at: Position) {
-        let Some(side) = self.pointer.held else { return };
+        let Some(side) = self.pointer.dragged_side else { return };
         let g = self.geometry();
         let to = |cell: u16| cell.saturating_add(1).saturating_sub(side);
-        let kept = |cells: u16, whole: u16, least: u16| cells.clamp(least, whole.saturating_sub(least).max(least));
+        let clamped = |cells: u16, whole: u16, least: u16| cells.clamp(least, whole.saturating_sub(least).max(least));
         let mut panes = self.panes;
         match g.arrangement {
-            _ if !self.screen_is_on_top() || self.screen != Screen::Jobs => self.pointer.held = None,
-            Arrangement::Alone => self.pointer.held = None,
-            Arrangement::Right => panes.columns = Some(kept(to(at.x), g.body.width, PANE_COLUMNS)),
-            Arrangement::Below => {
-                panes.rows = Some(kept(to(at.y.saturating_sub(g.body.y)), g.body.height, PANE_ROWS));
+            _ if !self.screen_is_on_top() || self.screen != Screen::Jobs => self.pointer.dragged_side = None,
+            JobsArrangement::Alone => self.pointer.dragged_side = None,
+            JobsArrangement::Right => panes.columns = Some(clamped(to(at.x), g.body.width, PANE_COLUMNS)),
+            JobsArrangement::Below => {
+                panes.rows = Some(clamped(to(at.y.saturating_sub(g.body.y)), g.body.height, PANE_ROWS));
             }
         }
-        if super::geometry::geometry(self.size, panes) != g {
+        if super::geometry::layout(self.size, panes) != g {
             self.panes = panes;
             self.detail.fit(self.geometry().detail_columns());
             self.dirty = true;
@@ -145,9 +143,9 @@ impl App {
     fn wheel(&mut self, at: Position, by: isize, now: Time) {
         let g = self.geometry();
         if !self.screen_is_on_top() {
-            if self.layer_area(g).is_some_and(|area| area.contains(at)) {
+            if self.dialog_area(g).is_some_and(|area| area.contains(at)) {
                 self.dirty = true;
-                self.wheel_layer(at, by, now);
+                self.wheel_dialog(at, by, now);
             }
             return;
         }
@@ -156,7 +154,7 @@ impl App {
         }
         self.dirty = true;
         match self.screen {
-            Screen::Jobs if self.lists_jobs_at(g, at) => self.jobs.scroll_by(by, g.list_rows()),
+            Screen::Jobs if self.shows_list_at(g, at) => self.jobs.scroll_by(by, g.list_rows()),
             Screen::Jobs => {
                 let pane = std::mem::replace(&mut self.pane, Pane::Detail);
                 self.scroll(Scroll::By(by));
@@ -168,33 +166,33 @@ impl App {
         }
     }
 
-    /// Whether the list of jobs is seen there.
-    fn lists_jobs_at(&self, g: Geometry, at: Position) -> bool {
+    /// Whether the list of jobs is visible at a cell.
+    fn shows_list_at(&self, g: Geometry, at: Position) -> bool {
         g.list.contains(at) && (g.shows_both() || self.pane == Pane::List)
     }
 
-    /// Where the layer on top lies, if it has something to scroll.
-    fn layer_area(&self, g: Geometry) -> Option<Rect> {
+    /// The area of the topmost dialog, if it can be scrolled.
+    fn dialog_area(&self, g: Geometry) -> Option<Rect> {
         Some(match self.dialogs.last()? {
             Dialog::Editor(_) => g.editor(),
             Dialog::Palette(_) => g.palette(),
             Dialog::Help(_) => g.help(),
             Dialog::Movers(_) => g.movers(),
             Dialog::Profiles(_) => g.profiles(self.config.profiles.len()),
-            Dialog::Calendar(open) => super::views::months::Months::of(open, g.body).area,
+            Dialog::Calendar(open) => super::views::months::Months::for_area(open, g.body).area,
             Dialog::Export(open) => open.area(g.body),
-            Dialog::Ask(_) | Dialog::Question(_) | Dialog::Filter(_) | Dialog::Setup(_) => return None,
+            Dialog::Input(_) | Dialog::Confirm(_) | Dialog::Filter(_) | Dialog::Setup(_) => return None,
             Dialog::Picker(_)
             | Dialog::Batch(_)
-            | Dialog::Resolve(_)
+            | Dialog::Undelivered(_)
             | Dialog::AllJobs(_)
-            | Dialog::Card(_)
+            | Dialog::PageDetail(_)
             | Dialog::Trend(_)
-            | Dialog::Kept(_) => g.layer(),
+            | Dialog::CachedRanges(_) => g.full_dialog(),
         })
     }
 
-    fn wheel_layer(&mut self, at: Position, by: isize, now: Time) {
+    fn wheel_dialog(&mut self, at: Position, by: isize, now: Time) {
         let g = self.geometry();
         let is_text = match self.dialogs.last() {
             Some(Dialog::Editor(_)) => true,
@@ -202,17 +200,17 @@ impl App {
             _ => false,
         };
         match self.dialogs.last_mut() {
-            // The cursor goes along, as it has to stay in sight.
+            // The cursor moves along, because it has to stay visible.
             _ if is_text => {
                 let code = if by < 0 { KeyCode::Up } else { KeyCode::Down };
                 (0..by.unsigned_abs()).for_each(|_| self.type_key(KeyEvent::new(code, KeyModifiers::NONE), now));
             }
-            // A step there is more than a line.
+            // A step in these dialogs is more than a line.
             Some(Dialog::Calendar(_) | Dialog::Export(_) | Dialog::Trend(_)) => {
                 self.scroll(Scroll::By(by.signum()));
             }
             Some(Dialog::Movers(open)) => open.scroll_at(at, by, g),
-            Some(Dialog::Card(open)) => open.scroll_lines(by, g.layer_columns(), g.layer_rows()),
+            Some(Dialog::PageDetail(open)) => open.scroll_lines(by, g.full_dialog_columns(), g.full_dialog_rows()),
             _ => self.scroll(Scroll::By(by)),
         }
     }

@@ -1,7 +1,7 @@
-//! Clicks on the first and last line, on the jobs, and on the page views.
+//! Clicks on the header, the footer, the jobs and the page views.
 
 use super::super::dialog::Dialog;
-use super::super::geometry::Arrangement;
+use super::super::geometry::JobsArrangement;
 use super::super::keymap::Action;
 use super::super::views::columns::PageColumns;
 use super::super::views::presets::PresetChoice;
@@ -14,7 +14,7 @@ use ratatui::layout::Position;
 use unicode_width::UnicodeWidthStr as _;
 
 impl App {
-    /// A key of the footer does what it does when pressed.
+    /// A click on a key of the footer presses it.
     pub(super) fn click_footer(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
         let hints = self.footer(usize::from(self.size.0));
         let hit = hints.iter().find(|hint| (hint.at..hint.at + hint.width()).contains(&cell));
@@ -32,29 +32,29 @@ impl App {
         }
     }
 
-    /// As Enter does while a filter is typed: what is typed stays.
+    /// Closes the filter input and keeps its text, as Enter does.
     fn keep_filter(&mut self) {
-        self.dialogs.pop_if(|overlay| matches!(overlay, Dialog::Filter(_)));
+        self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Filter(_)));
     }
 
     pub(super) fn click_jobs(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
         let g = self.geometry();
         let divider = g.divider();
         if divider.contains(at) {
-            let side = if g.arrangement == Arrangement::Right { at.x - divider.x } else { at.y - divider.y };
-            self.pointer.held = Some(side);
-        } else if self.lists_a_part() {
-            // Neither a job nor its detail stands still.
-        } else if self.lists_jobs_at(g, at) {
+            let side = if g.arrangement == JobsArrangement::Right { at.x - divider.x } else { at.y - divider.y };
+            self.pointer.dragged_side = Some(side);
+        } else if self.is_list_partial() {
+            // Jobs and detail may still move.
+        } else if self.shows_list_at(g, at) {
             let title = g.list_title();
             if title.contains(at) {
                 let tab = self.tab_at(usize::from(at.x - title.x), usize::from(title.width));
-                tab.into_iter().for_each(|tab| self.choose_tab(tab));
+                tab.into_iter().for_each(|tab| self.select_tab(tab));
                 return;
             }
             let had_keys = std::mem::replace(&mut self.pane, Pane::List) == Pane::List;
             let Some(line) = line_at(g.list_lines(), at) else { return };
-            if self.jobs.folds_at(line) {
+            if self.jobs.is_fold_heading(line) {
                 self.jobs.toggle_dismissed();
                 return;
             }
@@ -63,7 +63,7 @@ impl App {
                 self.jobs.select(key);
             } else if had_keys {
                 self.keep_filter();
-                self.act(Action::Open, now, effects);
+                self.run_action(Action::Open, now, effects);
             }
         } else if g.detail.contains(at) && self.jobs.selected().is_some() {
             self.keep_filter();
@@ -77,23 +77,23 @@ impl App {
             self.click_range(usize::from(at.x), now, effects);
             return;
         }
-        // Before the first answer another text stands where the table will be.
+        // Before the first answer there is no table.
         if self.views.as_of().is_none() {
             return;
         }
-        if g.views_heads().contains(at) {
+        if g.views_headings().contains(at) {
             self.sort_views_at(usize::from(at.x), now);
         } else if let Some(line) = line_at(g.views_lines(), at) {
             if self.views.table.is_selected_visible(line) {
                 self.keep_filter();
-                self.act(Action::Open, now, effects);
+                self.run_action(Action::Open, now, effects);
             } else {
                 self.views.table.select_visible(line);
             }
         }
     }
 
-    /// A name beside the range: it is shown, or chosen on the calendar.
+    /// A click on a preset beside the range shows it, or opens the calendar.
     fn click_range(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
         let choice = self.range_choice_at(cell, usize::from(self.size.0), now);
         if choice.is_some() {
@@ -102,26 +102,26 @@ impl App {
         match choice {
             Some(PresetChoice::Preset(preset)) => {
                 let period = preset.period(now.date_naive());
-                effects.extend(self.views.choose(period, Some(preset), now));
+                effects.extend(self.views.set_period(period, Some(preset), now));
             }
-            Some(PresetChoice::Own) => self.act(Action::CustomRange, now, effects),
-            Some(PresetChoice::Next) => self.act(Action::NextRange, now, effects),
+            Some(PresetChoice::Custom) => self.run_action(Action::CustomRange, now, effects),
+            Some(PresetChoice::Next) => self.run_action(Action::NextRange, now, effects),
             None => {}
         }
     }
 
-    /// A column's head: sorts by it, or the other way round where that holds already.
+    /// A click on a column head sorts by it, or reverses the order.
     fn sort_views_at(&mut self, cell: usize, now: Time) {
         let table = &self.views.table;
-        let columns = PageColumns::fitting(&self.views, usize::from(self.size.0));
-        let Some(by) = columns.at(cell, table.metric()) else { return };
+        let columns = PageColumns::for_width(&self.views, usize::from(self.size.0));
+        let Some(by) = columns.column_at(cell, table.metric()) else { return };
         if !table.is_report() {
-            // Says what sorting needs.
-            self.shape_table(Action::NextSort, now);
+            // A notice explains what sorting requires.
+            self.change_table(Action::NextSort, now);
             return;
         }
-        let held = table.sorting();
-        let turned = PageSorting { descending: !held.descending, ..held };
-        self.views.table.sort(if held.by == by { turned } else { PageSorting::by(by) });
+        let current = table.sorting();
+        let reversed = PageSorting { descending: !current.descending, ..current };
+        self.views.table.sort(if current.by == by { reversed } else { PageSorting::by(by) });
     }
 }

@@ -1,4 +1,4 @@
-//! Each target of the mouse, found by what the first and last line, the lists and the column heads say.
+//! Clicks on every target, found by its text in the header, footer, lists and column heads.
 
 use super::super::keymap::{Chord, Context};
 use super::super::views::columns::PageColumns;
@@ -11,7 +11,7 @@ use crate::app::{AppConfig, InitialData, Msg, SavedFilter, Template};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::job::Status;
-use crate::model::report::{Recalled, Report};
+use crate::model::report::{Report, StoredReport};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
@@ -20,13 +20,14 @@ use std::sync::Arc;
 
 const LEFT: MouseButton = MouseButton::Left;
 
-/// A dashboard of so many jobs, the newest first: job 1 stands last.
+/// A dashboard with this many jobs, listed newest first: job 1 is the last.
 fn app(size: (u16, u16), jobs: i64) -> App {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, _) = App::new(AppConfig { size, ..AppConfig::new(scope, utc) }, at(0));
     let looked_at = Some(at(1000));
-    let jobs = (1..=jobs).map(|key| crate::model::row::Job { looked_at, ..row(key, Status::Completed) }).collect();
+    let jobs =
+        (1..=jobs).map(|key| crate::model::row::Job { viewed_at: looked_at, ..row(key, Status::Completed) }).collect();
     app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
     app
 }
@@ -51,14 +52,14 @@ fn selected(app: &App) -> i64 {
     app.jobs.selected().expect("a job").key.0
 }
 
-/// A word's first cell in the footer.
+/// The first cell of a word in the footer.
 fn hint(app: &App, word: &str) -> u16 {
     let hints = app.footer(usize::from(app.size.0));
-    let hint = hints.iter().find(|hint| hint.word == word).unwrap_or_else(|| panic!("no {word:?} in {hints:?}"));
+    let hint = hints.iter().find(|hint| hint.label == word).unwrap_or_else(|| panic!("no {word:?} in {hints:?}"));
     u16::try_from(hint.at + 1).expect("a cell")
 }
 
-/// The views screen with all of these pages; total views fall with the number.
+/// The views screen with this many pages, completely loaded.
 fn views(size: (u16, u16), pages: i64) -> App {
     let mut app = app(size, 3);
     press(&mut app, "2");
@@ -66,8 +67,8 @@ fn views(size: (u16, u16), pages: i64) -> App {
     let counts = |n: i64| Counts { human: Count::Known(n), ai: Count::Known(1000 - n), total: Count::Known(1000) };
     let rows = (0..pages).map(|n| PageRow { path: CleanText::line(&format!("/{n:03}")), counts: counts(n) }).collect();
     let page = ViewsPage { totals: counts(5), rows, has_more: Some(false) };
-    let report = Some(Arc::new(Report::begin(range, page, true, at(0))));
-    let known = Recalled { report, ..Recalled::default() };
+    let report = Some(Arc::new(Report::from_first_answer(range, page, true, at(0))));
+    let known = StoredReport { report, ..StoredReport::default() };
     app.update(Msg::CachedReport { range, recalled: Ok(known) }, at(1));
     assert!(app.views.table.is_report());
     app
@@ -100,7 +101,7 @@ fn a_click_on_a_border_a_heading_or_below_the_list_selects_nothing() {
 }
 
 #[test]
-fn a_click_gives_its_pane_the_keys_and_opens_nothing_by_that() {
+fn a_click_focuses_its_pane_and_opens_nothing() {
     let mut app = app((160, 40), 5);
     click(&mut app, 120, 10);
     assert_eq!(app.pane, Pane::Detail);
@@ -109,7 +110,7 @@ fn a_click_gives_its_pane_the_keys_and_opens_nothing_by_that() {
 }
 
 #[test]
-fn the_wheel_scrolls_the_list_under_it_and_the_selection_stays_in_sight() {
+fn the_wheel_scrolls_the_list_under_it_and_the_selection_stays_visible() {
     let mut app = app((160, 24), 100);
     event(&mut app, MouseEventKind::ScrollDown, 10, 10);
     assert_eq!(app.jobs.top(), 3);
@@ -130,14 +131,14 @@ fn the_wheel_scrolls_the_list_under_it_and_the_selection_stays_in_sight() {
 }
 
 #[test]
-fn the_wheel_over_the_detail_leaves_the_list_and_the_keys_where_they_are() {
+fn the_wheel_over_the_detail_changes_neither_selection_nor_focus() {
     let mut app = app((160, 12), 5);
     event(&mut app, MouseEventKind::ScrollDown, 120, 5);
     assert_eq!((selected(&app), app.pane), (5, Pane::List));
 }
 
 #[test]
-fn tabs_are_where_they_are_written() {
+fn a_click_on_a_tab_switches_screens() {
     for size in [(40, 12), (80, 24), (160, 40)] {
         let mut app = app(size, 5);
         for screen in [Screen::Log, Screen::Views, Screen::Jobs] {
@@ -152,7 +153,7 @@ fn tabs_are_where_they_are_written() {
 }
 
 #[test]
-fn a_key_of_the_footer_does_what_it_says() {
+fn a_click_on_a_key_of_the_footer_presses_it() {
     let mut app = app((160, 40), 5);
     let at = hint(&app, "new");
     let effects = click(&mut app, at, 39);
@@ -164,32 +165,32 @@ fn a_key_of_the_footer_does_what_it_says() {
 }
 
 #[test]
-fn a_notice_leaves_the_keys_below_it_where_they_can_be_clicked() {
+fn a_notice_does_not_cover_the_keys_of_the_footer() {
     let mut app = app((160, 40), 5);
     let at_new = hint(&app, "new");
     press(&mut app, "MM");
-    assert_eq!(app.said_at(app.said(160).len()), Rect::new(0, 38, 160, 1));
+    assert_eq!(app.message_area(app.message_lines(160).len()), Rect::new(0, 38, 160, 1));
     click(&mut app, at_new, 39);
     assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))));
 }
 
 #[test]
-fn a_notice_leaves_the_line_in_sight_that_says_which_page_views_are_listed() {
+fn a_notice_does_not_cover_the_line_about_the_listed_pages() {
     let mut app = views((80, 24), 5);
     press(&mut app, "MM");
-    let stands = |app: &App| app.said_at(app.said(80).len());
-    assert_eq!(stands(&app), Rect::new(0, 21, 80, 1));
+    let notice_area = |app: &App| app.message_area(app.message_lines(80).len());
+    assert_eq!(notice_area(&app), Rect::new(0, 21, 80, 1));
     press(&mut app, "/");
-    app.update(Msg::News(EngineEvent::Notice(CleanText::line("The disk is full."))), at(1));
-    assert_eq!(stands(&app), Rect::new(0, 21, 80, 1), "a filter is typed below it");
+    app.update(Msg::Engine(EngineEvent::Notice(CleanText::line("The disk is full."))), at(1));
+    assert_eq!(notice_area(&app), Rect::new(0, 21, 80, 1), "a filter is typed below it");
     press(&mut app, "w");
     app.update(Msg::Input(Event::Key(KeyCode::Esc.into())), at(1));
     press(&mut app, "t");
-    assert_eq!(stands(&app), Rect::new(0, 22, 80, 1), "over the border of a layer");
+    assert_eq!(notice_area(&app), Rect::new(0, 22, 80, 1), "over the border of a dialog");
 }
 
 #[test]
-fn a_click_into_a_text_puts_the_cursor_there() {
+fn a_click_into_a_text_moves_the_cursor_there() {
     let mut app = app((80, 24), 1);
     press(&mut app, "n");
     app.update(Msg::Input(Event::Paste("one two\nthree\n".to_owned())), at(1));
@@ -198,7 +199,7 @@ fn a_click_into_a_text_puts_the_cursor_there() {
         Some(Dialog::Editor(open)) => open.input.clone(),
         other => panic!("{other:?}"),
     };
-    // The widget knows its lines once they were drawn.
+    // The widget has its lines only after drawing.
     ratatui::widgets::Widget::render(input(&app).area(), area, &mut ratatui::buffer::Buffer::empty(area));
     for (at, typed) in [((4, 0), "one Xtwo\nthree\n"), ((40, 1), "one Xtwo\nthreeX\n")] {
         click(&mut app, area.x + at.0, area.y + at.1);
@@ -208,11 +209,11 @@ fn a_click_into_a_text_puts_the_cursor_there() {
     let before = input(&app).text();
     click(&mut app, area.x, area.bottom() + 1);
     press(&mut app, "Y");
-    assert_eq!(input(&app).text(), before.replace("threeX", "threeXY"), "below the text nothing is pointed at");
+    assert_eq!(input(&app).text(), before.replace("threeX", "threeXY"), "a click below the text does nothing");
 }
 
 #[test]
-fn beside_a_layer_nothing_happens() {
+fn a_click_outside_a_dialog_does_nothing() {
     let mut app = app((160, 40), 5);
     press(&mut app, "n");
     for (column, row) in [(1, 3), (150, 20), (30, 0), (80, 20)] {
@@ -225,7 +226,7 @@ fn beside_a_layer_nothing_happens() {
 }
 
 #[test]
-fn in_the_palette_a_click_chooses_and_a_second_one_does() {
+fn a_click_in_the_palette_selects_and_a_second_one_runs_the_command() {
     let mut app = app((160, 40), 5);
     press(&mut app, ":");
     let area = app.geometry().palette();
@@ -240,7 +241,7 @@ fn in_the_palette_a_click_chooses_and_a_second_one_does() {
     click(&mut app, area.x + 5, area.y + 2);
     assert_eq!(shown(&app), 0);
     click(&mut app, area.x + 5, area.y + 2);
-    assert!(!matches!(app.dialogs.last(), Some(Dialog::Palette(_))), "it was done");
+    assert!(!matches!(app.dialogs.last(), Some(Dialog::Palette(_))), "the command was run");
 }
 
 #[test]
@@ -255,7 +256,7 @@ fn the_divider_is_dragged_by_either_border_and_both_sides_stay_usable() {
         event(&mut app, MouseEventKind::Up(LEFT), to, 30);
         assert_eq!(app.geometry().list.width, width, "from {from} to {to}");
         event(&mut app, MouseEventKind::Drag(LEFT), 70, 30);
-        assert_eq!(app.geometry().list.width, width, "let go");
+        assert_eq!(app.geometry().list.width, width, "released");
     }
     assert!(right > left);
     assert_eq!((selected(&app), app.pane), (5, Pane::List));
@@ -264,17 +265,17 @@ fn the_divider_is_dragged_by_either_border_and_both_sides_stay_usable() {
 }
 
 #[test]
-fn a_column_head_sorts_and_turns_round() {
+fn a_click_on_a_column_head_sorts_and_a_second_one_reverses() {
     for size in [(80, 24), (160, 40)] {
         let mut app = views(size, 30);
-        let columns = PageColumns::fitting(&app.views, usize::from(size.0));
-        let heads = app.geometry().views_heads().y;
-        let path = u16::try_from(columns.lead()).expect("a cell");
+        let columns = PageColumns::for_width(&app.views, usize::from(size.0));
+        let heads = app.geometry().views_headings().y;
+        let path = u16::try_from(columns.lead_width()).expect("a cell");
         click(&mut app, path, heads);
         assert_eq!(first_page(&app), "/000");
         click(&mut app, path + 3, heads);
         assert_eq!(first_page(&app), "/029");
-        // Right behind the paths stands the first number, human views.
+        // The first number after the paths is human views.
         let human = path + u16::try_from(columns.path).expect("a cell") + 2;
         click(&mut app, human, heads);
         assert_eq!(first_page(&app), "/029");
@@ -292,10 +293,10 @@ fn page_at(app: &App, line: usize) -> String {
 }
 
 #[test]
-fn over_one_answer_a_column_head_says_what_sorting_needs() {
+fn a_click_on_a_column_head_before_the_first_answer_does_nothing() {
     let mut app = app((160, 40), 1);
     press(&mut app, "2");
-    let heads = app.geometry().views_heads().y;
+    let heads = app.geometry().views_headings().y;
     click(&mut app, 10, heads);
     assert!(app.notice.is_none(), "nothing is listed yet");
 }
@@ -308,9 +309,9 @@ fn pages_are_selected_opened_and_scrolled() {
     assert_eq!(page(&app), page_at(&app, 2));
     assert!(app.dialogs.is_empty());
     click(&mut app, 20, first + 2);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Card(_))));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::PageDetail(_))));
     click(&mut app, 5, 20);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Card(_))));
+    assert!(matches!(app.dialogs.last(), Some(Dialog::PageDetail(_))));
     app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))), at(1));
     event(&mut app, MouseEventKind::ScrollDown, 20, 10);
     assert_eq!((app.views.table.top(), app.views.table.selected()), (3, 3));
@@ -324,20 +325,20 @@ fn pages_are_selected_opened_and_scrolled() {
 }
 
 #[test]
-fn m_switches_it_off_and_says_so() {
+fn m_turns_the_mouse_off_with_a_notice() {
     let mut app = app((160, 40), 5);
     assert!(app.has_mouse());
     assert!(press(&mut app, "M").contains(&Effect::Mouse(false)));
     assert!(app.notice.as_ref().is_some_and(|notice| notice.text.as_str().contains("off")));
     click(&mut app, 10, 4);
-    assert_eq!(selected(&app), 5, "what is still on its way is nobody's");
+    assert_eq!(selected(&app), 5, "late mouse events are ignored");
     assert!(press(&mut app, "M").contains(&Effect::Mouse(true)));
     click(&mut app, 10, 4);
     assert_eq!(selected(&app), 4);
 }
 
 #[test]
-fn beside_a_filter_that_is_typed_the_list_can_be_clicked() {
+fn the_list_can_be_clicked_while_a_filter_is_typed() {
     let mut app = app((160, 40), 5);
     press(&mut app, "/job");
     click(&mut app, 10, 4);
@@ -350,7 +351,7 @@ fn beside_a_filter_that_is_typed_the_list_can_be_clicked() {
 #[test]
 fn the_divider_between_upper_and_lower_pane_is_dragged_as_well() {
     let mut app = app((90, 50), 5);
-    assert_eq!(app.geometry().arrangement, Arrangement::Below);
+    assert_eq!(app.geometry().arrangement, JobsArrangement::Below);
     let divider = app.geometry().divider();
     for (from, to, height) in [(divider.y, 20, 20), (20, 0, 8), (8, 49, 40), (41, 30, 29)] {
         event(&mut app, MouseEventKind::Down(LEFT), 40, from);
@@ -364,7 +365,7 @@ fn the_divider_between_upper_and_lower_pane_is_dragged_as_well() {
 }
 
 #[test]
-fn a_drag_ends_where_the_divider_is_gone() {
+fn a_drag_ends_if_the_divider_disappears() {
     let mut app = app((160, 40), 5);
     let divider = app.geometry().divider();
     event(&mut app, MouseEventKind::Down(LEFT), divider.x, 10);
@@ -376,11 +377,11 @@ fn a_drag_ends_where_the_divider_is_gone() {
     event(&mut app, MouseEventKind::Down(LEFT), divider.x, 10);
     press(&mut app, "n");
     event(&mut app, MouseEventKind::Drag(LEFT), 50, 10);
-    assert_eq!(app.geometry().list.width, 88, "a layer lies over it");
+    assert_eq!(app.geometry().list.width, 88, "a dialog covers it");
 }
 
 #[test]
-fn what_is_moved_without_a_button_or_lies_outside_the_screen_changes_nothing() {
+fn moves_without_a_button_and_events_outside_the_screen_do_nothing() {
     let mut app = app((160, 40), 50);
     app.take_dirty();
     let kinds = [
@@ -402,31 +403,31 @@ fn what_is_moved_without_a_button_or_lies_outside_the_screen_changes_nothing() {
 }
 
 #[test]
-fn a_key_of_ones_own_is_clicked_where_it_is_written() {
+fn a_custom_key_in_the_footer_can_be_clicked() {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let mut start = AppConfig { size: (160, 40), ..AppConfig::new(scope, utc) };
     let f5 = Chord::from_event(KeyEvent::new(KeyCode::F(5), KeyModifiers::NONE));
-    assert!(start.keymap.change(Context::Jobs, "new-job", vec![f5]));
+    assert!(start.keymap.set_keys(Context::Jobs, "new-job", vec![f5]));
     let (mut app, _) = App::new(start, at(0));
     app.update(Msg::Loaded(Ok(Box::new(InitialData::default()))), at(0));
-    let new = app.footer(160).into_iter().find(|hint| hint.word == "new").expect("a key");
+    let new = app.footer(160).into_iter().find(|hint| hint.label == "new").expect("a key");
     assert_eq!(new.key, "F5");
     click(&mut app, u16::try_from(new.at).expect("a cell"), 39);
     assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))));
 }
 
 #[test]
-fn what_is_said_over_the_list_hides_it_from_clicks() {
+fn a_message_over_the_list_takes_its_clicks() {
     let mut app = app((40, 12), 20);
     app.notify(
         Severity::Problem,
         "The service can't be reached, so nothing was sent, and this takes more than one line.",
         at(1),
     );
-    let said = app.said_at(app.said(40).len());
-    assert!(said.height > 2 && said.bottom() == 11, "{said:?}");
-    let row = said.y;
+    let message = app.message_area(app.message_lines(40).len());
+    assert!(message.height > 2 && message.bottom() == 11, "{message:?}");
+    let row = message.y;
     click(&mut app, 10, row);
     assert_eq!(selected(&app), 20);
     click(&mut app, 10, row - 1);
@@ -438,7 +439,7 @@ fn the_heading_of_the_dismissed_jobs_folds_them() {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, _) = App::new(AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) }, at(0));
-    let dismissed = crate::model::row::Job { dismissed: true, looked_at: Some(at(9)), ..row(2, Status::Completed) };
+    let dismissed = crate::model::row::Job { dismissed: true, viewed_at: Some(at(9)), ..row(2, Status::Completed) };
     let jobs = vec![row(1, Status::Active), dismissed];
     app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
     // Border, heading, job 1, heading.
@@ -450,15 +451,15 @@ fn the_heading_of_the_dismissed_jobs_folds_them() {
 }
 
 #[test]
-fn an_answer_is_clicked_and_beside_it_nothing_is_answered() {
+fn only_a_click_on_an_answer_answers_a_question() {
     for (yes, size) in [(true, (40, 12)), (false, (40, 12)), (true, (160, 40)), (false, (160, 40))] {
         let mut app = app(size, 2);
         let text = "Dismiss these two jobs, of which one is still being worked on by the agent?".to_owned();
         let targets = app.job_targets(&[JobKey(1), JobKey(2)]);
         let yes_means = super::super::dialog::ConfirmAction::Bulk(super::super::bulk::Bulk::Dismiss, targets);
         let question = super::super::dialog::ConfirmDialog { text, yes: yes_means };
-        let place = question.place(app.geometry(), &app.answers(&question));
-        app.dialogs.push(Dialog::Question(question));
+        let place = question.layout(app.geometry(), &app.confirm_buttons(&question));
+        app.dialogs.push(Dialog::Confirm(question));
         for (column, row) in [(place.text.x, place.text.y), (0, 3), (place.no.right() + 2, place.no.y)] {
             assert!(click(&mut app, column, row).is_empty());
             assert_eq!(app.dialogs.len(), 1, "{size:?} {column} {row}");
@@ -471,15 +472,15 @@ fn an_answer_is_clicked_and_beside_it_nothing_is_answered() {
 }
 
 #[test]
-fn days_are_clicked_as_with_the_keys_and_the_line_takes_them() {
+fn a_second_click_on_a_day_picks_it_and_a_click_on_the_line_focuses_it() {
     for size in [(40, 12), (80, 24), (160, 40)] {
         let mut app = views(size, 3);
         press(&mut app, "D");
         let body = app.geometry().body;
         let cell_of = |app: &App, target: CalendarTarget| {
             let Some(Dialog::Calendar(open)) = app.dialogs.last() else { panic!("closed") };
-            let months = Months::of(open, body);
-            body.positions().find(|cell| months.at(open, *cell) == Some(target)).expect("in sight")
+            let months = Months::for_area(open, body);
+            body.positions().find(|cell| months.target_at(open, *cell) == Some(target)).expect("in sight")
         };
         let today = at(1).date_naive();
         let days = [today.pred_opt().expect("a day"), today].map(CalendarTarget::Day);
@@ -502,26 +503,26 @@ fn days_are_clicked_as_with_the_keys_and_the_line_takes_them() {
 }
 
 #[test]
-fn choices_of_an_export_are_clicked() {
+fn a_click_selects_a_choice_of_the_export() {
     let mut app = views((80, 24), 3);
     press(&mut app, "e");
     let body = app.geometry().body;
-    let Some(Dialog::Export(open)) = app.dialogs.last() else { panic!("no layer") };
+    let Some(Dialog::Export(open)) = app.dialogs.last() else { panic!("no dialog") };
     let cells: Vec<_> = body.positions().filter_map(|cell| Some((cell, open.choice_at(body, cell)?))).collect();
     for part in ExportLine::ALL {
         let places = if part == ExportLine::Format { 3 } else { 2 };
         for place in (0..places).rev() {
             let (cell, _) = cells.iter().find(|(_, target)| *target == (part, place)).expect("a place");
             click(&mut app, cell.x, cell.y);
-            let Some(Dialog::Export(open)) = app.dialogs.last() else { panic!("no layer") };
+            let Some(Dialog::Export(open)) = app.dialogs.last() else { panic!("no dialog") };
             let chosen = open.choices(part).iter().position(|(_, chosen)| *chosen);
-            assert_eq!((open.part, chosen), (part, Some(place)));
+            assert_eq!((open.line, chosen), (part, Some(place)));
         }
     }
 }
 
 #[test]
-fn lines_of_a_list_over_the_screen_are_chosen_and_taken() {
+fn a_click_selects_an_entry_of_a_picker_and_a_second_one_inserts_it() {
     let mut app = app((80, 24), 1);
     press(&mut app, "n");
     app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL))), at(1));
@@ -549,7 +550,7 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
                 PageRow { path: CleanText::line(&format!("/{n:03}")), counts }
             };
             let page = ViewsPage { rows: (1..40).map(row).collect(), has_more: Some(false), ..ViewsPage::default() };
-            Arc::new(Report::begin(range, page, true, at(0)))
+            Arc::new(Report::from_first_answer(range, page, true, at(0)))
         };
         app.views.table.show_report(report(9), Some(report(1)));
         press(&mut app, "w");
@@ -563,10 +564,10 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
         let lost = path(&app);
         assert_ne!(most, lost);
         event(&mut app, MouseEventKind::ScrollDown, upper.x + 4, upper.y + 2);
-        assert_eq!(path(&app), lost, "the other half scrolls, this one has the keys");
+        assert_eq!(path(&app), lost, "the other half scrolls, this one keeps the focus");
         click(&mut app, lower.x + 4, lower.y);
         click(&mut app, lower.x + 4, lower.y + 3);
-        assert!(matches!(app.dialogs.last(), Some(Dialog::Card(_))), "{size:?}");
+        assert!(matches!(app.dialogs.last(), Some(Dialog::PageDetail(_))), "{size:?}");
     }
 }
 
@@ -581,7 +582,7 @@ fn help_and_detail_scroll_under_the_wheel() {
 }
 
 #[test]
-fn a_saved_filter_is_chosen_by_its_tab() {
+fn a_click_on_a_tab_selects_its_saved_filter() {
     for (size, found) in [((160, 40), 3), ((80, 24), 3), ((40, 12), 0)] {
         let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
         let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
@@ -612,17 +613,17 @@ fn a_saved_filter_is_chosen_by_its_tab() {
 }
 
 #[test]
-fn a_range_is_chosen_by_its_name() {
+fn a_click_on_a_preset_selects_its_range() {
     let mut app = views((160, 40), 3);
     let names = app.range_line(160, at(1)).1;
-    assert!(names.iter().any(|name| name.on && name.text == "[7d]"), "{names:?}");
+    assert!(names.iter().any(|name| name.is_current && name.text == "[7d]"), "{names:?}");
     for name in names.iter().rev().filter(|name| matches!(name.choice, PresetChoice::Preset(_))) {
-        // What is on stands in brackets, so that the others move.
+        // The active preset has brackets, which shift the others.
         let now = app.range_line(160, at(1)).1.into_iter().find(|other| other.choice == name.choice).expect("there");
         click(&mut app, u16::try_from(now.at).expect("a cell"), 1);
         assert_eq!(app.views.preset().map(PresetChoice::Preset), Some(name.choice));
     }
-    let own = app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == PresetChoice::Own).expect("there");
+    let own = app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == PresetChoice::Custom).expect("there");
     click(&mut app, u16::try_from(own.at).expect("a cell"), 1);
     assert!(matches!(app.dialogs.last(), Some(Dialog::Calendar(_))));
     let mut app = views((80, 24), 3);

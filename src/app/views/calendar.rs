@@ -1,4 +1,4 @@
-//! A range of one's own: picked on a calendar or typed. What is typed wins over what is picked.
+//! The calendar dialog: a custom range, picked on the calendar or typed. Typed text takes precedence.
 
 use super::super::dialog::Dialog;
 use super::super::keymap::PreviousPeriod;
@@ -6,56 +6,55 @@ use super::super::scroll::Scroll;
 use super::super::text_input::TextInput;
 use super::super::{App, Effect, Severity, format};
 use crate::model::Time;
-use crate::model::period::{DateRange, Period, RangeError, Typed, parse_period};
+use crate::model::period::{DateRange, Period, RangeError, TypedPeriod, parse_period};
 use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
 
-/// What the range is for.
+/// What the range is chosen for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CalendarPurpose {
-    /// The range that is shown.
+    /// To show it.
     Show,
-    /// The range that the shown one is compared with.
+    /// To compare the range on screen with it.
     Compare,
 }
 
-/// Which part has the keys.
+/// The part that receives the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Focus {
+pub enum CalendarFocus {
     Days,
     Line,
 }
 
-/// The layer.
 #[derive(Debug)]
 pub struct Calendar {
     pub purpose: CalendarPurpose,
-    pub focus: Focus,
-    /// The last day that can be picked.
+    pub focus: CalendarFocus,
+    /// The last day that can be chosen.
     pub today: NaiveDate,
-    /// The range that is shown now.
-    pub present: DateRange,
-    /// Its previous period; none beyond the calendar.
+    /// The range on screen.
+    pub shown: DateRange,
+    /// Its previous period; `None` before the calendar's first day.
     pub previous: Option<DateRange>,
-    /// The day under the cursor, no later than today.
+    /// The day under the cursor, at most today.
     pub cursor: NaiveDate,
-    /// The other end, once one is picked.
+    /// The other end of the range, once it is picked.
     pub anchor: Option<NaiveDate>,
-    /// The range as typed.
+    /// The typed range.
     pub input: TextInput,
 }
 
-/// What there is to take.
+/// What Enter would choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CalendarChoice {
-    /// Neither picked nor typed yet.
+    /// Nothing is picked or typed yet.
     Nothing,
     /// From the first picked day to the cursor.
     Picked(DateRange),
-    Typed(Result<Typed, RangeError>),
+    Typed(Result<TypedPeriod, RangeError>),
 }
 
 impl Calendar {
-    /// Opens on the last day of the present range, or on that of the period before it.
+    /// Opens at the last day of the range on screen, or of the period before it.
     pub fn new(purpose: CalendarPurpose, present: DateRange, previous: Option<DateRange>, today: NaiveDate) -> Self {
         let day = match purpose {
             CalendarPurpose::Show => present.to(),
@@ -63,9 +62,9 @@ impl Calendar {
         };
         Self {
             purpose,
-            focus: Focus::Days,
+            focus: CalendarFocus::Days,
             today,
-            present,
+            shown: present,
             previous,
             cursor: day.min(today),
             anchor: None,
@@ -73,7 +72,6 @@ impl Calendar {
         }
     }
 
-    /// What Enter would take.
     pub fn choice(&self) -> CalendarChoice {
         if !self.input.is_blank() {
             return CalendarChoice::Typed(parse_period(&self.input.text(), self.today));
@@ -83,84 +81,85 @@ impl Calendar {
         picked.map_or(CalendarChoice::Nothing, CalendarChoice::Picked)
     }
 
-    /// The days to highlight: those that are chosen, else the present range.
-    pub fn span(&self) -> Option<DateRange> {
+    /// The days to highlight: the chosen ones, otherwise the range on screen.
+    pub fn highlighted(&self) -> Option<DateRange> {
         match self.choice() {
-            CalendarChoice::Nothing => Some(self.present),
+            CalendarChoice::Nothing => Some(self.shown),
             CalendarChoice::Picked(range) => Some(range),
             CalendarChoice::Typed(typed) => typed.ok().map(|typed| typed.range),
         }
     }
 
-    /// The day whose month is in sight: the cursor, or where what is typed ends.
-    pub fn seen(&self) -> NaiveDate {
+    /// The day whose month is visible: the cursor, or the last day of the typed range.
+    pub fn visible_day(&self) -> NaiveDate {
         match self.choice() {
             CalendarChoice::Typed(Ok(typed)) => typed.range.to(),
             _ => self.cursor,
         }
     }
 
-    /// The range of a quick choice for a comparison; none beyond the calendar.
-    pub fn before(&self, before: PreviousPeriod) -> Option<DateRange> {
+    /// The range of a quick choice; `None` before the calendar's first day.
+    pub fn quick_range(&self, before: PreviousPeriod) -> Option<DateRange> {
         let shifted = |days: u64| {
             let back = |day: NaiveDate| day.checked_sub_days(Days::new(days));
-            DateRange::new(back(self.present.from())?, back(self.present.to())?)
+            DateRange::new(back(self.shown.from())?, back(self.shown.to())?)
         };
         match before {
             PreviousPeriod::Period => self.previous,
             PreviousPeriod::Week => shifted(7),
             PreviousPeriod::FourWeeks => shifted(28),
-            PreviousPeriod::Year => self.present.months_before(12),
+            PreviousPeriod::Year => self.shown.months_before(12),
         }
     }
 
-    /// What the key that picks does now, as a phrase behind it; none where there is nothing to add to [`Self::said`].
-    pub fn hint(&self) -> Option<&'static str> {
+    /// What Enter does, shown after the summary; `None` if there is nothing to add.
+    pub fn confirm_hint(&self) -> Option<&'static str> {
         match (self.choice(), self.focus) {
-            (CalendarChoice::Nothing, Focus::Days) => Some("picks a first day"),
-            (CalendarChoice::Picked(_), _) => Some("takes it"),
+            (CalendarChoice::Nothing, CalendarFocus::Days) => Some("sets the first day"),
+            (CalendarChoice::Picked(_), _) if self.purpose == CalendarPurpose::Show => Some("shows it"),
+            (CalendarChoice::Picked(_), _) => Some("compares"),
             _ => None,
         }
     }
 
-    /// What is chosen, or the day under the cursor, in a line; an error is what is wrong.
-    pub fn said(&self) -> Result<String, String> {
+    /// The chosen range, or the day under the cursor; an error if the range is invalid.
+    pub fn summary(&self) -> Result<String, String> {
         match self.choice() {
-            CalendarChoice::Nothing => Ok(self.day_words()),
-            CalendarChoice::Picked(range) => self.fitting(range),
+            CalendarChoice::Nothing => Ok(self.day_label()),
+            CalendarChoice::Picked(range) => self.range_summary(range),
             CalendarChoice::Typed(Err(wrong)) => Err(wrong.to_string()),
             CalendarChoice::Typed(Ok(typed)) => {
-                let words = self.fitting(typed.range)?;
+                let words = self.range_summary(typed.range)?;
                 Ok(if typed.cut.is_some() { format!("{words}, cut at today") } else { words })
             }
         }
     }
 
-    fn fitting(&self, range: DateRange) -> Result<String, String> {
-        if self.purpose == CalendarPurpose::Compare && range == self.present {
+    fn range_summary(&self, range: DateRange) -> Result<String, String> {
+        if self.purpose == CalendarPurpose::Compare && range == self.shown {
             return Err("choose a different range to compare with".to_owned());
         }
         let days = usize::try_from(range.days()).unwrap_or(usize::MAX);
         Ok(format!("{range}, {}", format::plural(days, "day")))
     }
 
-    fn day_words(&self) -> String {
+    fn day_label(&self) -> String {
         let today = if self.cursor == self.today { ", today" } else { "" };
         format!("{}{today}", self.cursor.format("%a %Y-%m-%d"))
     }
 
-    /// Moves the cursor, no further than today; what was typed gives way.
-    fn go(&mut self, to: Option<NaiveDate>) {
+    /// Moves the cursor, at most to today, and clears the typed text.
+    fn move_cursor(&mut self, to: Option<NaiveDate>) {
         self.input = TextInput::line("");
         self.cursor = to.filter(|day| day.year() > 0).unwrap_or(self.cursor).min(self.today);
     }
 
-    /// So many days on.
+    /// Moves the cursor by days.
     pub fn move_days(&mut self, days: i64) {
-        self.go(self.cursor.checked_add_signed(TimeDelta::days(days)));
+        self.move_cursor(self.cursor.checked_add_signed(TimeDelta::days(days)));
     }
 
-    /// Weeks, months, or the first or last day of the month.
+    /// Moves the cursor by weeks or months, or to the first or last day of the month.
     pub(in crate::app) fn scroll(&mut self, by: Scroll) {
         let month = DateRange::month_of(self.cursor);
         match by {
@@ -169,66 +168,66 @@ impl Calendar {
                 let by = Months::new(u32::try_from(months.unsigned_abs()).unwrap_or(0));
                 let to =
                     if months < 0 { self.cursor.checked_sub_months(by) } else { self.cursor.checked_add_months(by) };
-                self.go(to);
+                self.move_cursor(to);
             }
-            Scroll::Top => self.go(Some(month.from())),
-            Scroll::Bottom => self.go(Some(month.to())),
+            Scroll::Top => self.move_cursor(Some(month.from())),
+            Scroll::Bottom => self.move_cursor(Some(month.to())),
         }
     }
 
-    /// To today.
+    /// Moves the cursor to today.
     pub fn to_today(&mut self) {
-        self.go(Some(self.today));
+        self.move_cursor(Some(self.today));
     }
 
-    /// Whether the cursor is seen on this day.
+    /// Whether the cursor is visible on this day.
     pub fn has_cursor_on(&self, day: NaiveDate) -> bool {
-        day == self.cursor && self.focus == Focus::Days && self.input.is_blank()
+        day == self.cursor && self.focus == CalendarFocus::Days && self.input.is_blank()
     }
 
-    /// The cursor goes to this day, which has the keys from then on.
-    pub(in crate::app) fn point_at(&mut self, day: NaiveDate) {
-        self.go(Some(day));
-        self.focus = Focus::Days;
+    /// Moves the cursor to this day and the focus to the days.
+    pub(in crate::app) fn focus_day(&mut self, day: NaiveDate) {
+        self.move_cursor(Some(day));
+        self.focus = CalendarFocus::Days;
     }
 
-    /// The line has the keys.
+    /// Moves the focus to the line.
     pub(in crate::app) fn focus_line(&mut self) {
-        self.focus = Focus::Line;
+        self.focus = CalendarFocus::Line;
     }
 
-    /// The other part has the keys.
-    pub fn turn_focus(&mut self) {
-        self.focus = if self.focus == Focus::Days { Focus::Line } else { Focus::Days };
+    /// Moves the focus to the other part.
+    pub fn toggle_focus(&mut self) {
+        self.focus = if self.focus == CalendarFocus::Days { CalendarFocus::Line } else { CalendarFocus::Days };
     }
 
-    /// One step back: what is typed goes, then the first picked day; false when there is neither.
+    /// Undoes one step: clears the typed text, then the first picked day. Returns `false` if there is neither.
     pub fn step_back(&mut self) -> bool {
-        if !self.input.is_blank() || self.focus == Focus::Line {
+        if !self.input.is_blank() || self.focus == CalendarFocus::Line {
             self.input = TextInput::line("");
-            self.focus = Focus::Days;
+            self.focus = CalendarFocus::Days;
             return true;
         }
         self.anchor.take().is_some()
     }
 
-    /// Types into the line, which has the keys from then on.
-    pub(in crate::app) fn type_with(&mut self, change: impl FnOnce(&mut TextInput) -> bool) {
+    /// Edits the typed text and moves the focus to it.
+    pub(in crate::app) fn edit_input(&mut self, change: impl FnOnce(&mut TextInput) -> bool) {
         if change(&mut self.input) {
-            self.focus = Focus::Line;
+            self.focus = CalendarFocus::Line;
         }
     }
 }
 
 impl App {
-    /// The keys that choose a range.
+    /// Opens the calendar.
     pub(in crate::app) fn open_calendar(&mut self, purpose: CalendarPurpose, now: Time) {
         let (present, previous) = (self.views.query().range, self.views.previous_period());
         let calendar = Calendar::new(purpose, present, previous, now.date_naive());
         self.dialogs.push(Dialog::Calendar(Box::new(calendar)));
     }
 
-    /// The calendar, when it is on top.
+    /// The calendar, if it is the topmost dialog.
     pub(in crate::app) fn calendar_on_top(&mut self) -> Option<&mut Calendar> {
         match self.dialogs.last_mut() {
             Some(Dialog::Calendar(open)) => Some(open),
@@ -236,40 +235,40 @@ impl App {
         }
     }
 
-    /// Takes the picked or typed range; the first of two picked days only stays as one end.
-    pub(in crate::app) fn take_range(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Confirms the picked or typed range. If only one day is picked, it becomes the first day.
+    pub(in crate::app) fn confirm_range(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(open) = self.calendar_on_top() else { return };
         let (choice, purpose) = (open.choice(), open.purpose);
-        if choice == CalendarChoice::Nothing && open.focus == Focus::Days {
+        if choice == CalendarChoice::Nothing && open.focus == CalendarFocus::Days {
             open.anchor = Some(open.cursor);
         }
-        // What is wrong stands below the line already.
-        let typed = match (open.said(), choice) {
+        // The error is already shown below the line.
+        let typed = match (open.summary(), choice) {
             (Err(_), _) | (_, CalendarChoice::Nothing | CalendarChoice::Typed(Err(_))) => return,
             (Ok(_), CalendarChoice::Typed(Ok(typed))) => typed,
             (Ok(_), CalendarChoice::Picked(range)) => {
-                Typed { period: Period::days(range), preset: None, range, cut: None }
+                TypedPeriod { period: Period::days(range), preset: None, range, cut: None }
             }
         };
         self.dialogs.pop();
         match purpose {
-            CalendarPurpose::Show => effects.extend(self.views.choose(typed.period, typed.preset, now)),
+            CalendarPurpose::Show => effects.extend(self.views.set_period(typed.period, typed.preset, now)),
             CalendarPurpose::Compare => self.compare_with(typed.range, now, effects),
         }
-        // A month that goes on is known to; days that were asked for and left out are told.
+        // A month in progress obviously ends in the future; other days that are left out are reported.
         if let (Some(last), None) = (typed.cut, typed.period.name()) {
-            self.notify(Severity::Info, &format!("Cut at today: the days up to {last} have not come yet."), now);
+            self.notify(Severity::Info, &format!("Cut at today: days up to {last} are in the future."), now);
         }
     }
 
-    /// A quick choice of what to compare with; where a range is chosen to be shown its key is typed.
-    pub(in crate::app) fn take_before(&mut self, before: PreviousPeriod, now: Time, effects: &mut Vec<Effect>) {
+    /// Confirms a quick choice of a comparison; if a range to show is chosen, types its key instead.
+    pub(in crate::app) fn choose_quick_range(&mut self, before: PreviousPeriod, now: Time, effects: &mut Vec<Effect>) {
         let Some(open) = self.calendar_on_top() else { return };
         if open.purpose == CalendarPurpose::Show {
-            open.type_with(|input| input.paste(before.key().encode_utf8(&mut [0; 4])));
+            open.edit_input(|input| input.paste(before.key().encode_utf8(&mut [0; 4])));
             return;
         }
-        if let Some(range) = open.before(before) {
+        if let Some(range) = open.quick_range(before) {
             self.dialogs.pop();
             self.compare_with(range, now, effects);
         }
@@ -293,22 +292,22 @@ mod tests {
 
     fn typed(text: &str) -> Calendar {
         let mut calendar = calendar(CalendarPurpose::Show);
-        calendar.type_with(|input| input.paste(text));
+        calendar.edit_input(|input| input.paste(text));
         calendar
     }
 
     #[test]
-    fn two_days_in_either_order_make_a_range() {
+    fn two_days_are_a_range_in_either_order() {
         let mut calendar = calendar(CalendarPurpose::Show);
         calendar.anchor = Some(calendar.cursor);
         calendar.move_days(-3);
-        assert_eq!(calendar.said().as_deref(), Ok("2026-11-17 … 2026-11-20, 4 days"));
-        assert_eq!(calendar.hint(), Some("takes it"));
-        assert_eq!(calendar.span().map(|span| span.days()), Some(4));
+        assert_eq!(calendar.summary().as_deref(), Ok("2026-11-17 … 2026-11-20, 4 days"));
+        assert_eq!(calendar.confirm_hint(), Some("shows it"));
+        assert_eq!(calendar.highlighted().map(|span| span.days()), Some(4));
     }
 
     #[test]
-    fn the_cursor_stays_out_of_the_future_and_in_the_month_when_asked() {
+    fn the_cursor_never_goes_past_today_and_jumps_within_the_month() {
         let mut calendar = calendar(CalendarPurpose::Show);
         calendar.move_days(1);
         assert_eq!(calendar.cursor, day("2026-11-20"));
@@ -318,7 +317,7 @@ mod tests {
         calendar.scroll(Scroll::Bottom);
         assert_eq!(calendar.cursor, day("2026-10-31"));
         calendar.scroll(Scroll::Page(-1));
-        assert_eq!(calendar.cursor, day("2026-09-30"), "no day is skipped where the month is shorter");
+        assert_eq!(calendar.cursor, day("2026-09-30"), "the last day of a shorter month");
         calendar.scroll(Scroll::Top);
         calendar.scroll(Scroll::By(-1));
         assert_eq!(calendar.cursor, day("2026-08-25"));
@@ -327,29 +326,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_wins_until_the_cursor_moves() {
+    fn typed_text_takes_precedence_until_the_cursor_moves() {
         let mut calendar = typed("2026-10");
-        assert_eq!((calendar.focus, calendar.seen()), (Focus::Line, day("2026-10-31")));
-        assert_eq!(calendar.said().as_deref(), Ok("2026-10-01 … 2026-10-31, 31 days"));
+        assert_eq!((calendar.focus, calendar.visible_day()), (CalendarFocus::Line, day("2026-10-31")));
+        assert_eq!(calendar.summary().as_deref(), Ok("2026-10-01 … 2026-10-31, 31 days"));
         calendar.move_days(-1);
         assert!(calendar.input.is_blank());
         assert_eq!(calendar.choice(), CalendarChoice::Nothing);
     }
 
     #[test]
-    fn a_wrong_range_is_said_while_it_is_typed() {
-        let said = |text: &str| typed(text).said().expect_err("wrong");
-        assert_eq!(said("2026-1"), "2026-1 is not a whole date yet: YYYY-MM-DD");
-        assert!(said("2026-11-05 2026-11-01").contains("comes after"));
-        assert!(said("2026-12-01").contains("has not come yet"));
-        assert!(typed("2026-11-10 2026-12-24").said().is_ok_and(|said| said.ends_with("cut at today")));
+    fn an_invalid_range_is_reported_while_it_is_typed() {
+        let error = |text: &str| typed(text).summary().expect_err("wrong");
+        assert_eq!(error("2026-1"), "2026-1 is not a complete date yet: YYYY-MM-DD");
+        assert!(error("2026-11-05 2026-11-01").contains("comes after"));
+        assert!(error("2026-12-01").contains("is in the future"));
+        assert!(typed("2026-11-10 2026-12-24").summary().is_ok_and(|text| text.ends_with("cut at today")));
     }
 
     #[test]
-    fn going_back_takes_the_text_then_the_picked_day() {
+    fn going_back_clears_the_text_then_the_picked_day() {
         let mut calendar = calendar(CalendarPurpose::Show);
         calendar.anchor = Some(calendar.cursor);
-        calendar.type_with(|input| input.paste("x"));
+        calendar.edit_input(|input| input.paste("x"));
         assert!(calendar.step_back());
         assert!(calendar.input.is_blank() && calendar.anchor.is_some());
         assert!(calendar.step_back());
@@ -357,9 +356,9 @@ mod tests {
     }
 
     #[test]
-    fn the_quick_choices_of_a_comparison_are_what_they_say() {
+    fn each_quick_choice_has_its_range() {
         let calendar = calendar(CalendarPurpose::Compare);
-        let before = |before| calendar.before(before).map(|range| range.to_string()).expect("a range");
+        let before = |before| calendar.quick_range(before).map(|range| range.to_string()).expect("a range");
         assert_eq!(before(PreviousPeriod::Period), "2026-11-07 … 2026-11-13");
         assert_eq!(before(PreviousPeriod::Week), "2026-11-07 … 2026-11-13");
         assert_eq!(before(PreviousPeriod::FourWeeks), "2026-10-17 … 2026-10-23");
@@ -367,15 +366,15 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_not_compared_with_itself() {
+    fn a_range_cannot_be_compared_with_itself() {
         let mut calendar = calendar(CalendarPurpose::Compare);
-        calendar.type_with(|input| input.paste("7d"));
-        assert!(calendar.said().is_err());
+        calendar.edit_input(|input| input.paste("7d"));
+        assert!(calendar.summary().is_err());
     }
 
     proptest! {
         #[test]
-        fn wherever_the_cursor_goes_it_is_a_day_that_has_come(moves in prop::collection::vec((0_u8..5, -400_isize..400), 0..40)) {
+        fn the_cursor_is_never_in_the_future(moves in prop::collection::vec((0_u8..5, -400_isize..400), 0..40)) {
             let mut calendar = calendar(CalendarPurpose::Show);
             calendar.anchor = Some(calendar.cursor);
             for (kind, by) in moves {
@@ -387,7 +386,7 @@ mod tests {
                     _ => calendar.scroll(Scroll::Bottom),
                 }
                 prop_assert!(calendar.cursor <= calendar.today);
-                let span = calendar.span().expect("a range");
+                let span = calendar.highlighted().expect("a range");
                 prop_assert!(span.contains(calendar.cursor) && span.to() <= calendar.today);
             }
         }

@@ -1,4 +1,4 @@
-//! Keys in the layers that choose a range or an export, and what they ask for.
+//! Tests of the keys in the calendar, the list of cached ranges and the export dialog.
 
 use super::super::dialog::Dialog;
 use super::super::{App, AppConfig, Effect, Msg, Overwrite};
@@ -44,7 +44,12 @@ fn counts(human: i64, ai: i64) -> Counts {
 
 fn report(range: DateRange, paths: &[String], complete: bool) -> Arc<Report> {
     let rows = paths.iter().map(|path| PageRow { path: CleanText::line(path), counts: counts(3, 1) }).collect();
-    Arc::new(Report::begin(range, ViewsPage { totals: counts(30, 10), rows, has_more: None }, complete, now()))
+    Arc::new(Report::from_first_answer(
+        range,
+        ViewsPage { totals: counts(30, 10), rows, has_more: None },
+        complete,
+        now(),
+    ))
 }
 
 fn paths(paths: &[&str]) -> Vec<String> {
@@ -59,15 +64,15 @@ fn written(effects: &[Effect]) -> (&str, &str) {
 }
 
 #[test]
-fn with_nothing_loaded_there_is_nothing_to_export() {
+fn without_page_views_there_is_nothing_to_export() {
     let mut app = app();
     assert_eq!(press(&mut app, "e"), []);
     assert!(app.dialogs.is_empty());
-    assert!(app.notice.is_some_and(|notice| notice.text.as_str().contains("nothing to export")));
+    assert!(app.notice.is_some_and(|notice| notice.text.as_str().starts_with("Nothing to export")));
 }
 
 #[test]
-fn a_whole_report_goes_out_with_its_comparison_and_its_own_range() {
+fn a_complete_report_is_exported_with_its_comparison() {
     let mut app = app();
     let range = Preset::SevenDays.range(now().date_naive());
     let past = range.step(-1).expect("a range");
@@ -83,7 +88,7 @@ fn a_whole_report_goes_out_with_its_comparison_and_its_own_range() {
 }
 
 #[test]
-fn the_lines_of_the_export_go_round_by_tab_and_its_choices_by_arrows() {
+fn tab_cycles_through_the_lines_of_the_export_and_arrows_through_the_choices() {
     let mut app = app();
     let range = Preset::SevenDays.range(now().date_naive());
     app.views.table.show_report(report(range, &paths(&["/a"]), true), None);
@@ -98,7 +103,7 @@ fn the_lines_of_the_export_go_round_by_tab_and_its_choices_by_arrows() {
 }
 
 #[test]
-fn what_is_too_long_for_the_clipboard_is_said_and_not_copied() {
+fn an_export_that_is_too_long_for_the_clipboard_is_refused() {
     let mut app = app();
     let range = Preset::SevenDays.range(now().date_naive());
     let many: Vec<String> = (0..COPY_LIMIT / 20).map(|n| format!("/a/rather/long/path/{n}")).collect();
@@ -106,32 +111,32 @@ fn what_is_too_long_for_the_clipboard_is_said_and_not_copied() {
     press(&mut app, "ekl");
     assert_eq!(key(&mut app, KeyCode::Enter), []);
     let refused = |app: &App| match app.dialogs.as_slice() {
-        [Dialog::Export(open)] => open.refused.clone(),
+        [Dialog::Export(open)] => open.problem.clone(),
         other => panic!("{other:?}"),
     };
-    assert!(refused(&app).is_some_and(|said| said.contains("74,994") && said.ends_with("Choose a file.")));
+    assert!(refused(&app).is_some_and(|text| text.contains("74,994") && text.ends_with("Choose a file.")));
     press(&mut app, "l");
     assert_eq!(refused(&app), None);
     assert_eq!(written(&key(&mut app, KeyCode::Enter)).1.lines().count(), many.len() + 1);
     app.config.long_copies = true;
     press(&mut app, "ekl");
     let effects = key(&mut app, KeyCode::Enter);
-    assert!(matches!(&effects[..], [Effect::Copy { text, .. }] if text.len() > COPY_LIMIT), "a program takes it");
+    assert!(matches!(&effects[..], [Effect::Copy { text, .. }] if text.len() > COPY_LIMIT), "a program has no limit");
 }
 
-fn listed(app: &mut App, ranges: Vec<DateRange>) {
-    assert_eq!(press(app, "H"), [Effect::ListKept]);
+fn open_cached_ranges(app: &mut App, ranges: Vec<DateRange>) {
+    assert_eq!(press(app, "H"), [Effect::ListCachedRanges]);
     let known = |range| KnownRange { range, rows: 2, complete: true, as_of: now(), totals: counts(1, 1) };
-    let kept = CachedViews { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
-    app.update(Msg::Kept(Ok(kept)), now());
+    let cached = CachedViews { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
+    app.update(Msg::CachedRanges(Ok(cached)), now());
 }
 
 #[test]
-fn a_kept_range_is_shown_by_enter() {
+fn enter_shows_a_cached_range() {
     let mut app = app();
     let range = app.views.query().range;
     let past = range.step(-3).expect("a range");
-    listed(&mut app, vec![range, past]);
+    open_cached_ranges(&mut app, vec![range, past]);
     press(&mut app, "j");
     key(&mut app, KeyCode::Enter);
     assert_eq!(app.views.query().range, past);
@@ -139,41 +144,41 @@ fn a_kept_range_is_shown_by_enter() {
 }
 
 #[test]
-fn the_shown_range_is_not_compared_with_itself() {
+fn the_shown_range_cannot_be_compared_with_itself() {
     let mut app = app();
     let range = app.views.query().range;
-    listed(&mut app, vec![range]);
+    open_cached_ranges(&mut app, vec![range]);
     assert_eq!(press(&mut app, "c"), []);
-    assert!(matches!(app.dialogs.last(), Some(Dialog::Kept(_))), "it stays open");
+    assert!(matches!(app.dialogs.last(), Some(Dialog::CachedRanges(_))), "it stays open");
     assert!(app.notice.is_some());
 }
 
 #[test]
-fn an_empty_or_unread_list_has_nothing_to_choose() {
+fn nothing_can_be_chosen_from_an_empty_list_or_before_it_is_loaded() {
     let mut app = app();
     let range = app.views.query().range;
     press(&mut app, "H");
-    assert_eq!(key(&mut app, KeyCode::Enter), [], "not read yet");
-    app.update(Msg::Kept(Err(Failure::new(FailureKind::Store, "No."))), now());
+    assert_eq!(key(&mut app, KeyCode::Enter), [], "not loaded yet");
+    app.update(Msg::CachedRanges(Err(Failure::new(FailureKind::Store, "No."))), now());
     assert_eq!(key(&mut app, KeyCode::Enter), []);
     assert_eq!(press(&mut app, "jc"), []);
-    assert!(matches!(app.dialogs.as_slice(), [Dialog::Kept(_)]));
+    assert!(matches!(app.dialogs.as_slice(), [Dialog::CachedRanges(_)]));
     assert_eq!(app.views.query().range, range);
 }
 
 #[test]
-fn letters_that_choose_what_to_compare_with_are_typed_where_a_range_is_shown() {
+fn the_keys_of_quick_choices_are_typed_if_a_range_to_show_is_chosen() {
     let mut app = app();
     press(&mut app, "Dyesterday");
     key(&mut app, KeyCode::Enter);
     assert_eq!(app.views.query().range.to_string(), "2026-11-19 … 2026-11-19");
     press(&mut app, "C");
     press(&mut app, "m");
-    assert!(!matches!(app.dialogs.last(), Some(Dialog::Calendar(_))), "taken at once");
+    assert!(!matches!(app.dialogs.last(), Some(Dialog::Calendar(_))), "chosen at once");
 }
 
 #[test]
-fn words_are_typed_after_tab_and_the_days_have_their_keys_back_after_it() {
+fn tab_switches_between_typing_and_the_keys_of_the_days() {
     let mut app = app();
     press(&mut app, "D");
     key(&mut app, KeyCode::Tab);

@@ -1,10 +1,10 @@
-//! Comparing two ranges by their complete days: `c` compares with the previous period, `C` with any range. All pages of the
-//! compared days have to be loaded.
+//! Compares two ranges by their complete days: `c` compares with the previous period, `C` with any range. All pages of
+//! the compared days have to be loaded.
 
 use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::keymap::{Action, Context};
 use super::super::{App, Effect, Severity};
-use super::all_pages::{AllPages, Need, is_settled};
+use super::all_pages::{AllPages, RequiredData, is_final};
 use super::trend::days;
 use crate::model::Time;
 use crate::model::comparison::{ComparedRanges, Comparison, NotComparable};
@@ -20,11 +20,11 @@ const DAY_BY_DAY: u32 = 92;
 pub(super) struct RequestedComparison {
     /// The range on screen.
     shown: DateRange,
-    /// The range that it is compared with, as it was chosen.
+    /// The range that it is compared with, as chosen.
     other: DateRange,
     /// The days of both that are compared.
     pub(super) ranges: ComparedRanges,
-    /// After a change of range, what is read from the cache first; nothing is asked of the service for it.
+    /// After a change of range: what is still being read from the cache; nothing is requested for it.
     unread: Vec<DateRange>,
 }
 
@@ -34,7 +34,7 @@ pub struct SiteChange {
     pub ranges: ComparedRanges,
     pub now: Counts,
     pub before: Counts,
-    /// Whether the pages are compared, too.
+    /// Whether the pages are compared as well.
     pub by_page: bool,
     /// Views of the day of the range on screen that isn't complete.
     pub so_far: Option<(NaiveDate, ViewCount)>,
@@ -44,7 +44,7 @@ impl AllPages {
     /// The reports that this range is compared by, once all their pages are loaded.
     pub(super) fn comparison_of(&self, shown: DateRange) -> Option<Comparison> {
         let request = self.comparison.as_ref().filter(|request| request.shown == shown)?;
-        let settled = |range| self.whole(range).filter(|report| is_settled(range, report.as_of)).cloned();
+        let settled = |range| self.complete_report(range).filter(|report| is_final(range, report.as_of)).cloned();
         Some(Comparison { now: settled(request.ranges.now)?, before: settled(request.ranges.before)? })
     }
 }
@@ -52,7 +52,7 @@ impl AllPages {
 impl super::ViewsScreen {
     /// The previous period: as many days, or the week, month or quarter before. `None` beyond the calendar.
     pub(super) fn previous_period(&self) -> Option<DateRange> {
-        self.period.step(-1).map(|period| period.whole())
+        self.period.step(-1).map(|period| period.all_days())
     }
 
     /// The days to compare with another range.
@@ -65,28 +65,28 @@ impl super::ViewsScreen {
         Ok(RequestedComparison { shown: self.query.range, other, ranges, unread: Vec::new() })
     }
 
-    /// The site's totals of what is listed.
+    /// The site's totals for the listed range.
     pub fn listed_totals(&self) -> Option<&Counts> {
         let report = self.table.report().map(|report| &report.totals);
         report.or_else(|| self.load.shown().map(|shown| &shown.value.page.totals))
     }
 
     /// The days whose totals are compared before any pages are: those of the previous period.
-    pub(super) fn days_of_totals(&self, today: NaiveDate) -> Option<ComparedRanges> {
+    pub(super) fn days_of_previous_period(&self, today: NaiveDate) -> Option<ComparedRanges> {
         self.days_to_compare(self.previous_period()?, today).ok()
     }
 
     /// What to read from the cache for [`Self::site_change`].
     pub(super) fn totals_to_compare(&self, now: Time) -> Vec<DateRange> {
-        let Some(ranges) = self.days_of_totals(now.date_naive()) else { return Vec::new() };
+        let Some(ranges) = self.days_of_previous_period(now.date_naive()) else { return Vec::new() };
         let day_by_day = |range: DateRange| days(range).filter(move |_| range.days() <= DAY_BY_DAY);
         let [now, before] = [ranges.now, ranges.before];
         let today = DateRange::last_days(1, self.query.range.to());
         [now, before, today].into_iter().chain(day_by_day(now)).chain(day_by_day(before)).collect()
     }
 
-    /// How the site's totals changed: by the reports that are compared, otherwise since the previous period if the totals of
-    /// its days are cached.
+    /// How the site's totals changed: by the reports that are compared, otherwise since the previous period if the
+    /// totals of its days are cached.
     pub fn site_change(&self, now: Time) -> Option<SiteChange> {
         if !self.is_current() {
             return None;
@@ -100,18 +100,18 @@ impl super::ViewsScreen {
             }
             None => {
                 // Totals that were loaded before midnight don't hold all of that day.
-                let ranges = self.days_of_totals(as_of.min(now).date_naive())?;
-                let before = self.totals.complete(ranges.before)?;
-                let totals = if ranges.now == shown { listed.clone() } else { self.totals.complete(ranges.now)? };
+                let ranges = self.days_of_previous_period(as_of.min(now).date_naive())?;
+                let before = self.totals.final_totals(ranges.before)?;
+                let totals = if ranges.now == shown { listed.clone() } else { self.totals.final_totals(ranges.now)? };
                 (ranges, totals, before, false)
             }
         };
-        let so_far = (ranges.now != shown).then(|| self.so_far(listed, &totals, as_of)).flatten();
+        let so_far = (ranges.now != shown).then(|| self.views_so_far(listed, &totals, as_of)).flatten();
         Some(SiteChange { ranges, now: totals, before, by_page, so_far })
     }
 
-    /// Views of the last day of the range, which isn't complete: what the listed totals have more than the complete days.
-    fn so_far(&self, listed: &Counts, complete: &Counts, as_of: Time) -> Option<(NaiveDate, ViewCount)> {
+    /// Views of the last day of the range, which isn't complete: the listed totals minus those of the complete days.
+    fn views_so_far(&self, listed: &Counts, complete: &Counts, as_of: Time) -> Option<(NaiveDate, ViewCount)> {
         let day = self.query.range.to();
         let views = if as_of.date_naive() == day {
             listed.total.value()? - complete.total.value()?
@@ -128,111 +128,114 @@ impl super::ViewsScreen {
 }
 
 impl App {
-    /// The key that compares with the previous period, or stops that.
+    /// Compares with the previous period, or stops comparing.
     pub(in crate::app) fn compare(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.views.is_comparing() {
-            self.views.all.comparison = None;
-            self.list_whole();
+            self.views.all_pages.comparison = None;
+            self.list_complete();
             return;
         }
         match self.views.previous_period() {
             Some(previous) => self.compare_with(previous, now, effects),
-            None => self.notify(Severity::Info, "The calendar has no period before this one.", now),
+            None => self.notify(Severity::Info, "There is no period before this one.", now),
         }
     }
 
-    /// Compares the range on screen with this one, by their complete days.
+    /// Compares the range on screen with another one, by their complete days.
     pub(in crate::app) fn compare_with(&mut self, other: DateRange, now: Time, effects: &mut Vec<Effect>) {
         let request = match self.views.request_comparison(other, now) {
             Ok(request) => request,
             Err(why) => return self.notify(Severity::Info, &why.to_string(), now),
         };
         let (shown, ranges) = (request.shown, request.ranges);
-        if self.views.all.under_way().is_none() {
-            self.views.all.comparison = Some(request);
+        if self.views.all_pages.active_load().is_none() {
+            self.views.all_pages.comparison = Some(request);
         }
-        let listed = (ranges.now != shown).then_some((shown, Need::Whole));
-        let compared = [ranges.now, ranges.before].map(|range| (range, Need::Settled));
-        self.wish_for(listed.into_iter().chain(compared).collect(), now, effects);
+        let listed = (ranges.now != shown).then_some((shown, RequiredData::Complete));
+        let compared = [ranges.now, ranges.before].map(|range| (range, RequiredData::Final));
+        self.request_load(listed.into_iter().chain(compared).collect(), now, effects);
     }
 
     /// Shows the comparison that was asked for, if all its pages are loaded.
     pub(super) fn show_comparison(&mut self) {
         let range = self.views.query().range;
-        if self.views.all.comparison_of(range).is_some() && self.views.recalling.is_none() {
-            self.list_whole();
+        if self.views.all_pages.comparison_of(range).is_some() && self.views.reading_range.is_none() {
+            self.list_complete();
         }
     }
 
     /// The range changed: it is compared with its own previous period, if all pages are cached.
     pub(super) fn move_comparison(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
-        if self.views.all.comparison.as_ref().is_none_or(|old| old.shown == range) {
+        if self.views.all_pages.comparison.as_ref().is_none_or(|old| old.shown == range) {
             return;
         }
-        self.views.all.comparison = None;
+        self.views.all_pages.comparison = None;
         let Some(previous) = self.views.previous_period() else { return };
         match self.views.request_comparison(previous, now) {
             Err(why) => self.notify(Severity::Info, &format!("No longer compared. {why}"), now),
-            Ok(request) if self.views.all.whole(range).is_none() => self.say_no_longer(request.ranges, now),
+            Ok(request) if self.views.all_pages.complete_report(range).is_none() => {
+                self.notify_no_longer_compared(request.ranges, now)
+            }
             Ok(mut request) => {
                 let compared = [request.ranges.now, request.ranges.before];
                 request.unread = compared.into_iter().filter(|compared| *compared != range).collect();
                 effects.extend(request.unread.iter().copied().map(Effect::LoadCached));
-                self.views.all.comparison = Some(request);
+                self.views.all_pages.comparison = Some(request);
             }
         }
     }
 
     /// A range was read from the cache: a comparison that follows a change of range is shown, or given up.
     pub(super) fn follow_comparison(&mut self, range: DateRange, now: Time) {
-        let Some(request) = &mut self.views.all.comparison else { return };
+        let Some(request) = &mut self.views.all_pages.comparison else { return };
         let was_unread = request.unread.len();
         request.unread.retain(|unread| *unread != range);
         if request.unread.len() == was_unread || !request.unread.is_empty() {
             return;
         }
         let (shown, ranges) = (request.shown, request.ranges);
-        if self.views.all.comparison_of(shown).is_some() {
+        if self.views.all_pages.comparison_of(shown).is_some() {
             self.show_comparison();
         } else {
-            self.views.all.comparison = None;
-            self.say_no_longer(ranges, now);
+            self.views.all_pages.comparison = None;
+            self.notify_no_longer_compared(ranges, now);
         }
     }
 
-    fn say_no_longer(&mut self, ranges: ComparedRanges, now: Time) {
+    fn notify_no_longer_compared(&mut self, ranges: ComparedRanges, now: Time) {
         let compare = self.key_label(Context::Views, Action::Compare);
         let text = format!("No longer compared: {} not fully loaded. {compare} shows the cost.", ranges.dates());
         self.notify(Severity::Info, &text, now);
     }
 
-    /// The listed range is loaded anew: a day may have become complete since the comparison was made. What has to be loaded
-    /// for the days that are compared now.
-    pub(super) fn renew_comparison(&mut self, now: Time) -> Vec<(DateRange, Need)> {
-        let Some(old) = self.views.all.comparison.as_ref() else { return Vec::new() };
+    /// Updates the comparison when the listed range is reloaded: a day may have become complete since it was made.
+    /// Returns what has to be loaded for the days that are compared now.
+    pub(super) fn renew_comparison(&mut self, now: Time) -> Vec<(DateRange, RequiredData)> {
+        let Some(old) = self.views.all_pages.comparison.as_ref() else { return Vec::new() };
         let Ok(request) = self.views.request_comparison(old.other, now) else { return Vec::new() };
         if old.shown != request.shown || old.ranges == request.ranges {
             return Vec::new();
         }
         let compared = [request.ranges.now, request.ranges.before];
         let missing = compared.into_iter().filter(|range| *range != request.shown);
-        let missing = missing.map(|range| (range, Need::Settled)).collect();
-        self.views.all.comparison = Some(request);
+        let missing = missing.map(|range| (range, RequiredData::Final)).collect();
+        self.views.all_pages.comparison = Some(request);
         missing
     }
 
     /// A comparison is given up if its cost was declined, or if loading for it ended early.
-    pub(in crate::app) fn settle_comparison(&mut self) {
-        let Some(request) = &self.views.all.comparison else { return };
+    pub(in crate::app) fn drop_unused_comparison(&mut self) {
+        let Some(request) = &self.views.all_pages.comparison else { return };
         let is_asked = self
             .dialogs
             .iter()
-            .any(|overlay| matches!(overlay, Dialog::Question(ConfirmDialog { yes: ConfirmAction::LoadAll(_), .. })));
+            .any(|dialog| matches!(dialog, Dialog::Confirm(ConfirmDialog { yes: ConfirmAction::LoadAll(_), .. })));
         let is_listed = self.views.table.report().map(|report| report.range) == Some(request.shown)
             && self.views.table.comparison().map(Comparison::ranges) == Some(request.ranges);
-        let is_waiting = !request.unread.is_empty() || self.views.all.is_busy() || self.views.recalling.is_some();
+        let is_waiting =
+            !request.unread.is_empty() || self.views.all_pages.is_busy() || self.views.reading_range.is_some();
         if !is_listed && !is_asked && !is_waiting {
-            self.views.all.comparison = None;
+            self.views.all_pages.comparison = None;
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Export of what is shown or of all that is loaded: CSV, JSON or Markdown, to a file or to the clipboard. Its text is
-//! made in the model; nothing is asked of the service.
+//! The export dialog: the listed pages or all loaded ones, as CSV, JSON or Markdown, to a file or to the clipboard. The
+//! model writes the text; nothing is requested from the service.
 
 use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::geometry::centered;
@@ -13,22 +13,22 @@ use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use ratatui::layout::{Position, Rect};
 
-/// Columns of the layer, and rows between its borders.
+/// Width of the dialog, and rows between its borders.
 const WIDTH: u16 = 76;
 pub const ROWS: u16 = 9;
-/// Cells before the choices: the mark, and what they are about.
+/// Columns before the choices: the mark and the label.
 pub const LABEL: usize = 7;
 
-/// Which pages.
+/// Which pages are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportRows {
-    /// Those that are shown, in the order shown.
+    /// The listed ones, in their order.
     Shown,
-    /// All that are loaded, in the service's order.
+    /// All loaded ones, in the service's order.
     Loaded,
 }
 
-/// Where to.
+/// Where the export goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportTarget {
     /// A file in the current folder.
@@ -36,53 +36,52 @@ pub enum ExportTarget {
     Clipboard,
 }
 
-/// A line of the layer.
+/// A line of the dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportLine {
-    What,
+    Rows,
     Format,
     Target,
 }
 
 impl ExportLine {
-    /// From the top.
-    pub const ALL: [Self; 3] = [Self::What, Self::Format, Self::Target];
+    /// From top to bottom.
+    pub const ALL: [Self; 3] = [Self::Rows, Self::Format, Self::Target];
 }
 
-/// The layer.
 #[derive(Debug)]
 pub struct ExportDialog {
     /// The line that the keys change.
-    pub part: ExportLine,
-    pub what: ExportRows,
+    pub line: ExportLine,
+    pub rows: ExportRows,
     pub format: ExportFormat,
     pub target: ExportTarget,
-    /// The file's name; it stands for what is in it, so it can't be changed.
+    /// The file's name, which describes its contents, so it can't be changed.
     pub name: String,
-    /// The range, and what is compared.
+    /// The range, and the compared ranges.
     pub ranges: (DateRange, Option<ComparedRanges>),
     /// Whether all pages of the range are loaded.
     pub is_complete: bool,
-    /// How many pages it would hold.
+    /// The number of pages to export.
     pub pages: usize,
-    /// What there is to know about it.
+    /// Notes about the contents, such as what is missing.
     pub notes: Vec<String>,
-    /// Why it was not done.
-    pub refused: Option<String>,
+    /// Why the export failed.
+    pub problem: Option<String>,
 }
 
 impl ExportDialog {
-    /// The layer in this part of the screen.
+    /// The area of the dialog.
     pub fn area(&self, body: Rect) -> Rect {
         centered(body, WIDTH, ROWS + 2)
     }
 
-    /// What can be chosen in a line, each with whether it is.
+    /// The choices of a line, each with whether it is chosen.
     pub fn choices(&self, part: ExportLine) -> Vec<(&'static str, bool)> {
         match part {
-            ExportLine::What => {
+            ExportLine::Rows => {
                 let all = if self.is_complete { "all pages" } else { "all loaded so far" };
-                vec![("as shown", self.what == ExportRows::Shown), (all, self.what == ExportRows::Loaded)]
+                vec![("as shown", self.rows == ExportRows::Shown), (all, self.rows == ExportRows::Loaded)]
             }
             ExportLine::Format => {
                 ExportFormat::ALL.into_iter().map(|format| (format.name(), format == self.format)).collect()
@@ -96,22 +95,22 @@ impl ExportDialog {
         }
     }
 
-    /// The choice that stands in a cell of the screen, by its place in its line.
+    /// The choice at a screen position, by its line and its index in the line.
     pub(in crate::app) fn choice_at(&self, body: Rect, cell: Position) -> Option<(ExportLine, usize)> {
         let area = self.area(body);
         let part = ExportLine::ALL.get(usize::from(cell.y.checked_sub(area.y + 1)?)).copied()?;
         let mut end = usize::from(area.x) + 1 + LABEL;
-        let place = self.choices(part).iter().position(|(name, _)| {
+        let index = self.choices(part).iter().position(|(name, _)| {
             let start = end;
             end += name.len() + 2;
             (start..end).contains(&usize::from(cell.x))
         });
-        Some((part, place.filter(|_| area.contains(cell))?))
+        Some((part, index.filter(|_| area.contains(cell))?))
     }
 
-    /// To the line above or below, round and round.
+    /// Moves to the line above or below, wrapping around.
     pub(in crate::app) fn scroll(&mut self, by: Scroll) {
-        let at = ExportLine::ALL.iter().position(|part| *part == self.part).unwrap_or(0);
+        let at = ExportLine::ALL.iter().position(|part| *part == self.line).unwrap_or(0);
         let to = match by {
             Scroll::By(n) if n < 0 => at + ExportLine::ALL.len() - 1,
             Scroll::By(_) => at + 1,
@@ -119,14 +118,14 @@ impl ExportDialog {
             Scroll::Top => 0,
             Scroll::Page(_) | Scroll::Bottom => ExportLine::ALL.len() - 1,
         };
-        self.part = ExportLine::ALL.get(to % ExportLine::ALL.len()).copied().unwrap_or(ExportLine::What);
+        self.line = ExportLine::ALL.get(to % ExportLine::ALL.len()).copied().unwrap_or(ExportLine::Rows);
     }
 
-    fn change(&mut self, forward: bool) {
-        self.refused = None;
-        match self.part {
-            ExportLine::What => {
-                self.what = if self.what == ExportRows::Shown { ExportRows::Loaded } else { ExportRows::Shown }
+    fn next_choice(&mut self, forward: bool) {
+        self.problem = None;
+        match self.line {
+            ExportLine::Rows => {
+                self.rows = if self.rows == ExportRows::Shown { ExportRows::Loaded } else { ExportRows::Shown }
             }
             ExportLine::Target => {
                 self.target =
@@ -141,81 +140,81 @@ impl ExportDialog {
         }
     }
 
-    fn describe(&mut self, extract: &ExportContent<'_>) {
-        self.name = extract.file_name(self.format);
-        self.ranges = (extract.range, extract.compared.map(|compared| compared.ranges));
-        self.is_complete = extract.loaded;
-        self.pages = extract.lines.len();
-        self.notes = extract.missing();
+    fn update_summary(&mut self, content: &ExportContent<'_>) {
+        self.name = content.file_name(self.format);
+        self.ranges = (content.range, content.compared.map(|compared| compared.ranges));
+        self.is_complete = content.loaded;
+        self.pages = content.lines.len();
+        self.notes = content.missing();
     }
 }
 
 impl App {
-    /// The key that exports.
+    /// Opens the export dialog.
     pub(in crate::app) fn open_export(&mut self, now: Time) {
-        let Some(extract) = self.extract(ExportRows::Shown) else {
-            return self.notify(Severity::Info, "No page views are loaded, so there is nothing to export.", now);
+        let Some(content) = self.export_content(ExportRows::Shown) else {
+            return self.notify(Severity::Info, "Nothing to export: no page views are loaded.", now);
         };
         let mut open = ExportDialog {
-            part: ExportLine::What,
-            what: ExportRows::Shown,
+            line: ExportLine::Rows,
+            rows: ExportRows::Shown,
             format: ExportFormat::Csv,
             target: ExportTarget::File,
             name: String::new(),
-            ranges: (extract.range, None),
+            ranges: (content.range, None),
             is_complete: false,
             pages: 0,
             notes: Vec::new(),
-            refused: None,
+            problem: None,
         };
-        open.describe(&extract);
+        open.update_summary(&content);
         self.dialogs.push(Dialog::Export(open));
     }
 
-    /// The choice at this place of a line, which has the keys from then on.
-    pub(in crate::app) fn choose_export(&mut self, part: ExportLine, place: usize) {
+    /// Selects the line and its choice at this index.
+    pub(in crate::app) fn choose_export(&mut self, part: ExportLine, index: usize) {
         let Some(Dialog::Export(open)) = self.dialogs.last_mut() else { return };
-        open.part = part;
+        open.line = part;
         for _ in 0..open.choices(part).len() {
             let Some(Dialog::Export(open)) = self.dialogs.last() else { return };
-            if open.choices(part).get(place).is_none_or(|(_, chosen)| *chosen) {
+            if open.choices(part).get(index).is_none_or(|(_, chosen)| *chosen) {
                 return;
             }
             self.change_export(true);
         }
     }
 
-    /// The next choice of the line that has the keys, or the one before.
+    /// Switches the selected line to its next or previous choice.
     pub(in crate::app) fn change_export(&mut self, forward: bool) {
         let Some(Dialog::Export(mut open)) = self.dialogs.pop_if(|top| matches!(top, Dialog::Export(_))) else {
             return;
         };
-        open.change(forward);
-        if let Some(extract) = self.extract(open.what) {
-            open.describe(&extract);
+        open.next_choice(forward);
+        if let Some(content) = self.export_content(open.rows) {
+            open.update_summary(&content);
         }
         self.dialogs.push(Dialog::Export(open));
     }
 
-    /// Writes or copies what is chosen.
+    /// Writes or copies the export.
     pub(in crate::app) fn export_views(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Dialog::Export(open)) = self.dialogs.last() else { return };
         let (format, target) = (open.format, open.target);
-        // What is listed may have changed since the layer was opened: all is taken from what is there now.
-        let Some(extract) = self.extract(open.what) else { return };
-        let (name, pages) = (extract.file_name(format), extract.lines.len());
-        let text = match format.write(&extract) {
+        // The list may have changed since the dialog was opened: the export uses the current rows.
+        let Some(content) = self.export_content(open.rows) else { return };
+        let (name, pages) = (content.file_name(format), content.lines.len());
+        let text = match format.write(&content) {
             Ok(text) => text,
             Err(error) => return self.notify(Severity::Problem, &error.to_string(), now),
         };
         if target == ExportTarget::Clipboard && text.len() > COPY_LIMIT && !self.config.long_copies {
-            let long = format!(
-                "Not copied: {} bytes are too many for a terminal, which takes {}. Choose a file.",
+            let too_long = format!(
+                "Not copied: {} bytes exceed the terminal's limit of {}. Choose a file.",
                 format::count(text.len()),
                 format::count(COPY_LIMIT)
             );
             if let Some(Dialog::Export(open)) = self.dialogs.last_mut() {
-                open.refused = Some(long);
+                open.problem = Some(too_long);
             }
             return;
         }
@@ -229,24 +228,24 @@ impl App {
         });
     }
 
-    /// A file of that name is there already, and was left as it is: the user is asked, unless something else has the keys
-    /// by now, whose letters must not be taken for an answer.
+    /// A file of that name exists and was not changed: asks whether to overwrite it, unless something else has the
+    /// focus by now, whose keys must not answer the question.
     pub(in crate::app) fn file_exists(&mut self, file: NewFile, now: Time) {
         self.dirty = true;
         if self.dialogs.is_empty() && self.screen == Screen::Views {
             let shown = CleanText::line(&file.name);
-            let question = format!("{shown} is in the current folder already. Write over it?");
-            self.dialogs.push(Dialog::Question(ConfirmDialog { text: question, yes: ConfirmAction::Overwrite(file) }));
+            let question = format!("{shown} already exists in the current folder. Overwrite it?");
+            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text: question, yes: ConfirmAction::Overwrite(file) }));
         } else {
             let again = self.key_label(Context::Views, Action::Export);
-            let said =
-                format!("{} is there already and was left as it is; {again} on the views asks again.", file.name);
-            self.notify(Severity::Problem, &said, now);
+            let text =
+                format!("{} already exists and was not changed; {again} on the views screen exports again.", file.name);
+            self.notify(Severity::Problem, &text, now);
         }
     }
 
-    /// What is listed, to be exported; none when nothing is loaded.
-    fn extract(&self, what: ExportRows) -> Option<ExportContent<'_>> {
+    /// The listed pages as an export; `None` if nothing is loaded.
+    fn export_content(&self, what: ExportRows) -> Option<ExportContent<'_>> {
         let table = &self.views.table;
         if let Some(report) = table.report() {
             let comparison = table.comparison();
@@ -258,10 +257,10 @@ impl App {
         let shown = self.views.load().shown()?;
         let (query, page) = (shown.value.query, &shown.value.page);
         let all = query.page == 1 && !query.has_next(page);
-        let extract = ExportContent::of_answer(query.range, page, all, shown.as_of);
+        let content = ExportContent::of_answer(query.range, page, all, shown.as_of);
         Some(match what {
-            ExportRows::Loaded => extract,
-            ExportRows::Shown => extract.with_pages(table.shown_pages()),
+            ExportRows::Loaded => content,
+            ExportRows::Shown => content.with_pages(table.shown_pages()),
         })
     }
 }

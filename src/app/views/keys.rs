@@ -1,4 +1,4 @@
-//! What the actions of the key table do on the screen of page views and on the layers over it.
+//! Handles the actions of the page views screen and of its dialogs.
 
 use super::super::dialog::{Dialog, InputField};
 use super::super::keymap::Action;
@@ -10,7 +10,7 @@ impl App {
     pub(in crate::app) fn act_on_views(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         let effect = match action {
             Action::NextPage | Action::PreviousPage if self.views.table.is_tree() => {
-                self.walk_tree(action == Action::NextPage);
+                self.navigate_tree(action == Action::NextPage);
                 None
             }
             Action::NextPage => self.views.turn_page(true),
@@ -25,11 +25,11 @@ impl App {
                 None
             }
             Action::JumpToPage => {
-                self.ask(InputField::Page, "");
+                self.open_input(InputField::Page, "");
                 None
             }
             Action::PageSize => {
-                self.ask(InputField::PageSize, "");
+                self.open_input(InputField::PageSize, "");
                 None
             }
             Action::CustomRange => {
@@ -48,39 +48,41 @@ impl App {
         match action {
             Action::LoadAll => self.load_all(now, effects),
             Action::Compare => self.compare(now, effects),
-            Action::CompareWith if matches!(self.dialogs.last(), Some(Dialog::Kept(_))) => {
-                self.compare_with_kept(now, effects);
+            Action::CompareWith if matches!(self.dialogs.last(), Some(Dialog::CachedRanges(_))) => {
+                self.compare_with_cached(now, effects);
             }
             Action::CompareWith => self.open_calendar(CalendarPurpose::Compare, now),
-            Action::NextPane => self.turn_movers(),
-            Action::Metric if matches!(self.dialogs.last(), Some(Dialog::Movers(_))) => self.weigh_movers(),
+            Action::NextPane => self.switch_movers_half(),
+            Action::Metric if matches!(self.dialogs.last(), Some(Dialog::Movers(_))) => self.next_movers_metric(),
             Action::Trend => self.open_trend(now, effects),
             Action::Movers => self.open_movers(now),
             Action::NewJob => self.open_job_about_pages(now, effects),
-            Action::BeforeAfter => self.ask_for_card_job(now, effects),
-            Action::Open if matches!(self.dialogs.last(), Some(Dialog::Movers(_))) => self.open_mover(now, effects),
+            Action::BeforeAfter => self.confirm_impact_load_of_page(now, effects),
+            Action::Open if matches!(self.dialogs.last(), Some(Dialog::Movers(_))) => {
+                self.open_mover_details(now, effects)
+            }
             Action::Open => {
                 if !self.views.table.toggle_folder() {
-                    self.open_card(now, effects);
+                    self.open_selected_page(now, effects);
                 }
             }
             Action::Export => self.open_export(now),
-            Action::ListKept => self.open_kept(effects),
+            Action::ListCached => self.open_cached_ranges(effects),
             _ => self.act_on_choice(action, now, effects),
         }
     }
 
-    /// The keys of the layers in which a range or an export is chosen, else of the table of pages.
+    /// Handles the keys of the dialogs in which a range or an export is chosen, otherwise those of the table of pages.
     fn act_on_choice(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match (action, self.dialogs.last_mut()) {
             (Action::NextDay, Some(Dialog::Calendar(open))) => open.move_days(1),
             (Action::PreviousDay, Some(Dialog::Calendar(open))) => open.move_days(-1),
             (Action::Today, Some(Dialog::Calendar(open))) => open.to_today(),
-            (Action::OtherPart, Some(Dialog::Calendar(open))) => open.turn_focus(),
-            (Action::CompareBefore(before), _) => self.take_before(before, now, effects),
+            (Action::OtherPart, Some(Dialog::Calendar(open))) => open.toggle_focus(),
+            (Action::CompareBefore(before), _) => self.choose_quick_range(before, now, effects),
             (Action::NextChoice, Some(Dialog::Export(_))) => self.change_export(true),
             (Action::PreviousChoice, Some(Dialog::Export(_))) => self.change_export(false),
-            (_, None) => self.shape_table(action, now),
+            (_, None) => self.change_table(action, now),
             _ => {}
         }
     }

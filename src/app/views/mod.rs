@@ -1,4 +1,4 @@
-//! The page views: which range, which page of rows, what is loaded and how fresh it is.
+//! State of the page views screen: the date range, the page of rows, what is loaded and how old it is.
 
 pub mod all_pages;
 pub mod cached_ranges;
@@ -32,7 +32,7 @@ use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPag
 use chrono::TimeDelta;
 use std::sync::Arc;
 
-/// An answer with the question that it belongs to.
+/// An answer with the query that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewsAnswer {
     pub query: ViewsQuery,
@@ -42,31 +42,31 @@ pub struct ViewsAnswer {
 /// State of the views screen.
 #[derive(Debug)]
 pub struct ViewsScreen {
-    /// The range as a key chose it; none for a range of one's own.
+    /// The preset that the range was chosen by; `None` for a custom range.
     preset: Option<Preset>,
-    /// What the range is a part of: it says by how much `[` and `]` step.
+    /// The period that the range belongs to. `[` and `]` step by its length.
     period: Period,
     query: ViewsQuery,
-    /// The one answer that is asked for or listed; idle while a report is listed.
+    /// The single answer that is requested or listed; idle while a report is listed.
     load: Load<ViewsAnswer>,
-    /// Share of the site's views that the rows of a report hold that is not whole, worked out when it is listed.
+    /// Share of the site's views that the rows of a partial report cover, computed when it is listed.
     loaded_share: Option<f64>,
-    /// The range of which the record is read before anything is asked of the service.
-    recalling: Option<DateRange>,
-    /// What is listed.
+    /// The range that is being read from the cache; nothing is requested before that ends.
+    reading_range: Option<DateRange>,
+    /// The listed rows.
     pub table: table::PageTable,
-    /// What is known of whole ranges, and what is being loaded.
-    pub all: all_pages::AllPages,
+    /// Cached reports and running loads.
+    pub all_pages: all_pages::AllPages,
     /// The site's totals by range.
     pub totals: trend::RangeTotals,
 }
 
-/// What came so shortly after something else may only look newer: the service tells its time in whole seconds, and what is
-/// thought of it is corrected with each answer.
-const AS_NEW: TimeDelta = TimeDelta::seconds(2);
+/// Two answers that are closer in time than this count as equally new: the service reports whole seconds, and the
+/// estimate of its clock is corrected with each answer.
+const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(2);
 
 impl ViewsScreen {
-    /// The last seven days, nothing asked for yet.
+    /// Starts with the last seven days and requests nothing.
     pub fn new(now: Time) -> Self {
         let preset = Preset::SevenDays;
         let range = preset.range(now.date_naive());
@@ -77,34 +77,33 @@ impl ViewsScreen {
             query,
             load: Load::Idle,
             loaded_share: None,
-            recalling: None,
+            reading_range: None,
             table: table::PageTable::default(),
-            all: all_pages::AllPages::default(),
+            all_pages: all_pages::AllPages::default(),
             totals: trend::RangeTotals::default(),
         }
     }
 
-    /// What is asked for now.
+    /// The current query.
     pub fn query(&self) -> ViewsQuery {
         self.query
     }
 
-    /// What is loaded; it may still be the answer to an earlier question.
+    /// The single answer; it may still belong to an earlier query.
     pub fn load(&self) -> &Load<ViewsAnswer> {
         &self.load
     }
 
-    /// All rows that are listed.
+    /// All listed rows.
     pub fn rows(&self) -> &[PageRow] {
         self.table.rows()
     }
 
-    /// The selected page.
     pub fn selected_row(&self) -> Option<&PageRow> {
         self.table.selected_row()
     }
 
-    /// Whether what is shown answers what is asked for.
+    /// Whether the rows on screen answer the current query.
     pub fn is_current(&self) -> bool {
         match self.table.report() {
             Some(report) => report.range == self.query.range,
@@ -112,31 +111,31 @@ impl ViewsScreen {
         }
     }
 
-    /// Why there is nothing newer of what is asked for. A limit that has passed is no reason any more.
-    pub fn trouble(&self, now: Time) -> Option<&Failure> {
-        let holds = |failure: &&Failure| !matches!(failure.kind, FailureKind::Limited(wait) if wait.until <= now);
-        let of_all = self.all.trouble(self.query.range).filter(holds);
-        of_all.or_else(|| self.load.failure().filter(holds))
+    /// Why there is nothing newer for the current query. A limit that has passed no longer counts.
+    pub fn load_failure(&self, now: Time) -> Option<&Failure> {
+        let counts = |failure: &&Failure| !matches!(failure.kind, FailureKind::Limited(wait) if wait.until <= now);
+        let of_all = self.all_pages.failure_of(self.query.range).filter(counts);
+        of_all.or_else(|| self.load.failure().filter(counts))
     }
 
-    /// Share of the site's views that the listed rows hold, 0 to 1, where a report is listed that is not whole.
+    /// Share of the site's views that the listed rows cover, 0 to 1, if a partial report is listed.
     pub fn loaded_share(&self) -> Option<f64> {
         self.loaded_share
     }
 
-    /// Lists what came of a range that is not known whole.
-    fn list_part(&mut self, report: Arc<Report>) {
+    /// Lists the rows of a partial report.
+    fn list_partial(&mut self, report: Arc<Report>) {
         self.loaded_share = report.loaded_share();
         self.table.show_report(report, None);
     }
 
-    /// When what is listed was true.
+    /// The time at which the listed rows were loaded.
     pub fn as_of(&self) -> Option<Time> {
         let report = self.table.report().map(|report| report.as_of);
         report.or_else(|| self.load.shown().map(|shown| shown.as_of))
     }
 
-    /// Whether there is a page after this one: known only once this one is loaded.
+    /// Whether there is a next page; `false` until this one is loaded.
     pub fn has_next(&self) -> bool {
         self.table.report().is_none()
             && self
@@ -145,29 +144,29 @@ impl ViewsScreen {
                 .is_some_and(|shown| shown.value.query == self.query && self.query.has_next(&shown.value.page))
     }
 
-    /// The first look at this screen reads the record, then asks; later ones don't.
-    pub fn shown_first(&mut self) -> Option<Effect> {
+    /// Reads the cache when the screen is shown for the first time.
+    pub fn load_if_idle(&mut self) -> Option<Effect> {
         let is_first = matches!(self.load, Load::Idle) && self.table.report().is_none();
-        is_first.then(|| self.recall())
+        is_first.then(|| self.load_cached())
     }
 
-    fn ask(&mut self, force: bool) -> Effect {
+    fn request_page(&mut self, force: bool) -> Effect {
         self.load.start();
         Effect::LoadViews { query: self.query, force }
     }
 
-    /// What is known comes first; what to ask for is decided once that is read.
-    fn recall(&mut self) -> Effect {
+    /// Reads the cache first; what to request is decided after that.
+    fn load_cached(&mut self) -> Effect {
         self.load.start();
-        self.recalling = Some(self.query.range);
+        self.reading_range = Some(self.query.range);
         Effect::LoadCached(self.query.range)
     }
 
-    fn turn_to(&mut self, query: ViewsQuery) -> Option<Effect> {
+    fn set_query(&mut self, query: ViewsQuery) -> Option<Effect> {
         let same_range = query.range == self.query.range;
         let lists_all = self.table.report().is_some() && self.is_current();
         if same_range && lists_all {
-            // All pages are there: only the number of rows in one answer could change.
+            // All pages are listed: only the page size can change.
             self.query.limit = query.limit;
             return None;
         }
@@ -176,37 +175,37 @@ impl ViewsScreen {
         }
         self.query = query;
         self.table.move_to_end(false);
-        Some(if same_range { self.ask(false) } else { self.recall() })
+        Some(if same_range { self.request_page(false) } else { self.load_cached() })
     }
 
-    /// The page after or before.
+    /// Goes to the next or the previous page.
     pub fn turn_page(&mut self, forward: bool) -> Option<Effect> {
         let page = if forward {
             self.has_next().then(|| self.query.page.saturating_add(1))?
         } else {
             (self.query.page > 1).then(|| self.query.page - 1)?
         };
-        self.jump(page)
+        self.go_to_page(page)
     }
 
-    /// To a page, counted from 1.
-    pub fn jump(&mut self, page: u32) -> Option<Effect> {
-        self.turn_to(ViewsQuery { page: page.max(1), ..self.query })
+    /// Goes to a page, counted from 1.
+    pub fn go_to_page(&mut self, page: u32) -> Option<Effect> {
+        self.set_query(ViewsQuery { page: page.max(1), ..self.query })
     }
 
-    /// Another number of rows per page; the first row shown stays on the page.
+    /// Changes the number of rows per page; the first row shown stays on the page.
     pub fn set_limit(&mut self, limit: u32) -> Option<Effect> {
         let limit = limit.clamp(LIMIT_MIN, LIMIT_MAX);
         let page = u32::try_from(self.query.offset() / u64::from(limit)).unwrap_or(0).saturating_add(1);
-        self.turn_to(ViewsQuery { limit, page, ..self.query })
+        self.set_query(ViewsQuery { limit, page, ..self.query })
     }
 
     fn set_range(&mut self, range: DateRange) -> Option<Effect> {
-        self.turn_to(ViewsQuery { range, page: 1, ..self.query })
+        self.set_query(ViewsQuery { range, page: 1, ..self.query })
     }
 
-    /// Takes an answer; one to an older question is dropped. Whether anything changed.
-    pub fn take(
+    /// Applies an answer and returns whether anything changed. An answer to an older query is dropped.
+    pub fn apply_answer(
         &mut self,
         query: ViewsQuery,
         result: Result<Timed<ViewsPage>, Failure>,
@@ -217,38 +216,36 @@ impl ViewsScreen {
             return false;
         }
         if self.table.report().is_some_and(|report| report.range == query.range) {
-            // All its pages came while this one answer was on its way.
+            // All pages arrived while this answer was being loaded.
             self.load = Load::Idle;
             return true;
         }
-        let answered = |stamped: Timed<ViewsPage>| Timed {
-            value: ViewsAnswer { query, page: stamped.value },
-            as_of: stamped.as_of,
-        };
+        let answered =
+            |timed: Timed<ViewsPage>| Timed { value: ViewsAnswer { query, page: timed.value }, as_of: timed.as_of };
         match (result, old) {
             (Err(failure), Some(old)) => {
                 self.load = Load::Failed { failure, at: now, before: Some(answered(old)) };
             }
             (result, _) => self.load.finish(result.map(answered), now),
         }
-        match (self.load.shown(), self.all.report(query.range)) {
-            // Nothing newer came, and a load that was broken off had taken in more than this answer holds.
+        match (self.load.shown(), self.all_pages.report(query.range)) {
+            // Nothing newer arrived, and an interrupted load has more rows than this answer.
             (Some(shown), Some(report))
                 if query.page == 1
                     && report.rows.len() > shown.value.page.rows.len()
-                    && (self.load.failure().is_some() || shown.as_of - report.as_of <= AS_NEW) =>
+                    && (self.load.failure().is_some() || shown.as_of - report.as_of <= CLOCK_TOLERANCE) =>
             {
                 let report = Arc::clone(report);
-                self.list_part(report);
+                self.list_partial(report);
                 if self.load.failure().is_none() {
                     self.load = Load::Idle;
                 }
             }
             (Some(shown), _) => self.table.show_answer(&shown.value.page.rows),
-            // Nothing else is known of the range.
+            // There is nothing else for this range.
             (None, Some(report)) => {
                 let report = Arc::clone(report);
-                self.list_part(report);
+                self.list_partial(report);
             }
             (None, None) => {}
         }
@@ -280,84 +277,84 @@ mod tests {
         }
     }
 
-    fn recalled(effect: Option<Effect>) -> DateRange {
+    fn cached_range(effect: Option<Effect>) -> DateRange {
         match effect {
             Some(Effect::LoadCached(range)) => range,
-            other => panic!("expected a look into the record, got {other:?}"),
+            other => panic!("expected a read of the cache, got {other:?}"),
         }
     }
 
     #[test]
-    fn pages_turn_only_where_there_are_some() {
+    fn paging_stops_at_the_first_and_the_last_page() {
         let mut views = ViewsScreen::new(now());
-        recalled(views.shown_first());
-        assert!(views.turn_page(true).is_none(), "nothing known of a next page yet");
+        cached_range(views.load_if_idle());
+        assert!(views.turn_page(true).is_none(), "no next page is known yet");
         assert!(views.turn_page(false).is_none());
-        views.take(views.query(), Ok(page(50, true)), None, now());
+        views.apply_answer(views.query(), Ok(page(50, true)), None, now());
         let second = query(views.turn_page(true));
         assert_eq!((second.page, second.offset()), (2, 50));
-        views.take(second, Ok(page(3, false)), None, now());
+        views.apply_answer(second, Ok(page(3, false)), None, now());
         assert!(views.turn_page(true).is_none());
     }
 
     #[test]
-    fn an_answer_to_an_older_question_is_dropped() {
+    fn an_answer_to_an_older_query_is_dropped() {
         let mut views = ViewsScreen::new(now());
-        recalled(views.shown_first());
+        cached_range(views.load_if_idle());
         let first = views.query();
-        recalled(views.next_preset(now()));
-        assert!(!views.take(first, Ok(page(5, false)), None, now()));
+        cached_range(views.next_preset(now()));
+        assert!(!views.apply_answer(first, Ok(page(5, false)), None, now()));
         assert!(views.load().is_loading());
     }
 
     #[test]
-    fn what_was_loaded_stays_when_asking_again_fails() {
+    fn loaded_rows_stay_if_a_refresh_fails() {
         let mut views = ViewsScreen::new(now());
-        views.shown_first();
+        views.load_if_idle();
         let first = views.query();
-        views.take(first, Ok(page(5, false)), None, now());
-        views.ask(true);
-        views.take(first, Err(Failure::new(FailureKind::Offline, "no network")), None, now());
+        views.apply_answer(first, Ok(page(5, false)), None, now());
+        views.request_page(true);
+        views.apply_answer(first, Err(Failure::new(FailureKind::Offline, "no network")), None, now());
         assert_eq!(views.rows().len(), 5);
         assert!(views.load().failure().is_some());
     }
 
     #[test]
-    fn a_limit_that_has_passed_is_no_trouble_any_more() {
+    fn a_limit_that_has_passed_is_no_longer_a_failure() {
         let mut views = ViewsScreen::new(now());
-        views.shown_first();
+        views.load_if_idle();
         let until = now() + TimeDelta::minutes(5);
         let failure = Failure::new(
             FailureKind::Limited(crate::model::ledger::Wait { until, is_estimate: false }),
             "the limit is used up",
         );
-        views.take(views.query(), Err(failure), None, now());
-        assert!(views.trouble(now()).is_some());
-        assert!(views.trouble(until).is_none());
+        views.apply_answer(views.query(), Err(failure), None, now());
+        assert!(views.load_failure(now()).is_some());
+        assert!(views.load_failure(until).is_none());
     }
 
     #[test]
-    fn where_nothing_newer_came_more_than_one_old_answer_is_listed() {
+    fn a_partial_report_is_listed_if_nothing_newer_arrives() {
         let mut views = ViewsScreen::new(now());
-        views.shown_first();
+        views.load_if_idle();
         let query = views.query();
-        let part = Report::begin(query.range, page(250, true).value, false, now());
-        let recalled = crate::model::report::Recalled {
-            report: Some(Arc::new(part)),
-            broken_off: Some(1),
-            ..crate::model::report::Recalled::default()
+        let partial = Report::from_first_answer(query.range, page(250, true).value, false, now());
+        let cached = crate::model::report::StoredReport {
+            report: Some(Arc::new(partial)),
+            interrupted_after: Some(1),
+            ..crate::model::report::StoredReport::default()
         };
-        views.all.learn(query.range, recalled);
+        views.all_pages.set_cached(query.range, cached);
         let offline = || Err(Failure::new(FailureKind::Offline, "no network"));
-        views.take(query, offline(), Some(page(50, true)), now());
+        views.apply_answer(query, offline(), Some(page(50, true)), now());
         assert_eq!(views.rows().len(), 250);
-        assert!(views.is_current() && views.trouble(now()).is_some());
+        assert!(views.is_current() && views.load_failure(now()).is_some());
     }
 
     #[test]
-    fn another_page_size_keeps_the_first_row_on_the_page() {
+    fn changing_the_page_size_keeps_the_first_row_on_the_page() {
         let mut views = ViewsScreen::new(now());
-        query(views.jump(5));
+        query(views.go_to_page(5));
         let resized = query(views.set_limit(25));
         assert_eq!((resized.limit, resized.page), (25, 9));
         assert_eq!(query(views.set_limit(9999)).limit, LIMIT_MAX);

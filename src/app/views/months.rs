@@ -1,5 +1,5 @@
-//! Where the months of the calendar stand, with the line below them and the quick choices. Drawing and the mouse both ask
-//! here, so that they agree.
+//! The layout of the calendar: the months, the line below them and the quick choices. Shared by drawing and mouse
+//! input, so that they agree.
 
 use super::super::geometry::centered;
 use super::super::keymap::PreviousPeriod;
@@ -8,42 +8,41 @@ use crate::model::period::DateRange;
 use chrono::{Datelike as _, Days, NaiveDate};
 use ratatui::layout::{Position, Rect};
 
-/// Cells of a day: a sign, two digits, a sign.
+/// Width of a day: a sign, two digits, a sign.
 pub const DAY: usize = 4;
-/// Cells of the week's number and the blank behind it.
+/// Width of the week number and the blank after it.
 pub const WEEK: usize = 3;
-/// Cells of a month, and of the gap between two.
+/// Width of a month, and of the gap between two.
 pub const MONTH: usize = WEEK + 7 * DAY;
 pub const GAP: usize = 2;
-/// Rows of weeks that a month can have; the small layer shows five of them.
+/// Rows of weeks that a month can have; a low dialog shows five of them.
 const WEEKS: usize = 6;
 const FEW_WEEKS: usize = 5;
-/// Rows in the borders: the months' names, the days' names, the weeks, a gap, the line, two for what there is to say.
+/// Rows between the borders: names of the months, names of the days, weeks, a gap, the line, and two lines of text.
 const ROWS: u16 = 12;
-/// Rows of the quick choices with a gap above.
+/// Rows of the quick choices, with a gap above.
 const QUICK_ROWS: u16 = 5;
 
-/// How the calendar is laid out in the room that is there.
+/// The layout of the calendar for the available space.
 #[derive(Debug, Clone)]
 pub struct Months {
-    /// The layer with its borders.
+    /// The dialog with its borders.
     pub area: Rect,
-    /// What is in it.
+    /// The area inside the borders.
     pub inner: Rect,
-    /// The first days of the months in sight.
+    /// The first days of the visible months.
     pub firsts: Vec<NaiveDate>,
-    /// Whether the months' names have a row of their own, and all weeks are shown.
-    pub roomy: bool,
-    /// Whether the quick choices have rows of their own.
-    pub quick: bool,
-    /// The first week of the months that is shown, from 0.
-    week: usize,
+    /// Whether the names of the months have their own row, and all weeks are shown.
+    pub is_tall: bool,
+    /// Whether the quick choices have their own rows.
+    pub has_quick_rows: bool,
+    /// The first visible week of each month, from 0.
+    first_week: usize,
 }
 
-/// What can be clicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CalendarTarget {
-    /// A day that has come.
+    /// A day that is not in the future.
     Day(NaiveDate),
     /// The line in which a range is typed.
     Line,
@@ -52,38 +51,38 @@ pub enum CalendarTarget {
 }
 
 impl Months {
-    /// In this part of the screen.
-    pub fn of(open: &Calendar, body: Rect) -> Self {
+    /// Computes the layout for an area of the screen.
+    pub fn for_area(open: &Calendar, body: Rect) -> Self {
         let fits = |n: usize| n * (MONTH + GAP) + 2 <= usize::from(body.width);
-        let roomy = body.height >= ROWS + 2;
+        let is_tall = body.height >= ROWS + 2;
         let quick = open.purpose == CalendarPurpose::Compare && body.height >= ROWS + QUICK_ROWS + 2;
         let months: u32 = if fits(3) { 3 } else { 1 + u32::from(fits(2)) };
         let columns = usize::try_from(months).unwrap_or(1) * (MONTH + GAP) + 2;
         let width = u16::try_from(columns.max(62)).unwrap_or(u16::MAX);
         let area = centered(body, width, ROWS + 2 + if quick { QUICK_ROWS } else { 0 });
-        // Between the borders, with a column of air on each side.
+        // One blank column inside each border.
         let (width, height) = (area.width.saturating_sub(4), area.height.saturating_sub(2));
         let inner = Rect { x: area.x + 2, y: area.y + 1, width, height };
         let first = first_month(open, months);
         let firsts = (0..months).filter_map(|n| first.checked_add_months(chrono::Months::new(n))).collect();
-        // Where there is no room for a sixth week, the first one gives way once the chosen day is in it.
-        let week = usize::from(!roomy && week_of(open.seen()) >= FEW_WEEKS);
-        Self { area, inner, firsts, roomy, quick, week }
+        // If a sixth week doesn't fit, the first week is left out when the chosen day is in the sixth.
+        let week = usize::from(!is_tall && week_of(open.visible_day()) >= FEW_WEEKS);
+        Self { area, inner, firsts, is_tall, has_quick_rows: quick, first_week: week }
     }
 
-    /// The weeks that are shown of each month, from 0.
+    /// The visible weeks of each month, from 0.
     pub fn weeks(&self) -> std::ops::Range<usize> {
-        self.week..self.week + if self.roomy { WEEKS } else { FEW_WEEKS }
+        self.first_week..self.first_week + if self.is_tall { WEEKS } else { FEW_WEEKS }
     }
 
-    /// Row of the first week, under the names.
+    /// Row of the first week, below the names.
     fn first_week_row(&self) -> usize {
-        1 + usize::from(self.roomy)
+        1 + usize::from(self.is_tall)
     }
 
     /// Row of the line in which a range is typed.
     pub fn line_row(&self) -> usize {
-        self.first_week_row() + self.weeks().len() + usize::from(self.roomy)
+        self.first_week_row() + self.weeks().len() + usize::from(self.is_tall)
     }
 
     /// Row of the first quick choice.
@@ -91,8 +90,8 @@ impl Months {
         self.line_row() + 4
     }
 
-    /// What stands in a cell of the screen.
-    pub fn at(&self, open: &Calendar, cell: Position) -> Option<CalendarTarget> {
+    /// What is at a position of the screen.
+    pub fn target_at(&self, open: &Calendar, cell: Position) -> Option<CalendarTarget> {
         if !self.inner.contains(cell) {
             return None;
         }
@@ -100,7 +99,7 @@ impl Months {
         if row == self.line_row() {
             return Some(CalendarTarget::Line);
         }
-        if self.quick && row >= self.quick_row() {
+        if self.has_quick_rows && row >= self.quick_row() {
             return PreviousPeriod::ALL.get(row - self.quick_row()).copied().map(CalendarTarget::Before);
         }
         let week = self.weeks().nth(row.checked_sub(self.first_week_row())?)?;
@@ -110,13 +109,13 @@ impl Months {
         (day <= open.today).then_some(CalendarTarget::Day(day))
     }
 
-    /// Whether the quick choices stand in the line that says what is chosen.
-    pub fn says_quick(&self, open: &Calendar) -> bool {
-        open.purpose == CalendarPurpose::Compare && !self.quick && open.choice() == CalendarChoice::Nothing
+    /// Whether the quick choices are shown in the line with the chosen range.
+    pub fn has_quick_line(&self, open: &Calendar) -> bool {
+        open.purpose == CalendarPurpose::Compare && !self.has_quick_rows && open.choice() == CalendarChoice::Nothing
     }
 }
 
-/// The days of a week of a month, Monday first; none for those that lie in another month.
+/// The days of a week of a month, starting on Monday; `None` for days of another month.
 pub fn days_of(first: NaiveDate, week: usize) -> [Option<NaiveDate>; 7] {
     let back = Days::new(u64::from(first.weekday().num_days_from_monday()));
     let on = Days::new(u64::try_from(week).unwrap_or(0) * 7);
@@ -124,16 +123,16 @@ pub fn days_of(first: NaiveDate, week: usize) -> [Option<NaiveDate>; 7] {
     [0, 1, 2, 3, 4, 5, 6].map(|n| monday?.checked_add_days(Days::new(n)).filter(|day| day.month() == first.month()))
 }
 
-/// The first day of the first month in sight: what is chosen is in the middle, unless that would show the future.
+/// The first day of the first visible month. The chosen day is in the middle, unless that would show future months.
 fn first_month(open: &Calendar, months: u32) -> NaiveDate {
     let month = |day: NaiveDate| DateRange::month_of(day).from();
-    let seen = month(open.seen());
+    let seen = month(open.visible_day());
     let middle = seen.checked_add_months(chrono::Months::new((months - 1) / 2)).unwrap_or(seen);
     let last = middle.min(month(open.today)).max(seen);
     last.checked_sub_months(chrono::Months::new(months - 1)).unwrap_or(last)
 }
 
-/// In which week of its month a day lies, from 0, Monday first.
+/// The week of its month that a day is in, from 0, starting on Monday.
 fn week_of(day: NaiveDate) -> usize {
     let first = DateRange::month_of(day).from();
     let before = first.weekday().num_days_from_monday() + day.day0();
@@ -145,14 +144,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_day_that_has_come_has_a_place_of_its_own() {
+    fn every_day_up_to_today_can_be_clicked() {
         let today: NaiveDate = "2026-11-20".parse().expect("a day");
         for (width, height) in [(40, 10), (80, 22), (160, 46)] {
             for purpose in [CalendarPurpose::Show, CalendarPurpose::Compare] {
                 let present = DateRange::last_days(7, today);
                 let open = Calendar::new(purpose, present, present.step(-1), today);
-                let months = Months::of(&open, Rect::new(0, 1, width, height));
-                let cells = months.area.positions().filter_map(|cell| months.at(&open, cell));
+                let months = Months::for_area(&open, Rect::new(0, 1, width, height));
+                let cells = months.area.positions().filter_map(|cell| months.target_at(&open, cell));
                 let mut days: Vec<NaiveDate> = Vec::new();
                 for target in cells {
                     if let CalendarTarget::Day(day) = target {

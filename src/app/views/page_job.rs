@@ -1,10 +1,10 @@
-//! From pages to a job about them: the editor that names them, and what a template's blanks say of them.
+//! Starting a job about pages: the editor that names them, and the values for the placeholders of a template.
 
 use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::editor::Editor;
 use super::super::format;
 use super::super::keymap::{Action, Context};
-use super::super::picker::Picking;
+use super::super::picker::PickerKind;
 use super::super::templates::TemplateValues;
 use super::super::{App, Effect, Severity, StoreState};
 use crate::model::Time;
@@ -16,16 +16,16 @@ use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewCount};
 use std::collections::{HashMap, HashSet};
 
-/// Pages that a title or a notice names; more are counted.
+/// Pages that a title or a notice names; more pages are counted.
 const NAMED_MAX: usize = 3;
 
-/// The pages in a few words: `/a`, `/a, /b and /c`, `12 pages`.
-pub(in crate::app) fn named(pages: &[CleanText]) -> String {
-    if pages.len() > NAMED_MAX { format::plural(pages.len(), "page") } else { listed(pages) }
+/// The pages as a short text: `/a`, `/a, /b and /c`, `12 pages`.
+pub(in crate::app) fn short_list(pages: &[CleanText]) -> String {
+    if pages.len() > NAMED_MAX { format::plural(pages.len(), "page") } else { sentence_list(pages) }
 }
 
-/// All pages, as in a sentence.
-fn listed(pages: &[CleanText]) -> String {
+/// All pages as a list in a sentence.
+fn sentence_list(pages: &[CleanText]) -> String {
     match pages {
         [] => String::new(),
         [one] => one.to_string(),
@@ -42,13 +42,13 @@ pub(in crate::app) fn about_title(pages: &[CleanText]) -> CleanText {
         [first, second, rest @ ..] if pages.len() > NAMED_MAX => {
             format!("New job about {first}, {second} and {} more pages", format::count(rest.len()))
         }
-        pages => format!("New job about {}", listed(pages)),
+        pages => format!("New job about {}", sentence_list(pages)),
     })
 }
 
-/// The text that an editor about these pages begins with.
-fn beginning(pages: &[CleanText]) -> String {
-    let mut text = format!("{}: ", named(pages));
+/// The initial text of an editor about these pages.
+fn initial_text(pages: &[CleanText]) -> String {
+    let mut text = format!("{}: ", short_list(pages));
     if pages.len() > NAMED_MAX {
         text.push('\n');
         text.extend(pages.iter().map(|page| format!("\n- {page}")));
@@ -56,8 +56,8 @@ fn beginning(pages: &[CleanText]) -> String {
     text
 }
 
-/// The order of templates for so many pages: those that are made for them first.
-pub(in crate::app) fn for_pages(text: &str, pages: usize) -> u8 {
+/// The sort order of templates for `pages` pages: those that fit that number come first.
+pub(in crate::app) fn template_order(text: &str, pages: usize) -> u8 {
     let (of_one, of_several) = (text.contains("{{path}}"), text.contains("{{pages}}"));
     match (of_one, of_several) {
         (_, true) if pages > 1 => 0,
@@ -67,35 +67,36 @@ pub(in crate::app) fn for_pages(text: &str, pages: usize) -> u8 {
     }
 }
 
-/// Takes another instance's draft into the editor; what is to be said of it. With `ours` the text holds both drafts.
-pub(in crate::app) fn draft_about_read(editor: &mut Editor, text: &str, theirs: &[CleanText], ours: bool) -> String {
+/// Loads another instance's draft into the editor and returns the notice to show. With `ours`, the text contains both
+/// drafts.
+pub(in crate::app) fn load_other_draft(editor: &mut Editor, text: &str, theirs: &[CleanText], ours: bool) -> String {
     let mut pages = theirs.to_vec();
     if ours {
         pages.extend(editor.pages.iter().filter(|page| !theirs.contains(page)).cloned());
     }
-    let is_other = !ours && !same(&pages, &editor.pages);
+    let is_other = !ours && !are_same_pages(&pages, &editor.pages);
     let mut with = Editor::new(DraftSlot::AboutPages, about_title(&pages), text);
     with.pages = pages;
     *editor = with;
-    let here = format!("A draft about {} from another docdeck on this computer is here", named(theirs));
-    if is_other { format!("{here}: send it or empty it, then n on this page.") } else { format!("{here}.") }
+    let notice = format!("Loaded a draft about {} from another docdeck on this computer", short_list(theirs));
+    if is_other { format!("{notice}: send or clear it, then press n on this page.") } else { format!("{notice}.") }
 }
 
-fn same(one: &[CleanText], other: &[CleanText]) -> bool {
+fn are_same_pages(one: &[CleanText], other: &[CleanText]) -> bool {
     let of = |pages: &[CleanText]| pages.iter().cloned().collect::<HashSet<_>>();
     of(one) == of(other)
 }
 
 impl App {
-    /// The key that opens the editor for a job about the chosen pages. Of drafts about pages there is one: where it is
-    /// about others, a question comes first, so that no job is about pages that were not meant.
+    /// Opens the editor for a job about the chosen pages. There is only one draft about pages: if it is about other
+    /// pages, a question comes first, so that no job is about the wrong pages.
     pub(in crate::app) fn open_job_about_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let pages: Vec<CleanText> = match self.dialogs.last() {
-            Some(Dialog::Card(card)) => vec![card.path.clone()],
+            Some(Dialog::PageDetail(card)) => vec![card.path.clone()],
             _ => self.views.table.chosen().into_iter().map(|row| row.path.clone()).collect(),
         };
-        let hidden = self.views.table.marks_hidden();
-        if self.dialogs.is_empty() && hidden > 0 && self.views.table.marked() == 0 {
+        let hidden = self.views.table.hidden_marked_count();
+        if self.dialogs.is_empty() && hidden > 0 && self.views.table.marked_count() == 0 {
             let marked = format::plural(hidden, "marked page");
             let clears = self.key_label(Context::Views, Action::Close);
             let verb = if hidden == 1 { "is" } else { "are" };
@@ -103,22 +104,18 @@ impl App {
             return;
         }
         if self.store != StoreState::Read {
-            self.notify(Severity::Info, "The record is still being read; try again in a moment.", now);
+            self.notify(Severity::Info, "Jobs and drafts are still loading. Try again in a moment.", now);
             return;
         }
         if pages.is_empty() {
-            self.notify(
-                Severity::Info,
-                "A job about which page? Select one with j and k, or mark several with v.",
-                now,
-            );
+            self.notify(Severity::Info, "No page is selected. Select one with j and k, or mark several with v.", now);
             return;
         }
         let slot = DraftSlot::AboutPages;
         let is_kept = self.draft(slot).is_some_and(|text| !text.trim().is_empty());
-        let is_other = is_kept && !same(&self.draft_pages, &pages);
+        let is_other = is_kept && !are_same_pages(&self.draft_pages, &pages);
         if is_other {
-            self.ask_to_begin_about(pages);
+            self.ask_to_start_over(pages);
             return;
         }
         let title = about_title(if is_kept { &self.draft_pages } else { &pages });
@@ -126,38 +123,36 @@ impl App {
         self.open_editor(slot, title, now);
         let Some(Dialog::Editor(editor)) = self.dialogs.get_mut(layers) else { return };
         if !is_kept {
-            editor.begin_with(beginning(&pages));
+            editor.set_initial_text(initial_text(&pages));
             editor.pages = pages;
-            self.open_picker(Picking::Templates, effects);
+            self.open_picker(PickerKind::Templates, effects);
         }
     }
 
-    /// Asks whether to begin anew: the draft about other pages then becomes that of a new job, if there is none yet.
-    fn ask_to_begin_about(&mut self, pages: Vec<CleanText>) {
-        let (theirs, these) = (named(&self.draft_pages), named(&pages));
+    /// Asks whether to start over: the draft about other pages then becomes the draft of a new job, unless there is one
+    /// already.
+    fn ask_to_start_over(&mut self, pages: Vec<CleanText>) {
+        let (theirs, these) = (short_list(&self.draft_pages), short_list(&pages));
         let has_new_job = self.draft(DraftSlot::NewJob).is_some_and(|text| !text.trim().is_empty());
         if has_new_job {
-            let text = format!(
-                "Your draft about {theirs} is not sent yet, nor is that of a new job: there is no room for one about \
-                 {these}. Go on with the one about {theirs}?"
-            );
+            let text = format!("You have unsent drafts. Open the one about {theirs} first?");
             let yes = ConfirmAction::OpenDraft(DraftSlot::AboutPages);
-            self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes }));
+            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes }));
             return;
         }
         let text = format!(
-            "Your draft about {theirs} is not sent yet. Begin anew about {these}? The old text is then kept as a new \
-             job's draft (D on the jobs screen)."
+            "You have an unsent draft about {theirs}. Start a new one about {these}? The old one becomes the draft of \
+             a new job (D on the jobs screen)."
         );
-        self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::BeginAbout(pages) }));
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::NewDraftAbout(pages) }));
     }
 
-    /// Begins a job about these pages; the draft about others becomes that of a new job, and names its pages.
-    pub(in crate::app) fn begin_about_others(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
+    /// Starts a job about these pages. The draft about other pages becomes that of a new job, and names its pages.
+    pub(in crate::app) fn start_over_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
         let slot = DraftSlot::AboutPages;
         if let Some(text) = self.drafts.remove(&slot) {
             let is_named = self.draft_pages.iter().all(|page| text.contains(page.as_str()));
-            let text = if is_named { text } else { format!("{}: {text}", listed(&self.draft_pages)) };
+            let text = if is_named { text } else { format!("{}: {text}", sentence_list(&self.draft_pages)) };
             effects.push(Effect::SaveDraft(DraftSlot::NewJob, text.clone()));
             effects.push(Effect::DeleteDraft(slot));
             self.drafts.insert(DraftSlot::NewJob, text);
@@ -165,25 +160,24 @@ impl App {
         let layers = self.dialogs.len();
         self.open_editor(slot, about_title(&pages), now);
         let Some(Dialog::Editor(editor)) = self.dialogs.get_mut(layers) else { return };
-        editor.begin_with(beginning(&pages));
+        editor.set_initial_text(initial_text(&pages));
         editor.pages = pages;
-        self.open_picker(Picking::Templates, effects);
+        self.open_picker(PickerKind::Templates, effects);
     }
 
-    /// The range whose rows are listed; none when nothing is.
+    /// The range whose rows are listed; `None` if nothing is listed.
     pub(in crate::app) fn listed_range(&self) -> Option<DateRange> {
         let answered = || self.views.load().shown().map(|shown| shown.value.query.range);
         self.views.table.report().map(|report| report.range).or_else(answered)
     }
 
-    /// What the blanks of a template say of these pages: the numbers of the range that is listed, as far as they are
-    /// known.
-    pub(in crate::app) fn page_values(&self, pages: &[CleanText], now: Time) -> TemplateValues {
-        let mut values = TemplateValues { path: Some(listed(pages)), ..TemplateValues::default() };
-        let rows = found(self.views.rows(), pages);
+    /// The values of a template's placeholders for these pages: their numbers in the listed range, if they are known.
+    pub(in crate::app) fn page_template_values(&self, pages: &[CleanText], now: Time) -> TemplateValues {
+        let mut values = TemplateValues { path: Some(sentence_list(pages)), ..TemplateValues::default() };
+        let rows = rows_of(self.views.rows(), pages);
         let line = |page: &CleanText| match rows.get(page).map(|row| &row.counts) {
             Some(counts) => {
-                let (human, ai) = (received(&counts.human), received(&counts.ai));
+                let (human, ai) = (received_text(&counts.human), received_text(&counts.ai));
                 format!("- {page}: {human} views by people, {ai} by AI")
             }
             _ => format!("- {page}"),
@@ -197,30 +191,30 @@ impl App {
         }
         let sum = |count: fn(&Counts) -> &Count| sum(&rows, pages, count);
         let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
-        let said = |of: Option<ViewCount>, count: fn(&Counts) -> &Count| match (of, pages) {
+        let text = |of: Option<ViewCount>, count: fn(&Counts) -> &Count| match (of, pages) {
             (Some(n), _) => format::views(n),
-            (None, [page]) => rows.get(page).map_or_else(String::new, |row| received(count(&row.counts))),
+            (None, [page]) => rows.get(page).map_or_else(String::new, |row| received_text(count(&row.counts))),
             (None, _) => UNKNOWN.to_owned(),
         };
-        values.human = Some(said(human, |counts| &counts.human));
-        values.ai = Some(said(ai, |counts| &counts.ai));
-        values.total = Some(said(sum(|counts| &counts.total), |counts| &counts.total));
+        values.human = Some(text(human, |counts| &counts.human));
+        values.ai = Some(text(ai, |counts| &counts.ai));
+        values.total = Some(text(sum(|counts| &counts.total), |counts| &counts.total));
         values.share = Some("an unknown share".to_owned());
         let (Some(human), Some(ai)) = (human, ai) else { return values };
-        let whole = human + ai;
-        values.share = (!whole.is_zero()).then(|| format!("{:.0}%", ai.ratio_to(whole) * 100.0));
+        let both = human + ai;
+        values.share = (!both.is_zero()).then(|| format!("{:.0}%", ai.ratio_to(both) * 100.0));
         if let Some(comparison) = self.views.table.comparison() {
-            values.change = change(comparison, self.views.query().range, pages);
+            values.change = change_since(comparison, self.views.query().range, pages);
         }
         values
     }
 }
 
-/// Stands for a number that a sentence goes on with.
+/// Stands for a number within a sentence.
 const UNKNOWN: &str = "an unknown number of";
 
-/// A number in a sentence: what is no count is told as it came.
-fn received(count: &Count) -> String {
+/// A number in a sentence; what is not a valid count is shown as received.
+fn received_text(count: &Count) -> String {
     match count {
         Count::Missing => UNKNOWN.to_owned(),
         count if count.value().is_some() => format::views_or_received(count),
@@ -229,12 +223,12 @@ fn received(count: &Count) -> String {
 }
 
 /// The rows of these pages.
-fn found<'a>(rows: &'a [PageRow], pages: &[CleanText]) -> HashMap<&'a CleanText, &'a PageRow> {
+fn rows_of<'a>(rows: &'a [PageRow], pages: &[CleanText]) -> HashMap<&'a CleanText, &'a PageRow> {
     let wanted: HashSet<&CleanText> = pages.iter().collect();
     rows.iter().filter(|row| wanted.contains(&row.path)).map(|row| (&row.path, row)).collect()
 }
 
-/// The sum over the pages; none where one of them is not known.
+/// The sum over the pages; `None` if one of them is unknown.
 fn sum(
     rows: &HashMap<&CleanText, &PageRow>,
     pages: &[CleanText],
@@ -243,22 +237,22 @@ fn sum(
     pages.iter().map(|page| count(&rows.get(page)?.counts).value()).sum()
 }
 
-/// `human +4%, AI −31% against 2026-11-07 … 2026-11-13`, with the days that are compared if they aren't all of the range on
+/// `human +4%, AI −31% against 2026-11-07 … 2026-11-13`, with the compared days if they aren't the complete range on
 /// screen. `None` if a page isn't loaded in both.
-fn change(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Option<String> {
+fn change_since(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Option<String> {
     let ranges = comparison.ranges();
     let sums = |report: &Report, count: fn(&Counts) -> &Count| -> Option<ViewCount> {
-        let rows = found(&report.rows, pages);
+        let rows = rows_of(&report.rows, pages);
         let views = pages.iter().map(|page| match rows.get(page) {
             Some(row) => count(&row.counts).value(),
-            // All pages are loaded: this one had no views.
+            // All pages are loaded, so this one had no views.
             None => report.complete.then_some(ViewCount::ZERO),
         });
         views.sum()
     };
     let change = |count: fn(&Counts) -> &Count| {
         let (now, before) = (sums(&comparison.now, count)?, sums(&comparison.before, count)?);
-        Some(percent(ranges.of_now(now), ranges.of_before(before)))
+        Some(percent_change(ranges.of_now(now), ranges.of_before(before)))
     };
     let (human, ai) = (change(|counts| &counts.human)?, change(|counts| &counts.ai)?);
     let per_day = if ranges.is_per_day() { " per day" } else { "" };
@@ -266,8 +260,8 @@ fn change(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Opt
     Some(format!("human {human}, AI {ai}{per_day}{days} against {}", ranges.before))
 }
 
-/// A change as a template says it.
-fn percent(now: ViewCount, before: ViewCount) -> String {
+/// A change in percent.
+fn percent_change(now: ViewCount, before: ViewCount) -> String {
     if before.is_zero() {
         return format!("{} instead of none", format::views(now));
     }

@@ -1,192 +1,206 @@
-//! What loading all pages costs, as far as it is known: the service gives no row count, so the price is a lower bound with what
-//! it was the last time, or an estimate that names what it comes from, and how many requests are left on this computer.
+//! The cost of loading all pages. The service reports no row count, so the cost is a lower bound with the number of
+//! requests of the last load, or an estimate with its basis; the texts also show how many requests are left.
 
 use super::super::{App, format};
-use super::all_pages::AT_A_GO;
+use super::all_pages::REQUESTS_PER_CONFIRMATION;
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::ledger::RateLimited;
 use crate::model::period::DateRange;
-use crate::model::report::{Basis, Expected, LoadPlan, LoadProgress, Recalled, SimilarRange, requests_for};
+use crate::model::report::{
+    EstimateBasis, LoadEstimate, LoadPlan, LoadProgress, SimilarRange, StoredReport, requests_for,
+};
 use crate::model::views::{LIMIT_MAX, ViewsQuery};
 
-/// What is known of a price.
+/// The cost of a load, in requests.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-struct Price {
-    /// Requests that it takes in any case.
+struct LoadCost {
+    /// Requests that the load needs in any case.
     at_least: u32,
-    expected: Option<Expected>,
+    expected: Option<LoadEstimate>,
 }
 
-impl Price {
-    /// The price of several ranges. One that nothing is known of probably takes as many requests as each of the others.
-    fn of_all(prices: &[Self]) -> Self {
-        let at_least = prices.iter().fold(0_u32, |sum, price| sum.saturating_add(price.at_least));
-        let known: Vec<Expected> = prices.iter().filter_map(|price| price.expected).collect();
+impl LoadCost {
+    /// The cost of several ranges. A range without an estimate probably needs as many requests as the average of the
+    /// others.
+    fn of_all(costs: &[Self]) -> Self {
+        let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
+        let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
         // A sum with an estimate in it is an estimate.
-        let basis =
-            known.iter().map(|known| known.basis).reduce(|one, next| if one == Basis::LastTime { next } else { one });
+        let basis = known
+            .iter()
+            .map(|known| known.basis)
+            .reduce(|one, next| if one == EstimateBasis::LastTime { next } else { one });
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let (unknown, known_ranges) = (count(prices.len() - known.len()), count(known.len()));
+        let (unknown, estimated_ranges) = (count(costs.len() - known.len()), count(known.len()));
         let sum = known.iter().fold(0_u32, |sum, known| sum.saturating_add(known.requests));
-        let expected = basis.filter(|basis| unknown == 0 || *basis != Basis::LastTime).map(|basis| {
-            let rest = unknown.saturating_mul(sum.div_ceil(known_ranges.max(1)));
-            Expected { requests: sum.saturating_add(rest), basis }
+        let expected = basis.filter(|basis| unknown == 0 || *basis != EstimateBasis::LastTime).map(|basis| {
+            let rest = unknown.saturating_mul(sum.div_ceil(estimated_ranges.max(1)));
+            LoadEstimate { requests: sum.saturating_add(rest), basis }
         });
         Self { at_least, expected }
     }
 
-    /// What to expect; the least number if nothing more is known.
+    /// The expected number of requests; the lower bound if there is no estimate.
     fn requests(self) -> u32 {
         self.expected.map_or(self.at_least, |expected| expected.requests.max(self.at_least))
     }
 }
 
-/// How many requests to expect: `at least 2 requests, last time 5`, or an estimate with what it comes from.
-pub fn price_words(at_least: u32, expected: Option<Expected>) -> String {
+/// The cost as text: `at least 2 requests, last time 5`, or an estimate with its basis.
+pub fn cost_text(at_least: u32, expected: Option<LoadEstimate>) -> String {
     let least = format!("at least {}", format::plural(at_least as usize, "request"));
-    let Some(Expected { requests, basis }) = expected else { return least };
+    let Some(LoadEstimate { requests, basis }) = expected else { return least };
     let about = format!("about {}", format::plural(requests.max(at_least) as usize, "request"));
     match basis {
-        Basis::LastTime => format!("{least}, last time {requests}"),
-        Basis::Similar(SimilarRange { range, rows }) => {
+        EstimateBasis::LastTime => format!("{least}, last time {requests}"),
+        EstimateBasis::Similar(SimilarRange { range, rows }) => {
             format!("{about}, estimated from the {} of {range}", format::plural(rows as usize, "page"))
         }
-        Basis::FirstRows { rows, share } => {
-            format!("{about}, estimated from the first {} rows ({} of the views)", format::number(rows), percent(share))
+        EstimateBasis::FirstRows { rows, share } => {
+            format!(
+                "{about}, estimated from the first {} rows ({} of the views)",
+                format::number(rows),
+                floor_percent(share)
+            )
         }
     }
 }
 
 impl App {
-    /// Requests for page views that are left on this computer.
+    /// Requests for page views that are left this hour.
     pub(in crate::app) fn views_left(&self) -> u32 {
         self.budget(RateLimited::Views).left()
     }
 
-    /// What to expect of loading a range: what is stored of it, or an estimate from the rows that are listed.
-    pub(super) fn expected(&self, range: DateRange) -> Option<Expected> {
-        let stored = self.views.all.known(range).and_then(Recalled::expected);
+    /// The expected cost of loading a range: from the cache, or estimated from the listed rows.
+    pub(super) fn expected_cost(&self, range: DateRange) -> Option<LoadEstimate> {
+        let stored = self.views.all_pages.cached_info(range).and_then(StoredReport::expected);
         stored.or_else(|| {
             let shown = self.views.load().shown()?;
             let (query, page) = (shown.value.query, &shown.value.page);
             let is_first = query.range == range && query.page == 1;
-            is_first.then(|| Expected::from_first_rows(&page.rows, &page.totals))?
+            is_first.then(|| LoadEstimate::from_first_rows(&page.rows, &page.totals))?
         })
     }
 
-    /// Rows that the listed answer proves to be there, and whether that is all of them.
-    fn rows_seen(&self, range: DateRange) -> Option<(u64, bool)> {
+    /// The number of rows that the listed answer proves to exist, and whether that is all of them.
+    fn rows_proven(&self, range: DateRange) -> Option<(u64, bool)> {
         let shown = self.views.load().shown().filter(|shown| shown.value.query.range == range)?;
         let (query, page) = (shown.value.query, &shown.value.page);
         let rows = query.offset().saturating_add(u64::try_from(page.rows.len()).unwrap_or(0));
-        // A page behind the last one proves nothing about the rows before it.
+        // A page after the last one proves nothing about the rows before it.
         (!page.rows.is_empty() || query.page == 1).then(|| (rows, !query.has_next(page)))
     }
 
-    /// Whether the first answer that a load takes in is listed and fresh: it is taken from the cache.
+    /// Whether the first answer of a load is listed and fresh, so that it comes from the cache.
     fn has_first_answer(&self, range: DateRange, now: Time) -> bool {
         let first = ViewsQuery { range, limit: LIMIT_MAX, page: 1 };
         let shown = self.views.load().shown().filter(|shown| shown.value.query == first);
         shown.is_some_and(|shown| range.is_fresh(shown.as_of, now))
     }
 
-    fn price(&self, range: DateRange, afresh: bool, now: Time) -> Price {
-        let known = self.views.all.known(range);
-        let broken_off = known.and_then(|known| known.broken_off);
+    fn cost(&self, range: DateRange, afresh: bool, now: Time) -> LoadCost {
+        let known = self.views.all_pages.cached_info(range);
+        let broken_off = known.and_then(|known| known.interrupted_after);
         let taken_in = match broken_off.filter(|_| !afresh) {
             Some(answers) => answers,
             None => u32::from(!afresh && self.has_first_answer(range, now)),
         };
-        let all = match self.rows_seen(range) {
+        let all = match self.rows_proven(range) {
             Some((rows, true)) => requests_for(rows),
             Some((rows, false)) => requests_for(rows.saturating_add(1)),
             None => 1,
         };
         let rest = |requests: u32| requests.saturating_sub(taken_in).max(1);
-        let expected = self.expected(range).map(|known| Expected { requests: rest(known.requests), ..known });
-        Price { at_least: rest(all), expected }
+        let expected = self.expected_cost(range).map(|known| LoadEstimate { requests: rest(known.requests), ..known });
+        LoadCost { at_least: rest(all), expected }
     }
 
-    /// Whether all that is known says that one request is enough.
-    pub(super) fn is_one_request(&self, order: &LoadPlan) -> bool {
-        let all = &self.views.all;
-        let was_one = all.whole(order.range).is_some_and(|report| report.answers <= 1);
-        let fits = self.rows_seen(order.range).is_some_and(|(rows, is_all)| is_all && requests_for(rows) == 1);
-        all.broken_off(order.range).is_none() && (was_one || fits)
+    /// Whether one request is probably enough.
+    pub(super) fn is_one_request(&self, plan: &LoadPlan) -> bool {
+        let all = &self.views.all_pages;
+        let was_one = all.complete_report(plan.range).is_some_and(|report| report.answers <= 1);
+        let fits = self.rows_proven(plan.range).is_some_and(|(rows, is_all)| is_all && requests_for(rows) == 1);
+        all.rows_to_continue_after(plan.range).is_none() && (was_one || fits)
     }
 
-    /// The question before loading: what is loaded, and what is known of its price.
-    pub(super) fn price_question(&self, orders: &[LoadPlan], now: Time) -> String {
-        let what = match orders {
+    /// The question before loading: which ranges, and what that costs.
+    pub(super) fn load_question(&self, plans: &[LoadPlan], now: Time) -> String {
+        let what = match plans {
             [one] => {
-                let rows = self.views.all.broken_off(one.range).filter(|_| !one.afresh);
-                let on = rows.map(|rows| format!(", going on after {} rows", format::count(rows)));
-                format!("{}{}", one.range, on.unwrap_or_default())
+                let rows = self.views.all_pages.rows_to_continue_after(one.range).filter(|_| !one.from_start);
+                let continuing = rows.map(|rows| format!(", continuing after {} rows", format::count(rows)));
+                format!("{}{}", one.range, continuing.unwrap_or_default())
             }
-            [one, other] => format!("{} and of {}", one.range, other.range),
-            [one, two, three] => format!("{}, of {} and of {}", one.range, two.range, three.range),
+            [one, other] => format!("{} and {}", one.range, other.range),
+            [one, two, three] => format!("{}, {} and {}", one.range, two.range, three.range),
             many => format!("{} ranges", many.len()),
         };
-        let prices: Vec<Price> = orders.iter().map(|order| self.price(order.range, order.afresh, now)).collect();
-        let price = Price::of_all(&prices);
-        let is_known = |order: &LoadPlan| order.afresh && self.views.all.whole(order.range).is_some();
-        let again = if !orders.is_empty() && orders.iter().all(is_known) { " again" } else { "" };
-        let (words, limits) = (capital(&price_words(price.at_least, price.expected)), self.limits_words(price));
+        let costs: Vec<LoadCost> = plans.iter().map(|plan| self.cost(plan.range, plan.from_start, now)).collect();
+        let cost = LoadCost::of_all(&costs);
+        let is_known = |plan: &LoadPlan| plan.from_start && self.views.all_pages.complete_report(plan.range).is_some();
+        let again = if !plans.is_empty() && plans.iter().all(is_known) { " again" } else { "" };
+        let (cost_text, limits) = (capitalized(&cost_text(cost.at_least, cost.expected)), self.limit_warning(cost));
         let left = self.views_left();
-        format!("{}Load all pages of {what}{again}? {words}, {left} left here.{limits}", self.offline_words())
+        format!("{}Load all pages of {what}{again}? {cost_text}, {left} left.{limits}", self.offline_warning())
     }
 
-    /// Said before a question whose yes may lead nowhere; empty while nothing is known against it.
-    fn offline_words(&self) -> &'static str {
+    /// A warning before a question whose action may fail; empty unless docdeck is offline.
+    fn offline_warning(&self) -> &'static str {
         let is_offline = matches!(self.connection, Connection::Offline { .. });
-        if is_offline { "Offline now: this may fail. " } else { "" }
+        if is_offline { "Offline: this may fail. " } else { "" }
     }
 
-    fn limits_words(&self, price: Price) -> String {
+    fn limit_warning(&self, cost: LoadCost) -> String {
         let left = self.views_left();
-        if price.requests() > left {
-            return format!(" That is more than is left: it stops after {left} and can go on later.");
+        if cost.requests() > left {
+            return format!(" That is more than is left: loading stops after {left} and can continue later.");
         }
-        if price.requests() > AT_A_GO { format!(" It asks again after {AT_A_GO}.") } else { String::new() }
+        if cost.requests() > REQUESTS_PER_CONFIRMATION {
+            format!(" It asks again after {REQUESTS_PER_CONFIRMATION}.")
+        } else {
+            String::new()
+        }
     }
 
-    /// The question after a go of requests is used up.
-    pub(super) fn question_to_go_on(&self, rest: &[LoadPlan], progress: Option<LoadProgress>) -> String {
+    /// The question after the agreed number of requests is used.
+    pub(super) fn continue_question(&self, rest: &[LoadPlan], progress: Option<LoadProgress>) -> String {
         let so_far = progress.map(|progress| {
-            let share = progress.share.map(|share| format!(", {} of the views", percent(share))).unwrap_or_default();
+            let share =
+                progress.share.map(|share| format!(" ({} of the views)", floor_percent(share))).unwrap_or_default();
             let requests = format::plural(progress.requests as usize, "request");
-            format!("{} rows{share}, by {requests} so far. ", format::count(progress.rows))
+            format!("{} rows{share} loaded with {requests}. ", format::count(progress.rows))
         });
         let range = match rest {
             [one] => format!("loading all pages of {}", one.range),
             many => format!("with {} ranges", many.len()),
         };
         let left = self.views_left();
-        let most = AT_A_GO.min(left);
-        let so_far = format!("{}{}", self.offline_words(), so_far.unwrap_or_default());
-        format!("{so_far}There is more. Go on {range}? At most {most} more, {left} left here.")
+        let most = REQUESTS_PER_CONFIRMATION.min(left);
+        let so_far = format!("{}{}", self.offline_warning(), so_far.unwrap_or_default());
+        format!("{so_far}Continue {range}? At most {most} more, {left} left.")
     }
 
-    /// Why nothing can be asked of the service now, and what can be seen all the same.
-    pub(in crate::app) fn nothing_left(&self, now: Time) -> String {
+    /// Why nothing can be requested now, and what is still available.
+    pub(in crate::app) fn no_requests_left(&self, now: Time) -> String {
         let when = match self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now) {
-            Some(wait) => format!("the next is free in {}", wait.words(now)),
-            None => "the next is free in a moment".to_owned(),
+            Some(wait) => format!("the next one is free in {}", wait.remaining_text(now)),
+            None => "the next one is free in a moment".to_owned(),
         };
-        format!("No requests for page views are left on this computer this hour; {when}. {STILL_SEEN}")
+        format!("No requests for page views are left this hour; {when}. {STILL_AVAILABLE}")
     }
 }
 
-/// What can be seen without any request.
-pub const STILL_SEEN: &str = "The trend (t), what is kept (H) and every cached range can still be seen.";
+/// What is available without any request.
+pub const STILL_AVAILABLE: &str = "The trend (t) and cached ranges (H) are still available.";
 
-/// A share as whole percent, rounded down: 100% is only said of all.
-pub fn percent(share: f64) -> String {
+/// A share in whole percent, rounded down, so that 100% always means all.
+pub fn floor_percent(share: f64) -> String {
     format!("{:.0}%", (share * 100.0).floor())
 }
 
-fn capital(text: &str) -> String {
+fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }

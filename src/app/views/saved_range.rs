@@ -1,8 +1,8 @@
-//! What is remembered of the views screen from one start to the next: the range as it was chosen, and how its pages were
-//! listed.
+//! The settings of the views screen that are saved from one start to the next: the range as it was chosen, and how its
+//! pages were listed.
 
 use super::ViewsScreen;
-use super::table::{Metric, PageColumn, PageSorting, Shape};
+use super::table::{Metric, PageColumn, PageSorting, TableSettings};
 use crate::model::Time;
 use crate::model::layout::{ShownScreen, SortBy, ViewsLayout};
 use crate::model::load::Load;
@@ -10,18 +10,18 @@ use crate::model::period::{DateRange, Period, Preset};
 use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN};
 
 impl ViewsScreen {
-    /// As it is left now.
+    /// The current settings.
     pub(in crate::app) fn layout(&self) -> ViewsLayout {
-        let shape = self.table.shape();
+        let shape = self.table.settings();
         let sorting = shape.sorting;
-        let usual = PageSorting::default();
+        let default = PageSorting::default();
         ViewsLayout {
             range: self.chosen_range(),
             limit: Some(self.query.limit).filter(|limit| *limit != LIMIT_DEFAULT),
             metric: Some(shape.metric).filter(|metric| *metric != Metric::default()).map(|m| m.name().to_owned()),
             log: shape.log,
             folded: shape.folded,
-            sort: (sorting != usual).then(|| SortBy {
+            sort: (sorting != default).then(|| SortBy {
                 by: sorting.by.name(),
                 reversed: sorting.descending != PageSorting::by(sorting.by).descending,
             }),
@@ -29,9 +29,9 @@ impl ViewsScreen {
         }
     }
 
-    /// How the range was chosen; none for the usual one.
+    /// How the range was chosen; `None` for the default.
     fn chosen_range(&self) -> Option<ShownScreen> {
-        let days = self.period.whole();
+        let days = self.period.all_days();
         match self.preset {
             Some(Preset::SevenDays) => None,
             Some(preset) => Some(ShownScreen::Preset(preset.name().to_owned())),
@@ -39,12 +39,12 @@ impl ViewsScreen {
         }
     }
 
-    /// Whether a range was shown, or is about to be.
-    pub(in crate::app) fn is_begun(&self) -> bool {
+    /// Whether a range is shown or being loaded.
+    pub(in crate::app) fn has_started(&self) -> bool {
         !matches!(self.load, Load::Idle) || self.table.report().is_some()
     }
 
-    /// As it was left; nothing is asked for before the screen is shown. What means nothing any more is passed over.
+    /// Restores saved settings; nothing is loaded before the screen is shown. Invalid values are ignored.
     pub(in crate::app) fn restore(&mut self, layout: &ViewsLayout, now: Time) {
         let today = now.date_naive();
         let chosen = match &layout.range {
@@ -63,10 +63,10 @@ impl ViewsScreen {
         self.query.limit = layout.limit.unwrap_or(LIMIT_DEFAULT).clamp(LIMIT_MIN, LIMIT_MAX);
         let metric = Metric::ALL.into_iter().find(|metric| layout.metric.as_deref() == Some(metric.name()));
         let sorting = layout.sort.as_ref().and_then(|sort| {
-            let usual = PageSorting::by(PageColumn::named(&sort.by)?);
-            Some(PageSorting { descending: usual.descending != sort.reversed, ..usual })
+            let default = PageSorting::by(PageColumn::named(&sort.by)?);
+            Some(PageSorting { descending: default.descending != sort.reversed, ..default })
         });
-        self.table.take_shape(Shape {
+        self.table.apply_settings(TableSettings {
             metric: metric.unwrap_or_default(),
             log: layout.log,
             sorting: sorting.unwrap_or_default(),
@@ -88,7 +88,7 @@ mod tests {
         at("2026-11-20T12:00:00Z")
     }
 
-    fn left(change: impl FnOnce(&mut ViewsScreen)) -> ViewsLayout {
+    fn layout_after(change: impl FnOnce(&mut ViewsScreen)) -> ViewsLayout {
         let mut views = ViewsScreen::new(now());
         change(&mut views);
         views.layout()
@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_is_not_written_down() {
-        assert_eq!(left(|_| {}), ViewsLayout::default());
+    fn defaults_are_not_saved() {
+        assert_eq!(layout_after(|_| {}), ViewsLayout::default());
         assert_eq!(restored(&ViewsLayout::default(), now()).layout(), ViewsLayout::default());
     }
 
     #[test]
-    fn a_preset_moves_with_the_days_and_days_of_ones_own_stay() {
-        let layout = left(|views| drop(views.next_preset(now())));
+    fn presets_follow_the_date_and_custom_ranges_stay() {
+        let layout = layout_after(|views| drop(views.next_preset(now())));
         assert_eq!(layout.range, Some(ShownScreen::Preset("30d".to_owned())));
         let views = restored(&layout, at("2026-12-24T01:00:00Z"));
         assert_eq!(views.query().range.to_string(), "2026-11-25 … 2026-12-24");
@@ -116,19 +116,20 @@ mod tests {
         let seven = restored(&ViewsLayout::default(), at("2026-12-24T01:00:00Z"));
         assert_eq!(seven.query().range.to_string(), "2026-12-18 … 2026-12-24");
         let day = |text: &str| text.parse().expect("a day");
-        let own = DateRange::new(day("2026-09-01"), day("2026-09-30")).expect("a range");
-        let layout = left(|views| drop(views.custom(own)));
+        let custom = DateRange::new(day("2026-09-01"), day("2026-09-30")).expect("a range");
+        let layout = layout_after(|views| drop(views.set_custom_range(custom)));
         let views = restored(&layout, at("2026-12-24T01:00:00Z"));
         let name = views.range_name(day("2026-12-24"));
-        assert_eq!((views.query().range, name.as_deref()), (own, Some("2026-09")), "a whole month");
+        assert_eq!((views.query().range, name.as_deref()), (custom, Some("2026-09")), "a whole month");
     }
 
     #[test]
-    fn metric_scale_order_filter_and_folding_come_back() {
-        let layout = left(|views| {
+    fn metric_scale_order_filter_and_folding_are_restored() {
+        let layout = layout_after(|views| {
             let sorting = PageSorting { by: PageColumn::Change(Metric::Ai), descending: false };
-            let shape = Shape { metric: Metric::Share, log: true, sorting, filter: "/guides".to_owned(), folded: true };
-            views.table.take_shape(shape);
+            let shape =
+                TableSettings { metric: Metric::Share, log: true, sorting, filter: "/guides".to_owned(), folded: true };
+            views.table.apply_settings(shape);
             drop(views.set_limit(25));
         });
         assert_eq!(layout.sort, Some(SortBy { by: "Δ AI".to_owned(), reversed: true }));
@@ -137,10 +138,10 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_any_more_is_passed_over() {
+    fn invalid_values_are_ignored() {
         let day = |text: &str| text.parse().expect("a day");
-        let usual = ViewsScreen::new(now()).query();
-        let odd = |range| ViewsLayout {
+        let default = ViewsScreen::new(now()).query();
+        let invalid = |range| ViewsLayout {
             range: Some(range),
             limit: Some(9999),
             metric: Some("clicks".to_owned()),
@@ -153,8 +154,8 @@ mod tests {
             ShownScreen::Days(day("2027-01-01"), day("2027-01-31")),
         ];
         for range in ranges {
-            let views = restored(&odd(range), now());
-            assert_eq!((views.query().range, views.query().limit), (usual.range, LIMIT_MAX));
+            let views = restored(&invalid(range), now());
+            assert_eq!((views.query().range, views.query().limit), (default.range, LIMIT_MAX));
             assert_eq!((views.table.sorting(), views.table.metric()), (PageSorting::default(), Metric::Total));
         }
     }

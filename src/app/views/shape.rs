@@ -1,4 +1,4 @@
-//! The keys that shape the list of pages: order, filter, folding, metric, scale and marks; and what they are called now.
+//! The keys that change the list of pages (order, filter, folding, metric, scale and marks), and their footer labels.
 
 use super::super::dialog::Dialog;
 use super::super::keymap::{Action, Context};
@@ -8,9 +8,9 @@ use super::table::{Metric, PageSorting, PageTable};
 use crate::model::Time;
 
 impl App {
-    /// Carries out a key that changes what is listed and how, asking nothing of the service.
-    pub(in crate::app) fn shape_table(&mut self, action: Action, now: Time) {
-        if let Some(what) = needs_all(action)
+    /// Handles a key that changes the rows or columns of the list; requests nothing from the service.
+    pub(in crate::app) fn change_table(&mut self, action: Action, now: Time) {
+        if let Some(what) = needs_all_pages(action)
             && !self.views.table.is_report()
         {
             let load = self.key_label(Context::Views, Action::LoadAll);
@@ -28,7 +28,7 @@ impl App {
                 let metric = self.key_label(Context::Views, Action::Metric);
                 self.notify(
                     Severity::Info,
-                    &format!("A share is drawn from 0 to 100%: {metric} goes to another metric."),
+                    &format!("Shares are always drawn from 0 to 100%; {metric} changes the metric."),
                     now,
                 );
             }
@@ -43,34 +43,35 @@ impl App {
         }
     }
 
-    /// Right and left in a tree: into a folder and out of it.
-    pub(in crate::app) fn walk_tree(&mut self, inwards: bool) {
-        if inwards { self.views.table.go_in() } else { self.views.table.go_out() }
+    /// Handles right and left in a tree: into a folder and out of it.
+    pub(in crate::app) fn navigate_tree(&mut self, inwards: bool) {
+        if inwards { self.views.table.enter_folder() } else { self.views.table.leave_folder() }
     }
 
-    /// Whether Esc leaves so many marks this time: a press more takes them away, since it is work to set them again.
+    /// Whether Esc leaves the marks this time. Several marks are work to set again, so Esc has to be pressed twice to
+    /// clear them.
     pub(in crate::app) fn keeps_marks(&mut self, marks: usize, now: Time) -> bool {
         if marks < 2 {
             return false;
         }
         let closes = self.key_label(Context::Views, Action::Close);
-        let text = format!("{} marks: {closes} again takes them away.", super::super::format::count(marks));
-        let was_said = self.notice.as_ref().is_some_and(|notice| notice.text.as_str() == text);
-        if was_said {
+        let text = format!("{} marks: press {closes} again to clear them.", super::super::format::count(marks));
+        let was_warned = self.notice.as_ref().is_some_and(|notice| notice.text.as_str() == text);
+        if was_warned {
             self.notice = None;
         } else {
             self.notify(Severity::Info, &text, now);
         }
-        !was_said
+        !was_warned
     }
 
-    /// Takes away the marks, else the filter; whether there was anything.
-    pub(in crate::app) fn open_up_table(&mut self, now: Time) -> bool {
-        if self.keeps_marks(self.views.table.marked(), now) {
+    /// Clears the marks, otherwise the filter. Returns whether there was anything to clear.
+    pub(in crate::app) fn clear_marks_or_filter(&mut self, now: Time) -> bool {
+        if self.keeps_marks(self.views.table.marked_count(), now) {
             return true;
         }
         let table = &mut self.views.table;
-        if table.marked() > 0 {
+        if table.marked_count() > 0 {
             table.clear_marks();
             return true;
         }
@@ -81,8 +82,8 @@ impl App {
         filtered
     }
 
-    /// Whether a key of the list would do something now; none where others decide.
-    pub(in crate::app) fn can_shape_table(&self, action: Action) -> Option<bool> {
+    /// Whether a key of the list would do something now; `None` if that is decided elsewhere.
+    pub(in crate::app) fn can_change_table(&self, action: Action) -> Option<bool> {
         let table: &PageTable = &self.views.table;
         let folder = table.selected_folder();
         let has_pages = !table.rows().is_empty() || table.absent() > 0;
@@ -93,37 +94,37 @@ impl App {
             Action::LogScale => !table.rows().is_empty() && table.metric() != Metric::Share,
             Action::Metric => !table.rows().is_empty(),
             Action::Mark | Action::MarkRange | Action::Open => !table.is_empty(),
-            Action::NewJob => folder.is_none() && !table.is_empty() || table.marked() > 0,
+            Action::NewJob => folder.is_none() && !table.is_empty() || table.marked_count() > 0,
             Action::CopyMain => table.selected_row().is_some(),
             Action::NextPage if table.is_tree() => folder.is_some(),
-            Action::PreviousPage if table.is_tree() => table.can_go_out(),
-            // All pages stand in one list.
+            Action::PreviousPage if table.is_tree() => table.can_leave_folder(),
+            // All pages are in one list.
             Action::NextPage | Action::PreviousPage if table.is_report() => false,
             _ => return None,
         })
     }
 
-    /// What a key of the list is called now; none where its usual name holds.
-    pub(in crate::app) fn table_hint(&self, action: Action) -> Option<&'static str> {
+    /// The label of a key of the list; `None` for its usual label.
+    pub(in crate::app) fn table_key_label(&self, action: Action) -> Option<&'static str> {
         let table: &PageTable = &self.views.table;
         let folder = table.selected_folder();
         match action {
             Action::Open | Action::NextPage if folder.is_some_and(|folder| !folder.open) => Some("open folder"),
             Action::Open | Action::PreviousPage if folder.is_some_and(|folder| folder.open) => Some("close folder"),
-            Action::NextPage if folder.is_some() => Some("into it"),
-            Action::PreviousPage if table.is_tree() => Some("folder above"),
+            Action::NextPage if folder.is_some() => Some("go into"),
+            Action::PreviousPage if table.is_tree() => Some("parent"),
             Action::Fold if table.is_tree() => Some("unfold"),
             Action::LogScale if table.is_log() => Some("linear"),
-            Action::NewJob if table.marked() > 0 => Some("job about them"),
-            Action::Close if table.marked() > 0 => Some("unmark"),
+            Action::NewJob if table.marked_count() > 0 => Some("job about them"),
+            Action::Close if table.marked_count() > 0 => Some("unmark"),
             Action::Close if table.is_filtered() => Some("clear filter"),
             _ => None,
         }
     }
 }
 
-/// What an action does to the list that one page of rows is not enough for, as the beginning of a sentence.
-fn needs_all(action: Action) -> Option<&'static str> {
+/// The beginning of a notice for an action that needs all pages, not just one page of rows.
+fn needs_all_pages(action: Action) -> Option<&'static str> {
     match action {
         Action::NextSort | Action::ReverseSort => Some("Sorting"),
         Action::Filter => Some("Filtering"),

@@ -1,30 +1,28 @@
-//! The fields of the setup form: what is typed, which line has the focus, and the profile that it amounts to.
+//! The fields of the setup form, the focused line, and the profile that the fields describe.
 
 use crate::app::secret_input::SecretInput;
 use crate::app::text_input::TextInput;
-use crate::model::command::words;
+use crate::model::command::split_command_line;
 use crate::model::endpoint::ApiKey;
 use crate::model::setup::{
-    AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeySourceInput, KnownKey, NewProfile, SetupField, typed,
+    AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyPresence, KeySourceInput, NewProfile, SetupField, non_blank,
 };
 
-/// Where the key comes from, as it is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeySourceChoice {
-    /// As the configuration file says already.
-    Kept,
+    /// The source in the configuration file.
+    Unchanged,
     Program,
     File,
     Typed,
-    /// The environment variable.
     Variable,
 }
 
 impl KeySourceChoice {
-    /// Its name among the choices.
+    /// The name on screen.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Kept => "as it is",
+            Self::Unchanged => "unchanged",
             Self::Program => "a command",
             Self::File => "a file",
             Self::Typed => "typed here",
@@ -32,20 +30,19 @@ impl KeySourceChoice {
         }
     }
 
-    /// Whether there is something to type for it.
+    /// Whether the source needs a typed text.
     fn has_input(self) -> bool {
         matches!(self, Self::Program | Self::File | Self::Typed)
     }
 }
 
-/// A line of the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormLine {
     Source,
     /// The command, the file or the key itself.
     Key,
     Project,
-    /// Opens or folds the lines below it.
+    /// Shows or hides the lines below it.
     More,
     BaseUrl,
     Organization,
@@ -54,20 +51,18 @@ pub enum FormLine {
     Name,
 }
 
-/// What the form is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+pub enum SetupPurpose {
     /// The first profile.
     FirstProfile,
-    /// One more profile, which needs a name of its own.
+    /// An additional profile, which needs its own name.
     AnotherProfile,
 }
 
-/// The form.
 #[derive(Debug, Clone)]
 pub struct Form {
-    pub purpose: Purpose,
-    /// The line that has the focus.
+    pub purpose: SetupPurpose,
+    /// The focused line.
     pub line: FormLine,
     pub source: KeySourceChoice,
     pub program: TextInput,
@@ -78,22 +73,22 @@ pub struct Form {
     pub organization: TextInput,
     pub ca_file: TextInput,
     pub name: TextInput,
-    /// Whether the lines below *more* are shown.
+    /// Whether the lines below "more" are shown.
     pub is_open: bool,
-    known: KnownKey,
+    known: KeyPresence,
 }
 
 impl Form {
-    /// Begins with what is known, at the first empty field.
-    pub(super) fn new(purpose: Purpose, known: &AlreadySet) -> Self {
+    /// Creates a form with the given values, focused on the first empty field.
+    pub(super) fn new(purpose: SetupPurpose, known: &AlreadySet) -> Self {
         let line = |text: &Option<String>| TextInput::line(text.as_deref().unwrap_or_default());
         let mut form = Self {
             purpose,
             line: FormLine::Source,
             source: match known.key {
-                KnownKey::No => KeySourceChoice::Typed,
-                KnownKey::Environment => KeySourceChoice::Variable,
-                KnownKey::File => KeySourceChoice::Kept,
+                KeyPresence::No => KeySourceChoice::Typed,
+                KeyPresence::Environment => KeySourceChoice::Variable,
+                KeyPresence::File => KeySourceChoice::Unchanged,
             },
             program: TextInput::line(""),
             file: TextInput::line(""),
@@ -110,7 +105,7 @@ impl Form {
         form
     }
 
-    /// The first line that needs a text and has none; the project if none is empty.
+    /// The first required line that is empty, otherwise the project.
     fn first_empty(&self) -> FormLine {
         let is_empty = |line: &FormLine| match line {
             FormLine::More => false,
@@ -121,20 +116,21 @@ impl Form {
         needed.into_iter().find(is_empty).unwrap_or(FormLine::Project)
     }
 
-    /// The sources to choose from.
+    /// The available sources.
     pub fn sources(&self) -> Vec<KeySourceChoice> {
-        let kept = (self.known == KnownKey::File).then_some(KeySourceChoice::Kept);
-        // The key in the environment is that of the profile in use.
-        let variable = (self.purpose == Purpose::FirstProfile).then_some(KeySourceChoice::Variable);
-        kept.into_iter()
+        let configured = (self.known == KeyPresence::File).then_some(KeySourceChoice::Unchanged);
+        // The key in the environment belongs to the profile in use.
+        let variable = (self.purpose == SetupPurpose::FirstProfile).then_some(KeySourceChoice::Variable);
+        configured
+            .into_iter()
             .chain([KeySourceChoice::Program, KeySourceChoice::File, KeySourceChoice::Typed])
             .chain(variable)
             .collect()
     }
 
-    /// The lines that are shown, from the top.
+    /// The visible lines.
     pub fn lines(&self) -> Vec<FormLine> {
-        let is_another = self.purpose == Purpose::AnotherProfile;
+        let is_another = self.purpose == SetupPurpose::AnotherProfile;
         let mut lines = vec![FormLine::Source];
         lines.extend(self.source.has_input().then_some(FormLine::Key));
         lines.push(FormLine::Project);
@@ -148,31 +144,30 @@ impl Form {
         lines
     }
 
-    /// The profile's name, the usual one where none is typed.
+    /// The profile's name, or the default one if none is typed.
     pub fn profile_name(&self) -> String {
-        typed(&self.name.text()).unwrap_or_else(|| DEFAULT_PROFILE.to_owned())
+        non_blank(&self.name.text()).unwrap_or_else(|| DEFAULT_PROFILE.to_owned())
     }
 
-    /// Whether the environment variable is set.
     pub fn has_variable(&self) -> bool {
-        self.known == KnownKey::Environment
+        self.known == KeyPresence::Environment
     }
 
-    /// Whether a key can be had: not from a variable that is not set.
+    /// Whether there is a key to read: the environment variable may not be set.
     pub fn has_key(&self) -> bool {
         self.source != KeySourceChoice::Variable || self.has_variable()
     }
 
-    /// Whether something is chosen on the line that has the focus, rather than typed.
+    /// Whether the focused line is a choice rather than a text.
     pub fn is_choice(&self) -> bool {
         matches!(self.line, FormLine::Source | FormLine::More)
     }
 
-    /// The text of a line; none of choices and of lines that are not shown.
+    /// The text of a line. `None` for choices and for lines without a text.
     pub fn input(&self, line: FormLine) -> Option<&TextInput> {
         match (line, self.source) {
             (FormLine::Source | FormLine::More, _)
-            | (FormLine::Key, KeySourceChoice::Kept | KeySourceChoice::Typed | KeySourceChoice::Variable) => None,
+            | (FormLine::Key, KeySourceChoice::Unchanged | KeySourceChoice::Typed | KeySourceChoice::Variable) => None,
             (FormLine::Key, KeySourceChoice::Program) => Some(&self.program),
             (FormLine::Key, KeySourceChoice::File) => Some(&self.file),
             (FormLine::Project, _) => Some(&self.project),
@@ -186,7 +181,7 @@ impl Form {
     pub(super) fn input_mut(&mut self) -> Option<&mut TextInput> {
         match (self.line, self.source) {
             (FormLine::Source | FormLine::More, _)
-            | (FormLine::Key, KeySourceChoice::Kept | KeySourceChoice::Typed | KeySourceChoice::Variable) => None,
+            | (FormLine::Key, KeySourceChoice::Unchanged | KeySourceChoice::Typed | KeySourceChoice::Variable) => None,
             (FormLine::Key, KeySourceChoice::Program) => Some(&mut self.program),
             (FormLine::Key, KeySourceChoice::File) => Some(&mut self.file),
             (FormLine::Project, _) => Some(&mut self.project),
@@ -197,13 +192,13 @@ impl Form {
         }
     }
 
-    /// Whether the key is typed on this line.
+    /// Whether the key itself is typed on this line.
     pub fn is_secret(&self, line: FormLine) -> bool {
         line == FormLine::Key && self.source == KeySourceChoice::Typed
     }
 
-    /// From the choice of a source to the line where its text is typed. A source without a text can only have been left
-    /// because the key itself is at hand.
+    /// Moves from the choice of a source to its text. A source without a text is changed to a typed key, because the
+    /// user has started to type.
     pub(super) fn go_to_key(&mut self) {
         if self.line == FormLine::Source {
             if !self.source.has_input() {
@@ -213,7 +208,7 @@ impl Form {
         }
     }
 
-    /// To the line below or above, round and round.
+    /// Moves to the next or previous line, wrapping around.
     pub(super) fn step(&mut self, down: bool) {
         let lines = self.lines();
         let at = lines.iter().position(|line| *line == self.line).unwrap_or(0);
@@ -221,7 +216,7 @@ impl Form {
         self.line = lines.get(to).copied().unwrap_or(FormLine::Source);
     }
 
-    /// Shows the lines below *more*, or folds them.
+    /// Shows or hides the lines below "more".
     pub(super) fn open(&mut self, open: bool) {
         self.is_open = open;
         if open && self.line == FormLine::More {
@@ -229,18 +224,18 @@ impl Form {
         }
     }
 
-    /// To the line of a field, which may be folded.
+    /// Moves to a line, which may be hidden.
     pub(super) fn go_to(&mut self, line: FormLine) {
         self.is_open |= !self.lines().contains(&line);
         self.line = line;
     }
 
-    /// Whether the last line that is typed has the focus.
+    /// Whether the last text line is focused.
     pub(super) fn is_at_end(&self) -> bool {
         self.lines().into_iter().rev().find(|line| *line != FormLine::More) == Some(self.line)
     }
 
-    /// The next source, or the one before.
+    /// Selects the next or previous source.
     pub(super) fn change(&mut self, forward: bool) {
         let all = self.sources();
         let at = all.iter().position(|source| *source == self.source).unwrap_or(0);
@@ -248,36 +243,41 @@ impl Form {
         self.source = all.get(to).copied().unwrap_or(self.source);
     }
 
-    /// The profile; else the line on which something is missing or wrong, and what.
+    /// The profile, or the line with a missing or invalid value and an explanation.
     pub(super) fn profile(&self) -> Result<NewProfile, (FormLine, &'static str)> {
         let key = match self.source {
-            KeySourceChoice::Kept | KeySourceChoice::Variable => KeySourceInput::Elsewhere,
-            KeySourceChoice::Program => match words(&self.program.text()) {
+            KeySourceChoice::Unchanged | KeySourceChoice::Variable => KeySourceInput::SetElsewhere,
+            KeySourceChoice::Program => match split_command_line(&self.program.text()) {
                 words if words.first().is_some_and(|program| !program.is_empty()) => KeySourceInput::Command(words),
-                _ => return Err((FormLine::Key, "Name the command that prints the key, like: pass show docdeck")),
+                _ => {
+                    return Err((
+                        FormLine::Key,
+                        "Enter the command that prints the key, for example: pass show docdeck",
+                    ));
+                }
             },
-            KeySourceChoice::File => match typed(&self.file.text()) {
+            KeySourceChoice::File => match non_blank(&self.file.text()) {
                 Some(path) => KeySourceInput::File(path.into()),
-                None => return Err((FormLine::Key, "Name the file that contains the key.")),
+                None => return Err((FormLine::Key, "Enter the file that contains the key.")),
             },
             KeySourceChoice::Typed if self.secret.is_empty() => return Err((FormLine::Key, "Type or paste the key.")),
             KeySourceChoice::Typed => match ApiKey::new(self.secret.expose()) {
                 Some(key) => KeySourceInput::Typed(key),
-                None => return Err((FormLine::Key, "This can't be a key: a key is printable ASCII without spaces.")),
+                None => return Err((FormLine::Key, "Invalid key: a key is printable ASCII without spaces.")),
             },
         };
-        let Some(project) = typed(&self.project.text()) else {
-            return Err((FormLine::Project, "The project id is missing."));
+        let Some(project) = non_blank(&self.project.text()) else {
+            return Err((FormLine::Project, "Enter the project id."));
         };
-        if self.purpose == Purpose::AnotherProfile && self.name.is_blank() {
+        if self.purpose == SetupPurpose::AnotherProfile && self.name.is_blank() {
             return Err((FormLine::Name, "Give the profile a name."));
         }
         Ok(NewProfile {
             name: self.profile_name(),
-            base_url: typed(&self.base_url.text()).filter(|url| url != DEFAULT_BASE_URL),
+            base_url: non_blank(&self.base_url.text()).filter(|url| url != DEFAULT_BASE_URL),
             project,
-            organization: typed(&self.organization.text()),
-            ca_file: typed(&self.ca_file.text()).map(Into::into),
+            organization: non_blank(&self.organization.text()),
+            ca_file: non_blank(&self.ca_file.text()).map(Into::into),
             key,
         })
     }

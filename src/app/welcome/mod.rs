@@ -1,15 +1,15 @@
-//! The setup form: takes the key's source and the project, checks and tries them with one request, has them written, and
-//! begins. It is the page of a first start, and a dialog that adds a profile to a running dashboard. Checking, reading the
-//! key, asking and writing are effects; an answer to an attempt that is over is dropped.
+//! The setup form: takes the source of the key and the project, validates them, tests them with one request, saves them
+//! and starts the dashboard. It is the first page of a new user, and a dialog that adds a profile. Validating, reading
+//! the key, testing and writing are effects; answers to an earlier attempt are ignored.
 //!
 //! ```text
-//! Ctrl-S ─ CheckProfile ─ ReadKey ─ TryProfile ─ WriteConfig ─ Begin, or AddProfile
-//!              └ refused     └ failed ──┴─ asks whether to write anyway
+//! Ctrl-S ─ CheckProfile ─ ReadKey ─ TestProfile ─ WriteConfig ─ Relaunch, or AddProfile
+//!              └ invalid     └ failed ───┴─ asks whether to save anyway
 //! ```
 
 mod form;
 
-pub use form::{Form, FormLine, KeySourceChoice, Purpose};
+pub use form::{Form, FormLine, KeySourceChoice, SetupPurpose};
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::keymap::{Action, Context, Edit};
@@ -21,153 +21,150 @@ use crate::model::setup::{AlreadySet, NewProfile, SetupProblem, WritePermission}
 use crate::model::text::CleanText;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// The page.
 #[derive(Debug, Clone)]
 pub struct Welcome {
     pub form: Form,
-    /// Where the configuration is to lie.
+    /// The path of the configuration file to write.
     pub config: CleanText,
     pub step: SetupStep,
-    /// How the last attempt went, until something is changed.
-    pub said: Option<SetupMessage>,
-    /// Whether it is written once it was tried.
+    /// The result of the last attempt, until something is changed.
+    pub message: Option<SetupMessage>,
+    /// Whether the profile is saved after the test.
     saves: bool,
-    /// The number of the attempt that answers belong to.
+    /// The number of the current attempt, which answers have to match.
     attempt: u64,
-    tried: Option<Tried>,
+    tested: Option<TestedProfile>,
 }
 
-/// Why the demo saves nothing.
 pub(super) const NOT_IN_DEMO: &str = "The demo saves no settings.";
 
-/// What is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetupStep {
     Filling,
-    /// What is typed is being checked on this computer.
+    /// The fields are being validated on this computer.
     Checking,
     /// The key is being read.
-    Reading,
-    /// The service was asked.
-    Trying,
+    ReadingKey,
+    /// The service is being asked.
+    Testing,
     /// The configuration is being written.
     Saving,
 }
 
-/// How something went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetupMessage {
-    pub is_good: bool,
+    pub is_success: bool,
     pub text: CleanText,
 }
 
-/// A profile that was tried, or could not be.
+/// A profile that was tested, or could not be.
 #[derive(Debug, Clone)]
-struct Tried {
+struct TestedProfile {
     profile: NewProfile,
-    /// None where it could not be read.
+    /// `None` if the key could not be read.
     key: Option<ApiKey>,
-    /// The service has accepted the key.
+    /// Whether the service has accepted the key.
     is_verified: bool,
 }
 
-/// What the page leads to.
+/// What runs after the setup form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begin {
-    /// The demo; the page comes back after it.
+pub enum RelaunchTarget {
+    /// The demo, after which the form is shown again.
     Demo,
-    /// The dashboard of the profile that was written.
+    /// The dashboard of the new profile.
     Dashboard,
 }
 
-/// What the dashboard that follows the page is made of.
+/// The profile of the dashboard to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ready {
+pub struct ProfileToStart {
     pub profile: NewProfile,
-    /// As it was read for the attempt.
+    /// The key that the test used.
     pub key: ApiKey,
-    /// What is to be said there first.
+    /// The first notice.
     pub greeting: CleanText,
-    /// The service has accepted the key.
+    /// Whether the service has accepted the key.
     pub is_verified: bool,
 }
 
 /// Why the configuration was not written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum NotWritten {
-    /// Something is there that has to be asked about.
-    There(WritePermission),
+pub enum ConfigWriteError {
+    /// The existing file may be changed only if the user confirms it.
+    NeedsConfirmation(WritePermission),
     Failed(Failure),
 }
 
 impl Welcome {
-    /// The page of a first start: begins with what is known; `config` is the path of the configuration file.
+    /// Creates the page for the first profile with the given values; `config` is the path of the configuration file.
     pub fn new(known: &AlreadySet, config: CleanText) -> Self {
-        Self::with(Form::new(Purpose::FirstProfile, known), config, 0)
+        Self::with(Form::new(SetupPurpose::FirstProfile, known), config, 0)
     }
 
-    /// The dialog for one more profile. `attempts` is larger than the number of any attempt before.
-    fn another(config: CleanText, attempts: u64) -> Self {
-        Self::with(Form::new(Purpose::AnotherProfile, &AlreadySet::default()), config, attempts)
+    /// Creates the dialog for another profile. `attempts` is larger than the number of any earlier attempt.
+    fn additional(config: CleanText, attempts: u64) -> Self {
+        Self::with(Form::new(SetupPurpose::AnotherProfile, &AlreadySet::default()), config, attempts)
     }
 
     fn with(form: Form, config: CleanText, attempt: u64) -> Self {
-        Self { form, config, step: SetupStep::Filling, said: None, saves: false, attempt, tried: None }
+        Self { form, config, step: SetupStep::Filling, message: None, saves: false, attempt, tested: None }
     }
 
-    /// What follows, once a profile with a key was written.
-    pub fn ready(&self) -> Option<Ready> {
-        let Tried { profile, key: Some(key), is_verified } = self.tried.clone()? else { return None };
-        let how = self.said.as_ref().map_or("", |said| said.text.as_str());
+    /// The profile of the dashboard to start, once a profile with a key was written.
+    pub fn ready(&self) -> Option<ProfileToStart> {
+        let TestedProfile { profile, key: Some(key), is_verified } = self.tested.clone()? else { return None };
+        let how = self.message.as_ref().map_or("", |message| message.text.as_str());
         let greeting = CleanText::line(&format!("Saved in {}. {how}", self.config));
-        Some(Ready { profile, key, greeting, is_verified })
+        Some(ProfileToStart { profile, key, greeting, is_verified })
     }
 
-    /// Whether the service has accepted the key of the profile that was tried last.
+    /// Whether the service has accepted the key of the profile that was tested last.
     fn is_verified(&self) -> bool {
-        self.tried.as_ref().is_some_and(|tried| tried.is_verified)
+        self.tested.as_ref().is_some_and(|tested| tested.is_verified)
     }
 
-    /// The context whose keys hold.
+    /// The context of the focused line.
     pub(super) fn context(&self) -> Context {
         if self.form.is_choice() { Context::Welcome } else { Context::WelcomeText }
     }
 
-    /// Whether an attempt is under way.
     pub(super) fn is_busy(&self) -> bool {
         self.step != SetupStep::Filling
     }
 
-    fn say(&mut self, is_good: bool, text: &str) {
-        self.said = Some(SetupMessage { is_good, text: CleanText::line(text) });
+    fn show_message(&mut self, is_good: bool, text: &str) {
+        self.message = Some(SetupMessage { is_success: is_good, text: CleanText::line(text) });
     }
 
-    /// Something was changed: what was said of it before no longer holds. False while it is being written.
-    fn touch(&mut self) -> bool {
+    /// Discards the last result, because something was changed. Returns false while the configuration is being written.
+    fn discard_result(&mut self) -> bool {
         if self.step == SetupStep::Saving {
             return false;
         }
         self.step = SetupStep::Filling;
         self.attempt += 1;
-        self.said = None;
+        self.message = None;
         true
     }
 
     fn type_key(&mut self, key: KeyEvent) {
-        let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
-        if matches!(key.code, KeyCode::Char(_)) && !held {
+        let has_modifier = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
+        if matches!(key.code, KeyCode::Char(_)) && !has_modifier {
             self.form.go_to_key();
         }
         if self.form.is_secret(self.form.line) {
             match key.code {
-                KeyCode::Char(c) if !held && self.touch() => self.form.secret.push(c.encode_utf8(&mut [0; 4])),
-                KeyCode::Backspace if !held && self.touch() => self.form.secret.pop(),
+                KeyCode::Char(c) if !has_modifier && self.discard_result() => {
+                    self.form.secret.push(c.encode_utf8(&mut [0; 4]));
+                }
+                KeyCode::Backspace if !has_modifier && self.discard_result() => self.form.secret.pop(),
                 _ => {}
             }
             return;
         }
         let changes = matches!(key.code, KeyCode::Char(_) | KeyCode::Backspace | KeyCode::Delete);
-        if (!changes || self.touch())
+        if (!changes || self.discard_result())
             && let Some(input) = self.form.input_mut()
         {
             input.type_key(key);
@@ -176,7 +173,7 @@ impl Welcome {
 
     fn paste(&mut self, text: &str) {
         self.form.go_to_key();
-        if self.touch() {
+        if self.discard_result() {
             if self.form.is_secret(self.form.line) {
                 self.form.secret.push(text.trim());
             } else if let Some(input) = self.form.input_mut() {
@@ -191,27 +188,27 @@ impl Welcome {
             Edit::LineStart | Edit::LineEnd | Edit::TextStart | Edit::TextEnd | Edit::WordBack | Edit::WordForward
         );
         if self.form.is_secret(self.form.line) {
-            // The cursor is always at its end.
-            if matches!(edit, Edit::DeleteToLineStart | Edit::DeleteWordBack) && self.touch() {
+            // The cursor of a secret is always at its end.
+            if matches!(edit, Edit::DeleteToLineStart | Edit::DeleteWordBack) && self.discard_result() {
                 self.form.secret.clear();
             }
-        } else if (moves || self.touch())
+        } else if (moves || self.discard_result())
             && let Some(input) = self.form.input_mut()
         {
             input.edit(edit);
         }
     }
 
-    /// Cancels an attempt; what is being written can't be stopped.
+    /// Cancels an attempt. Writing can't be canceled.
     fn cancel(&mut self) {
-        if self.touch() {
-            self.say(false, "Canceled. Nothing was written.");
+        if self.discard_result() {
+            self.show_message(false, "Canceled. Nothing was saved.");
         }
     }
 }
 
 impl App {
-    /// The form, while it has the keys: as a dialog, or as the page without anything over it.
+    /// The form if it has the focus: as a dialog, or as the page without a dialog over it.
     pub(super) fn setup_on_top(&self) -> Option<&Welcome> {
         match self.dialogs.last() {
             Some(Dialog::Setup(form)) => Some(form),
@@ -228,9 +225,9 @@ impl App {
         }
     }
 
-    /// The form, whatever lies over it.
+    /// The form, even if a dialog is over it.
     fn setup_mut(&mut self) -> Option<&mut Welcome> {
-        let dialog = self.dialogs.iter_mut().rev().find_map(|overlay| match overlay {
+        let dialog = self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::Setup(form) => Some(form.as_mut()),
             _ => None,
         });
@@ -242,19 +239,18 @@ impl App {
         self.setup_mut().is_some_and(|form| form.is_verified())
     }
 
-    /// The key that adds a profile: a form over the running dashboard.
+    /// Opens the form for another profile.
     pub(super) fn open_new_profile(&mut self, now: Time) {
         let Some(config) = self.config.config.clone() else {
             return self.notify(Severity::Info, NOT_IN_DEMO, now);
         };
-        // A profile that is being switched to comes first.
+        // A profile switch in progress has priority.
         if matches!(self.dialogs.last(), Some(Dialog::Profiles(open)) if !open.is_choosing()) {
             return;
         }
-        self.dialogs.push(Dialog::Setup(Box::new(Welcome::another(config, self.setup_attempts))));
+        self.dialogs.push(Dialog::Setup(Box::new(Welcome::additional(config, self.setup_attempts))));
     }
 
-    /// A key that no binding took.
     pub(super) fn type_on_welcome(&mut self, key: KeyEvent) -> bool {
         self.setup_on_top_mut().is_some_and(|welcome| {
             welcome.type_key(key);
@@ -276,7 +272,7 @@ impl App {
         })
     }
 
-    /// Esc: cancels an attempt, or closes the dialog.
+    /// Cancels an attempt, or closes the dialog.
     pub(super) fn step_back_on_welcome(&mut self) {
         let Some(welcome) = self.setup_on_top_mut() else { return };
         if welcome.is_busy() {
@@ -298,14 +294,14 @@ impl App {
             Action::NextChoice | Action::PreviousChoice if form.line == FormLine::More => {
                 form.open(action == Action::NextChoice);
             }
-            Action::NextChoice | Action::PreviousChoice if welcome.touch() => {
+            Action::NextChoice | Action::PreviousChoice if welcome.discard_result() => {
                 welcome.form.change(action == Action::NextChoice);
             }
             Action::Confirm => effects.extend(welcome.attempt(true, &names)),
             Action::TryOut => effects.extend(welcome.attempt(false, &names)),
             Action::Demo if is_page && welcome.step != SetupStep::Saving => {
-                welcome.touch();
-                effects.push(Effect::Relaunch(Begin::Demo));
+                welcome.discard_result();
+                effects.push(Effect::Relaunch(RelaunchTarget::Demo));
             }
             _ => {}
         }
@@ -317,10 +313,10 @@ impl App {
         }
     }
 
-    /// What is typed was checked on this computer. What docdeck would refuse is not offered to be saved.
+    /// Takes the result of the validation. Invalid values can't be saved.
     pub(super) fn profile_checked(&mut self, attempt: u64, result: Result<(), SetupProblem>) -> Option<Effect> {
         self.dirty = true;
-        let welcome = self.welcome_in(attempt, SetupStep::Checking)?;
+        let welcome = self.form_waiting_for(attempt, SetupStep::Checking)?;
         match result {
             Ok(()) => welcome.read_key(),
             Err(problem) => {
@@ -328,158 +324,158 @@ impl App {
                 if let Some(field) = problem.field {
                     welcome.form.go_to(field.into());
                 }
-                welcome.say(false, problem.sentence.as_str());
+                welcome.show_message(false, problem.sentence.as_str());
                 None
             }
         }
     }
 
-    /// The key was read, or could not be.
+    /// Takes the key, or the reason why it could not be read.
     pub(super) fn key_read(&mut self, attempt: u64, result: Result<ApiKey, Failure>) -> Option<Effect> {
         self.dirty = true;
-        let welcome = self.welcome_in(attempt, SetupStep::Reading)?;
-        match (result, &mut welcome.tried) {
-            (Ok(key), Some(tried)) => {
-                tried.key = Some(key.clone());
-                welcome.step = SetupStep::Trying;
-                Some(Effect::TryProfile { attempt, profile: Box::new(tried.profile.clone()), key })
+        let welcome = self.form_waiting_for(attempt, SetupStep::ReadingKey)?;
+        match (result, &mut welcome.tested) {
+            (Ok(key), Some(tested)) => {
+                tested.key = Some(key.clone());
+                welcome.step = SetupStep::Testing;
+                Some(Effect::TestProfile { attempt, profile: Box::new(tested.profile.clone()), key })
             }
             (Ok(_), None) => None,
             (Err(failure), _) => {
-                self.ask_to_save(&failure);
+                self.ask_to_save_anyway(&failure);
                 None
             }
         }
     }
 
-    /// The service answered, or nothing did.
+    /// Takes the result of the test.
     pub(super) fn profile_tried(&mut self, attempt: u64, result: Result<CleanText, Failure>) -> Option<Effect> {
         self.dirty = true;
-        let welcome = self.welcome_in(attempt, SetupStep::Trying)?;
+        let welcome = self.form_waiting_for(attempt, SetupStep::Testing)?;
         match result {
-            Ok(said) => {
-                welcome.say(true, said.as_str());
-                if let Some(tried) = &mut welcome.tried {
-                    tried.is_verified = true;
+            Ok(message) => {
+                welcome.show_message(true, message.as_str());
+                if let Some(tested) = &mut welcome.tested {
+                    tested.is_verified = true;
                 }
                 if welcome.saves {
                     return welcome.write(WritePermission::Nothing);
                 }
                 welcome.step = SetupStep::Filling;
             }
-            Err(failure) => self.ask_to_save(&failure),
+            Err(failure) => self.ask_to_save_anyway(&failure),
         }
         None
     }
 
-    /// The configuration was written, or not.
-    pub(super) fn config_written(&mut self, attempt: u64, result: Result<(), NotWritten>) -> Option<Effect> {
+    /// Takes the result of writing the configuration.
+    pub(super) fn config_written(&mut self, attempt: u64, result: Result<(), ConfigWriteError>) -> Option<Effect> {
         self.dirty = true;
-        let welcome = self.welcome_in(attempt, SetupStep::Saving)?;
+        let welcome = self.form_waiting_for(attempt, SetupStep::Saving)?;
         welcome.step = SetupStep::Filling;
         match result {
-            Ok(()) if welcome.form.purpose == Purpose::AnotherProfile => {
-                let Tried { profile, key, .. } = welcome.tried.clone()?;
+            Ok(()) if welcome.form.purpose == SetupPurpose::AnotherProfile => {
+                let TestedProfile { profile, key, .. } = welcome.tested.clone()?;
                 return Some(Effect::AddProfile(Box::new(profile), key));
             }
-            Ok(()) if welcome.tried.as_ref().is_some_and(|tried| tried.key.is_some()) => {
-                return Some(Effect::Relaunch(Begin::Dashboard));
+            Ok(()) if welcome.tested.as_ref().is_some_and(|tested| tested.key.is_some()) => {
+                return Some(Effect::Relaunch(RelaunchTarget::Dashboard));
             }
             Ok(()) => {
                 let next = if welcome.form.has_key() {
-                    "docdeck begins here once the key can be read."
+                    "The dashboard starts once the key can be read."
                 } else {
                     "Set DOCDECK_API_KEY in your shell, then run docdeck again."
                 };
-                let said = format!("Saved in {}. {next}", welcome.config);
-                welcome.say(true, &said);
+                let message = format!("Saved in {}. {next}", welcome.config);
+                welcome.show_message(true, &message);
             }
-            Err(NotWritten::There(needs)) => {
+            Err(ConfigWriteError::NeedsConfirmation(needs)) => {
                 let (config, name) = (&welcome.config, CleanText::line(&welcome.form.profile_name()));
                 let text = match needs {
                     WritePermission::Change => {
-                        format!("{config} already has a profile {name}. Change it? The rest stays.")
+                        format!("{config} already has a profile {name}. Update it? The rest is unchanged.")
                     }
-                    _ => format!("{config} already exists. Add the profile {name} to it? The rest stays."),
+                    _ => format!("{config} already exists. Add the profile {name}? The rest is unchanged."),
                 };
-                // The list of profiles was just asked for one more, and adding is what that is.
-                if needs == WritePermission::Add && welcome.form.purpose == Purpose::AnotherProfile {
+                // Opening the form from the list of profiles already means adding one.
+                if needs == WritePermission::Add && welcome.form.purpose == SetupPurpose::AnotherProfile {
                     return welcome.write(needs);
                 }
-                self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes: ConfirmAction::SaveProfile(needs) }));
+                self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::SaveProfile(needs) }));
             }
-            Err(NotWritten::Failed(failure)) => welcome.say(false, failure.sentence.as_str()),
+            Err(ConfigWriteError::Failed(failure)) => welcome.show_message(false, failure.message.as_str()),
         }
         None
     }
 
-    /// Yes: writes what was tried.
+    /// Writes the tested profile after the user confirmed it.
     pub(super) fn save_profile(&mut self, allowed: WritePermission) -> Option<Effect> {
         self.setup_on_top_mut()?.write(allowed)
     }
 
-    /// The key could not be tried, or was refused; where it was to be written, the user decides.
-    fn ask_to_save(&mut self, failure: &Failure) {
+    /// Shows why the test failed. If the profile was to be saved, the user decides.
+    fn ask_to_save_anyway(&mut self, failure: &Failure) {
         let Some(welcome) = self.setup_mut() else { return };
         welcome.step = SetupStep::Filling;
-        welcome.say(false, failure.sentence.as_str());
+        welcome.show_message(false, failure.message.as_str());
         if welcome.saves {
-            let text = format!("{} Save it anyway?", failure.sentence);
+            let text = format!("{} Save it anyway?", failure.message);
             let yes = ConfirmAction::SaveProfile(WritePermission::Nothing);
-            self.dialogs.push(Dialog::Question(ConfirmDialog { text, yes }));
+            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes }));
         }
     }
 
-    /// The page, if it waits for the answer to this attempt in this step.
-    fn welcome_in(&mut self, attempt: u64, step: SetupStep) -> Option<&mut Welcome> {
+    /// The form, if it waits for this step of this attempt.
+    fn form_waiting_for(&mut self, attempt: u64, step: SetupStep) -> Option<&mut Welcome> {
         self.setup_mut().filter(|welcome| welcome.attempt == attempt && welcome.step == step)
     }
 }
 
 impl Welcome {
-    /// Checks what is typed, then tries it with one request; with `saves` it is written then. `names` are those of the
-    /// profiles that there are.
+    /// Validates the fields, then tests them with one request; with `saves` they are saved afterwards. `names` are the
+    /// existing profiles.
     fn attempt(&mut self, saves: bool, names: &[CleanText]) -> Option<Effect> {
-        if self.is_busy() || !self.touch() {
+        if self.is_busy() || !self.discard_result() {
             return None;
         }
         let profile = match self.form.profile() {
             Ok(profile) => profile,
             Err((line, wrong)) => {
                 self.form.go_to(line);
-                self.say(false, wrong);
+                self.show_message(false, wrong);
                 return None;
             }
         };
         let name = CleanText::line(&profile.name);
-        if self.form.purpose == Purpose::AnotherProfile && names.contains(&name) {
+        if self.form.purpose == SetupPurpose::AnotherProfile && names.contains(&name) {
             self.form.go_to(FormLine::Name);
-            self.say(false, &format!("There is already a profile {name}. Choose another name."));
+            self.show_message(false, &format!("The profile {name} already exists. Choose another name."));
             return None;
         }
         self.saves = saves;
-        self.tried = Some(Tried { profile: profile.clone(), key: None, is_verified: false });
+        self.tested = Some(TestedProfile { profile: profile.clone(), key: None, is_verified: false });
         self.step = SetupStep::Checking;
         Some(Effect::CheckProfile { attempt: self.attempt, profile: Box::new(profile) })
     }
 
-    /// Reads the key for the request, if there is one.
+    /// Reads the key for the test, if there is one.
     fn read_key(&mut self) -> Option<Effect> {
-        let key = self.tried.as_ref()?.profile.key.clone();
+        let key = self.tested.as_ref()?.profile.key.clone();
         if self.form.has_key() {
-            self.step = SetupStep::Reading;
+            self.step = SetupStep::ReadingKey;
             return Some(Effect::ReadKey { attempt: self.attempt, key });
         }
         if self.saves {
             return self.write(WritePermission::Nothing);
         }
         self.step = SetupStep::Filling;
-        self.say(false, "DOCDECK_API_KEY is not set in this shell, so there is no key to test.");
+        self.show_message(false, "DOCDECK_API_KEY is not set in this shell, so there is no key to test.");
         None
     }
 
     fn write(&mut self, allowed: WritePermission) -> Option<Effect> {
-        let profile = Box::new(self.tried.as_ref()?.profile.clone());
+        let profile = Box::new(self.tested.as_ref()?.profile.clone());
         self.step = SetupStep::Saving;
         Some(Effect::WriteConfig { attempt: self.attempt, profile, allowed })
     }

@@ -1,4 +1,4 @@
-//! The demo's past: jobs, prompts and own words, as if they had been lived through.
+//! The history of the demo: jobs, prompts, titles, tags and notes, as if docdeck had been in use for a while.
 
 use crate::model::Time;
 use crate::model::backup::{BackupHeader, BackupLine, JobRecord, PromptRecord};
@@ -15,19 +15,19 @@ use futures_util::FutureExt as _;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 
-/// Jobs that are there before the first frame; more would delay it.
+/// Jobs that are written before the first frame; more would delay it.
 const FIRST: usize = 200;
-/// Who sent the prompts of the past.
+/// The instance that sent the prompts of the history.
 const INSTANCE: &str = "demo";
-/// After this long a finished job is not looked at again (design.md: polling).
-const LATE: TimeDelta = TimeDelta::seconds(60);
+/// A finished job is not checked again after this time.
+const LAST_CHECK: TimeDelta = TimeDelta::seconds(60);
 /// A prompt whose answer was lost, so that the demo has one to resolve.
 const LOST: &str = "Explain how to rotate API keys without downtime";
 const LOST_WHY: &str =
     "The connection broke after the request went out, so the service may or may not have carried it out.";
 const LOST_AGO: TimeDelta = TimeDelta::minutes(3);
 
-/// A follow-up that the service refused, and the one that it holds.
+/// A follow-up that the service rejected, and the one that waits behind it.
 const REFUSED: &str = "Also translate the code samples";
 const REFUSED_WHY: &str = "The service refused it: prompt is too vague, name the files (400).";
 const HELD: &str = "And link the translations from the sidebar";
@@ -40,7 +40,7 @@ const BATCH: [&str; 3] = [
 ];
 const BATCH_AGO: TimeDelta = TimeDelta::minutes(26);
 
-/// What some jobs were started about, by the first lines of their prompts: at work, failed, finished days ago.
+/// The pages of some jobs, by the first lines of their prompts: working, failed, finished days ago.
 const ABOUT: [(&str, &[&str]); 5] = [
     ("Rewrite the SSO guide", &["/guides/sso"]),
     ("Shorten the introduction to one screen", &["/introduction"]),
@@ -49,7 +49,7 @@ const ABOUT: [(&str, &[&str]); 5] = [
     ("Check the spelling of product names across the site", &["/quickstart", "/installation"]),
 ];
 
-/// Writes a past into an empty store, as if it had been lived through.
+/// Writes the history into an empty store.
 #[derive(Debug)]
 pub(super) struct DemoHistory<'a> {
     pub(super) store: &'a Store,
@@ -57,7 +57,7 @@ pub(super) struct DemoHistory<'a> {
     pub(super) now: Time,
 }
 
-/// The lines of an export, each made when it is read.
+/// The lines of an export, generated while they are read.
 struct Lines {
     jobs: std::vec::IntoIter<SeededJob>,
     scope: Scope,
@@ -81,14 +81,14 @@ impl Read for Lines {
                 return Ok(read);
             }
             let Some(job) = self.jobs.next() else { return Ok(0) };
-            let Some(record) = lived(&self.scope, &job, self.now) else { continue };
+            let Some(record) = job_record(&self.scope, &job, self.now) else { continue };
             let text = BackupLine::Job(Box::new(record)).write().map_err(io::Error::other)?;
             self.line = Cursor::new(format!("\n{text}").into_bytes());
         }
     }
 }
 
-/// Something in a job's past.
+/// An event of a job's history.
 #[derive(Debug)]
 enum HistoryStep<'a> {
     FollowUp(&'a str),
@@ -96,45 +96,45 @@ enum HistoryStep<'a> {
 }
 
 impl DemoHistory<'_> {
-    /// Writes the newest jobs. The rest of them, if there are many, is given back.
+    /// Writes the newest jobs. Returns the older ones if there are many.
     pub(super) async fn fill(&self, mut jobs: Vec<SeededJob>) -> Result<Vec<SeededJob>, ImportError> {
         let first = jobs.split_off(jobs.len().saturating_sub(FIRST));
         let is_full = first.len() > 2;
-        self.take_in(first).await?;
+        self.import(first).await?;
         if is_full {
-            // The ledgers are to be empty: what is sent here is paid for long ago.
+            // The cost is charged two days ago, so that the ledgers start empty.
             let mut paid = self.now - TimeDelta::hours(48);
             let at = self.now - LOST_AGO;
             let (prompt, _) = self.store.add_new_job(self.scope, LOST, at).await?;
             self.send(prompt, SendOutcome::Unconfirmed(CleanText::line(LOST_WHY)), at, &mut paid).await?;
-            self.hold_a_follow_up(&mut paid).await?;
-            self.add_own_words().await?;
+            self.add_rejected_follow_up(&mut paid).await?;
+            self.add_labels().await?;
             self.pause_a_batch().await?;
         }
         Ok(jobs)
     }
 
-    /// Hands the rest over to the store at once, which writes it after what it was asked before.
+    /// Queues the older jobs in the store, which writes them after the earlier requests.
     pub(super) fn add_rest(&self, rest: Vec<SeededJob>) {
         let (store, lines, now) = (self.store.clone(), Lines::new(rest, self.scope, self.now), self.now);
         let mut import = Box::pin(async move {
             store.import(BufReader::new(lines), ExportFilter::default(), false, now).await.map(|_| ())
         });
         if (&mut import).now_or_never().is_none() {
-            // The store is in memory: only a mistake in the demo itself could fail.
+            // The store is in memory, so this can fail only because of a bug in the demo.
             tokio::spawn(import);
         }
     }
 
-    /// The service's jobs, in the form in which they come from another computer: in one transaction.
-    async fn take_in(&self, jobs: Vec<SeededJob>) -> Result<(), ImportError> {
+    /// Imports the service's jobs in one transaction.
+    async fn import(&self, jobs: Vec<SeededJob>) -> Result<(), ImportError> {
         let lines = Lines::new(jobs, self.scope, self.now);
         self.store.import(BufReader::new(lines), ExportFilter::default(), false, self.now).await?;
         Ok(())
     }
 
-    /// A follow-up that came back, and one behind it.
-    async fn hold_a_follow_up(&self, paid: &mut Time) -> Result<(), StoreError> {
+    /// Adds a rejected follow-up, and one that waits behind it.
+    async fn add_rejected_follow_up(&self, paid: &mut Time) -> Result<(), StoreError> {
         let at = self.now - REFUSED_AGO;
         let rows = self.store.jobs(self.scope).await?;
         let is_old = |row: &&Job| row.group() == JobGroup::Done && row.created_at < at && row.pr_link.is_some();
@@ -145,8 +145,8 @@ impl DemoHistory<'_> {
         Ok(())
     }
 
-    /// Tags on two jobs; one has a title and a note as well.
-    async fn add_own_words(&self) -> Result<(), StoreError> {
+    /// Adds tags to two jobs, and a title and a note to one of them.
+    async fn add_labels(&self) -> Result<(), StoreError> {
         let rows = self.store.jobs(self.scope).await?;
         let mut done = rows.iter().rev().filter(|row| row.group() == JobGroup::Done);
         let line = CleanText::line;
@@ -177,12 +177,12 @@ impl DemoHistory<'_> {
     async fn send(&self, prompt: PromptId, how: SendOutcome, at: Time, paid: &mut Time) -> Result<(), StoreError> {
         *paid += TimeDelta::hours(1);
         self.store.take_turn(prompt, INSTANCE, at, *paid).await?;
-        self.store.settle(prompt, how, at).await?;
+        self.store.finish_send(prompt, how, at).await?;
         Ok(())
     }
 }
 
-/// What happened to the job after its creation, in order; a follow-up comes before the change that it caused.
+/// The events of a job after its creation, in order; a follow-up comes before the change that it caused.
 fn steps(seeded: &SeededJob) -> Vec<(Time, HistoryStep<'_>)> {
     let follow_ups = seeded.follow_up_at.iter().zip(&seeded.follow_ups);
     let mut steps: Vec<(Time, HistoryStep<'_>)> =
@@ -192,46 +192,46 @@ fn steps(seeded: &SeededJob) -> Vec<(Time, HistoryStep<'_>)> {
     steps
 }
 
-/// The pages that a job of the past was started about.
-fn about(job: &SeededJob) -> Vec<CleanText> {
+/// The pages that a job of the history is about.
+fn pages_of(job: &SeededJob) -> Vec<CleanText> {
     let known = ABOUT.iter().find(|(title, _)| !job.is_variation && job.prompt.lines().next() == Some(title));
     known.map_or_else(Vec::new, |(_, pages)| pages.iter().map(|page| CleanText::line(page)).collect())
 }
 
-/// What the record has of a job that was sent from here and looked at all along.
-fn lived(scope: &Scope, job: &SeededJob, now: Time) -> Option<JobRecord> {
-    let begun = job.created_at;
+/// The stored job, as if it was sent from this computer and checked all the time.
+fn job_record(scope: &Scope, job: &SeededJob, now: Time) -> Option<JobRecord> {
+    let created = job.created_at;
     let row = Job {
         id: Some(JobId::new(&job.body.id)?),
         repository: Some(Arc::new(CleanText::line(&job.body.source.repository))),
         git_ref: job.body.source.git_ref.as_deref().map(CleanText::line),
         model: Some(Arc::new(CleanText::line(&job.body.model))),
-        pages: about(job).into(),
-        ..Job::new(JobKey(0), CleanText::default(), begun)
+        pages: pages_of(job).into(),
+        ..Job::new(JobKey(0), CleanText::default(), created)
     };
-    let prompts = vec![sent(PromptKind::Create, &job.prompt, begun)];
+    let prompts = vec![sent(PromptKind::Create, &job.prompt, created)];
     let mut record = JobRecord { scope: scope.clone(), row, prompts, events: Vec::new(), draft: None };
-    record.row.title = record.name();
-    see(&mut record, begun, Status::Active, None);
+    record.row.title = record.default_title();
+    apply_answer(&mut record, created, Status::Active, None);
     for (at, step) in steps(job) {
         match step {
             HistoryStep::FollowUp(text) => {
                 record.prompts.push(sent(PromptKind::FollowUp, text, at));
-                see(&mut record, at, Status::Active, None);
+                apply_answer(&mut record, at, Status::Active, None);
                 record.row.started_at = at;
             }
             HistoryStep::Change(change) => {
-                see(&mut record, at, Status::parse(&change.status), change.pr_link.as_deref())
+                apply_answer(&mut record, at, Status::parse(&change.status), change.pr_link.as_deref())
             }
         }
     }
     let row = &mut record.row;
-    let last = (row.checked_at.unwrap_or(begun) + LATE).min(now);
+    let last = (row.checked_at.unwrap_or(created) + LAST_CHECK).min(now);
     if row.status.as_ref().is_some_and(Status::is_finished) {
         row.checked_at = Some(last);
     }
-    row.looked_at = job.seen.then_some(last.max(row.changed_at));
-    row.handled_at = row.looked_at;
+    row.viewed_at = job.seen.then_some(last.max(row.changed_at));
+    row.handled_at = row.viewed_at;
     Some(record)
 }
 
@@ -248,8 +248,8 @@ fn sent(kind: PromptKind, text: &str, at: Time) -> PromptRecord {
     }
 }
 
-/// Takes over what an answer at that moment says, as the store does.
-fn see(record: &mut JobRecord, at: Time, status: Status, pr_link: Option<&str>) {
+/// Applies an answer of the service to the job, as the store does.
+fn apply_answer(record: &mut JobRecord, at: Time, status: Status, pr_link: Option<&str>) {
     let JobRecord { row, events, .. } = record;
     row.checked_at = Some(at);
     let was_finished = row.status.as_ref().is_some_and(Status::is_finished);
@@ -286,13 +286,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_demo_knows_every_job_of_the_service_as_it_is() {
+    async fn the_demo_has_every_job_of_the_service() {
         let (sim, store, scope) = filled().await;
         for seeded in sim.seeded() {
             let id = JobId::new(&seeded.id).expect("an id");
             let row = store.job_by_id(&scope, &id).await.expect("read").expect("known");
             assert_eq!(row.status.map(|status| status.word().to_owned()), Some(seeded.body.status), "{}", seeded.id);
-            // A job that a follow-up woke up has no link in its answer; the one it had is still known.
+            // After a follow-up the answer has no link; the earlier one is kept.
             if let Some(link) = seeded.body.pr_link {
                 assert_eq!(row.pr_link.map(|link| link.to_string()), Some(link), "{}", seeded.id);
             }
@@ -313,24 +313,24 @@ mod tests {
             assert!(site.contains(&page.as_str()), "{page}");
         }
         assert!(about.iter().any(|row| row.status == Some(Status::Completed)), "one has finished");
-        // A draft would come back instead of the templates that the key on a page is to show.
+        // A draft would open instead of the templates that the demo shows for a page.
         assert_eq!(store.drafts(&scope).await.expect("drafts"), []);
     }
 
     #[tokio::test]
-    async fn of_many_jobs_the_newest_come_first_and_the_rest_right_behind_what_was_asked_before() {
+    async fn of_many_jobs_the_newest_are_written_first_and_the_rest_after_earlier_requests() {
         let options = SimOptions { pages: 10, jobs: 1_000, ..SimOptions::default() };
         let sim = Sim::start(options).await.expect("a simulator");
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
-        let past = DemoHistory { store: &store, scope: &scope, now: Utc::now() };
-        let rest = past.fill(sim.seeded()).await.expect("filled");
+        let history = DemoHistory { store: &store, scope: &scope, now: Utc::now() };
+        let rest = history.fill(sim.seeded()).await.expect("filled");
         assert_eq!(rest.len(), 1_000 - FIRST);
         let before = store.jobs(&scope).await.expect("jobs");
-        past.add_rest(rest);
+        history.add_rest(rest);
         let after = store.jobs(&scope).await.expect("jobs");
         assert_eq!(after.len(), before.len() + 1_000 - FIRST);
-        // All that a first screen is about is there from the start.
+        // The jobs that are not done are all there from the start.
         let needs = |rows: &[Job]| rows.iter().filter(|row| row.group() < JobGroup::Done).count();
         assert_eq!(needs(&after), needs(&before));
     }
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_demo_opens_on_jobs_that_need_the_user_that_work_and_that_are_done() {
+    async fn the_demo_has_jobs_in_every_group() {
         let (_sim, store, scope) = filled().await;
         let groups: Vec<JobGroup> = store.jobs(&scope).await.expect("jobs").iter().map(|row| row.group()).collect();
         for group in [JobGroup::NeedsYou, JobGroup::Working, JobGroup::Queued, JobGroup::Done] {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_demo_shows_words_of_ones_own_a_held_follow_up_and_a_paused_batch() {
+    async fn the_demo_has_labels_a_blocked_follow_up_and_a_paused_batch() {
         let (_sim, store, scope) = filled().await;
         let rows = store.jobs(&scope).await.expect("jobs");
         assert_eq!(rows.iter().filter(|row| !row.tags.is_empty()).count(), 2);

@@ -1,16 +1,16 @@
-//! `docdeck demo`: the dashboard on a simulated service in this process, over real HTTP. The record is in memory and
-//! begins with what somebody who had used docdeck all along would have.
+//! `docdeck demo`: opens the dashboard on a simulated service in this process, over real HTTP. The store is in memory
+//! and starts with a history of jobs and page views.
 
 mod history;
 mod views;
 
 use super::customization;
-use super::dashboard::{local_offset, no_terminal, terminal};
+use super::dashboard::{local_offset, terminal, terminal_error};
 use super::error::CliError;
 use crate::api::{Client, ClientOptions};
 use crate::app::AppConfig;
 use crate::config::environment::Environment;
-use crate::config::{Flags, look, named_file, themes};
+use crate::config::{Flags, display_settings, named_file, themes};
 use crate::engine::PollOptions;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
@@ -28,58 +28,58 @@ use std::sync::Arc;
 /// Runs the dashboard on the simulated service.
 pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Exit, CliError> {
     let (file, path) = named_file(flags, &environment)?;
-    let mine = file.own();
-    let keymap = customization::keymap(&mine, &path)?;
-    let commands = customization::commands(&mine, &keymap, &path)?;
-    let kind = terminal(&environment)?.with_titles(mine.notify.title);
-    let look = look(flags, &environment, &file.ui, &path);
-    let colours = look.theme.read_unless_usual()?;
+    let custom = file.customization();
+    let keymap = customization::keymap(&custom, &path)?;
+    let commands = customization::commands(&custom, &keymap, &path)?;
+    let kind = terminal(&environment)?.with_titles(custom.notify.title);
+    let display_settings = display_settings(flags, &environment, &file.ui, &path);
+    let colours = display_settings.theme.read_unless_default()?;
     let sim = Sim::start(options)
         .await
-        .map_err(|error| CliError::unusable(format!("The simulated service can't be started: {error}.")))?;
+        .map_err(|error| CliError::unusable(format!("Can't start the simulated service: {error}.")))?;
     let sim = Arc::new(sim);
     let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
     let key = ApiKey::new(sim.api_key()).ok_or_else(|| CliError::unusable("The simulated service has no key."))?;
     let client = Client::new(scope.clone(), key, ClientOptions::default())
-        .map_err(|failure| CliError::unusable(failure.sentence))?;
+        .map_err(|failure| CliError::unusable(failure.message))?;
     let store = Store::in_memory().map_err(CliError::unusable)?;
     let now = Utc::now();
-    let past = DemoHistory { store: &store, scope: &scope, now };
-    let rest = past.fill(sim.seeded()).await.map_err(CliError::unusable)?;
+    let history = DemoHistory { store: &store, scope: &scope, now };
+    let rest = history.fill(sim.seeded()).await.map_err(CliError::unusable)?;
     let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
     let start = AppConfig {
         profile: CleanText::line("demo"),
         demo: true,
-        calm: look.calm,
-        mouse: look.mouse,
+        reduced_motion: display_settings.calm,
+        mouse: display_settings.mouse,
         themes: themes::names(folder.as_deref()),
         keymap,
-        filters: customization::filters(&mine),
-        long_copies: !mine.clipboard.is_empty(),
+        filters: customization::filters(&custom),
+        long_copies: !custom.clipboard.is_empty(),
         commands,
         ..AppConfig::new(scope.clone(), local_offset())
     };
-    // The first rows are asked for before the rest is written, and all rows after it.
-    let begun = Preload::begin(&store, &start).map_err(no_terminal)?;
-    past.add_rest(rest);
-    tokio::spawn(views::remember(Arc::clone(&sim), store.clone(), start.scope.clone()));
+    // The first rows are requested before the older jobs are written, and all rows after that.
+    let preload = Preload::start(&store, &start).map_err(terminal_error)?;
+    history.add_rest(rest);
+    tokio::spawn(views::fill_cache(Arc::clone(&sim), store.clone(), start.scope.clone()));
     let connection =
-        Some(EngineConfig { client, poll: PollOptions::default(), lock_folder: None, on_change: mine.on_change });
-    let (notify, folders) = (mine.notify.how, Folders { themes: folder, ..Folders::default() });
+        Some(EngineConfig { client, poll: PollOptions::default(), lock_folder: None, on_change: custom.on_change });
+    let (notify, folders) = (custom.notify.how, Folders { themes: folder, ..Folders::default() });
     let parts = DashboardConfig {
-        start,
-        look,
+        app: start,
+        display: display_settings,
         colours,
         notify,
-        clipboard: mine.clipboard,
+        clipboard: custom.clipboard,
         store,
-        begun: Some(begun),
-        connection,
+        preload: Some(preload),
+        engine: connection,
         environment,
-        kind,
+        caps: kind,
         folders,
         profiles: ProfileSwitcher::default(),
         first_run: FirstRun::default(),
     };
-    Ok(runtime::run(parts).await.map_err(no_terminal)?.exit)
+    Ok(runtime::run(parts).await.map_err(terminal_error)?.exit)
 }

@@ -1,7 +1,9 @@
-//! Folders, disk space, the store, other instances, and the budgets that the store keeps. Makes no file and no folder; the
-//! store is changed only to repair it.
+//! Checks folders, disk space, the store, other instances and the request budgets. Creates no file and no folder;
+//! changes the store only to repair it.
 
-use super::super::data_folder::{StoreUnavailable, is_denied, quoted, repaired, unusable, writing_fails};
+use super::super::data_folder::{
+    StoreUnavailable, is_denied, repair_message, shell_quoted, store_failure, write_error,
+};
 use super::modes::{self, is_writable, permissions};
 use super::report::DoctorReport;
 use super::settings::ResolvedSettings;
@@ -15,56 +17,56 @@ use chrono::Utc;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Bytes without which a transaction fails: its journal and the pages that it adds.
+/// The free space, in bytes, below which a transaction fails: its journal and the pages that it adds.
 #[cfg(unix)]
 const FULL: u64 = 64 << 10;
 #[cfg(unix)]
 const NEARLY_FULL: u64 = 32 << 20;
 
-/// Looks at folders, store, instances and budgets; gives a job that the service should know.
-pub(super) async fn check(report: &mut DoctorReport, known: &ResolvedSettings, repair: bool) -> Option<JobId> {
+/// Runs these checks. Returns the id of a tracked job, which the service should have.
+pub(super) async fn check(report: &mut DoctorReport, settings: &ResolvedSettings, repair: bool) -> Option<JobId> {
     report.begin("Files");
-    let folder = known.data_folder.clone()?;
-    if let Some(config) = known.config.as_deref().and_then(Path::parent).filter(|folder| folder.is_dir()) {
+    let folder = settings.data_folder.clone()?;
+    if let Some(config) = settings.config.as_deref().and_then(Path::parent).filter(|folder| folder.is_dir()) {
         modes::config_folder(report, config);
     }
     if folder.is_dir() {
         modes::data_folder(report, &folder);
         modes::data_files(report, &folder);
-    } else if let Some(barred) = StoreUnavailable::of(&folder) {
-        let says = format!("{} {}", folder.display(), barred.says(&folder));
-        report.problem("data folder", says, barred.remedy());
+    } else if let Some(unavailable) = StoreUnavailable::of(&folder) {
+        let message = format!("{} {}", folder.display(), unavailable.description(&folder));
+        report.problem("data folder", message, unavailable.remedy());
     } else {
-        report.ok("data folder", format!("{} is not there yet; the first start makes it", folder.display()));
+        report.ok("data folder", format!("{} doesn't exist yet; the first start creates it", folder.display()));
     }
     disk(report, &folder);
     log(report, &folder);
     if repair {
-        repair_store(report, known, &folder).await;
+        repair_store(report, settings, &folder).await;
     }
-    let content = content(report, known, &folder).await;
+    let content = content(report, settings, &folder).await;
     remains(report, &folder);
-    instances(report, known, &folder, content.as_ref());
+    instances(report, settings, &folder, content.as_ref());
     budgets(report, content.as_ref());
-    content.and_then(|content| content.a_job)
+    content.and_then(|content| content.example_job)
 }
 
-/// What is in the store, where there is one.
-async fn content(report: &mut DoctorReport, known: &ResolvedSettings, folder: &Path) -> Option<Content> {
-    let is_none = match Store::look_for(folder) {
+/// Checks the store and returns its content. Returns `None` if there is no readable store.
+async fn content(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Path) -> Option<Content> {
+    let is_none = match Store::try_exists(folder) {
         Ok(is_there) => !is_there,
         Err(error) => error.kind() == ErrorKind::NotADirectory,
     };
     if is_none && StoreUnavailable::of(folder).is_some() {
-        report.skipped("store", "none, and none can be made there");
+        report.skipped("database", "none, and none can be created there");
         return None;
     }
-    let (at, scope, now) = (folder.to_path_buf(), known.scope.clone(), Utc::now());
+    let (at, scope, now) = (folder.to_path_buf(), settings.scope.clone(), Utc::now());
     let examined = tokio::task::spawn_blocking(move || examine(&at, scope.as_ref(), now)).await;
     store(report, folder, examined.ok()?)
 }
 
-/// Free space where the data folder is, or will be.
+/// Checks the free space of the data folder's disk.
 #[cfg(unix)]
 fn disk(report: &mut DoctorReport, folder: &Path) {
     let there = folder.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."));
@@ -80,7 +82,7 @@ fn space(report: &mut DoctorReport, at: &Path, free: u64, has_no_file_left: bool
     if has_no_file_left {
         report.problem(
             "disk",
-            format!("full at {at} (no more files can be made): nothing can be saved or sent"),
+            format!("full at {at} (no more files can be created): nothing can be saved or sent"),
             remedy,
         );
     } else if free < FULL {
@@ -95,23 +97,23 @@ fn space(report: &mut DoctorReport, at: &Path, free: u64, has_no_file_left: bool
 #[cfg(not(unix))]
 fn disk(_report: &mut DoctorReport, _folder: &Path) {}
 
-/// Repairs the store if it is damaged, as the next start would do.
-async fn repair_store(report: &mut DoctorReport, known: &ResolvedSettings, folder: &Path) {
+/// Repairs the store if it is damaged, as the next start would.
+async fn repair_store(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Path) {
     const NAME: &str = "repair";
-    if !Store::is_there(folder) {
+    if !Store::exists(folder) {
         return report.skipped(NAME, "no database to repair");
     }
-    if !RunningInstances::look(folder, known.scope.as_ref()).instances.is_empty() {
-        let says = "not done: another docdeck uses the database";
-        return report.problem(NAME, says, "quit it, then run this again");
+    if !RunningInstances::find(folder, settings.scope.as_ref()).instances.is_empty() {
+        let message = "not done: another docdeck uses the database";
+        return report.problem(NAME, message, "quit it, then run this again");
     }
     match Store::repair(folder, Utc::now()).await {
-        Ok(opened) => match repaired(&opened) {
+        Ok(opened) => match repair_message(&opened) {
             Some(sentence) if opened.rebuilt => report.ok(NAME, sentence),
-            Some(sentence) => report.warning(NAME, sentence, "look for what is missing, then delete the damaged file"),
+            Some(sentence) => report.warning(NAME, sentence, "check what is missing, then delete the damaged file"),
             None => report.ok(NAME, "nothing to repair"),
         },
-        Err(error) => report.problem_said(NAME, unusable(folder, &error).sentence),
+        Err(error) => report.problem_with_remedy(NAME, store_failure(folder, &error).sentence),
     }
 }
 
@@ -123,18 +125,18 @@ fn log(report: &mut DoctorReport, folder: &Path) {
 }
 
 fn store(report: &mut DoctorReport, folder: &Path, examined: Result<Option<Examined>, StoreError>) -> Option<Content> {
-    let Examined { bytes, schema, known, mistakes, content } = match examined {
+    let Examined { bytes, schema, supported: known, faults: mistakes, content } = match examined {
         Ok(Some(examined)) => examined,
         Ok(None) => {
-            report.ok("store", "none yet");
+            report.ok("database", "none yet");
             return None;
         }
         Err(StoreError::Damaged) => {
-            damaged(report, "its pages make no sense");
+            report_damage(report, "its pages can't be read");
             return None;
         }
         Err(StoreError::Busy) => {
-            report.warning("store", "another docdeck kept it locked for too long to be looked at", "try again");
+            report.warning("database", "not checked: another docdeck kept it locked", "try again");
             return None;
         }
         Err(error) => {
@@ -143,67 +145,76 @@ fn store(report: &mut DoctorReport, folder: &Path, examined: Result<Option<Exami
         }
     };
     if let Some(mistake) = mistakes.first() {
-        damaged(report, mistake.as_str());
+        report_damage(report, mistake.as_str());
         return content;
     }
     let path = folder.join(FILE);
     let mode = permissions(&path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
-    let says = format!("sound, {}, schema {schema}{mode}", size(bytes));
-    match (schema < known, is_writable(&path), writing_fails(folder).is_none()) {
-        (true, true, true) => report.ok("store", format!("{says}; the next start brings it to {known}")),
+    let message = format!("intact, {}, schema {schema}{mode}", size(bytes));
+    match (schema < known, is_writable(&path), write_error(folder).is_none()) {
+        (true, true, true) => report.ok("database", format!("{message}; the next start upgrades it to {known}")),
         (true, file, _) => {
-            let says = format!("{says}, but has to be brought to {known} once and can't be written: it can't be used");
+            let message =
+                format!("{message}, but must be upgraded to {known} and can't be written, so it can't be used");
             let remedy =
-                "make its folder writable, or copy it into one that is and choose that one with --data-dir".to_owned();
-            report.problem("store", says, if file { remedy } else { format!("chmod 600 {}", quoted(&path)) });
+                "make its folder writable, or copy it to a writable one and choose that with --data-dir".to_owned();
+            report.problem(
+                "database",
+                message,
+                if file { remedy } else { format!("chmod 600 {}", shell_quoted(&path)) },
+            );
         }
-        (false, true, _) => report.ok("store", says),
+        (false, true, _) => report.ok("database", message),
         (false, false, _) => {
-            let says = format!("{says}, but can't be written: nothing can be saved or sent");
-            report.problem("store", says, format!("chmod 600 {}", quoted(&path)));
+            let message = format!("{message}, but can't be written: nothing can be saved or sent");
+            report.problem("database", message, format!("chmod 600 {}", shell_quoted(&path)));
         }
     }
     if let Some(content) = &content {
-        jobs(report, content);
+        report_jobs(report, content);
     }
     content
 }
 
-/// SQLite says of many things that they can't be opened; the system knows more.
+/// Explains why the store can't be opened, since SQLite reports one error for several causes.
 fn unopened(report: &mut DoctorReport, path: &Path, error: &StoreError) {
     if path.is_dir() {
-        report.problem("store", format!("{FILE} is a folder, no file"), format!("move {} away", quoted(path)));
+        report.problem(
+            "database",
+            format!("{FILE} is a folder, not a file"),
+            format!("move {} away", shell_quoted(path)),
+        );
     } else if is_denied(path) {
-        let remedy = format!("as its owner: chmod 600 {}", quoted(path));
-        report.problem("store", format!("{FILE} can't be read: its permissions forbid it"), remedy);
+        let remedy = format!("as its owner: chmod 600 {}", shell_quoted(path));
+        report.problem("database", format!("{FILE} can't be read: permission denied"), remedy);
     } else {
-        report.problem_said("store", error.failure().sentence.to_string());
+        report.problem_with_remedy("database", error.failure().message.to_string());
     }
 }
 
-fn damaged(report: &mut DoctorReport, why: &str) {
-    let remedy = "recover what can be read with `docdeck doctor --repair`; the next start does so as well, and the damaged file \
-                  is kept";
-    report.problem("store", format!("damaged: {why}"), remedy);
+fn report_damage(report: &mut DoctorReport, why: &str) {
+    let remedy = "recover what can be read with `docdeck doctor --repair`, or start docdeck, which does the same; the \
+                  damaged file is kept";
+    report.problem("database", format!("damaged: {why}"), remedy);
 }
 
-fn jobs(report: &mut DoctorReport, content: &Content) {
-    let Content { jobs, jobs_here, undelivered, queued, paused, drafts, .. } = content;
-    let held = match paused {
+fn report_jobs(report: &mut DoctorReport, content: &Content) {
+    let Content { jobs, jobs_in_project: jobs_here, undelivered, queued, paused, drafts, .. } = content;
+    let paused = match paused {
         0 => String::new(),
-        n => format!(", {n} paused until `p` in the dashboard lets them go"),
+        n => format!(", {n} paused (`p` in the dashboard resumes them)"),
     };
-    let says = format!(
-        "{jobs} known here, {jobs_here} of this project; {} queued{held}, {}",
+    let message = format!(
+        "{jobs} tracked, {jobs_here} in this project; {} queued{paused}, {}",
         of(*queued, "prompt"),
         of(*drafts, "draft")
     );
     match *undelivered {
-        0 => report.ok("jobs", says),
+        0 => report.ok("jobs", message),
         n => report.warning(
             "jobs",
-            format!("{says}; {} undelivered", of(n, "prompt")),
-            "the dashboard lists them first; ! decides",
+            format!("{message}; {} undelivered", of(n, "prompt")),
+            "the dashboard lists them first; press ! to resolve them",
         ),
     }
 }
@@ -212,42 +223,52 @@ fn of(count: i64, what: &str) -> String {
     plural(usize::try_from(count).unwrap_or_default(), what)
 }
 
-/// Stores that were moved aside, and word of a damaged page.
+/// Reports damaged stores that were moved aside, and a damaged page that an earlier run found.
 fn remains(report: &mut DoctorReport, folder: &Path) {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
     let aside = names.iter().filter(|name| name.starts_with("docdeck-corrupt-") && name.ends_with(".db")).count();
     if aside > 0 {
-        let kept = if aside == 1 { "1 damaged file is" } else { &format!("{aside} damaged files are") };
-        let says = format!("{kept} kept (docdeck-corrupt-*.db); what could be read was recovered from it");
-        report.warning("old stores", says, "delete it once nothing is missing");
+        let files = if aside == 1 { "1 damaged file" } else { &format!("{aside} damaged files") };
+        let message = format!("{files} (docdeck-corrupt-*.db), from which the readable data was recovered");
+        report.warning("old databases", message, "delete it if nothing is missing");
     }
-    if Store::is_noted_damaged(folder) {
-        report.warning("old stores", "a run met a damaged page", "the next start reads every page before it goes on");
+    if Store::is_marked_damaged(folder) {
+        report.warning("old databases", "an earlier run found a damaged page", "the next start checks every page");
     }
 }
 
-fn instances(report: &mut DoctorReport, known: &ResolvedSettings, folder: &Path, content: Option<&Content>) {
-    let alive = RunningInstances::look(folder, known.scope.as_ref());
+fn instances(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Path, content: Option<&Content>) {
+    let alive = RunningInstances::find(folder, settings.scope.as_ref());
     let processes: Vec<&str> = alive.instances.iter().map(|name| name.split('-').next().unwrap_or(name)).collect();
-    let held = |held| if held { "held" } else { "free" };
-    let leases = format!("leases: polling {}, sending {}", held(alive.polls), held(alive.dispatches));
     match processes.as_slice() {
-        [] => report.ok("running", format!("no other docdeck; {leases}")),
-        some => report.ok("running", format!("process {}; {leases}", some.join(", "))),
+        [] => report.ok("running", "no other docdeck is running"),
+        some => {
+            let does = match (alive.polls, alive.dispatches) {
+                (true, true) => "checks jobs and sends prompts",
+                (true, false) => "checks jobs, doesn't send prompts",
+                (false, true) => "sends prompts, doesn't check jobs",
+                (false, false) => "neither checks jobs nor sends prompts",
+            };
+            report.ok("running", format!("process {}; {does}", some.join(", ")));
+        }
     }
     let senders = content.map(|content| content.senders.as_slice()).unwrap_or_default();
     let dead = senders.iter().filter(|name| !alive.instances.contains(name)).count();
     if dead > 0 {
-        let says = "a docdeck that ended while sending left a prompt behind";
-        report.warning("sending", says, "the next dashboard lists it as unconfirmed, and asks what is to become of it");
+        let message = "docdeck ended while it was sending a prompt";
+        report.warning(
+            "sending",
+            message,
+            "start the dashboard, which lists it as unconfirmed, and press ! to resolve it",
+        );
     }
 }
 
 fn budgets(report: &mut DoctorReport, content: Option<&Content>) {
-    report.begin("Budgets, as used here in the last hour");
+    report.begin("Requests in the last hour, this computer");
     let Some(content) = content.filter(|content| !content.budgets.is_empty()) else {
-        return report.skipped("budgets", "without a store and a project nothing is known of them");
+        return report.skipped("requests", "unknown without a database and a project");
     };
     for (limited, budget) in &content.budgets {
         let Budget { used, limit, resets_at, blocked } = budget;
@@ -256,13 +277,13 @@ fn budgets(report: &mut DoctorReport, content: Option<&Content>) {
         let name = limited_name(*limited);
         match blocked {
             Some(wait) => {
-                let says = format!("{used} of {limit}, and the service reported that the limit is reached");
+                let message = format!("{used} of {limit}, but the service reported that the limit is reached");
                 let when = match wait.is_estimate {
-                    true => "in about a minute (an estimate: the service named no time)".to_owned(),
+                    true => "in about a minute (estimated, the service gave no time)".to_owned(),
                     false => format!("at {}", wait.until.format("%H:%M:%S UTC")),
                 };
                 let goes = format!("queued prompts are sent {when} if docdeck is running; paused ones stay");
-                report.warning(name, says, goes);
+                report.warning(name, message, goes);
             }
             None if budget.left() == 0 => {
                 report.warning(
@@ -280,7 +301,7 @@ fn limited_name(limited: RateLimited) -> &'static str {
     limited.word()
 }
 
-/// Bytes for people: 24.1 MB.
+/// A size for people, like 24.1 MB.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),

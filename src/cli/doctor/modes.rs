@@ -1,52 +1,52 @@
-//! Who may read and write what docdeck keeps (design: the data folder 0700, its files 0600), and how to mend it. Looks only.
+//! Checks the permissions of docdeck's folders and files: 0700 for the data folder, 0600 for its files.
 
-use super::super::data_folder::{quoted, writing_fails};
+use super::super::data_folder::{shell_quoted, write_error};
 use super::report::DoctorReport;
 use std::path::{Path, PathBuf};
 
-/// Anybody but the owner, and their right to write.
+/// The permission bits of other users, and those to write.
 const OTHERS: u32 = 0o077;
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The folder of the configuration: others may look into it, as long as they can change nothing.
+/// Checks the configuration folder, which other users may read but not change.
 pub(super) fn config_folder(report: &mut DoctorReport, folder: &Path) {
     let shown = folder.display();
     match permissions(folder) {
         Some(mode) if mode & OTHERS_WRITE != 0 => {
-            let says =
-                format!("{shown}, mode {mode:o}: others can put another config.toml there, which names what is run");
-            report.warning("config folder", says, format!("chmod go-w {}", quoted(folder)));
+            let message =
+                format!("{shown}, mode {mode:o}: other users can replace config.toml, which names programs to run");
+            report.warning("config folder", message, format!("chmod go-w {}", shell_quoted(folder)));
         }
         Some(mode) => report.ok("config folder", format!("{shown}, mode {mode:o}")),
         None => report.ok("config folder", format!("{shown}")),
     }
 }
 
-/// The folder of record and log.
+/// Checks the folder of the store and the log.
 pub(super) fn data_folder(report: &mut DoctorReport, folder: &Path) {
     let (shown, name) = (folder.display(), "data folder");
-    if let Some(why) = writing_fails(folder) {
-        let says = format!("{shown} can't be written ({why}): nothing can be saved or sent");
+    if let Some(why) = write_error(folder) {
+        let message = format!("{shown} can't be written ({why}): nothing can be saved or sent");
         let remedy = match why.as_str() {
-            "permission denied" => format!("chmod 700 {}, or choose another one with --data-dir", quoted(folder)),
+            "permission denied" => format!("chmod 700 {}, or choose another one with --data-dir", shell_quoted(folder)),
             _ => "choose another one with --data-dir".to_owned(),
         };
-        return report.problem(name, says, remedy);
+        return report.problem(name, message, remedy);
     }
-    let remedy = || format!("chmod 700 {}, unless others keep things there as well", quoted(folder));
+    let remedy = || format!("chmod 700 {}, unless other users need it", shell_quoted(folder));
     match permissions(folder) {
         Some(mode) if mode & OTHERS_WRITE != 0 => {
-            report.warning(name, format!("{shown}, mode {mode:o}: others can write in it"), remedy());
+            report.warning(name, format!("{shown}, mode {mode:o}: other users can write to it"), remedy());
         }
         Some(mode) if mode & OTHERS != 0 => {
-            report.warning(name, format!("{shown}, mode {mode:o}: others can look into it"), remedy());
+            report.warning(name, format!("{shown}, mode {mode:o}: other users can read it"), remedy());
         }
         Some(mode) => report.ok(name, format!("{shown}, mode {mode:o}")),
         None => report.ok(name, format!("{shown}")),
     }
 }
 
-/// The files in it: prompts and jobs are in the record, requests in the log.
+/// Checks the files in the data folder: the store has prompts and jobs, the log has requests.
 pub(super) fn data_files(report: &mut DoctorReport, folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_ours = |path: &PathBuf| {
@@ -65,18 +65,18 @@ pub(super) fn data_files(report: &mut DoctorReport, folder: &Path) {
         return;
     }
     if open.is_empty() {
-        return report.ok("files", "yours alone: nobody else can read or write one");
+        return report.ok("files", "only you can read and write them");
     }
     let names: Vec<String> = open
         .iter()
         .map(|(path, mode)| format!("{} {mode:o}", path.file_name().unwrap_or_default().to_string_lossy()))
         .collect();
-    let paths: Vec<String> = open.iter().map(|(path, _)| quoted(path)).collect();
-    let says = format!("open to others by their modes: {}", names.join(", "));
-    report.warning("files", says, format!("chmod 600 {}", paths.join(" ")));
+    let paths: Vec<String> = open.iter().map(|(path, _)| shell_quoted(path)).collect();
+    let message = format!("other users have access: {}", names.join(", "));
+    report.warning("files", message, format!("chmod 600 {}", paths.join(" ")));
 }
 
-/// The permission bits; none where there are no such.
+/// The permission bits. Returns `None` if the platform has none.
 pub(super) fn permissions(path: &Path) -> Option<u32> {
     #[cfg(unix)]
     {
@@ -90,7 +90,7 @@ pub(super) fn permissions(path: &Path) -> Option<u32> {
     }
 }
 
-/// Whether this user may write it, asked without writing.
+/// Whether this user may write to the path, checked without writing.
 pub(super) fn is_writable(path: &Path) -> bool {
     #[cfg(unix)]
     {

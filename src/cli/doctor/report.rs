@@ -1,5 +1,5 @@
-//! What the doctor found, as lines for people and as JSON. Made to be pasted where everybody reads it: whatever a check says,
-//! the key and ids do not leave this file, and the home folder is `~`.
+//! The doctor's report, as lines for people and as JSON. Because reports are posted in public, the key is removed, ids
+//! are shortened, and the home folder is written as `~` in everything that a check reports.
 
 use crate::model::colors::ColorRole;
 use crate::model::endpoint::ApiKey;
@@ -8,15 +8,15 @@ use crate::model::text::CleanText;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// How a thing is.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CheckState {
     Ok,
-    /// It works, and will be in the way one day.
+    /// It works, but may cause trouble.
     Warning,
-    /// It does not work.
+    /// It doesn't work.
     Problem,
-    /// Not looked at, and why.
+    /// It was not checked.
     Skipped,
 }
 
@@ -30,7 +30,7 @@ impl CheckState {
         }
     }
 
-    fn meaning(self) -> ColorRole {
+    fn role(self) -> ColorRole {
         match self {
             Self::Ok => ColorRole::Good,
             Self::Warning => ColorRole::Warning,
@@ -40,32 +40,32 @@ impl CheckState {
     }
 }
 
-/// One line.
+/// One check of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DoctorCheck {
     pub(super) section: &'static str,
     pub(super) name: &'static str,
     pub(super) state: CheckState,
-    pub(super) says: String,
+    pub(super) message: String,
     /// What to do about it.
     pub(super) remedy: Option<String>,
 }
 
-/// What must not be read by everybody.
+/// What the report must not contain.
 #[derive(Debug, Default)]
-pub(super) struct Private {
+pub(super) struct PrivateData {
     pub(super) key: Option<ApiKey>,
-    /// Ids of project and organization.
+    /// The ids of project and organization.
     pub(super) ids: Vec<String>,
     pub(super) home: Option<PathBuf>,
 }
 
-/// Shortest id that is struck out wherever it stands: a shorter one is a word.
+/// Shorter ids are not masked in texts, because they may be ordinary words.
 const SHORTEST_ID: usize = 4;
 
-impl Private {
-    /// The text, fit for everybody.
-    fn strike(&self, text: &str) -> String {
+impl PrivateData {
+    /// Masks private data in the text.
+    fn mask(&self, text: &str) -> String {
         let mut text = redacted_setting(text).into_owned();
         if let Some(key) = &self.key {
             text = Redactor::new(key).redacted(&text).into_owned();
@@ -74,84 +74,83 @@ impl Private {
             text = text.replace(id.as_str(), &masked(id));
         }
         let home = self.home.as_ref().and_then(|home| home.to_str()).filter(|home| home.len() > 1);
-        home.map_or(text.clone(), |home| at_home(&text, home))
+        home.map_or(text.clone(), |home| with_tilde(&text, home))
     }
 }
 
-/// The text with `~` for the home folder, also where nothing comes after it; not for a folder beside it.
-fn at_home(text: &str, home: &str) -> String {
+/// Replaces the home folder with `~`, but not another folder whose name begins with the same characters.
+fn with_tilde(text: &str, home: &str) -> String {
     let mut parts = text.split(home);
     let mut short = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let goes_on = part.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
-        short.push_str(if goes_on { home } else { "~" });
+        let is_other_name = part.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+        short.push_str(if is_other_name { home } else { "~" });
         short.push_str(part);
     }
     short
 }
 
-/// The beginning of an id: enough to tell one's own projects apart, too little for others.
+/// A prefix of the id: enough for users to tell their projects apart, but useless to others.
 pub(super) fn masked(id: &str) -> String {
     let head: String = id.chars().take(if id.chars().count() > 8 { 4 } else { 0 }).collect();
     format!("{head}***")
 }
 
-/// All that was found.
 #[derive(Debug, Default)]
 pub(super) struct DoctorReport {
     pub(super) checks: Vec<DoctorCheck>,
-    pub(super) private: Private,
+    pub(super) private: PrivateData,
     section: &'static str,
 }
 
 impl DoctorReport {
-    /// What is found from now on belongs under this heading.
+    /// Starts a section; later checks belong to it.
     pub(super) fn begin(&mut self, section: &'static str) {
         self.section = section;
     }
 
-    pub(super) fn ok(&mut self, name: &'static str, says: impl Into<String>) {
-        self.add(name, CheckState::Ok, says.into(), None);
+    pub(super) fn ok(&mut self, name: &'static str, message: impl Into<String>) {
+        self.add(name, CheckState::Ok, message.into(), None);
     }
 
     pub(super) fn skipped(&mut self, name: &'static str, why: impl Into<String>) {
         self.add(name, CheckState::Skipped, why.into(), None);
     }
 
-    pub(super) fn warning(&mut self, name: &'static str, says: impl Into<String>, remedy: impl Into<String>) {
-        self.add(name, CheckState::Warning, says.into(), Some(remedy.into()));
+    pub(super) fn warning(&mut self, name: &'static str, message: impl Into<String>, remedy: impl Into<String>) {
+        self.add(name, CheckState::Warning, message.into(), Some(remedy.into()));
     }
 
-    pub(super) fn problem(&mut self, name: &'static str, says: impl Into<String>, remedy: impl Into<String>) {
-        self.add(name, CheckState::Problem, says.into(), Some(remedy.into()));
+    pub(super) fn problem(&mut self, name: &'static str, message: impl Into<String>, remedy: impl Into<String>) {
+        self.add(name, CheckState::Problem, message.into(), Some(remedy.into()));
     }
 
-    /// A sentence that says already what to do.
-    pub(super) fn problem_said(&mut self, name: &'static str, sentence: impl Into<String>) {
+    /// Adds a problem whose message already contains the remedy.
+    pub(super) fn problem_with_remedy(&mut self, name: &'static str, sentence: impl Into<String>) {
         self.add(name, CheckState::Problem, sentence.into(), None);
     }
 
-    fn add(&mut self, name: &'static str, state: CheckState, says: String, remedy: Option<String>) {
-        self.checks.push(DoctorCheck { section: self.section, name, state, says, remedy });
+    fn add(&mut self, name: &'static str, state: CheckState, message: String, remedy: Option<String>) {
+        self.checks.push(DoctorCheck { section: self.section, name, state, message, remedy });
     }
 
-    /// How many lines are of this state.
+    /// The number of checks in this state.
     pub(super) fn count(&self, state: CheckState) -> usize {
         self.checks.iter().filter(|check| check.state == state).count()
     }
 
     fn clean(&self, text: &str) -> String {
-        self.private.strike(CleanText::line(text).as_str())
+        self.private.mask(CleanText::line(text).as_str())
     }
 
-    /// The stable shape of `--json`.
+    /// The report as JSON; its fields are stable.
     pub(super) fn json(&self, head: &ReportHead) -> Value {
         let checks = self.checks.iter().map(|check| {
             json!({
                 "section": check.section,
                 "check": check.name,
                 "state": check.state.word(),
-                "says": self.clean(&check.says),
+                "says": self.clean(&check.message),
                 "remedy": check.remedy.as_deref().map(|remedy| self.clean(remedy)),
             })
         });
@@ -166,7 +165,7 @@ impl DoctorReport {
         })
     }
 
-    /// Lines for people, at most so wide where the width is known; `paint` gives a text the colour of its meaning.
+    /// The report for people, wrapped to `width` if given; `paint` adds the colour of a role to a text.
     pub(super) fn lines(
         &self,
         head: &ReportHead,
@@ -184,10 +183,10 @@ impl DoctorReport {
             let state = format!("{:7}", check.state.word());
             let label = format!(
                 "  {}  {}",
-                paint(check.state.meaning(), &state),
+                paint(check.state.role(), &state),
                 paint(ColorRole::Muted, &format!("{:13}", check.name))
             );
-            let mut rest = wrapped(&self.clean(&check.says), width).into_iter();
+            let mut rest = wrapped(&self.clean(&check.message), width).into_iter();
             lines.push(format!("{label} {}", rest.next().unwrap_or_default()).trim_end().to_owned());
             lines.extend(rest.map(|line| format!("{MARGIN}{line}")));
             let remedy = check.remedy.iter().flat_map(|remedy| wrapped(&format!("> {}", self.clean(remedy)), width));
@@ -204,36 +203,36 @@ impl DoctorReport {
             n => format!("{n} {one}s"),
         };
         match (self.count(CheckState::Problem), self.count(CheckState::Warning)) {
-            (0, 0) => "Nothing is wrong.".to_owned(),
-            (0, warnings) => format!("Nothing is wrong; {} to look at.", some(warnings, "warning")),
+            (0, 0) => "No problems.".to_owned(),
+            (0, warnings) => format!("No problems, {}.", some(warnings, "warning")),
             (problems, 0) => format!("{}.", some(problems, "problem")),
             (problems, warnings) => format!("{}, {}.", some(problems, "problem"), some(warnings, "warning")),
         }
     }
 }
 
-/// Before the first word of a line that goes on: two, a state, two, a name, one.
+/// The indent of a continued line: 2 spaces, state (7), 2 spaces, name (13), 1 space.
 const MARGIN: &str = "                         ";
 
-/// What stands over it all.
+/// The heading of the report.
 #[derive(Debug)]
 pub(super) struct ReportHead {
     pub(super) version: String,
     pub(super) platform: String,
-    /// RFC 3339, UTC.
+    /// RFC 3339 in UTC.
     pub(super) at: String,
 }
 
-/// Words on lines behind the margin; one line where no width is known.
+/// The text wrapped to the width right of the margin, or one line without a width.
 fn wrapped(text: &str, width: Option<usize>) -> Vec<String> {
     use unicode_width::UnicodeWidthStr as _;
-    let Some(room) = width.map(|width| width.saturating_sub(MARGIN.len()).max(24)) else {
+    let Some(columns) = width.map(|width| width.saturating_sub(MARGIN.len()).max(24)) else {
         return vec![text.to_owned()];
     };
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
-            Some(line) if line.width() + 1 + word.width() <= room => {
+            Some(line) if line.width() + 1 + word.width() <= columns => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -261,7 +260,7 @@ mod tests {
             "The service says: mint_5ecret of 66f1c0ffee99 is unknown",
             "put a new one into /home/me/key",
         );
-        report.private = Private {
+        report.private = PrivateData {
             key: ApiKey::new("mint_5ecret"),
             ids: vec!["66f1c0ffee99".into()],
             home: Some("/home/me".into()),
@@ -270,19 +269,19 @@ mod tests {
     }
 
     #[test]
-    fn neither_key_nor_ids_nor_the_home_folder_are_told() {
-        let said =
+    fn the_report_contains_neither_key_nor_ids_nor_the_home_folder() {
+        let outputs =
             [report().lines(&head(), None, |_, text| text.to_owned()).join("\n"), report().json(&head()).to_string()];
-        for said in said {
+        for output in outputs {
             for private in ["5ecret", "c0ffee", "/home/me"] {
-                assert!(!said.contains(private), "{private}: {said}");
+                assert!(!output.contains(private), "{private}: {output}");
             }
-            assert!(said.contains("~/.config/docdeck/config.toml") && said.contains("66f1***"), "{said}");
+            assert!(output.contains("~/.config/docdeck/config.toml") && output.contains("66f1***"), "{output}");
         }
     }
 
     #[test]
-    fn lines_are_aligned_and_wrapped_where_a_width_is_known() {
+    fn lines_are_aligned_and_wrapped() {
         let lines = report().lines(&head(), Some(58), |_, text| text.to_owned());
         assert_eq!(
             lines,
@@ -303,25 +302,25 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_counts_what_is_wrong() {
+    fn the_verdict_counts_problems_and_warnings() {
         let mut report = report();
         report.warning("clock", "is off", "set it");
         report.warning("file", "is old", "renew it");
         assert_eq!(report.verdict(), "1 problem, 2 warnings.");
-        assert_eq!(DoctorReport::default().verdict(), "Nothing is wrong.");
+        assert_eq!(DoctorReport::default().verdict(), "No problems.");
         let shape = report.json(&head());
         assert_eq!((&shape["ok"], &shape["problems"], &shape["warnings"]), (&json!(false), &json!(1), &json!(2)));
         assert_eq!(shape["checks"][1]["state"], "problem");
     }
 
     #[test]
-    fn the_home_folder_is_a_tilde_and_the_one_beside_it_is_not() {
-        assert_eq!(at_home("/home/me, /home/me/x, /home/me", "/home/me"), "~, ~/x, ~");
-        assert_eq!(at_home("/home/me2/x", "/home/me"), "/home/me2/x");
+    fn only_the_home_folder_itself_becomes_a_tilde() {
+        assert_eq!(with_tilde("/home/me, /home/me/x, /home/me", "/home/me"), "~, ~/x, ~");
+        assert_eq!(with_tilde("/home/me2/x", "/home/me"), "/home/me2/x");
     }
 
     #[test]
-    fn a_short_id_is_masked_whole() {
+    fn a_short_id_is_masked_completely() {
         assert_eq!((masked("docs").as_str(), masked("66f1c0ffee99").as_str()), ("***", "66f1***"));
     }
 }

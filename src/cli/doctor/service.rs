@@ -1,5 +1,5 @@
-//! The way to the service and one request over it. A look at a job is no limited operation (api.md: limits), and tells
-//! whether the key is taken; nothing is sent that could change anything.
+//! Checks the route to the service, then the key with one request for a job, which counts against no limit and changes
+//! nothing.
 
 use super::report::DoctorReport;
 use super::settings::ResolvedSettings;
@@ -10,32 +10,32 @@ use crate::model::job::{JobId, RemoteJob};
 use chrono::{TimeDelta, Utc};
 use std::time::Duration;
 
-/// How long the doctor waits: it is to be done before anybody loses patience.
+/// Timeouts of the request, short enough for an interactive command.
 pub(super) const CONNECT: Duration = Duration::from_secs(5);
 pub(super) const ANSWER: Duration = Duration::from_secs(15);
-/// A job that nobody has.
-const NOBODYS: &str = "docdeck-doctor-looks-for-no-job";
-/// From how far off a clock is worth a word, and from how far certificates begin to look wrong.
+/// The id of a job that doesn't exist.
+const PROBE_JOB: &str = "docdeck-doctor-looks-for-no-job";
+/// A clock that is this far off is a warning; from the second value on, valid certificates can look expired.
 const CLOCK_OFF: TimeDelta = TimeDelta::seconds(30);
 const CLOCK_WRONG: TimeDelta = TimeDelta::hours(12);
 
-/// Proxy and certificates; asks nothing.
-pub(super) fn check_route(report: &mut DoctorReport, known: &ResolvedSettings) {
+/// Checks proxy and certificates, without a request.
+pub(super) fn check_route(report: &mut DoctorReport, settings: &ResolvedSettings) {
     report.begin("Network");
-    // The way is the same for every project.
-    let scope = Scope { base_url: known.base_url.clone(), project: "x".to_owned(), organization: None };
-    // Why not stands above.
-    let Ok(route) = Route::to(&scope) else { return report.skipped("proxy", "the base URL can't be used") };
+    // The route is the same for every project.
+    let scope = Scope { base_url: settings.base_url.clone(), project: "x".to_owned(), organization: None };
+    // The report already has the reason.
+    let Ok(route) = Route::for_scope(&scope) else { return report.skipped("proxy", "the base URL can't be used") };
     for variable in &route.unusable {
-        let says = format!("{variable} is set, but holds no address, so it is passed over");
-        report.warning("proxy", says, format!("write it like http://proxy.example:3128, or unset {variable}"));
+        let message = format!("{variable} is set but contains no address, so it is ignored");
+        report.warning("proxy", message, format!("write it like http://proxy.example:3128, or unset {variable}"));
     }
     report.ok(
         "proxy",
         match &route.proxy {
-            Proxy::Loopback => "none: this computer is never reached through one".to_owned(),
+            Proxy::Loopback => "none: not used for this computer".to_owned(),
             Proxy::None => "none".to_owned(),
-            Proxy::LeftOut { variable } => format!("none: NO_PROXY leaves out {} ({variable} is set)", route.host),
+            Proxy::Excluded { variable } => format!("none: NO_PROXY excludes {} ({variable} is set)", route.host),
             Proxy::Through { variable, address, with_credentials: false } => format!("{address} ({variable})"),
             Proxy::Through { variable, address, with_credentials: true } => {
                 format!("{address} ({variable}, with user and password)")
@@ -43,43 +43,43 @@ pub(super) fn check_route(report: &mut DoctorReport, known: &ResolvedSettings) {
         },
     );
     if !route.encrypted {
-        return report.ok("certificates", "not needed: no TLS to this computer itself");
+        return report.ok("certificates", "not needed: no TLS to this computer");
     }
-    let own = known.roots.as_ref().map_or(0, crate::api::ExtraRoots::count);
-    let more = if own > 0 { format!(", and {own} of ca_file") } else { String::new() };
+    let extra = settings.roots.as_ref().map_or(0, crate::api::ExtraRoots::count);
+    let more = if extra > 0 { format!(", {extra} from ca_file") } else { String::new() };
     match system_roots() {
-        Some(0) if own == 0 => report.problem(
+        Some(0) if extra == 0 => report.problem(
             "certificates",
-            "this computer has no root certificates, so no secure connection can come about",
-            "install the package ca-certificates, or name a file of them with ca_file in the profile or SSL_CERT_FILE",
+            "this computer has no root certificates, so no secure connection is possible",
+            "install the package ca-certificates, or name a certificate file with ca_file in the profile or SSL_CERT_FILE",
         ),
-        Some(n) => report.ok("certificates", format!("{n} of the system{more}")),
-        None => report.ok("certificates", format!("the system's own checks{more}")),
+        Some(n) => report.ok("certificates", format!("{n} from the system{more}")),
+        None => report.ok("certificates", format!("checked by the system{more}")),
     }
 }
 
-/// Connection, key and clock, by one look at a job.
+/// Checks connection, key and clock with one request for a job.
 pub(super) async fn check_answer(
     report: &mut DoctorReport,
-    known: &ResolvedSettings,
+    settings: &ResolvedSettings,
     job: Option<JobId>,
     offline: bool,
 ) {
     report.begin("Service");
     if offline {
-        return report.skipped("request", "--offline: the service was not asked");
+        return report.skipped("request", "not sent because of --offline");
     }
-    let Some(client) = &known.client else {
-        return report.skipped("request", "without a key, a project and a base URL");
+    let Some(client) = &settings.client else {
+        return report.skipped("request", "not sent: key, project or base URL is missing");
     };
     let is_known = job.is_some();
-    let Some(id) = job.or_else(|| JobId::new(NOBODYS)) else { return };
+    let Some(id) = job.or_else(|| JobId::new(PROBE_JOB)) else { return };
     let before = Utc::now();
     let answer = client.get_job(&id).await;
     if let Err(error @ ApiError::NotReached { cause, .. }) = &answer.result {
         let name =
             if matches!(cause, ConnectError::Tls(_) | ConnectError::NoCertificates(_)) { "TLS" } else { "connection" };
-        return report.problem_said(name, error.to_string());
+        return report.problem_with_remedy(name, error.to_string());
     }
     connection(report, client, &answer);
     key(report, &answer, is_known);
@@ -88,38 +88,38 @@ pub(super) async fn check_answer(
 
 fn connection(report: &mut DoctorReport, client: &Client, answer: &ApiAnswer<RemoteJob>) {
     let took = answer.took.as_millis();
-    let encrypted = Route::to(client.scope()).is_ok_and(|route| route.encrypted);
-    let tls = if encrypted { "TLS agreed on, the certificate is trusted" } else { "without TLS, on this computer" };
+    let encrypted = Route::for_scope(client.scope()).is_ok_and(|route| route.encrypted);
+    let tls = if encrypted { "TLS, certificate trusted" } else { "without TLS, on this computer" };
     report.ok("connection", format!("{tls}; answered in {took} ms"));
 }
 
 fn key(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, is_known: bool) {
-    let write = "write is only known by use: nothing was sent";
+    let write = "write access is not tested";
     if let Err(ApiError::NotFound { words, is_page: false, .. }) = &answer.result
         && let Some(failure) = no_project(words)
     {
-        return report.problem_said("project", failure.sentence.to_string());
+        return report.problem_with_remedy("project", failure.message.to_string());
     }
     match &answer.result {
-        Ok(_) => report.ok("key", format!("read works (a job was looked at); {write}")),
+        Ok(_) => report.ok("key", format!("read access works (a job was loaded); {write}")),
         Err(ApiError::NotFound { is_page: false, .. }) if !is_known => {
-            report.ok("key", format!("read works (404 for a job that nobody has, as it should be); {write}"));
+            report.ok("key", format!("read access works (probe job not found, as expected); {write}"));
         }
         Err(ApiError::NotFound { is_page: false, .. }) => report.warning(
             "key",
-            format!("taken, but the service does not know a job that is known here (404); {write}"),
-            "check the project id; a job that was deleted there is marked as gone at the next look",
+            format!("accepted, but the service doesn't have a tracked job (404); {write}"),
+            "check the project id; if the job was deleted, the next check marks it as gone",
         ),
         Err(error @ ApiError::Limited { .. }) => {
-            report.warning("key", error.to_string(), "a look at a job has no documented limit; wait, then try again");
+            report.warning("key", error.to_string(), "loading a job has no documented limit; wait, then try again");
         }
-        Err(error) => report.problem_said("key", error.to_string()),
+        Err(error) => report.problem_with_remedy("key", error.to_string()),
     }
 }
 
 fn clock(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, before: crate::model::Time) {
-    let Some(date) = answer.date else { return report.skipped("clock", "the service tells no time") };
-    // The answer was made somewhere between the two moments, and its time has whole seconds.
+    let Some(date) = answer.date else { return report.skipped("clock", "the service sent no time") };
+    // The service answered between the two times, and its time has whole seconds.
     let after = Utc::now();
     let off = if date > after {
         date - after
@@ -129,14 +129,13 @@ fn clock(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, before: crate
         TimeDelta::zero()
     };
     let way = if date > after { "behind" } else { "ahead of" };
-    let says = format!("{} s {way} the service's", off.num_seconds());
-    let remedy =
-        "set this computer's clock (timedatectl set-ntp true); docdeck goes by the service's time all the same";
+    let message = format!("{} s {way} the service's", off.num_seconds());
+    let remedy = "set this computer's clock (timedatectl set-ntp true); until then docdeck uses the service's time";
     if off >= CLOCK_WRONG {
-        report.problem("clock", says, remedy);
+        report.problem("clock", message, remedy);
     } else if off >= CLOCK_OFF {
-        report.warning("clock", says, remedy);
+        report.warning("clock", message, remedy);
     } else {
-        report.ok("clock", if off.num_seconds() == 0 { "as the service's".to_owned() } else { says });
+        report.ok("clock", if off.num_seconds() == 0 { "same as the service's".to_owned() } else { message });
     }
 }

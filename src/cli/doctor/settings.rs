@@ -1,7 +1,7 @@
-//! The configuration: what it is and where each value comes from, by the rules of [`crate::config`], but going on after a
+//! Checks the configuration and where each value comes from, by the rules of [`crate::config`], but continues after a
 //! mistake.
 
-use super::super::data_folder::quoted;
+use super::super::data_folder::shell_quoted;
 use super::modes::permissions;
 use super::report::{DoctorReport, masked};
 use crate::api::{Client, ClientOptions, ExtraRoots};
@@ -16,32 +16,32 @@ use crate::model::endpoint::{ApiKey, KEY_VARIABLE, Scope};
 use crate::model::setup::DEFAULT_BASE_URL;
 use std::path::{Path, PathBuf};
 
-/// What was made out of the configuration, as far as it goes.
+/// The settings that could be resolved.
 #[derive(Debug)]
 pub(super) struct ResolvedSettings {
     pub(super) scope: Option<Scope>,
-    /// Known also where no project is.
+    /// Set even if there is no project.
     pub(super) base_url: String,
     pub(super) client: Option<Client>,
     pub(super) data_folder: Option<PathBuf>,
     pub(super) config: Option<PathBuf>,
-    pub(super) look: DisplaySettings,
-    /// Of `ca_file`.
+    pub(super) display: DisplaySettings,
+    /// The certificates of `ca_file`.
     pub(super) roots: Option<ExtraRoots>,
-    /// The program that gets copies.
+    /// The program that receives copied text.
     pub(super) clipboard: Vec<String>,
 }
 
-const SET_UP: &str = "`docdeck init` asks for what is needed and writes the file";
+const SET_UP: &str = "run `docdeck init`, which writes the file";
 
-/// Looks at it all. Reads the key, so a key command is run.
+/// Checks the configuration. Reads the key, so a key command is run.
 pub(super) async fn check(report: &mut DoctorReport, flags: &Flags, environment: &Environment) -> ResolvedSettings {
     report.begin("Configuration");
     let path = sources::config_path(flags, environment);
     let found = match &path {
         Ok(path) => config_file(report, path),
         Err(error) => {
-            report.problem_said("file", error.to_string());
+            report.problem_with_remedy("file", error.to_string());
             LoadedFile { file: ConfigFile::default(), readable_by_others: false }
         }
     };
@@ -54,7 +54,7 @@ pub(super) async fn check(report: &mut DoctorReport, flags: &Flags, environment:
             (name.value, profile.unwrap_or(&nothing))
         }
         Err(error) => {
-            report.problem_said("profile", error.to_string());
+            report.problem_with_remedy("profile", error.to_string());
             (String::new(), &nothing)
         }
     };
@@ -63,11 +63,11 @@ pub(super) async fn check(report: &mut DoctorReport, flags: &Flags, environment:
     let key = key_line(report, environment, scope.as_ref(), source).await;
     let roots = ca_file(report, profile, &at);
     let client = client(report, scope.as_ref(), key, roots.clone());
-    let look = look(report, flags, environment, &found.file, &at);
-    own_lines(report, &found.file, &at);
+    let look = check_display(report, flags, environment, &found.file, &at);
+    customization_line(report, &found.file, &at);
     let data_folder = sources::data_folder(flags, environment);
     if let Err(error) = &data_folder {
-        report.problem_said("data folder", error.to_string());
+        report.problem_with_remedy("data folder", error.to_string());
     }
     ResolvedSettings {
         scope,
@@ -75,9 +75,9 @@ pub(super) async fn check(report: &mut DoctorReport, flags: &Flags, environment:
         client,
         data_folder: data_folder.ok().map(|folder| folder.value),
         config: path,
-        look,
+        display: look,
         roots,
-        clipboard: found.file.own().clipboard,
+        clipboard: found.file.customization().clipboard,
     }
 }
 
@@ -90,49 +90,46 @@ fn config_file(report: &mut DoctorReport, path: &Sourced<PathBuf>) -> LoadedFile
             found
         }
         (Ok(None), SettingSource::Default) => {
-            report.ok("file", format!("none; it would be {shown}"));
+            report.ok("file", format!("none at {shown}"));
             nothing
         }
         (Ok(None), _) => {
-            report.problem_said("file", ConfigError::NotThere { path: path.value.clone() }.to_string());
+            report.problem_with_remedy("file", ConfigError::NotFound { path: path.value.clone() }.to_string());
             nothing
         }
         (Err(error), _) => {
-            report.problem(
-                "file",
-                error.to_string(),
-                "until then nothing of the file holds; what follows is without it",
-            );
+            report.problem("file", error.to_string(), "until then the file is ignored; the other checks ignore it too");
             nothing
         }
     }
 }
 
-/// Where the file lies, and who else may read or change it.
+/// Reports where the file is, and whether other users can read or change it.
 fn file_line(report: &mut DoctorReport, path: &Path, from: SettingSource, found: &LoadedFile) {
     let shown = path.display();
     let mode = permissions(path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
     if !found.readable_by_others {
         return report.ok("file", format!("{shown} ({from}){mode}"));
     }
-    let remedy = format!("chmod 600 {}", quoted(path));
+    let remedy = format!("chmod 600 {}", shell_quoted(path));
     let keys: Vec<&str> =
         found.file.profiles.iter().filter(|(_, of)| of.api_key.is_some()).map(|(name, _)| name.as_str()).collect();
     if keys.is_empty() {
-        let says = format!("{shown} ({from}){mode}: others can read or change it, and it names programs that are run");
-        report.warning("file", says, remedy);
+        let message =
+            format!("{shown} ({from}){mode}: other users can read or change it, and it names programs to run");
+        report.warning("file", message, remedy);
     } else {
-        let says = format!(
-            "{shown} ({from}){mode}: others can get at the key in it, so it is not used (profile {})",
+        let message = format!(
+            "{shown} ({from}){mode}: other users can access the key in it, so the key is not used (profile {})",
             keys.join(", ")
         );
-        report.problem("file", says, remedy);
+        report.problem("file", message, remedy);
     }
 }
 
 fn profile_line(report: &mut DoctorReport, name: &Sourced<String>, file: &ConfigFile) {
     let from = match (name.from, file.profiles.contains_key(&name.value)) {
-        (SettingSource::Default, false) => "no profile is named".to_owned(),
+        (SettingSource::Default, false) => "no profile in the file".to_owned(),
         (from, _) => from.to_string(),
     };
     let others = file.profiles.keys().filter(|other| **other != name.value).count();
@@ -155,16 +152,16 @@ fn scope(
     let project = sources::project(flags, environment, profile);
     let project_mistake = project.as_ref().and_then(sources::project_mistake);
     let organization = sources::organization(profile);
-    // Shown once it is known to be an address: a key pasted into the wrong field is not to be read here.
+    // Printed only if it is a valid address, because a key may have been pasted into the wrong field.
     let probe = Scope { base_url: base_url.value.clone(), project: "x".to_owned(), organization: None };
-    match (crate::api::Route::to(&probe), sources::base_url_mistake(&base_url, profile, path)) {
-        (_, Some(mistake)) => report.problem_said("base URL", mistake.to_string()),
+    match (crate::api::Route::for_scope(&probe), sources::base_url_mistake(&base_url, profile, path)) {
+        (_, Some(mistake)) => report.problem_with_remedy("base URL", mistake.to_string()),
         (Ok(_), _) => report.ok("base URL", format!("{} ({})", base_url.value, base_url.from)),
-        (Err(sentence), _) => report.problem_said("base URL", format!("{sentence} It comes from: {}.", base_url.from)),
+        (Err(sentence), _) => report.problem_with_remedy("base URL", format!("{sentence} Source: {}.", base_url.from)),
     }
     match (&project, project_mistake) {
         (_, Some(mistake)) => {
-            report.problem_said("project", mistake.to_string());
+            report.problem_with_remedy("project", mistake.to_string());
             return None;
         }
         (Some(project), None) => {
@@ -195,7 +192,7 @@ async fn key_line(
             return None;
         }
         Err(error) => {
-            report.problem_said("key", error.to_string());
+            report.problem_with_remedy("key", error.to_string());
             return None;
         }
     };
@@ -203,20 +200,20 @@ async fn key_line(
         KeySource::Given(_) if environment.api_key.is_some() => format!("{KEY_VARIABLE} in the environment"),
         KeySource::Given(_) => "api_key in the file".to_owned(),
         KeySource::File(path) => format!("api_key_file {}", path.display()),
-        // Its arguments may say too much.
+        // Without the arguments, which may be private.
         KeySource::Command(words) => format!("api_key_command ({})", words.first().map_or("", String::as_str)),
     };
     let key = match source.read().await {
         Ok(key) => key,
         Err(error) => {
-            report.problem_said("key", error.to_string());
+            report.problem_with_remedy("key", error.to_string());
             return None;
         }
     };
     report.private.key = Some(key.clone());
     if scope.is_some_and(|scope| scope.base_url == DEFAULT_BASE_URL) && !key.expose().starts_with("mint_") {
-        let says = format!("from {from}; it does not begin with mint_, as keys of this service do");
-        report.warning("key", says, "copy it again from the API keys page of the service's dashboard");
+        let message = format!("from {from}; it doesn't begin with mint_ like the keys of this service");
+        report.warning("key", message, "copy it again from the API keys page of the service's dashboard");
     } else {
         report.ok("key", format!("from {from}"));
     }
@@ -224,14 +221,14 @@ async fn key_line(
 }
 
 fn ca_file(report: &mut DoctorReport, profile: &ProfileConfig, config: &Path) -> Option<ExtraRoots> {
-    let path = key::beside(config, profile.ca_file.as_deref()?);
+    let path = key::resolve_path(config, profile.ca_file.as_deref()?);
     match ExtraRoots::read(&path) {
         Ok(roots) => {
             report.ok("ca_file", format!("{}, certificates: {}", path.display(), roots.count()));
             Some(roots)
         }
         Err(error) => {
-            report.problem_said("ca_file", error.to_string());
+            report.problem_with_remedy("ca_file", error.to_string());
             None
         }
     }
@@ -248,23 +245,23 @@ fn client(
     match Client::new(scope?.clone(), key?, options) {
         Ok(client) => Some(client),
         Err(failure) => {
-            // The base URL has its own line; what is left is the project.
-            if crate::api::Route::to(&Scope { project: "x".to_owned(), ..scope?.clone() }).is_ok() {
-                report.problem_said("project", failure.sentence.to_string());
+            // A wrong base URL is reported separately, so the project is wrong.
+            if crate::api::Route::for_scope(&Scope { project: "x".to_owned(), ..scope?.clone() }).is_ok() {
+                report.problem_with_remedy("project", failure.message.to_string());
             }
             None
         }
     }
 }
 
-fn look(
+fn check_display(
     report: &mut DoctorReport,
     flags: &Flags,
     environment: &Environment,
     file: &ConfigFile,
     path: &Path,
 ) -> DisplaySettings {
-    let look = crate::config::look(flags, environment, &file.ui, path);
+    let look = crate::config::display_settings(flags, environment, &file.ui, path);
     match look.theme.read() {
         Ok(_) => {
             let theme = file.ui.theme.as_deref().unwrap_or(themes::AUTO);
@@ -278,14 +275,14 @@ fn look(
             look
         }
         Err(error) => {
-            report.problem_said("theme", error.to_string());
+            report.problem_with_remedy("theme", error.to_string());
             DisplaySettings { theme: ChosenTheme::default(), ..look }
         }
     }
 }
 
-fn own_lines(report: &mut DoctorReport, file: &ConfigFile, path: &Path) {
-    let customization = file.own();
+fn customization_line(report: &mut DoctorReport, file: &ConfigFile, path: &Path) {
+    let customization = file.customization();
     let read = customization::keymap(&customization, path)
         .and_then(|keymap| customization::commands(&customization, &keymap, path));
     match read {
@@ -297,8 +294,8 @@ fn own_lines(report: &mut DoctorReport, file: &ConfigFile, path: &Path) {
             ];
             let counts: Vec<String> = counts.iter().map(|(n, what)| plural(*n, what)).collect();
             let hook = if customization.on_change.is_empty() { "" } else { ", on_change" };
-            report.ok("your own", format!("{}{hook}", counts.join(", ")));
+            report.ok("customization", format!("{}{hook}", counts.join(", ")));
         }
-        Err(error) => report.problem_said("your own", error.to_string()),
+        Err(error) => report.problem_with_remedy("customization", error.to_string()),
     }
 }

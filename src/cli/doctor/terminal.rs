@@ -1,4 +1,4 @@
-//! What the terminal can do: by its environment, and by what it answers when asked.
+//! Checks what the terminal can do, from the environment and from its replies to queries.
 
 use super::report::DoctorReport;
 use super::settings::ResolvedSettings;
@@ -6,43 +6,43 @@ use crate::config::DisplaySettings;
 use crate::config::environment::Environment;
 use crate::model::colors::{Background, Rgb};
 use crate::runtime::multiplexer::Multiplexer;
-use crate::runtime::opener::{OpenMethod, opening};
-use crate::runtime::probe::{self, NotAsked, ProbeReplies};
+use crate::runtime::opener::{OpenMethod, open_method};
+use crate::runtime::probe::{self, NotQueried, ProbeReplies};
 use crate::runtime::signals::SignalStream;
-use crate::runtime::terminal::{TerminalCaps, takes_links};
+use crate::runtime::terminal::{TerminalCaps, supports_links};
 
-/// The smallest screen, and the one from which it is comfortable (design.md: the screens).
+/// The smallest screen that works, and the smallest comfortable one.
 const SMALLEST: (u16, u16) = crate::app::geometry::MIN;
 const COMFORTABLE: (u16, u16) = (80, 24);
 
-/// Looks at the environment, and asks the terminal, where there is one.
-pub(super) async fn check(report: &mut DoctorReport, known: &ResolvedSettings, environment: &Environment) {
-    let look = &known.look;
+/// Checks the environment and, if there is a terminal, queries it.
+pub(super) async fn check(report: &mut DoctorReport, settings: &ResolvedSettings, environment: &Environment) {
+    let look = &settings.display;
     report.begin("Terminal");
     name(report, environment);
     size(report);
-    let colours = probe::colours(look.color, environment);
+    let colours = probe::color_support(look.color, environment);
     report.ok("colours", format!("{} ({})", colours.many, colours.why));
     let locale = match environment.ascii_locale {
-        true => "no UTF-8 (LC_ALL, LC_CTYPE, LANG)",
+        true => "not UTF-8 (LC_ALL, LC_CTYPE, LANG)",
         false => "UTF-8",
     };
     let drawn = if look.ascii { "drawn in ASCII" } else { "drawn in Unicode" };
     report.ok("characters", format!("locale: {locale}; {drawn}"));
-    between(report, environment);
-    copying(report, &known.clipboard, environment);
+    multiplexer(report, environment);
+    clipboard(report, &settings.clipboard, environment);
     mouse(report, look, environment);
-    let links = if look.links && takes_links(environment) { "sent (OSC 8)" } else { "not sent" };
+    let links = if look.links && supports_links(environment) { "clickable (OSC 8)" } else { "plain text" };
     report.ok("links", links);
-    report.ok("opening", opener(environment));
-    let (of_our_own, editor) =
-        (environment.editor.as_deref().unwrap_or_default(), "vi, else nano (neither VISUAL nor EDITOR)");
-    report.ok("editor", if of_our_own.is_empty() { editor.to_owned() } else { of_our_own.to_owned() });
+    report.ok("browser", opener(environment));
+    let editor = environment.editor.as_deref().unwrap_or_default();
+    let default = "vi or nano (neither VISUAL nor EDITOR is set)";
+    report.ok("editor", if editor.is_empty() { default.to_owned() } else { editor.to_owned() });
     let environment = environment.clone();
-    // From here on a signal that would end the program waits until the terminal is given back.
+    // From here on, a signal that would end the program is delayed until the terminal is restored.
     let _signals = SignalStream::listen();
-    let answers = tokio::task::spawn_blocking(move || probe::ask(&environment)).await;
-    asked(report, answers.unwrap_or(Err(NotAsked::Refused)));
+    let answers = tokio::task::spawn_blocking(move || probe::query_terminal(&environment)).await;
+    replies(report, answers.unwrap_or(Err(NotQueried::Refused)));
 }
 
 fn name(report: &mut DoctorReport, environment: &Environment) {
@@ -50,10 +50,10 @@ fn name(report: &mut DoctorReport, environment: &Environment) {
     match TerminalCaps::of(environment) {
         Err(dumb) => report.warning("TERM", "dumb", dumb.to_string()),
         Ok(_) if term.is_empty() => {
-            report.warning("TERM", "not set", "export TERM=xterm-256color, or what the terminal is")
+            report.warning("TERM", "not set", "export TERM=xterm-256color, or the name of your terminal")
         }
         Ok(kind) => {
-            let titles = if kind.titles { "title kept and given back" } else { "title left alone" };
+            let titles = if kind.titles { "title set and restored" } else { "title not changed" };
             let program = environment.term_program.as_ref().map(|name| format!(" in {name}")).unwrap_or_default();
             report.ok("TERM", format!("{term}{program}; {titles}"));
         }
@@ -63,75 +63,71 @@ fn name(report: &mut DoctorReport, environment: &Environment) {
 fn size(report: &mut DoctorReport) {
     use std::io::IsTerminal as _;
     if !std::io::stdout().is_terminal() {
-        return report.skipped("size", "stdout is no terminal");
+        return report.skipped("size", "stdout is not a terminal");
     }
     match crossterm::terminal::size() {
         Ok((columns, rows)) if columns < SMALLEST.0 || rows < SMALLEST.1 => {
-            let says = format!("{columns} columns, {rows} rows");
-            report.warning(
-                "size",
-                says,
-                format!("the dashboard needs {} by {}: make the window larger", SMALLEST.0, SMALLEST.1),
-            );
+            let message = format!("{columns} columns, {rows} rows");
+            report.warning("size", message, format!("enlarge the window to at least {} by {}", SMALLEST.0, SMALLEST.1));
         }
         Ok((columns, rows)) => {
-            let small = if columns < COMFORTABLE.0 || rows < COMFORTABLE.1 { ", enough" } else { "" };
+            let small = if columns < COMFORTABLE.0 || rows < COMFORTABLE.1 { ", small" } else { "" };
             report.ok("size", format!("{columns} columns, {rows} rows{small}"));
         }
-        Err(_) => report.skipped("size", "the terminal does not tell"),
+        Err(_) => report.skipped("size", "the terminal doesn't report it"),
     }
 }
 
-/// What stands between docdeck and the terminal, and how a copy gets through it.
-fn between(report: &mut DoctorReport, environment: &Environment) {
+/// Reports tmux, screen and SSH, through which docdeck reaches the terminal.
+fn multiplexer(report: &mut DoctorReport, environment: &Environment) {
     let ssh = if environment.ssh { "over SSH" } else { "not over SSH" };
     let multiplexer = match Multiplexer::of(environment) {
         Multiplexer::None => "no multiplexer",
         Multiplexer::Tmux => "tmux",
         Multiplexer::Screen => "screen",
     };
-    report.ok("between", format!("{multiplexer}, {ssh}"));
+    report.ok("multiplexer", format!("{multiplexer}, {ssh}"));
 }
 
-/// The two ways of a copy: through the terminal, and to a program.
-fn copying(report: &mut DoctorReport, program: &[String], environment: &Environment) {
+/// Reports the two ways to copy text: through the terminal, and to a program.
+fn clipboard(report: &mut DoctorReport, program: &[String], environment: &Environment) {
     let by_terminal = is_modern(environment);
     let through = match Multiplexer::of(environment) {
-        _ if !by_terminal => "not through this terminal",
-        Multiplexer::None => "OSC 52, which the terminal may have to allow",
-        Multiplexer::Tmux => "OSC 52 through tmux; wants `set -g set-clipboard on`, or allow-passthrough on",
+        _ if !by_terminal => "not supported by this terminal",
+        Multiplexer::None => "OSC 52, if the terminal allows it",
+        Multiplexer::Tmux => "OSC 52 through tmux; needs `set -g set-clipboard on`, or allow-passthrough on",
         Multiplexer::Screen => "OSC 52 through screen, in parts",
     };
-    let setting = "name a program that takes copies as clipboard under [ui], like [\"wl-copy\"]";
+    let setting = "set clipboard under [ui] to a program that copies, like [\"wl-copy\"]";
     match program.first() {
-        None if by_terminal => report.ok("copying", through),
-        None => report.warning("copying", format!("{through}, and to no program"), setting),
+        None if by_terminal => report.ok("clipboard", through),
+        None => report.warning("clipboard", "not available in this terminal", setting),
         Some(first) if !is_installed(first) => {
-            let says = format!("{through}; to {first} (clipboard under [ui]), which is not installed or not in PATH");
-            report.warning("copying", says, format!("install it, or {setting}"));
+            let message = format!("{through}; {first} (clipboard under [ui]) is not installed or not in PATH");
+            report.warning("clipboard", message, format!("install it, or {setting}"));
         }
         Some(first) => {
-            let what = if environment.ssh && by_terminal { "what is too long for the terminal" } else { "copies" };
-            report.ok("copying", format!("{through}; {what} to {first} as well (clipboard under [ui])"));
+            let what = if environment.ssh && by_terminal { "long texts" } else { "all copies" };
+            report.ok("clipboard", format!("{through}; {what} also to {first} (clipboard under [ui])"));
         }
     }
 }
 
 fn mouse(report: &mut DoctorReport, look: &DisplaySettings, environment: &Environment) {
-    let says = match (look.mouse, is_modern(environment)) {
-        (true, true) => "reported to docdeck (SGR 1006): Shift selects text in most terminals, M hands it back",
-        // Sent in any case: a console without one ignores it.
-        (true, false) => "asked for (SGR 1006), which this terminal may not know",
-        (false, _) => "left to the terminal (mouse under [ui]); M takes it",
+    let message = match (look.mouse, is_modern(environment)) {
+        (true, true) => "on (SGR 1006); hold Shift to select text in most terminals, or press M to turn it off",
+        // Requested in any case: a terminal without a mouse ignores it.
+        (true, false) => "requested (SGR 1006), but this terminal may not support it",
+        (false, _) => "off (mouse under [ui]); press M to turn it on",
     };
-    report.ok("mouse", says);
+    report.ok("mouse", message);
 }
 
 fn is_modern(environment: &Environment) -> bool {
     TerminalCaps::of(environment).is_ok_and(|kind| kind.modern)
 }
 
-/// Whether a program of this name would be found.
+/// Whether a program of this name is in PATH.
 fn is_installed(program: &str) -> bool {
     if program.contains('/') {
         return std::path::Path::new(program).is_file();
@@ -141,24 +137,24 @@ fn is_installed(program: &str) -> bool {
 }
 
 fn opener(environment: &Environment) -> String {
-    match opening("https://example.com", environment) {
+    match open_method("https://example.com", environment) {
         Ok(OpenMethod::Run(words)) => {
-            format!("links are opened by {}", words.first().map_or("a browser", String::as_str))
+            format!("links open with {}", words.first().map_or("a browser", String::as_str))
         }
-        _ => "links are copied: over SSH or without a display, and no BROWSER".to_owned(),
+        _ => "links are copied (SSH or no display, and BROWSER is not set)".to_owned(),
     }
 }
 
-fn asked(report: &mut DoctorReport, answers: Result<ProbeReplies, NotAsked>) {
+fn replies(report: &mut DoctorReport, answers: Result<ProbeReplies, NotQueried>) {
     let ProbeReplies { background, keyboard, device, is_complete } = match answers {
         Ok(answers) => answers,
         Err(why) => {
             let why = match why {
-                NotAsked::NoTerminal => "not asked: stdin or stdout is no terminal",
-                NotAsked::Plain => "not asked: one of this name may print what it doesn't know",
-                NotAsked::Refused => "not asked: the system does not let it be asked",
+                NotQueried::NoTerminal => "not queried: stdin or stdout is not a terminal",
+                NotQueried::Plain => "not queried: this terminal may print unknown sequences",
+                NotQueried::Refused => "not queried: the system denies access to the terminal",
             };
-            return report.skipped("answers", why);
+            return report.skipped("replies", why);
         }
     };
     match background {
@@ -167,26 +163,21 @@ fn asked(report: &mut DoctorReport, answers: Result<ProbeReplies, NotAsked>) {
                 Background::Light => "light",
                 Background::Dark | Background::Unknown => "dark",
             };
-            report.ok("background", format!("asked (OSC 11), answered #{r:02x}{g:02x}{b:02x}: {ground}"));
+            report.ok("background", format!("{ground}, #{r:02x}{g:02x}{b:02x} (OSC 11)"));
         }
         None => report.ok(
             "background",
-            "asked (OSC 11), no answer: the theme suits any ground; ground = \"dark\" or \"light\" under [ui] says it",
+            "unknown, no reply (OSC 11): using colours for any background; or set ground = \"dark\" or \"light\" under [ui]",
         ),
     }
-    let flags =
-        if keyboard { "answered: Ctrl-Enter is told apart" } else { "no answer: Ctrl-S sends, Ctrl-Enter may not" };
-    report.ok("keyboard", format!("asked (kitty protocol), {flags}"));
+    let flags = if keyboard { "Ctrl-Enter works" } else { "no reply: Ctrl-Enter may not work, Ctrl-S does" };
+    report.ok("keyboard", format!("{flags} (kitty protocol)"));
     match device {
-        Some(device) => report.ok("device", format!("asked (DA1), answered {device}")),
-        None => report.ok("device", "asked (DA1), no answer"),
+        Some(device) => report.ok("device", format!("{device} (DA1)")),
+        None => report.ok("device", "no reply (DA1)"),
     }
     if !is_complete {
-        let says = format!("not all that was asked was answered within {} s", probe::PATIENCE.as_secs());
-        report.warning(
-            "answers",
-            says,
-            "a slow line, or a terminal that answers nothing; the dashboard does not wait for it",
-        );
+        let message = format!("some replies are missing after {} s", probe::PATIENCE.as_secs());
+        report.warning("replies", message, "none needed: the dashboard doesn't wait for a slow or silent terminal");
     }
 }

@@ -1,78 +1,79 @@
-//! Questions and answers as plain lines: asked on stderr, read from stdin. Ctrl-C ends them, and the terminal echoes again
-//! whatever ended them.
+//! Asks questions as plain lines on stderr and reads the answers from stdin. Ctrl-C ends the questions. Restores the
+//! terminal's echo in every case.
 
 use super::super::error::CliError;
 use super::super::exit_code::Code;
-use crate::model::text::gated;
+use crate::model::text::filter_output;
 use crate::runtime::signals::EndSignals;
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
-/// What was read and not yet taken; a key may be in it.
+/// Reads answers line by line.
 #[derive(Debug, Default)]
 pub(super) struct AnswerReader {
+    /// Input that was read but not used yet; it may contain a key.
     rest: Zeroizing<Vec<u8>>,
 }
 
 impl AnswerReader {
-    /// Asks, with what holds when nothing is typed.
-    pub(super) async fn ask(&mut self, question: &str, usual: &str) -> Result<String, CliError> {
-        let usual_shown = if usual.is_empty() { String::new() } else { format!(" [{usual}]") };
-        let line = self.line(&format!("{question}{usual_shown}: ")).await?;
+    /// Asks a question; an empty answer means `default`.
+    pub(super) async fn ask(&mut self, question: &str, default: &str) -> Result<String, CliError> {
+        let shown_default = if default.is_empty() { String::new() } else { format!(" [{default}]") };
+        let line = self.line(&format!("{question}{shown_default}: ")).await?;
         let typed = line.trim();
-        Ok(if typed.is_empty() { usual.to_owned() } else { typed.to_owned() })
+        Ok(if typed.is_empty() { default.to_owned() } else { typed.to_owned() })
     }
 
-    /// Asks for a yes; anything else is no.
-    pub(super) async fn is_yes(&mut self, question: &str) -> Result<bool, CliError> {
+    /// Asks for confirmation; anything but yes is no.
+    pub(super) async fn confirm(&mut self, question: &str) -> Result<bool, CliError> {
         let line = self.line(&format!("{question} [y/N] ")).await?;
         Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
     }
 
-    /// Asks for what is not to be seen.
+    /// Asks for a secret, without echo.
     #[cfg(unix)]
     pub(super) async fn secret(&mut self, question: &str) -> Result<Zeroizing<String>, CliError> {
         let _quiet =
-            quiet::Quiet::begin().map_err(|_| CliError::unusable("This terminal can't hide what is typed."))?;
+            quiet::EchoOff::begin().map_err(|_| CliError::unusable("This terminal can't hide what is typed."))?;
         self.line(&format!("{question}: ")).await
     }
 
-    /// Asks for what is not to be seen.
+    /// Asks for a secret, without echo.
     #[cfg(not(unix))]
     pub(super) async fn secret(&mut self, _: &str) -> Result<Zeroizing<String>, CliError> {
         Err(CliError::unusable(
-            "What is typed can't be hidden here: name a program or a file, or use the page of `docdeck`.",
+            "This terminal can't hide what is typed: use a command or a file, or the setup page of `docdeck`.",
         ))
     }
 
     async fn line(&mut self, prompt: &str) -> Result<Zeroizing<String>, CliError> {
-        say(prompt);
+        print_prompt(prompt);
         let rest = std::mem::take(&mut self.rest);
         let reading = tokio::task::spawn_blocking(move || read_line(rest));
         let read = tokio::select! {
             read = reading => read,
-            () = ended() => {
+            () = wait_for_signal() => {
                 eprintln!();
                 return Err(CliError::new(Code::Interrupted, "Nothing was written."));
             }
         };
-        let unread = || CliError::unusable("The input ended before all was asked. Nothing was written.");
+        let unread = || CliError::unusable("The input ended before the last question. Nothing was written.");
         let (line, rest) = read.ok().and_then(Result::ok).flatten().ok_or_else(unread)?;
         self.rest = rest;
         Ok(line)
     }
 }
 
-/// Says something beside the results, without a line end.
-fn say(text: &str) {
+/// Prints text on stderr, without a line break.
+fn print_prompt(text: &str) {
     let mut err = io::stderr().lock();
-    // Nobody may be there to read it.
-    let _ = err.write_all(gated(text).as_bytes()).and_then(|()| err.flush());
+    // A closed stderr is not an error.
+    let _ = err.write_all(filter_output(text).as_bytes()).and_then(|()| err.flush());
 }
 
 type RawLine = (Zeroizing<String>, Zeroizing<Vec<u8>>);
 
-/// A line, and what came behind it; none at the end of the input.
+/// Reads a line. Returns it with the input after it, or `None` at the end of the input.
 fn read_line(mut rest: Zeroizing<Vec<u8>>) -> io::Result<Option<RawLine>> {
     let mut input = input()?;
     let mut part = Zeroizing::new([0; 4096]);
@@ -90,7 +91,7 @@ fn read_line(mut rest: Zeroizing<Vec<u8>>) -> io::Result<Option<RawLine>> {
     }
 }
 
-/// Stdin without the library's buffer, which would keep what it has read.
+/// Stdin without the standard library's buffer, which could keep parts of a key in memory.
 #[cfg(unix)]
 fn input() -> io::Result<impl Read> {
     use std::os::fd::AsFd;
@@ -103,7 +104,7 @@ fn input() -> io::Result<impl Read> {
 }
 
 /// Waits for Ctrl-C, or another signal that asks to end.
-async fn ended() {
+async fn wait_for_signal() {
     match EndSignals::listen() {
         Ok(mut signals) => {
             signals.next().await;
@@ -118,24 +119,24 @@ mod quiet {
     use std::io;
 
     /// The terminal without an echo, until this is dropped.
-    pub(super) struct Quiet(Termios);
+    pub(super) struct EchoOff(Termios);
 
-    impl Quiet {
+    impl EchoOff {
         pub(super) fn begin() -> io::Result<Self> {
             let before = tcgetattr(io::stdin())?;
             let mut quiet = before.clone();
             quiet.local_modes.remove(LocalModes::ECHO);
             quiet.local_modes.insert(LocalModes::ECHONL);
-            // Back from a stop the shell's settings would hold, and the key would be seen.
+            // Ctrl-Z is off: after it, the shell's settings would be active and the key visible.
             quiet.special_codes[SpecialCodeIndex::VSUSP] = 0;
             tcsetattr(io::stdin(), OptionalActions::Now, &quiet)?;
             Ok(Self(before))
         }
     }
 
-    impl Drop for Quiet {
+    impl Drop for EchoOff {
         fn drop(&mut self) {
-            // A terminal that is gone needs nothing back.
+            // Fails if the terminal is gone; then there is nothing to restore.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
         }
     }
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_behind_a_line_is_the_next_one() {
+    fn input_after_a_line_is_kept_for_the_next_one() {
         let (line, rest) = read_line(Zeroizing::new(b"one\ntwo\n".to_vec())).expect("read").expect("a line");
         assert_eq!((line.as_str(), rest.as_slice()), ("one", b"two\n".as_slice()));
     }

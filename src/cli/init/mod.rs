@@ -1,5 +1,5 @@
-//! `docdeck init`: asks in plain lines what a profile needs, checks each answer as it is given, asks the service once whether
-//! all of it works, and writes `config.toml`. The key comes from a program, a file, the environment or a line that is not echoed, never from an argument.
+//! `docdeck init`: asks for the settings of a profile, checks each answer, checks them together with one request, and
+//! writes `config.toml`. The key comes from a command, a file, the environment or hidden input, never from an argument.
 
 mod lines;
 
@@ -8,54 +8,53 @@ use super::exit_code::Code;
 use super::out::Out;
 use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::config::environment::Environment;
-use crate::config::key::{KeySource, beside};
+use crate::config::key::{KeySource, resolve_path};
 use crate::config::write::{needed, save};
 use crate::config::{self, ConfigError, Flags, check};
-use crate::engine::check::check as asked;
-use crate::model::command::words;
+use crate::engine::check::check as check_connection;
+use crate::model::command::split_command_line;
 use crate::model::endpoint::ApiKey;
-use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE, KeySourceInput, NewProfile, WritePermission, typed};
+use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE, KeySourceInput, NewProfile, WritePermission, non_blank};
 use crate::model::text::CleanText;
 use clap::Args;
 use lines::AnswerReader;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-/// What is given beside the options of every command.
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Program that prints the API key, with its arguments in one text: "pass show docdeck"; run without a shell
+    /// get the API key from this command, like "pass show docdeck"; it is run without a shell
     #[arg(long, value_name = "COMMAND", conflicts_with = "api_key_file")]
     api_key_command: Option<String>,
-    /// File that holds nothing but the API key, readable by you alone
+    /// get the API key from this file, which contains only the key and which only you can read
     #[arg(long, value_name = "FILE")]
     api_key_file: Option<PathBuf>,
-    /// Organization that the project belongs to, where several share the limit of page views
+    /// set the organization if several of its projects share the limit for page views
     #[arg(long, value_name = "ID")]
     organization: Option<String>,
-    /// File of certificates (PEM) that are trusted beside those of the system
+    /// trust the certificates in this PEM file as well as the system's
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
-    /// Ask nothing: take the options and the environment
+    /// ask nothing; use the options and the environment
     #[arg(long)]
     yes: bool,
-    /// With --yes: change the profile where the file has it already
+    /// with --yes, change the profile if it exists
     #[arg(long, requires = "yes")]
     overwrite: bool,
-    /// Write without asking the service first
+    /// skip the request that checks key and project
     #[arg(long)]
     no_check: bool,
 }
 
-/// Where to write, and what is given already.
-struct Given<'a> {
+/// The file to write, and the answers that options and environment give.
+struct InitInput<'a> {
     flags: &'a Flags,
     environment: &'a Environment,
     options: &'a Options,
     path: PathBuf,
 }
 
-/// Asks, checks, writes.
+/// Runs `docdeck init`.
 pub(super) async fn run(
     flags: &Flags,
     environment: &Environment,
@@ -64,45 +63,45 @@ pub(super) async fn run(
 ) -> Result<Code, CliError> {
     let path = config::path(flags, environment)?;
     let path = std::path::absolute(&path).unwrap_or(path);
-    let given = Given { flags, environment, options, path };
+    let given = InitInput { flags, environment, options, path };
     if options.yes {
         let profile = given.profile()?;
         let needs = needed(&given.path, &profile.name)?;
         if needs == WritePermission::Change && !options.overwrite {
             return Err(CliError::unusable(format!(
-                "{} has the profile {} already, and it was left as it is. --overwrite changes it, --profile names another.",
+                "{} already has a profile {}, so nothing was written. Change it with --overwrite, or choose another \
+                 name with --profile.",
                 given.path.display(),
                 CleanText::line(&profile.name)
             )));
         }
         if !options.no_check {
-            let said = given.check(&profile).await?;
-            out.note(said.as_str());
+            let message = given.check(&profile).await?;
+            out.note(message.as_str());
         }
         return given.write(&profile, needs, out);
     }
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(CliError::unusable(
-            "docdeck init asks questions, and there is no terminal to ask them in. Without one: docdeck init --yes \
-             --project ID, with the key from DOCDECK_API_KEY, --api-key-command or --api-key-file.",
+            "docdeck init needs a terminal to ask questions. Without one, run docdeck init --yes --project ID, with \
+             the key from DOCDECK_API_KEY, --api-key-command or --api-key-file.",
         ));
     }
     given.ask(out).await
 }
 
-impl Given<'_> {
+impl InitInput<'_> {
     /// The profile from options and environment alone.
     fn profile(&self) -> Result<NewProfile, CliError> {
         let missing = |what: &str| CliError::unusable(format!("{what} Nothing was written."));
         let project = self.project();
         let project =
-            project.ok_or_else(|| missing("There is no project id: give --project or DOCDECK_PROJECT_ID."))?;
+            project.ok_or_else(|| missing("The project id is missing: set --project or DOCDECK_PROJECT_ID."))?;
         let key = match self.key_option()? {
             Some(key) => key,
-            None if matches!(self.environment.api_key, Some(Some(_))) => KeySourceInput::Elsewhere,
+            None if matches!(self.environment.api_key, Some(Some(_))) => KeySourceInput::SetElsewhere,
             None => {
-                let what =
-                    "There is no source of the API key: give --api-key-command, --api-key-file or DOCDECK_API_KEY.";
+                let what = "The API key is missing: set --api-key-command, --api-key-file or DOCDECK_API_KEY.";
                 return Err(missing(what));
             }
         };
@@ -115,43 +114,43 @@ impl Given<'_> {
             name: name.unwrap_or_else(|| DEFAULT_PROFILE.to_owned()),
             base_url: self.base_url().filter(|url| url != DEFAULT_BASE_URL),
             project,
-            organization: self.options.organization.as_deref().and_then(typed),
+            organization: self.options.organization.as_deref().and_then(non_blank),
             ca_file: self.ca_file(),
             key,
         })
     }
 
     fn project(&self) -> Option<String> {
-        [&self.flags.project, &self.environment.project].into_iter().flatten().find_map(|text| typed(text))
+        [&self.flags.project, &self.environment.project].into_iter().flatten().find_map(|text| non_blank(text))
     }
 
     fn base_url(&self) -> Option<String> {
-        [&self.flags.base_url, &self.environment.base_url].into_iter().flatten().find_map(|text| typed(text))
+        [&self.flags.base_url, &self.environment.base_url].into_iter().flatten().find_map(|text| non_blank(text))
     }
 
     fn ca_file(&self) -> Option<PathBuf> {
         self.options.ca_file.as_deref().map(absolute)
     }
 
-    /// The source of the key that an option names.
+    /// The source of the key from the options.
     fn key_option(&self) -> Result<Option<KeySourceInput>, CliError> {
         if let Some(command) = &self.options.api_key_command {
-            let words = words(command);
+            let words = split_command_line(command);
             if words.first().is_none_or(String::is_empty) {
-                return Err(CliError::unusable("--api-key-command names no program. Nothing was written."));
+                return Err(CliError::unusable("--api-key-command is empty. Nothing was written."));
             }
             return Ok(Some(KeySourceInput::Command(words)));
         }
         Ok(self.options.api_key_file.as_ref().map(|path| KeySourceInput::File(absolute(path))))
     }
 
-    /// Asks for what is not given, each answer until docdeck accepts it, and goes on with them.
+    /// Asks for everything that is not given, repeating each question until the answer is valid, then finishes.
     async fn ask(&self, out: &mut Out) -> Result<Code, CliError> {
-        // A file that can't be changed is no surprise after all the answers.
+        // Fails early if the file can't be changed.
         needed(&self.path, DEFAULT_PROFILE)?;
         let mut lines = AnswerReader::default();
-        out.note(&format!("docdeck keeps its settings in {}. Ctrl-C writes nothing.", self.path.display()));
-        out.note("You find the key and the project id on the API keys page of the service's dashboard.");
+        out.note(&format!("The settings will be written to {}. Press Ctrl-C to cancel.", self.path.display()));
+        out.note("The key and the project id are on the API keys page of the service's dashboard.");
         let mut before = None;
         loop {
             let (profile, key) = self.answers(&mut lines, out, before.as_ref()).await?;
@@ -162,8 +161,8 @@ impl Given<'_> {
         }
     }
 
-    /// The answers, with the key if it was read. Options count as answers; the second time all is asked, and what was
-    /// answered `before` is the usual answer.
+    /// The answers, and the key if it was read. The first time, options count as answers. Afterwards every question is
+    /// asked, and the answers from `before` are the defaults.
     async fn answers(
         &self,
         lines: &mut AnswerReader,
@@ -173,44 +172,44 @@ impl Given<'_> {
         let given = |option: Option<&String>| option.filter(|_| before.is_none()).cloned();
         let known =
             |answered: Option<&String>, variable: Option<&String>| answered.or(variable).cloned().unwrap_or_default();
-        let usual = known(before.map(|profile| &profile.project), self.environment.project.as_ref());
+        let default = known(before.map(|profile| &profile.project), self.environment.project.as_ref());
         let project = given(self.flags.project.as_ref());
-        let project = ask_until(lines, out, project, ("Project id", &usual), check::project).await?;
+        let project = ask_until(lines, out, project, ("Project id", &default), check::project).await?;
         let (key, read) = self.ask_key(lines, out, before.is_none()).await?;
-        let usual = before.and_then(|profile| profile.base_url.as_ref()).or(self.environment.base_url.as_ref());
-        let usual = usual.map_or(DEFAULT_BASE_URL, String::as_str);
+        let default = before.and_then(|profile| profile.base_url.as_ref()).or(self.environment.base_url.as_ref());
+        let default = default.map_or(DEFAULT_BASE_URL, String::as_str);
         let base_url = given(self.flags.base_url.as_ref());
-        let base_url = ask_until(lines, out, base_url, ("Base URL of the service", usual), check::base_url).await?;
+        let base_url = ask_until(lines, out, base_url, ("Base URL of the service", default), check::base_url).await?;
         let question = "Organization, if several of its projects share limits (Enter for none)";
-        let usual = known(before.and_then(|profile| profile.organization.as_ref()), None);
+        let default = known(before.and_then(|profile| profile.organization.as_ref()), None);
         let organization = given(self.options.organization.as_ref());
-        let organization = ask_until(lines, out, organization, (question, &usual), check::no_key).await?;
+        let organization = ask_until(lines, out, organization, (question, &default), check::no_key).await?;
         let name = given(self.flags.profile.as_ref().or(self.environment.profile.as_ref()));
-        let usual = before.map_or(DEFAULT_PROFILE, |profile| profile.name.as_str());
-        let name = ask_until(lines, out, name, ("Name of this profile", usual), profile_name).await?;
+        let default = before.map_or(DEFAULT_PROFILE, |profile| profile.name.as_str());
+        let name = ask_until(lines, out, name, ("Name of this profile", default), profile_name).await?;
         let mut ca_file = self.ca_file();
         if let Some(file) = &ca_file {
             let question = ("File of certificates (Enter for none)", "");
-            let check = |text: &str| match typed(text) {
+            let check = |text: &str| match non_blank(text) {
                 Some(text) => check::certificates(&self.path, &absolute(Path::new(&text))),
                 None => Ok(()),
             };
             let file = ask_until(lines, out, Some(file.display().to_string()), question, check).await?;
-            ca_file = typed(&file).map(|file| absolute(Path::new(&file)));
+            ca_file = non_blank(&file).map(|file| absolute(Path::new(&file)));
         }
         let profile = NewProfile {
             name,
-            base_url: typed(&base_url).filter(|url| url != DEFAULT_BASE_URL),
+            base_url: non_blank(&base_url).filter(|url| url != DEFAULT_BASE_URL),
             project,
-            organization: typed(&organization),
+            organization: non_blank(&organization),
             ca_file,
             key,
         };
         Ok((profile, read))
     }
 
-    /// Asks where the key comes from until docdeck can read it there; gives it as well, unless it is not set or the user
-    /// wants the source although it fails now.
+    /// Asks for the source of the key until the key can be read. Also returns the key, unless it is not set or the user
+    /// keeps a source that fails.
     async fn ask_key(
         &self,
         lines: &mut AnswerReader,
@@ -226,7 +225,7 @@ impl Given<'_> {
             let checked = match &source {
                 KeySourceInput::Command(words) => check::command(words),
                 KeySourceInput::File(file) => check::key_file(&self.path, file),
-                KeySourceInput::Elsewhere | KeySourceInput::Typed(_) => Ok(()),
+                KeySourceInput::SetElsewhere | KeySourceInput::Typed(_) => Ok(()),
             };
             if let Err(why) = checked {
                 out.note(&why);
@@ -235,18 +234,18 @@ impl Given<'_> {
             if self.options.no_check {
                 return Ok((source, None));
             }
-            match (KeySource::of_new(&source, &self.path), &self.environment.api_key) {
+            match (KeySource::from_input(&source, &self.path), &self.environment.api_key) {
                 (Some(place), _) => match place.read().await {
                     Ok(key) => return Ok((source, Some(key))),
                     Err(error) => {
                         out.note(&error.to_string());
-                        if lines.is_yes("Use it anyway?").await? {
+                        if lines.confirm("Use it anyway?").await? {
                             return Ok((source, None));
                         }
                     }
                 },
                 (None, Some(Some(key))) => return Ok((source, Some(key.clone()))),
-                (None, Some(None)) => out.note("DOCDECK_API_KEY is set here, but what it contains can't be a key."),
+                (None, Some(None)) => out.note("DOCDECK_API_KEY is set, but its value can't be a key."),
                 (None, None) => return Ok((source, None)),
             }
         }
@@ -254,12 +253,12 @@ impl Given<'_> {
 
     async fn ask_source(&self, lines: &mut AnswerReader, out: &mut Out) -> Result<KeySourceInput, CliError> {
         let is_set = matches!(self.environment.api_key, Some(Some(_)));
-        let variable = if is_set { "set here" } else { "not set here" };
+        let variable = if is_set { "set" } else { "not set" };
         for line in [
             "Where does the API key come from?",
             "  1  a command that prints it, like: pass show docdeck",
             "  2  a file that contains only the key",
-            "  3  typed now, and stored in the settings, which only you can read",
+            "  3  type it now; it is saved in the settings, which only you can read",
             &format!("  4  DOCDECK_API_KEY in the environment ({variable})"),
         ] {
             out.note(line);
@@ -268,23 +267,24 @@ impl Given<'_> {
             match lines.ask("1 to 4", if is_set { "4" } else { "3" }).await?.as_str() {
                 "1" => {
                     let command = lines.ask("Command and arguments (no shell)", "").await?;
-                    return Ok(KeySourceInput::Command(words(&command)));
+                    return Ok(KeySourceInput::Command(split_command_line(&command)));
                 }
-                "2" => match typed(&lines.ask("File", "").await?) {
+                "2" => match non_blank(&lines.ask("File", "").await?) {
                     Some(file) => return Ok(KeySourceInput::File(absolute(Path::new(&file)))),
-                    None => out.note("Name the file that contains the key."),
+                    None => out.note("Enter the file that contains the key."),
                 },
                 "3" => match ApiKey::new(&lines.secret("API key (not shown)").await?) {
                     Some(key) => return Ok(KeySourceInput::Typed(key)),
-                    None => out.note("This can't be a key: a key is printable ASCII without spaces."),
+                    None => out.note("Invalid key: a key is printable ASCII without spaces."),
                 },
-                "4" => return Ok(KeySourceInput::Elsewhere),
+                "4" => return Ok(KeySourceInput::SetElsewhere),
                 _ => out.note("Type a number from 1 to 4."),
             }
         }
     }
 
-    /// Tries the profile and writes it, asking where something is in the way; none if the user wants to correct answers.
+    /// Checks the profile and writes it, asking before it overwrites something or writes settings that failed. Returns
+    /// `None` if the user wants to correct the answers.
     async fn finish(
         &self,
         lines: &mut AnswerReader,
@@ -294,21 +294,21 @@ impl Given<'_> {
     ) -> Result<Option<Code>, CliError> {
         match key {
             _ if self.options.no_check => {}
-            None => out.note("There is no key to try, so the service was not asked."),
+            None => out.note("No key yet, so the settings were not checked."),
             Some(key) => {
-                out.note("Asking the service once…");
+                out.note("Checking the settings with one request…");
                 match self.try_out(profile, key).await {
-                    Ok(said) => out.note(said.as_str()),
-                    Err(refusal) => {
-                        out.note(&refusal.sentence);
+                    Ok(message) => out.note(message.as_str()),
+                    Err(error) => {
+                        out.note(&error.sentence);
                         match lines
-                            .ask("Write it anyway? [y = yes, c = correct the answers, N = no]", "")
+                            .ask("Write the file anyway? [y = yes, c = correct the answers, N = no]", "")
                             .await?
                             .as_str()
                         {
                             "y" | "Y" | "yes" => {}
                             "c" | "C" => return Ok(None),
-                            _ => return Err(CliError::new(refusal.code, "Nothing was written.")),
+                            _ => return Err(CliError::new(error.code, "Nothing was written.")),
                         }
                     }
                 }
@@ -319,21 +319,23 @@ impl Given<'_> {
         let question = match needs {
             WritePermission::Nothing => None,
             WritePermission::Add => {
-                Some(format!("{path} already exists. Add the profile {name} to it? The rest stays."))
+                Some(format!("{path} already exists. Add the profile {name}? The rest is unchanged."))
             }
-            WritePermission::Change => Some(format!("{path} already has a profile {name}. Change it? The rest stays.")),
+            WritePermission::Change => {
+                Some(format!("{path} already has a profile {name}. Update it? The rest is unchanged."))
+            }
         };
         if let Some(question) = question
-            && !lines.is_yes(&question).await?
+            && !lines.confirm(&question).await?
         {
             return Err(CliError::unusable("Nothing was written."));
         }
         self.write(profile, needs, out).map(Some)
     }
 
-    /// Reads the key and tries the profile.
+    /// Reads the key and checks the profile.
     async fn check(&self, profile: &NewProfile) -> Result<CleanText, CliError> {
-        let key = match (KeySource::of_new(&profile.key, &self.path), &self.environment.api_key) {
+        let key = match (KeySource::from_input(&profile.key, &self.path), &self.environment.api_key) {
             (Some(source), _) => source.read().await?,
             (None, Some(Some(key))) => key.clone(),
             (None, _) => return Err(ConfigError::NoKey { source_name: "DOCDECK_API_KEY".into() }.into()),
@@ -341,12 +343,13 @@ impl Given<'_> {
         self.try_out(profile, key).await
     }
 
-    /// One GET; what it shows.
+    /// Checks the profile with one GET request and returns the result as a message.
     async fn try_out(&self, profile: &NewProfile, key: ApiKey) -> Result<CleanText, CliError> {
-        let roots = profile.ca_file.as_deref().map(|file| ExtraRoots::read(&beside(&self.path, file))).transpose();
+        let roots =
+            profile.ca_file.as_deref().map(|file| ExtraRoots::read(&resolve_path(&self.path, file))).transpose();
         let roots = roots.map_err(ConfigError::from)?;
         let client = Client::new(profile.scope(), key, ClientOptions { roots, ..ClientOptions::default() })?;
-        Ok(asked(&client).await?)
+        Ok(check_connection(&client).await?)
     }
 
     fn write(&self, profile: &NewProfile, allowed: WritePermission, out: &mut Out) -> Result<Code, CliError> {
@@ -355,53 +358,53 @@ impl Given<'_> {
         Ok(Code::Done)
     }
 
-    /// What was written where, and what to do next.
+    /// The message after writing: what was written, and what to do next.
     fn written(&self, profile: &NewProfile) -> String {
         let key = match &profile.key {
-            KeySourceInput::Elsewhere => "the key comes from DOCDECK_API_KEY".to_owned(),
+            KeySourceInput::SetElsewhere => "the key comes from DOCDECK_API_KEY".to_owned(),
             KeySourceInput::Command(words) => {
-                format!("the key comes from the program {}", CleanText::line(words.first().map_or("", String::as_str)))
+                format!("the key comes from the command {}", CleanText::line(words.first().map_or("", String::as_str)))
             }
             KeySourceInput::File(path) => format!("the key comes from {}", path.display()),
-            KeySourceInput::Typed(_) => "the key stands in it".to_owned(),
+            KeySourceInput::Typed(_) => "it contains the key".to_owned(),
         };
         let (path, name) = (self.path.display(), CleanText::line(&profile.name));
         let mut text = format!("Wrote {path}, which only you can read: profile {name}; {key}.\n");
-        if profile.key == KeySourceInput::Elsewhere && self.environment.api_key.is_none() {
+        if profile.key == KeySourceInput::SetElsewhere && self.environment.api_key.is_none() {
             text.push_str("Set the key in your shell first: export DOCDECK_API_KEY=…\n");
         }
         let mut command = "docdeck".to_owned();
         if let Some(config) = &self.flags.config {
             command.push_str(&format!(" --config {}", config.display()));
         }
-        let usual = Flags { profile: None, ..self.flags.clone() };
-        if !config::profile_of(&usual, self.environment).is_ok_and(|usual| usual == profile.name) {
+        let default_flags = Flags { profile: None, ..self.flags.clone() };
+        if !config::profile_of(&default_flags, self.environment).is_ok_and(|name| name == profile.name) {
             command.push_str(&format!(" --profile {name}"));
         }
         text.push_str(&format!(
-            "Next: `{command}` opens the dashboard. The file shows all other settings as examples."
+            "Next: run `{command}` to open the dashboard. The file has examples of all other settings."
         ));
         text
     }
 }
 
-/// As given where it begins at the home folder, else from the root: the settings lie in another folder.
+/// The absolute path, because the settings are in another folder. A path that starts with `~` stays.
 fn absolute(path: &Path) -> PathBuf {
     if path.starts_with("~") { path.to_path_buf() } else { std::path::absolute(path).unwrap_or_else(|_| path.into()) }
 }
 
-/// The first answer that is accepted: what is given, or else what is typed. Why another one was not is said.
+/// The first valid answer: the given one, or what the user types. Prints why an answer is invalid.
 async fn ask_until(
     lines: &mut AnswerReader,
     out: &mut Out,
     mut given: Option<String>,
-    (question, usual): (&str, &str),
+    (question, default): (&str, &str),
     accepts: impl Fn(&str) -> Result<(), String>,
 ) -> Result<String, CliError> {
     loop {
         let answer = match given.take() {
             Some(answer) => answer.trim().to_owned(),
-            None => lines.ask(question, usual).await?,
+            None => lines.ask(question, default).await?,
         };
         match accepts(&answer) {
             Ok(()) => return Ok(answer),
@@ -411,5 +414,5 @@ async fn ask_until(
 }
 
 fn profile_name(answer: &str) -> Result<(), String> {
-    if answer.is_empty() { Err("Give the profile a name.".to_owned()) } else { check::no_key(answer) }
+    if answer.is_empty() { Err("Enter a name for the profile.".to_owned()) } else { check::no_key(answer) }
 }

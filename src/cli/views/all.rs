@@ -1,9 +1,9 @@
-//! All pages of a range: the price first, then how far it is, then all rows. What came before an end of any kind is kept,
-//! and the same command goes on from there.
+//! `docdeck views --all`: prints the cost, loads all pages of a range with progress, and writes the rows. If loading
+//! ends early, the loaded rows stay cached and the same command continues from there.
 
 use super::{Options, write};
 use crate::app::format::{count, plural, views};
-use crate::app::views::request_cost::{percent, price_words};
+use crate::app::views::request_cost::{cost_text, floor_percent};
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
 use crate::cli::out::{Out, rfc3339};
@@ -12,68 +12,68 @@ use crate::model::engine_event::EngineEvent;
 use crate::model::export::{ExportContent, ExportFormat};
 use crate::model::ledger::RateLimited;
 use crate::model::period::DateRange;
-use crate::model::report::{Expected, LoadEnded, LoadOutcome, LoadPlan, LoadProgress, Report};
+use crate::model::report::{LoadEndReason, LoadEstimate, LoadOutcome, LoadPlan, LoadProgress, Report};
 use crate::model::views::{PageRow, as_f64};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
-/// Parts that the bar is made of.
-const PARTS: u64 = 1000;
-/// What a bar is drawn with: done and to do.
-const SIGNS: &str = "█░";
-const ASCII_SIGNS: &str = "#.";
+/// The number of steps of the progress bar.
+const BAR_STEPS: u64 = 1000;
+/// The characters of the progress bar: done and to do.
+const BAR_CHARS: &str = "█░";
+const ASCII_BAR_CHARS: &str = "#.";
 
-/// Loads and writes them.
+/// Loads all pages and writes them.
 pub(super) async fn answer(
-    desk: &mut Session,
+    session: &mut Session,
     range: DateRange,
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    if let Some(price) = price(desk, range, options.fresh).await? {
-        out.note(&price);
+    if let Some(cost) = cost_line(session, range, options.fresh).await? {
+        out.note(&cost);
     }
-    let order = LoadPlan { range, afresh: options.fresh, at_most: u32::MAX, until: options.until };
+    let plan = LoadPlan { range, from_start: options.fresh, max_requests: u32::MAX, stop_at_percent: options.until };
     let mut progress = LoadProgressBar::begin(out);
-    let ended = load(desk, order, &mut progress, out).await;
+    let ended = load(session, plan, &mut progress, out).await;
     progress.end();
     let Some(LoadOutcome { report, ended, requests }) = ended else {
-        return Err(CliError::new(Code::Interrupted, format!("Interrupted. {}", progress.kept(range))));
+        return Err(CliError::new(Code::Interrupted, format!("Interrupted. {}", progress.cached_message(range))));
     };
-    let refusal = match ended {
-        LoadEnded::Complete | LoadEnded::Enough => None,
-        LoadEnded::Failed(failure) => Some(CliError::from(failure)),
-        LoadEnded::Stopped => Some(CliError::new(Code::Interrupted, "Loading was stopped.")),
-        LoadEnded::AtMost => Some(CliError::new(Code::Limited, "Loading took all the requests that it may take.")),
+    let error = match ended {
+        LoadEndReason::Complete | LoadEndReason::TargetReached => None,
+        LoadEndReason::Failed(failure) => Some(CliError::from(failure)),
+        LoadEndReason::Stopped => Some(CliError::new(Code::Interrupted, "Loading was stopped.")),
+        LoadEndReason::RequestLimit => {
+            Some(CliError::new(Code::Limited, "Loading stopped: the agreed number of requests is used."))
+        }
     };
     let Some(report) = report else {
-        return refusal.map_or(Ok(Code::Done), Err);
+        return error.map_or(Ok(Code::Done), Err);
     };
-    let Some(refusal) = refusal else {
-        write_whole(&report, requests, options, out)?;
+    let Some(error) = error else {
+        write_report(&report, requests, options, out)?;
         if !report.complete {
-            let share = report.loaded_share().map(percent).unwrap_or_default();
-            out.note(&format!(
-                "Stopped at {share} of the views, as --until asks. Without it the same command loads the rest."
-            ));
+            let share = report.loaded_share().map(floor_percent).unwrap_or_default();
+            out.note(&format!("Stopped at {share} of the views because of --until. Omit it to load the rest."));
         }
         return Ok(Code::Done);
     };
     let extract = ExportContent::of_pages(&report, None, ranked(&report).into_iter());
-    match refusal {
-        // Of JSON there is one object, with the failure beside what is known.
-        refusal if options.is_json() => Err(refusal.with(known(&extract))),
-        refusal => {
+    match error {
+        // JSON output is one object with the error and the partial data.
+        error if options.is_json() => Err(error.with_fields(known(&extract))),
+        error => {
             write(&extract, 0, options.format(), out)?;
             let rows = plural(report.rows.len(), "row");
-            out.note(&format!("docdeck: Not complete: {rows} of {range} so far. The same command goes on from there."));
-            Err(refusal)
+            out.note(&format!("docdeck: Partial: {rows} of {range} loaded. Run the same command again to continue."));
+            Err(error)
         }
     }
 }
 
-/// The rows, and what a reader of the numbers should know; `requests` is what they cost just now.
-pub(super) fn write_whole(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), CliError> {
+/// Writes the rows, and notes about the numbers. `requests` is the number of requests that this run used.
+pub(super) fn write_report(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), CliError> {
     let extract = ExportContent::of_pages(report, None, ranked(report).into_iter());
     write(&extract, 0, options.format(), out)?;
     for note in notes(report, requests) {
@@ -82,54 +82,55 @@ pub(super) fn write_whole(report: &Report, requests: u32, options: &Options, out
     Ok(())
 }
 
-/// What is known of the price; none where all is known already and fresh.
-async fn price(desk: &Session, range: DateRange, afresh: bool) -> Result<Option<String>, CliError> {
-    let now = desk.engine.service_now();
-    let known = desk.engine.recall(range).await?;
-    let is_whole = known.report.as_ref().is_some_and(|report| report.complete && range.is_fresh(report.as_of, now));
-    if is_whole && !afresh && known.broken_off.is_none() {
+/// The expected cost in a line. Returns `None` if a fresh and complete report is cached.
+async fn cost_line(session: &Session, range: DateRange, afresh: bool) -> Result<Option<String>, CliError> {
+    let now = session.engine.service_now();
+    let known = session.engine.cached_report(range).await?;
+    let is_complete = known.report.as_ref().is_some_and(|report| report.complete && range.is_fresh(report.as_of, now));
+    if is_complete && !afresh && known.interrupted_after.is_none() {
         return Ok(None);
     }
-    let left = desk.store.budget(&desk.scope, RateLimited::Views, now).await?.left();
+    let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.left();
     let rows = known.report.as_ref().filter(|report| !afresh && !report.complete).map(|report| report.rows.len());
-    let from = rows.map(|rows| format!(", going on after {} rows", count(rows))).unwrap_or_default();
-    let taken_in = known.broken_off.filter(|_| !afresh).unwrap_or(0);
+    let from = rows.map(|rows| format!(", continuing after {} rows", count(rows))).unwrap_or_default();
+    let loaded = known.interrupted_after.filter(|_| !afresh).unwrap_or(0);
     let rest =
-        |expected: Expected| Expected { requests: expected.requests.saturating_sub(taken_in).max(1), ..expected };
-    let words = price_words(1, known.expected().map(rest));
-    Ok(Some(format!("Loading all pages of {range}{from}: {words}, {left} left here.")))
+        |expected: LoadEstimate| LoadEstimate { requests: expected.requests.saturating_sub(loaded).max(1), ..expected };
+    let words = cost_text(1, known.expected().map(rest));
+    Ok(Some(format!("Loading all pages of {range}{from}: {words}, {left} requests left this hour.")))
 }
 
-/// Loads, and shows how far it is; none when somebody asked to end. What was under way then still ends in the record.
+/// Loads the pages and shows the progress. Returns `None` after a signal; the answer to a running request is still
+/// saved.
 async fn load(
-    desk: &mut Session,
-    order: LoadPlan,
+    session: &mut Session,
+    plan: LoadPlan,
     progress: &mut LoadProgressBar,
     out: &mut Out,
 ) -> Option<LoadOutcome> {
-    let engine = desk.engine.clone();
-    let loading = engine.load_all(order);
+    let engine = session.engine.clone();
+    let loading = engine.load_all(plan);
     tokio::pin!(loading);
     loop {
         tokio::select! {
-            // What was told before the end is heard before it.
+            // Events that came before the end are handled before it.
             biased;
-            happening = desk.next(None) => match happening {
-                WaitEnd::News(news) => {
-                    if let EngineEvent::Loading(at) = *news { progress.at(at, out) }
+            wait_end = session.next(None) => match wait_end {
+                WaitEnd::Event(event) => {
+                    if let EngineEvent::Loading(at) = *event { progress.at(at, out) }
                 }
                 WaitEnd::Interrupted => {
-                    desk.engine.stop_loading(order.range);
+                    session.engine.stop_loading(plan.range);
                     return None;
                 }
-                WaitEnd::Late => {}
+                WaitEnd::TimedOut => {}
             },
             end = &mut loading => return Some(end),
         }
     }
 }
 
-/// How far it is: a bar on a terminal, else a line an answer.
+/// The progress: a bar on a terminal, otherwise a line per answer.
 struct LoadProgressBar {
     bar: Option<ProgressBar>,
     last: Option<LoadProgress>,
@@ -137,13 +138,13 @@ struct LoadProgressBar {
 
 impl LoadProgressBar {
     fn begin(out: &mut Out) -> Self {
-        let (template, signs) =
-            if out.draws_ascii() { ("[{bar:30}] {msg}", ASCII_SIGNS) } else { ("{bar:30} {msg}", SIGNS) };
-        let style = ProgressStyle::with_template(template).ok().filter(|_| out.moves());
+        let (template, chars) =
+            if out.draws_ascii() { ("[{bar:30}] {msg}", ASCII_BAR_CHARS) } else { ("{bar:30} {msg}", BAR_CHARS) };
+        let style = ProgressStyle::with_template(template).ok().filter(|_| out.can_animate());
         let bar = style.map(|style| {
-            let bar = ProgressBar::with_draw_target(Some(PARTS), ProgressDrawTarget::stderr());
-            bar.set_style(style.progress_chars(signs));
-            bar.set_message("asking");
+            let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), ProgressDrawTarget::stderr());
+            bar.set_style(style.progress_chars(chars));
+            bar.set_message("loading");
             bar.tick();
             bar
         });
@@ -156,7 +157,7 @@ impl LoadProgressBar {
         let text = format!("{share}{} rows, {requests}", count(at.rows));
         match &self.bar {
             Some(bar) => {
-                bar.set_position(parts(at.share));
+                bar.set_position(bar_steps(at.share));
                 bar.set_message(text);
             }
             None => out.note(&text),
@@ -164,33 +165,34 @@ impl LoadProgressBar {
         self.last = Some(at);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 
-    fn kept(&self, range: DateRange) -> String {
+    /// What an interrupted load leaves in the cache.
+    fn cached_message(&self, range: DateRange) -> String {
         match &self.last {
             Some(at) => format!(
-                "{} rows of {range} are kept ({}): the same command goes on from there.",
+                "{} rows of {range} are cached ({}). Run the same command again to continue.",
                 count(at.rows),
                 plural(usize::try_from(at.requests).unwrap_or(usize::MAX), "request")
             ),
-            None => "Nothing new had come.".to_owned(),
+            None => "Nothing was loaded.".to_owned(),
         }
     }
 }
 
-/// A share as parts of the bar, rounded down.
-fn parts(share: Option<f64>) -> u64 {
+/// A share as steps of the bar, rounded down.
+fn bar_steps(share: Option<f64>) -> u64 {
     let share = share.unwrap_or(0.0);
-    // Few enough to be counted.
-    (0..=PARTS).take_while(|part| as_f64(*part) / as_f64(PARTS) <= share).last().unwrap_or(0)
+    // Counting avoids a lossy conversion from f64, and there are only a thousand steps.
+    (0..=BAR_STEPS).take_while(|part| as_f64(*part) / as_f64(BAR_STEPS) <= share).last().unwrap_or(0)
 }
 
-/// The rows by total views once they are all there; before that in the service's order.
+/// The rows sorted by total views if the report is complete, otherwise in the service's order.
 fn ranked(report: &Report) -> Vec<&PageRow> {
     let mut rows: Vec<&PageRow> = report.rows.iter().collect();
     if report.complete {
@@ -199,33 +201,33 @@ fn ranked(report: &Report) -> Vec<&PageRow> {
     rows
 }
 
-/// What a reader of the numbers should know.
+/// Notes about the numbers: their age, merged rows, and a difference from the site's total.
 fn notes(report: &Report, requests: u32) -> Vec<String> {
     let mut notes = Vec::new();
     let as_of = rfc3339(report.as_of);
     notes.push(match requests {
-        0 => format!("{} rows as of {as_of}, without a request.", count(report.rows.len())),
+        0 => format!("{} rows as of {as_of}, no requests.", count(report.rows.len())),
         n => format!(
-            "{} rows as of {as_of}, by {}.",
+            "{} rows as of {as_of}, {}.",
             count(report.rows.len()),
             plural(usize::try_from(n).unwrap_or(usize::MAX), "request")
         ),
     });
-    if report.moved > 0 {
-        let rows = plural(usize::try_from(report.moved).unwrap_or(usize::MAX), "duplicate row");
+    if report.duplicates > 0 {
+        let rows = plural(usize::try_from(report.duplicates).unwrap_or(usize::MAX), "duplicate row");
         let why = if report.answers > 1 { ", because rows moved between two requests" } else { "" };
-        notes.push(format!("Merged {rows}{why}: each page is listed once, with its last numbers."));
+        notes.push(format!("Merged {rows}{why}. Each page is listed once, with its latest numbers."));
     }
     if let Some(total) = report.totals.total.value().filter(|_| report.complete) {
         let sum = report.sums().total;
         if !sum.nearly_equals(total) {
-            notes.push(format!("The rows add up to {}, the site's total is {}.", views(sum), views(total)));
+            notes.push(format!("The rows add up to {}, but the site's total is {}.", views(sum), views(total)));
         }
     }
     notes
 }
 
-/// The object of the format, to stand beside a failure.
+/// The partial data as a JSON object, to be merged with the error.
 fn known(extract: &ExportContent<'_>) -> Value {
     let text = ExportFormat::Json.write(extract).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The table of pages: with headings and bars on a terminal; when piped a line a page, nothing cut, apart by tabs.
+//! The table of pages: with headings and bars on a terminal; in a pipe, one uncut line per page, separated by tabs.
 
 use crate::app::format::{views, views_or_received};
 use crate::cli::out::{Out, cut};
@@ -9,25 +9,25 @@ use unicode_width::UnicodeWidthStr as _;
 
 const HUMAN: &str = "█";
 const AI: &str = "▒";
-/// Between two columns.
+/// Cells between two columns.
 const GAP: usize = 2;
-/// Cells of a path at least, and of a bar.
-const PATH: usize = 16;
-const BAR: usize = 12;
-const LONGEST_BAR: usize = 48;
+/// The minimum widths of a path and of a bar, in cells.
+const MIN_PATH: usize = 16;
+const MIN_BAR: usize = 12;
+const MAX_BAR: usize = 48;
 
-/// A page as it is written.
+/// A page as it is printed.
 struct PrintedRow<'a> {
     rank: String,
     path: &'a str,
-    /// Human, AI, total, AI share.
+    /// The columns human, AI, total and AI share.
     numbers: [String; 4],
     counts: &'a Counts,
 }
 
-/// Writes them; `before` rows came before these.
-pub(super) fn write(extract: &ExportContent<'_>, before: u64, out: &mut Out) {
-    let rows = || extract.lines.iter().filter_map(|line| Some((line.path, line.now?)));
+/// Writes the table; `before` is the number of rows on earlier pages.
+pub(super) fn write(content: &ExportContent<'_>, before: u64, out: &mut Out) {
+    let rows = || content.lines.iter().filter_map(|line| Some((line.path, line.now?)));
     let Some(width) = out.width() else {
         let lines: Vec<String> = rows().map(|(path, counts)| piped(path, counts)).collect();
         out.lines(&lines);
@@ -37,13 +37,13 @@ pub(super) fn write(extract: &ExportContent<'_>, before: u64, out: &mut Out) {
         .zip(rows())
         .map(|(rank, (path, counts))| PrintedRow { rank: rank.to_string(), path, numbers: numbers(counts), counts })
         .collect();
-    let mut lines = vec![heading(extract, out), totals(extract.totals, out)];
+    let mut lines = vec![heading(content, out), totals(content.totals, out)];
     if rows.is_empty() {
-        lines.push("No page was viewed in these days.".to_owned());
+        lines.push("No page views in this range.".to_owned());
     } else {
         lines.extend(table(&rows, width, out));
     }
-    for missing in extract.missing() {
+    for missing in content.missing() {
         lines.push(out.paint(ColorRole::Muted, &missing));
     }
     out.lines(&lines);
@@ -55,15 +55,15 @@ fn piped(path: &str, counts: &Counts) -> String {
     [guarded(path), number(&counts.human), number(&counts.ai), number(&counts.total), share].join("\t")
 }
 
-fn heading(extract: &ExportContent<'_>, out: &Out) -> String {
-    let today = extract.as_of.date_naive();
-    let partial = if extract.range.contains(today) { ", today partial" } else { "" };
-    let days = extract.range.days();
+fn heading(content: &ExportContent<'_>, out: &Out) -> String {
+    let today = content.as_of.date_naive();
+    let partial = if content.range.contains(today) { ", today partial" } else { "" };
+    let days = content.range.days();
     let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
-    let range = out.paint(ColorRole::Title, &extract.range.to_string());
-    // A time of day alone is of today.
+    let range = out.paint(ColorRole::Title, &content.range.to_string());
+    // Without a date, a time means today.
     let moment = if chrono::Utc::now().date_naive() == today { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" };
-    format!("{range}, {days} UTC{partial}, as of {}", extract.as_of.format(moment))
+    format!("{range}, {days} UTC{partial}, as of {}", content.as_of.format(moment))
 }
 
 fn totals(counts: &Counts, out: &Out) -> String {
@@ -73,7 +73,7 @@ fn totals(counts: &Counts, out: &Out) -> String {
     format!("{human}  {ai}  total {total}  AI share {share}")
 }
 
-/// Numbers with their thousands apart; `?` is one that did not come, `–` a share of nothing.
+/// The numbers with grouped digits; `?` is a missing number, `–` the share of a total of zero.
 fn numbers(counts: &Counts) -> [String; 4] {
     let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
     [views_or_received(&counts.human), views_or_received(&counts.ai), views_or_received(&counts.total), share]
@@ -90,10 +90,11 @@ fn table(rows: &[PrintedRow<'_>], width: usize, out: &Out) -> Vec<String> {
     }
     let fixed = rank + cells.iter().map(|cells| cells + GAP).sum::<usize>() + GAP;
     let path = widest(&|row| row.path.width(), "path");
-    // The path first, then what is left for the bar; no bar is better than one of a few cells.
-    let path = path.min(width.saturating_sub(fixed + GAP + BAR).max(PATH)).min(width.saturating_sub(fixed).max(4));
-    let bar = width.saturating_sub(fixed + path + GAP).min(LONGEST_BAR);
-    let bar = if bar < BAR { 0 } else { bar };
+    // The path comes first and the bar gets the rest. Without enough space there is no bar.
+    let path =
+        path.min(width.saturating_sub(fixed + GAP + MIN_BAR).max(MIN_PATH)).min(width.saturating_sub(fixed).max(4));
+    let bar = width.saturating_sub(fixed + path + GAP).min(MAX_BAR);
+    let bar = if bar < MIN_BAR { 0 } else { bar };
     let full = rows.iter().filter_map(|row| row.counts.total.value()).max().unwrap_or_default();
     let scale = format!("0 to {}", views(full));
     let numbers = |texts: &[String; 4]| -> String {
@@ -116,7 +117,7 @@ fn table(rows: &[PrintedRow<'_>], width: usize, out: &Out) -> Vec<String> {
     std::iter::once(out.paint(ColorRole::Muted, &cut(&head, width))).chain(rows.iter().map(line)).collect()
 }
 
-/// Human and AI side by side on a scale that ends at `full`; nothing is drawn of what is no count.
+/// A bar of human and AI views on a scale up to `full`. Empty if a count is unknown.
 fn drawn(counts: &Counts, full: ViewCount, width: usize, out: &Out) -> String {
     let (Some(human), Some(ai)) = (counts.human.value(), counts.ai.value()) else { return String::new() };
     if width == 0 || full.is_zero() {
@@ -125,11 +126,11 @@ fn drawn(counts: &Counts, full: ViewCount, width: usize, out: &Out) -> String {
     let all = cells(human + ai, full, width);
     let human = cells(human, full, width).min(all);
     let parts = [(ColorRole::Human, HUMAN, human), (ColorRole::Ai, AI, all - human)];
-    let bar: String = parts.iter().map(|(meaning, sign, n)| out.paint(*meaning, &sign.repeat(*n))).collect();
+    let bar: String = parts.iter().map(|(role, sign, n)| out.paint(*role, &sign.repeat(*n))).collect();
     if bar.is_empty() { bar } else { format!("  {bar}") }
 }
 
-/// The nearest number of cells; something is never nothing.
+/// The nearest number of cells, but at least one for a value above zero.
 fn cells(value: ViewCount, full: ViewCount, width: usize) -> usize {
     if value.is_zero() {
         return 0;

@@ -1,24 +1,29 @@
-//! Whom to look at next, as a pure structure with time as an argument (design.md: polling): due times with jitter, the
-//! rolling minute's budget, and a quarter of it for what is on screen. Requests are the poller's business.
+//! Decides which job to check next, as a pure data structure with time as an argument: due times
+//! with jitter, the budget of a rolling minute, and a quarter of it for the jobs on screen. The
+//! poller makes the requests.
 //!
 //! # The fair share
 //!
-//! Of those that are due, whoever has waited longest since its last look is next, and while more looks are wanted than the
-//! budget has, requests go out evenly, from the first one on: nobody gets a second turn before everybody had one. So no
-//! wait, the one for the first look after the start included, is longer than this (nor shorter than a job's own pause), but
-//! for the few hundredths by which answers differ:
+//! Of the due jobs, the one whose last check is longest ago is next. While more checks are wanted
+//! than the budget allows, requests are spaced evenly from the first one on: no job gets a second
+//! check before every job had one. So no wait, including the one for the first check after the
+//! start, is longer than the following (nor shorter than the job's pause), except for the small
+//! differences between the times of answers:
 //!
 //! ```text
-//! jobs not on screen × (a minute + the time of an answer) ÷ (budget − what is kept for the jobs on screen)
+//! jobs not on screen × (a minute + the time of an answer) ÷ (budget − the reserved share)
 //! ```
 //!
-//! The time of an answer is in it since nobody knows when a request reached the service: at the latest with its answer, so
-//! its place is free again a minute after that, or a rolling minute of the service could have more requests than the budget.
-//! Where answers are so slow that the requests under way are what limits, it is jobs × the time of an answer ÷ requests
-//! under way. Kept for the jobs on screen are the looks a minute that they want by their pauses and one more, at most a
-//! quarter of the budget; if they want more than that, they share it among themselves in the same way.
+//! It includes the time of an answer because the request reached the service at an unknown moment,
+//! at the latest with its answer: its slot is free again a minute after that. Otherwise a rolling
+//! minute of the service could contain more requests than the budget. If answers are so slow that
+//! the requests in flight are the limit, the wait is jobs × the time of an answer ÷ requests in
+//! flight. The share reserved for jobs on screen is the number of checks per minute that their
+//! pauses require plus one, at most a quarter of the budget; if they want more, they share it among
+//! themselves in the same way.
 //!
-//! A request that fails costs the others one place. A rest (429, no network) comes on top, and costs no job its place.
+//! A failed request costs the other jobs one slot. A rest (429, no network) is added to the wait,
+//! but no job loses its position.
 
 mod budget;
 #[cfg(test)]
@@ -30,48 +35,51 @@ mod wait_queue;
 
 use crate::model::Time;
 use crate::model::job::Status;
-use crate::model::poll::{SLOW, next_poll};
+use crate::model::poll::{SLOW_INTERVAL, next_poll};
 use crate::model::row::{Job, JobKey};
-use budget::{BudgetLimits, BudgetShare, Opens, Spent, opens};
+use budget::{BudgetLimits, BudgetShare, BudgetUsage, NextSlot, next_slot};
 use chrono::TimeDelta;
 use pacing::{Jitter, MINUTE, Rate};
 use std::collections::{HashMap, HashSet};
 use wait_queue::WaitQueue;
 
-/// Over how long overdue jobs are spread when polling resumes.
+/// The time over which overdue jobs are spread when polling resumes.
 const RESUME_OVER: TimeDelta = TimeDelta::seconds(3);
 
-/// How a request ended, as far as the schedule cares.
+/// How a request ended, for the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestEnd {
-    /// With an answer. Without a new row it is asked for again after a slow pause.
+    /// The service answered. If no new row follows, the job is checked again after the slow pause.
     Answered,
-    /// The whole service rests or refuses: the job keeps its place.
+    /// The service can't be asked now (a pause, a 429, a refused key): the job keeps its position.
     Postponed,
-    /// The service failed. The job keeps its place; after the second time it is not asked for again within a slow pause, so
-    /// that others are tried. If it was the only one that failed, it has had its turn, so that it does not keep the others
-    /// waiting; if others failed too, it was the service, and costs no place.
+    /// The service failed. The job keeps its position; after the second failure it waits for a slow
+    /// pause, so that other jobs are tried. If it was the only job that failed, it counts as checked,
+    /// so that it does not delay the others; if others failed too, the service was the cause, and no
+    /// job loses its position.
     Failed,
 }
 
-/// What the scheduler knows of one job.
+/// The scheduler's data about one job.
 #[derive(Debug)]
 struct ScheduledJob {
-    /// When it was last looked at: when that request went out, or when the record says so; before any, its start.
-    looked: Time,
-    /// The first moment of its next look.
+    /// When it was last checked: the start of that request, or the time in the store; before the first
+    /// check, the start of the job.
+    checked_at: Time,
+    /// The earliest time of its next check.
     due: Time,
-    /// The unjittered moment that `due` was made of: a row that changed nothing about it keeps its place.
+    /// The time without jitter from which `due` was computed: a row that does not change it keeps its
+    /// position.
     base: Time,
-    /// Its request is under way, since then and at the cost of this part.
-    asked: Option<(BudgetShare, Time)>,
-    /// How often it wants a look, by its last pause.
-    pace: Rate,
+    /// Set while its request is in flight: the share it counts towards, and its start.
+    in_flight_since: Option<(BudgetShare, Time)>,
+    /// How often it has to be checked, by its last pause.
+    rate: Rate,
     /// Failures of the service since the last new row.
     failures: u32,
 }
 
-/// All jobs that are looked at. One job costs O(log n) per change, a tick costs what it gives out.
+/// All polled jobs. A change of one job costs O(log n); a tick costs as much as it returns.
 #[derive(Debug)]
 pub(super) struct Scheduler {
     per_minute: usize,
@@ -81,18 +89,18 @@ pub(super) struct Scheduler {
     others: WaitQueue,
     shown: WaitQueue,
     on_screen: HashSet<JobKey>,
-    /// What all entries want, asked ones included, and those of them that are on screen.
-    pace: Rate,
-    shown_pace: Rate,
-    common: Spent,
-    kept: Spent,
-    /// Whose requests failed since one was answered.
+    /// The total rate of all entries, including those in flight, and of the entries on screen.
+    rate: Rate,
+    shown_rate: Rate,
+    common: BudgetUsage,
+    reserved: BudgetUsage,
+    /// Jobs whose requests failed since the last answer.
     failing: HashSet<JobKey>,
     jitter: Jitter,
 }
 
 impl Scheduler {
-    /// `per_minute` requests in any rolling minute, `in_flight` at once; each at least one.
+    /// `per_minute` requests in any rolling minute, `in_flight` at once; each is at least one.
     pub(super) fn new(per_minute: u32, in_flight: usize, seed: u64) -> Self {
         Self {
             per_minute: usize::try_from(per_minute).unwrap_or(usize::MAX).max(1),
@@ -101,18 +109,18 @@ impl Scheduler {
             others: WaitQueue::default(),
             shown: WaitQueue::default(),
             on_screen: HashSet::new(),
-            pace: Rate::default(),
-            shown_pace: Rate::default(),
-            common: Spent::default(),
-            kept: Spent::default(),
+            rate: Rate::default(),
+            shown_rate: Rate::default(),
+            common: BudgetUsage::default(),
+            reserved: BudgetUsage::default(),
             failing: HashSet::new(),
             jitter: Jitter::new(seed),
         }
     }
 
-    /// Takes a job in, moves it or lets it go, by what its row says. `wall` is the clock that the row's times come from,
-    /// `now` the scheduler's: only the pause between goes over, at most one slow pause, so a jump of the wall clock
-    /// neither floods nor stops polling.
+    /// Adds, moves or removes a job, depending on its row. `wall` is the clock of the row's times,
+    /// `now` the scheduler's: only the pause is converted, limited to one slow pause, so a jump of the
+    /// wall clock neither floods nor stops polling.
     pub(super) fn update(&mut self, row: &Job, wall: Time, now: Time) {
         let Some(base) = next_poll(row) else {
             self.remove(row.key, now);
@@ -125,108 +133,114 @@ impl Scheduler {
         let wait = if pause <= TimeDelta::zero() {
             pause
         } else if matches!(row.status, Some(Status::Completed)) {
-            // A late look that comes early would only be repeated.
+            // A check of a completed job that comes too early would have to be repeated.
             pause + self.jitter.within(pause / 10)
         } else {
-            self.jitter.around(pause.min(SLOW))
+            self.jitter.with_jitter(pause.min(SLOW_INTERVAL))
         };
         let due = now.checked_add_signed(wait).unwrap_or(now);
-        let asked = self.entries.get(&row.key).and_then(|entry| entry.asked);
+        let in_flight_since = self.entries.get(&row.key).and_then(|entry| entry.in_flight_since);
         let last = row.checked_at.unwrap_or_else(|| row.last_accepted_at());
-        let looked = now.checked_sub_signed((wall - last).max(TimeDelta::zero())).unwrap_or(now);
-        let pace = Rate::with(base - last);
-        self.place(row.key, ScheduledJob { looked, due, base, asked, pace, failures: 0 });
+        let checked_at = now.checked_sub_signed((wall - last).max(TimeDelta::zero())).unwrap_or(now);
+        let rate = Rate::with(base - last);
+        self.insert(row.key, ScheduledJob { checked_at, due, base, in_flight_since, rate, failures: 0 });
     }
 
-    /// Forgets a job.
     pub(super) fn remove(&mut self, key: JobKey, now: Time) {
         self.failing.remove(&key);
-        if let Some(entry) = self.take(key) {
-            self.end(entry.asked, now);
+        if let Some(entry) = self.take_entry(key) {
+            self.end(entry.in_flight_since, now);
         }
     }
 
-    /// Forgets all jobs; what was spent still counts.
+    /// Removes all jobs; requests that were spent still count.
     pub(super) fn clear(&mut self, now: Time) {
-        let asked: Vec<Option<(BudgetShare, Time)>> = self.entries.drain().map(|(_, entry)| entry.asked).collect();
-        asked.into_iter().for_each(|asked| self.end(asked, now));
+        let in_flight_since: Vec<Option<(BudgetShare, Time)>> =
+            self.entries.drain().map(|(_, entry)| entry.in_flight_since).collect();
+        in_flight_since.into_iter().for_each(|in_flight_since| self.end(in_flight_since, now));
         self.others.clear();
         self.shown.clear();
         self.failing.clear();
-        (self.pace, self.shown_pace) = (Rate::default(), Rate::default());
+        (self.rate, self.shown_rate) = (Rate::default(), Rate::default());
     }
 
-    /// Which jobs the user sees.
+    /// Sets the jobs that the user sees.
     pub(super) fn set_on_screen(&mut self, jobs: impl IntoIterator<Item = JobKey>) {
         let jobs: HashSet<JobKey> = jobs.into_iter().collect();
         let changed: Vec<JobKey> = self.on_screen.symmetric_difference(&jobs).copied().collect();
         let moved: Vec<(JobKey, ScheduledJob)> =
-            changed.into_iter().filter_map(|key| Some((key, self.take(key)?))).collect();
+            changed.into_iter().filter_map(|key| Some((key, self.take_entry(key)?))).collect();
         self.on_screen = jobs;
-        moved.into_iter().for_each(|(key, entry)| self.place(key, entry));
+        moved.into_iter().for_each(|(key, entry)| self.insert(key, entry));
     }
 
-    /// The jobs to ask for now, longest waiting first; each counts as asked and spent until [`Scheduler::answered`].
+    /// Returns the jobs to check now, longest waiting first; each counts as in flight and spent until
+    /// [`Scheduler::finished`].
     pub(super) fn due(&mut self, now: Time) -> Vec<JobKey> {
-        self.turn_to(now);
+        self.advance_to(now);
         let mut out = Vec::new();
         while self.under_way() < self.in_flight {
-            let has_place = self.spent() < self.per_minute;
-            let (kept, common) = (self.kept_limits(), self.common_limits());
+            let free_slot = self.spent() < self.per_minute;
+            let (reserved, common) = (self.reserved_limits(), self.common_limits());
             let (shown, other) = (self.shown.first(), self.others.first());
             if shown.is_none() {
-                self.kept.suffices();
+                self.reserved.clear_short();
             }
             let Some((_, oldest)) = [shown, other].into_iter().flatten().min() else {
-                self.common.suffices();
+                self.common.clear_short();
                 break;
             };
             let (key, part) = match shown {
-                Some((looked, key)) if has_place && self.kept.admits(kept, now) && self.is_owed(looked, now) => {
-                    (key, BudgetShare::Kept)
+                Some((checked_at, key))
+                    if free_slot && self.reserved.admits(reserved, now) && self.is_overdue(checked_at, now) =>
+                {
+                    (key, BudgetShare::Reserved)
                 }
-                _ if self.common.admits(common, now) && has_place => (oldest, BudgetShare::Common),
+                _ if self.common.admits(common, now) && free_slot => (oldest, BudgetShare::Common),
                 _ => break,
             };
-            self.ask(key, part, now);
+            self.start_request(key, part, now);
             out.push(key);
         }
         out
     }
 
-    /// The one job to try while the service is unwell: who has waited longest, also if none is due.
+    /// Returns the job to try while the service is failing: the one that has waited longest, even if
+    /// none is due.
     pub(super) fn probe(&mut self, now: Time) -> Option<JobKey> {
-        self.turn_to(now);
+        self.advance_to(now);
         let of_both = |first: fn(&WaitQueue) -> Option<(Time, JobKey)>| {
             [first(&self.shown), first(&self.others)].into_iter().flatten().min()
         };
         let (_, key) = of_both(WaitQueue::first).or_else(|| of_both(WaitQueue::first_early))?;
-        self.ask(key, BudgetShare::Common, now);
+        self.start_request(key, BudgetShare::Common, now);
         Some(key)
     }
 
-    /// When the budget has a place again, from `now` on, as far as no answer is needed to tell.
-    pub(super) fn has_place_at(&mut self, now: Time) -> Time {
-        self.turn_to(now);
-        opens(&[&self.common, &self.kept], self.per_minute).after(now).unwrap_or(now)
+    /// When the budget has a free slot, from `now` on, as far as that does not depend on an answer.
+    pub(super) fn next_free(&mut self, now: Time) -> Time {
+        self.advance_to(now);
+        next_slot(&[&self.common, &self.reserved], self.per_minute).after(now).unwrap_or(now)
     }
 
-    /// A request outside the schedule counts as well.
+    /// Counts a request outside the schedule.
     pub(super) fn spend(&mut self, now: Time) {
-        self.turn_to(now);
+        self.advance_to(now);
         self.common.add(now);
     }
 
-    /// The request of this job ended. A new row comes by [`Scheduler::update`], before or after.
-    pub(super) fn answered(&mut self, key: JobKey, how: RequestEnd, now: Time) {
-        let Some(mut entry) = self.take(key) else { return };
-        if let Some((_, since)) = entry.asked {
-            self.end(entry.asked.take(), now);
+    /// Records the end of this job's request. A new row comes by [`Scheduler::update`], before or after
+    /// this.
+    pub(super) fn finished(&mut self, key: JobKey, how: RequestEnd, now: Time) {
+        let Some(mut entry) = self.take_entry(key) else { return };
+        if let Some((_, since)) = entry.in_flight_since {
+            self.end(entry.in_flight_since.take(), now);
             match how {
                 RequestEnd::Answered => {
-                    // By when it went out: who was asked first is first again, however long each answer took.
-                    entry.looked = since;
-                    self.blame(key, now);
+                    // By the start of the request: the job that was checked first is first again, however long each
+                    // answer took.
+                    entry.checked_at = since;
+                    self.resolve_failures(key, now);
                 }
                 RequestEnd::Failed => {
                     entry.failures = entry.failures.saturating_add(1);
@@ -235,146 +249,150 @@ impl Scheduler {
                 RequestEnd::Postponed => {}
             }
             if entry.due <= now && (how == RequestEnd::Answered || entry.failures > 1) {
-                entry.due = now + self.jitter.around(SLOW);
+                entry.due = now + self.jitter.with_jitter(SLOW_INTERVAL);
             }
         }
-        self.place(key, entry);
+        self.insert(key, entry);
     }
 
-    /// One was answered: was it one job that failed until then, or the service?
-    fn blame(&mut self, answered: JobKey, now: Time) {
+    /// After an answer: finds out whether a single job or the service was the cause of the failures
+    /// before it.
+    fn resolve_failures(&mut self, answered: JobKey, now: Time) {
         let failing = std::mem::take(&mut self.failing);
         let alone = failing.len() == 1;
         for key in failing.into_iter().filter(|key| *key != answered) {
-            let Some(mut entry) = self.take(key) else { continue };
+            let Some(mut entry) = self.take_entry(key) else { continue };
             if !alone {
                 entry.due = entry.due.min(now);
             } else if entry.failures > 1 {
-                entry.looked = now;
+                entry.checked_at = now;
             }
-            self.place(key, entry);
+            self.insert(key, entry);
         }
     }
 
-    /// Polling goes on after a rest: what is overdue is spread over a few seconds, in the order in which it waited.
+    /// Resumes polling after a rest: overdue jobs are spread over a few seconds, in the order in which
+    /// they waited.
     pub(super) fn resume(&mut self, now: Time) {
-        self.turn_to(now);
-        let mut overdue: Vec<(Time, JobKey)> = self.shown.all_due().chain(self.others.all_due()).collect();
+        self.advance_to(now);
+        let mut overdue: Vec<(Time, JobKey)> = self.shown.due_jobs().chain(self.others.due_jobs()).collect();
         overdue.sort_unstable();
         let slot = RESUME_OVER / i32::try_from(overdue.len().max(1)).unwrap_or(i32::MAX);
         let mut start = now;
         for (_, key) in overdue {
             let due = start + self.jitter.within(slot);
             start += slot;
-            if let Some(entry) = self.take(key) {
-                self.place(key, ScheduledJob { due, ..entry });
+            if let Some(entry) = self.take_entry(key) {
+                self.insert(key, ScheduledJob { due, ..entry });
             }
         }
     }
 
-    /// When [`Scheduler::due`] gives something again; none when only an answer or a new row can change that.
+    /// When [`Scheduler::due`] returns a job again; `None` if only an answer or a new row can change
+    /// that.
     pub(super) fn next_wake(&mut self, now: Time) -> Option<Time> {
-        self.turn_to(now);
+        self.advance_to(now);
         if self.under_way() >= self.in_flight {
             return None;
         }
-        let any = opens(&[&self.common, &self.kept], self.per_minute);
+        let any = next_slot(&[&self.common, &self.reserved], self.per_minute);
         let common = self.common.opens(self.common_limits());
-        let owed = self.shown.first().map_or(Opens::Now, |(looked, _)| {
-            opens(&[&self.kept], self.shown_pace.slots()).min(Opens::At(looked + MINUTE))
+        let owed = self.shown.first().map_or(NextSlot::Now, |(checked_at, _)| {
+            next_slot(&[&self.reserved], self.shown_rate.slots()).min(NextSlot::At(checked_at + MINUTE))
         });
-        // From whichever part has a place first.
-        let either = self.kept.opens(self.kept_limits()).max(owed).min(common);
-        let after = |line: &WaitQueue, opens: Opens| line.next_due(now).and_then(|due| opens.max(any).after(due));
+        // From the share that has a free slot first.
+        let either = self.reserved.opens(self.reserved_limits()).max(owed).min(common);
+        let after =
+            |queue: &WaitQueue, next_slot: NextSlot| queue.next_due(now).and_then(|due| next_slot.max(any).after(due));
         [after(&self.shown, either), after(&self.others, common)].into_iter().flatten().min()
     }
 
-    /// Whether there is any job to look at.
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What the jobs on screen may take before all others: a quarter of the budget.
-    fn kept_limits(&self) -> BudgetLimits {
-        BudgetLimits::new(self.per_minute / 4, self.shown_pace)
+    /// The limits of the share for the jobs on screen: a quarter of the budget.
+    fn reserved_limits(&self) -> BudgetLimits {
+        BudgetLimits::new(self.per_minute / 4, self.shown_rate)
     }
 
-    /// Whether the jobs on screen may have one more look before all others. Within a minute they may have what they want on
-    /// average: after a heap of them, those whose jittered pause is short would take places that the others count on. One
-    /// that was not looked at for a minute has just come on screen, or is late.
-    fn is_owed(&self, looked: Time, now: Time) -> bool {
-        self.kept.count() < self.shown_pace.slots() || looked + MINUTE <= now
+    /// Whether a job on screen may be checked before all others. Within a minute the jobs on screen get
+    /// what they need on average: after a burst, those with a short jittered pause would take slots
+    /// that the others count on. A job that was not checked for a minute has just come on screen, or is
+    /// late.
+    fn is_overdue(&self, checked_at: Time, now: Time) -> bool {
+        self.reserved.count() < self.shown_rate.slots() || checked_at + MINUTE <= now
     }
 
-    /// The rest of the budget, for all: without the quarter, or without what the jobs on screen can make use of, if that is
-    /// less.
+    /// The limits of the common share: the budget without the quarter, or without what the jobs on
+    /// screen can use, if that is less.
     fn common_limits(&self) -> BudgetLimits {
-        let kept = self.shown_pace.slots().min(self.per_minute / 4);
-        BudgetLimits::new(self.per_minute - kept, self.pace - self.shown_pace.min(Rate::of(kept)))
+        let reserved = self.shown_rate.slots().min(self.per_minute / 4);
+        BudgetLimits::new(self.per_minute - reserved, self.rate - self.shown_rate.min(Rate::of(reserved)))
     }
 
     fn under_way(&self) -> usize {
-        self.common.under_way() + self.kept.under_way()
+        self.common.under_way() + self.reserved.under_way()
     }
 
     fn spent(&self) -> usize {
-        self.common.count() + self.kept.count()
+        self.common.count() + self.reserved.count()
     }
 
-    /// What is due by now lines up, what is over by now does not count any more.
-    fn turn_to(&mut self, now: Time) {
-        self.common.forget_old(now);
-        self.kept.forget_old(now);
-        let looked = |key: JobKey| self.entries.get(&key).map(|entry| entry.looked);
-        self.shown.move_due(now, looked);
-        self.others.move_due(now, looked);
+    /// Moves jobs that are due by now to the due queues, and drops expired requests from the budget.
+    fn advance_to(&mut self, now: Time) {
+        self.common.drop_old(now);
+        self.reserved.drop_old(now);
+        let checked_at = |key: JobKey| self.entries.get(&key).map(|entry| entry.checked_at);
+        self.shown.move_due(now, checked_at);
+        self.others.move_due(now, checked_at);
     }
 
-    fn ask(&mut self, key: JobKey, part: BudgetShare, now: Time) {
+    fn start_request(&mut self, key: JobKey, part: BudgetShare, now: Time) {
         match part {
             BudgetShare::Common => self.common.begin(self.common_limits(), now),
-            BudgetShare::Kept => self.kept.begin(self.kept_limits(), now),
+            BudgetShare::Reserved => self.reserved.begin(self.reserved_limits(), now),
         }
-        if let Some(entry) = self.take(key) {
-            self.place(key, ScheduledJob { asked: Some((part, now)), ..entry });
+        if let Some(entry) = self.take_entry(key) {
+            self.insert(key, ScheduledJob { in_flight_since: Some((part, now)), ..entry });
         }
     }
 
-    /// The request that a job had under way, if any, is over.
-    fn end(&mut self, asked: Option<(BudgetShare, Time)>, now: Time) {
-        match asked {
+    /// Records the end of a job's request, if it had one in flight.
+    fn end(&mut self, in_flight_since: Option<(BudgetShare, Time)>, now: Time) {
+        match in_flight_since {
             Some((BudgetShare::Common, _)) => self.common.end(now),
-            Some((BudgetShare::Kept, _)) => self.kept.end(now),
+            Some((BudgetShare::Reserved, _)) => self.reserved.end(now),
             None => {}
         }
     }
 
-    /// Puts a job where it belongs, in place of what was known of it.
-    fn place(&mut self, key: JobKey, entry: ScheduledJob) {
-        self.take(key);
-        self.pace += entry.pace;
+    /// Inserts a job, replacing its previous entry.
+    fn insert(&mut self, key: JobKey, entry: ScheduledJob) {
+        self.take_entry(key);
+        self.rate += entry.rate;
         let shown = self.on_screen.contains(&key);
         if shown {
-            self.shown_pace += entry.pace;
+            self.shown_rate += entry.rate;
         }
-        if entry.asked.is_none() {
-            let line = if shown { &mut self.shown } else { &mut self.others };
-            line.insert(key, entry.due);
+        if entry.in_flight_since.is_none() {
+            let queue = if shown { &mut self.shown } else { &mut self.others };
+            queue.insert(key, entry.due);
         }
         self.entries.insert(key, entry);
     }
 
-    /// Takes a job out of wherever it is.
-    fn take(&mut self, key: JobKey) -> Option<ScheduledJob> {
+    /// Removes a job from all queues.
+    fn take_entry(&mut self, key: JobKey) -> Option<ScheduledJob> {
         let entry = self.entries.remove(&key)?;
-        self.pace -= entry.pace;
+        self.rate -= entry.rate;
         let shown = self.on_screen.contains(&key);
         if shown {
-            self.shown_pace -= entry.pace;
+            self.shown_rate -= entry.rate;
         }
-        if entry.asked.is_none() {
-            let line = if shown { &mut self.shown } else { &mut self.others };
-            line.remove(key, entry.due, entry.looked);
+        if entry.in_flight_since.is_none() {
+            let queue = if shown { &mut self.shown } else { &mut self.others };
+            queue.remove(key, entry.due, entry.checked_at);
         }
         Some(entry)
     }

@@ -1,34 +1,39 @@
-//! How far apart looks lie: how often a job wants one, and the jitter that keeps jobs from going out in one heap.
+//! How far apart checks are: how often a job wants one, and the jitter that keeps jobs from being
+//! checked all at once.
 
 use chrono::TimeDelta;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-/// The span over which requests are counted.
+/// The interval in which requests are counted.
 pub(super) const MINUTE: TimeDelta = TimeDelta::minutes(1);
-/// A pace is counted by the hour, since the slowest is one request a minute or less.
-const MINUTES: i64 = 60;
-/// Pauses grow by half: after the shortest, the looks of the next minute are six.
-const MOST_IN_A_MINUTE: i64 = 6;
+/// A rate is counted per hour, since the slowest is less than one request a minute.
+const MINUTES_PER_HOUR: i64 = 60;
+/// Pauses grow by half: after the shortest, there are six checks in the next minute.
+const MAX_PER_MINUTE: i64 = 6;
 
-/// How many requests are wanted, in an hour.
+/// The number of requests wanted per hour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rate(i64);
 
 impl Rate {
-    /// Of a job with this pause before its next look.
+    /// The rate of a job with this pause before its next check.
     pub(super) fn with(pause: TimeDelta) -> Self {
-        Self((MINUTES * MINUTE.num_milliseconds() / pause.num_milliseconds().max(1)).min(MOST_IN_A_MINUTE * MINUTES))
+        Self(
+            (MINUTES_PER_HOUR * MINUTE.num_milliseconds() / pause.num_milliseconds().max(1))
+                .min(MAX_PER_MINUTE * MINUTES_PER_HOUR),
+        )
     }
 
-    /// So many a minute.
+    /// A rate of n requests per minute.
     pub(super) fn of(per_minute: usize) -> Self {
-        Self(i64::try_from(per_minute).unwrap_or(i64::MAX).saturating_mul(MINUTES))
+        Self(i64::try_from(per_minute).unwrap_or(i64::MAX).saturating_mul(MINUTES_PER_HOUR))
     }
 
-    /// Places in a minute that such a pace makes use of: one more than on average, since pauses are jittered.
+    /// The slots per minute that such a rate needs: one more than on average, since pauses are
+    /// jittered.
     pub(super) fn slots(self) -> usize {
-        if self.0 > 0 { usize::try_from(self.0 / MINUTES + 1).unwrap_or(0) } else { 0 }
+        if self.0 > 0 { usize::try_from(self.0 / MINUTES_PER_HOUR + 1).unwrap_or(0) } else { 0 }
     }
 }
 
@@ -64,7 +69,7 @@ impl Sum for Rate {
     }
 }
 
-/// Small seeded generator for jitter (xorshift64*); nothing secret depends on it.
+/// Small seeded generator for jitter (xorshift64*); not for secrets.
 #[derive(Debug)]
 pub(super) struct Jitter(u64);
 
@@ -80,14 +85,14 @@ impl Jitter {
         u32::try_from(self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32).unwrap_or(0)
     }
 
-    /// Evenly spread over 0 … `span`.
+    /// Uniformly distributed over 0 … `span`.
     pub(super) fn within(&mut self, span: TimeDelta) -> TimeDelta {
         let millis = span.num_milliseconds().clamp(0, i64::from(u32::MAX));
         TimeDelta::milliseconds(millis * i64::from(self.next()) / i64::from(u32::MAX))
     }
 
-    /// A pause, a tenth longer or shorter.
-    pub(super) fn around(&mut self, pause: TimeDelta) -> TimeDelta {
+    /// The pause, up to a tenth longer or shorter.
+    pub(super) fn with_jitter(&mut self, pause: TimeDelta) -> TimeDelta {
         let tenth = pause / 10;
         pause - tenth + self.within(tenth * 2)
     }

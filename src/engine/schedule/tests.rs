@@ -1,4 +1,5 @@
-//! The schedule step by step, and what is on screen over an hour; `rounds` has whole rounds of many jobs.
+//! Tests of the schedule step by step, and of the jobs on screen over an hour; `fairness_tests` covers complete
+//! rounds.
 
 use super::*;
 use crate::model::job::JobId;
@@ -19,7 +20,7 @@ fn active(key: i64, checked: Time) -> Job {
     }
 }
 
-/// One that is looked at once a minute.
+/// A job that is checked once a minute.
 fn old(key: i64, checked: Time) -> Job {
     Job { started_at: checked - TimeDelta::hours(2), ..active(key, checked) }
 }
@@ -28,32 +29,32 @@ fn keys(given: &[JobKey]) -> Vec<i64> {
     given.iter().map(|key| key.0).collect()
 }
 
-/// Runs `jobs` active jobs for `minutes`, each answer 0.4 to 1.6 s after its request; gives every request, with when it
-/// reached the service.
+/// Runs `jobs` active jobs for `minutes`, each answer 0.4 to 1.6 s after its request. Returns every request and when
+/// it reached the service.
 fn run_with_arrivals(jobs: i64, shown: &[i64], minutes: i64) -> Vec<(Time, JobKey, Time)> {
     let mut scheduler = Scheduler::new(60, 8, 7);
     scheduler.set_on_screen(shown.iter().copied().map(JobKey));
     for key in 0..jobs {
         scheduler.update(&active(key, at(-60_000)), at(0), at(0));
     }
-    let mut luck = Jitter::new(3);
+    let mut rng = Jitter::new(3);
     let mut now = at(0);
-    let mut asked: BTreeSet<(Time, JobKey)> = BTreeSet::new();
+    let mut in_flight: BTreeSet<(Time, JobKey)> = BTreeSet::new();
     let mut all = Vec::new();
     while now < at(minutes * 60_000) {
         for key in scheduler.due(now) {
-            let took = TimeDelta::milliseconds(400) + luck.within(TimeDelta::milliseconds(1200));
-            asked.insert((now + took, key));
-            all.push((now, key, now + luck.within(took)));
+            let took = TimeDelta::milliseconds(400) + rng.within(TimeDelta::milliseconds(1200));
+            in_flight.insert((now + took, key));
+            all.push((now, key, now + rng.within(took)));
         }
         let wake = scheduler.next_wake(now);
-        assert!(wake.is_none_or(|wake| wake > now), "nothing is left to give out now");
-        let answer = asked.first().map(|(at, _)| *at);
+        assert!(wake.is_none_or(|wake| wake > now), "everything due now was started");
+        let answer = in_flight.first().map(|(at, _)| *at);
         now = [wake, answer].into_iter().flatten().min().expect("something happens next");
-        while let Some(&(_, key)) = asked.first().filter(|(at, _)| *at <= now) {
-            asked.pop_first();
+        while let Some(&(_, key)) = in_flight.first().filter(|(at, _)| *at <= now) {
+            in_flight.pop_first();
             scheduler.update(&active(key.0, now), now, now);
-            scheduler.answered(key, RequestEnd::Answered, now);
+            scheduler.finished(key, RequestEnd::Answered, now);
         }
     }
     all
@@ -84,7 +85,7 @@ fn worst(all: &[(Time, JobKey)], jobs: std::ops::Range<i64>) -> TimeDelta {
 }
 
 #[test]
-fn more_than_the_budget_go_out_evenly_and_fewer_at_once() {
+fn requests_beyond_the_budget_are_spaced_evenly_and_fewer_start_at_once() {
     let at_once = |jobs: i64| {
         let mut scheduler = Scheduler::new(60, 100, 7);
         (0..jobs).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
@@ -94,17 +95,17 @@ fn more_than_the_budget_go_out_evenly_and_fewer_at_once() {
 }
 
 #[test]
-fn what_waited_for_a_place_goes_out_evenly() {
+fn requests_that_waited_for_a_slot_are_spaced_evenly() {
     let mut scheduler = Scheduler::new(60, 100, 7);
     (0..59).for_each(|_| scheduler.spend(at(0)));
     (0..40).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
     let given = [0, 30_000, 60_000, 60_999, 61_000].map(|moment| scheduler.due(at(moment)).len());
-    // One a second, and what the last two seconds had no place for.
+    // One a second, plus those that the last two seconds had no slot for.
     assert_eq!(given, [1, 0, 1 + 2, 0, 1]);
 }
 
 #[test]
-fn no_minute_of_the_service_has_more_requests_than_the_budget_however_long_they_are_on_their_way() {
+fn no_minute_of_the_service_exceeds_the_budget_however_long_requests_take() {
     let all = run_with_arrivals(1000, &[1, 2, 3], 30);
     let mut arrivals: Vec<(Time, JobKey)> = all.into_iter().map(|(_, key, arrived)| (arrived, key)).collect();
     arrivals.sort_unstable();
@@ -112,11 +113,11 @@ fn no_minute_of_the_service_has_more_requests_than_the_budget_however_long_they_
 }
 
 #[test]
-fn jobs_on_screen_get_a_quarter_first_and_the_rest_still_get_theirs() {
+fn jobs_on_screen_get_a_quarter_and_the_others_get_the_rest() {
     let screenful: Vec<i64> = (950..1000).collect();
     let all = run(1000, &screenful, 60);
     assert!(most_in_a_minute(&all) <= 60);
-    // Their quarter is 15 a minute, 45 are left; a place is free again a minute after the answer.
+    // Their quarter is 15 a minute, 45 are left; a slot is free again a minute after the answer.
     let (seen, others) = (worst(&all, 950..1000), worst(&all, 0..950));
     assert!(seen <= TimeDelta::seconds(50 * 62 / 15 + 62), "{seen}");
     assert!(others <= TimeDelta::seconds(950 * 62 / 45 + 62), "{others}");
@@ -124,43 +125,47 @@ fn jobs_on_screen_get_a_quarter_first_and_the_rest_still_get_theirs() {
 }
 
 #[test]
-fn what_the_screen_has_no_use_for_goes_to_the_others() {
+fn the_unused_share_of_the_screen_goes_to_the_others() {
     let all = run(1000, &[997, 998], 60);
     assert!(most_in_a_minute(&all) <= 60);
     let (seen, others) = (worst(&all, 997..999), worst(&all, 0..997));
-    // A pause of 30 s, and while pauses grow, the looks of the minute before still count.
+    // A pause of 30 s; while pauses grow, the checks of the previous minute still count.
     assert!(seen <= TimeDelta::seconds(45), "{seen}");
-    // Two jobs that are looked at every 30 s leave 55 of 60; until they are that slow they use more.
+    // Two jobs that are checked every 30 s leave 55 of 60; until they are that slow, they use more.
     assert!(others <= TimeDelta::seconds(997 * 62 / 55 + 62), "{others}");
     assert!(all.len() >= 60 * 57, "{}", all.len());
 }
 
 #[test]
-fn the_whole_budget_is_used_when_nothing_is_on_screen() {
+fn the_complete_budget_is_used_if_nothing_is_on_screen() {
     let mut scheduler = Scheduler::new(4, 100, 1);
     (0..4).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
-    let asked = scheduler.due(at(0));
+    let in_flight = scheduler.due(at(0));
     (4..10).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
-    assert_eq!((asked.len(), scheduler.next_wake(at(0))), (4, None), "an answer has to come first");
-    asked.into_iter().for_each(|key| scheduler.answered(key, RequestEnd::Answered, at(700)));
-    assert_eq!(scheduler.next_wake(at(700)), Some(at(60_700)), "it may have reached the service just before its end");
+    assert_eq!((in_flight.len(), scheduler.next_wake(at(0))), (4, None), "an answer has to come first");
+    in_flight.into_iter().for_each(|key| scheduler.finished(key, RequestEnd::Answered, at(700)));
+    assert_eq!(
+        scheduler.next_wake(at(700)),
+        Some(at(60_700)),
+        "it may have reached the service just before its answer"
+    );
 }
 
 #[test]
-fn who_has_waited_longest_comes_first() {
+fn the_job_that_waited_longest_comes_first() {
     let mut scheduler = Scheduler::new(60, 2, 1);
     for (key, checked) in [(1, -70_000), (2, -90_000), (3, -80_000)] {
         scheduler.update(&active(key, at(checked)), at(0), at(0));
     }
     assert_eq!(keys(&scheduler.due(at(0))), [2, 3]);
-    assert_eq!(scheduler.next_wake(at(0)), None, "both places are taken");
+    assert_eq!(scheduler.next_wake(at(0)), None, "both slots are taken");
 }
 
 #[test]
-fn who_has_waited_longest_comes_first_whatever_pause_was_due() {
+fn the_job_that_waited_longest_comes_first_whatever_its_pause() {
     let mut scheduler = Scheduler::new(60, 1, 1);
     scheduler.set_on_screen([JobKey(3)]);
-    // Looked at 70 s ago and due every minute; 50 s ago and due every half a minute, so overdue for longer.
+    // Checked 70 s ago and due every minute; 50 s ago and due every half minute, so overdue for longer.
     scheduler.update(&old(1, at(-70_000)), at(0), at(0));
     let young = Job { started_at: at(-600_000), ..active(2, at(-50_000)) };
     scheduler.update(&young, at(0), at(0));
@@ -168,14 +173,14 @@ fn who_has_waited_longest_comes_first_whatever_pause_was_due() {
 }
 
 #[test]
-fn looks_that_the_budget_has_room_for_go_out_when_they_are_due() {
+fn checks_within_the_budget_start_when_they_are_due() {
     let at_once = |jobs: i64| {
         let mut scheduler = Scheduler::new(60, 100, 7);
         let new = |key| Job { checked_at: None, ..active(key, at(0)) };
         (0..jobs).for_each(|key| scheduler.update(&new(key), at(0), at(0)));
         scheduler.due(at(2200)).len()
     };
-    // Each wants six looks in its first minute.
+    // Each job wants six checks in its first minute.
     assert_eq!((at_once(10), at_once(11)), (10, 1));
 }
 
@@ -196,55 +201,56 @@ fn pauses_are_jittered_by_a_tenth() {
 #[test]
 fn a_wall_clock_set_back_does_not_stop_polling() {
     let mut scheduler = Scheduler::new(60, 8, 1);
-    // Checked at a moment that now seems an hour ahead.
+    // Checked at a moment that now seems to be in the future.
     scheduler.update(&active(1, at(3_600_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.due(at(66_000))), [1]);
 }
 
 #[test]
-fn a_row_that_changes_nothing_about_its_poll_keeps_its_place() {
+fn a_row_with_the_same_due_time_keeps_its_position() {
     let mut scheduler = Scheduler::new(60, 8, 1);
     let mut row = active(1, at(0));
     scheduler.update(&row, at(0), at(0));
     let before = scheduler.next_wake(at(0));
-    row.looked_at = Some(at(500));
+    row.viewed_at = Some(at(500));
     scheduler.update(&row, at(500), at(500));
     assert_eq!(scheduler.next_wake(at(500)), before);
 }
 
 #[test]
-fn a_job_whose_answer_was_of_no_use_is_asked_for_again_a_slow_pause_later() {
+fn a_job_with_an_unusable_answer_is_checked_again_after_a_slow_pause() {
     let mut scheduler = Scheduler::new(60, 8, 1);
     scheduler.update(&active(1, at(-60_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.answered(JobKey(1), RequestEnd::Answered, at(1000));
+    scheduler.finished(JobKey(1), RequestEnd::Answered, at(1000));
     let next = scheduler.next_wake(at(1000)).expect("again");
     assert!((at(55_000)..=at(67_000)).contains(&next));
 }
 
 #[test]
-fn a_job_that_fails_alone_steps_back_so_that_the_next_probe_is_another_one() {
+fn after_a_job_failed_alone_the_next_probe_is_another_job() {
     let mut scheduler = Scheduler::new(60, 1, 1);
     scheduler.update(&active(1, at(-90_000)), at(0), at(0));
     scheduler.update(&active(2, at(-60_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.answered(JobKey(1), RequestEnd::Failed, at(100));
+    scheduler.finished(JobKey(1), RequestEnd::Failed, at(100));
     assert_eq!(scheduler.probe(at(2000)), Some(JobKey(1)));
-    scheduler.answered(JobKey(1), RequestEnd::Failed, at(2100));
+    scheduler.finished(JobKey(1), RequestEnd::Failed, at(2100));
     assert_eq!(scheduler.probe(at(6000)), Some(JobKey(2)));
 }
 
 #[test]
-fn a_job_that_fails_alone_has_had_its_turn() {
+fn a_job_that_fails_alone_counts_as_checked() {
     let mut scheduler = Scheduler::new(60, 1, 1);
     (1..=3).for_each(|key| scheduler.update(&old(key, at(-90_000 + key)), at(0), at(0)));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.answered(JobKey(1), RequestEnd::Failed, at(100));
+    scheduler.finished(JobKey(1), RequestEnd::Failed, at(100));
     assert_eq!(scheduler.probe(at(2000)), Some(JobKey(1)));
-    scheduler.answered(JobKey(1), RequestEnd::Failed, at(2100));
+    scheduler.finished(JobKey(1), RequestEnd::Failed, at(2100));
     assert_eq!(scheduler.probe(at(6000)), Some(JobKey(2)));
-    scheduler.answered(JobKey(2), RequestEnd::Answered, at(6100));
-    // All are due again: the one that failed comes after the one that waited, and before the one that went out later.
+    scheduler.finished(JobKey(2), RequestEnd::Answered, at(6100));
+    // All are due again: the failed job comes after the one that waited, and before the one whose request started
+    // later.
     let order: Vec<i64> = (0..3)
         .flat_map(|step| {
             let given = scheduler.due(at(100_000 + step * 10_000));
@@ -256,15 +262,15 @@ fn a_job_that_fails_alone_has_had_its_turn() {
 }
 
 #[test]
-fn a_failure_of_the_service_costs_no_job_its_place() {
+fn a_failure_of_the_service_costs_no_job_its_position() {
     let mut scheduler = Scheduler::new(60, 1, 1);
     (1..=3).for_each(|key| scheduler.update(&old(key, at(-90_000 + key)), at(0), at(0)));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
     for (job, now) in [(1, 100), (1, 2100), (2, 6100), (2, 14_100)] {
-        scheduler.answered(JobKey(job), RequestEnd::Failed, at(now));
+        scheduler.finished(JobKey(job), RequestEnd::Failed, at(now));
         scheduler.probe(at(now + 1000));
     }
-    scheduler.answered(JobKey(3), RequestEnd::Answered, at(30_000));
+    scheduler.finished(JobKey(3), RequestEnd::Answered, at(30_000));
     let order: Vec<i64> = (0..2)
         .flat_map(|step| {
             let given = scheduler.due(at(30_000 + step));
@@ -276,25 +282,25 @@ fn a_failure_of_the_service_costs_no_job_its_place() {
 }
 
 #[test]
-fn a_probe_of_a_service_that_is_down_waits_for_a_place_in_the_budget() {
+fn a_probe_waits_for_a_slot_in_the_budget() {
     let mut scheduler = Scheduler::new(2, 2, 1);
     (1..=2).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
-    assert_eq!(scheduler.has_place_at(at(0)), at(0));
-    scheduler.due(at(0)).into_iter().for_each(|key| scheduler.answered(key, RequestEnd::Failed, at(100)));
-    assert_eq!(scheduler.has_place_at(at(100)), at(60_100));
+    assert_eq!(scheduler.next_free(at(0)), at(0));
+    scheduler.due(at(0)).into_iter().for_each(|key| scheduler.finished(key, RequestEnd::Failed, at(100)));
+    assert_eq!(scheduler.next_free(at(100)), at(60_100));
 }
 
 #[test]
-fn a_rest_of_the_whole_service_costs_a_job_no_place() {
+fn a_rest_of_the_service_costs_no_job_its_position() {
     let mut scheduler = Scheduler::new(60, 1, 1);
     scheduler.update(&active(1, at(-60_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.answered(JobKey(1), RequestEnd::Postponed, at(100));
+    scheduler.finished(JobKey(1), RequestEnd::Postponed, at(100));
     assert_eq!(keys(&scheduler.due(at(100))), [1]);
 }
 
 #[test]
-fn a_finished_job_is_let_go() {
+fn a_finished_job_is_removed() {
     let mut scheduler = Scheduler::new(60, 8, 1);
     let mut row = active(1, at(-60_000));
     scheduler.update(&row, at(0), at(0));
@@ -305,7 +311,7 @@ fn a_finished_job_is_let_go() {
 }
 
 #[test]
-fn after_a_rest_the_overdue_come_back_spread_and_in_their_order() {
+fn after_a_rest_overdue_jobs_are_spread_in_their_order() {
     let mut scheduler = Scheduler::new(60, 60, 1);
     (0..30).for_each(|key| scheduler.update(&old(key, at(-100_000 - key)), at(0), at(0)));
     scheduler.resume(at(0));
@@ -343,12 +349,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn the_budget_and_the_places_hold_and_every_wake_up_is_worth_it(
-        steps in steps(), per_minute in 1_u32..20, places in 1_usize..6,
+    fn the_limits_hold_and_every_wake_up_has_a_purpose(
+        steps in steps(), per_minute in 1_u32..20, slots in 1_usize..6,
     ) {
-        let mut scheduler = Scheduler::new(per_minute, places, 11);
+        let mut scheduler = Scheduler::new(per_minute, slots, 11);
         let mut now = at(0);
-        let mut asked: VecDeque<JobKey> = VecDeque::new();
+        let mut in_flight: VecDeque<JobKey> = VecDeque::new();
         let mut by_schedule: Vec<Time> = Vec::new();
         for step in steps {
             match step {
@@ -356,37 +362,37 @@ proptest! {
                 Step::Row(key, age) => scheduler.update(&active(key, now - TimeDelta::milliseconds(age)), now, now),
                 Step::Finish(key) => {
                     scheduler.remove(JobKey(key), now);
-                    asked.retain(|asked| asked.0 != key);
+                    in_flight.retain(|in_flight| in_flight.0 != key);
                 }
                 Step::Answer(how) => {
-                    if let Some(key) = asked.pop_front() {
-                        scheduler.answered(key, how, now);
+                    if let Some(key) = in_flight.pop_front() {
+                        scheduler.finished(key, how, now);
                     }
                 }
                 Step::Screen(jobs) => scheduler.set_on_screen(jobs.into_iter().map(JobKey)),
                 Step::Refresh => scheduler.spend(now),
                 Step::Resume => scheduler.resume(now),
-                Step::Probe => asked.extend(scheduler.probe(now)),
+                Step::Probe => in_flight.extend(scheduler.probe(now)),
             }
-            let before = asked.len();
+            let before = in_flight.len();
             let given = scheduler.due(now);
-            prop_assert!(given.is_empty() || before + given.len() <= places);
+            prop_assert!(given.is_empty() || before + given.len() <= slots);
             for key in given {
-                prop_assert!(!asked.contains(&key));
-                asked.push_back(key);
+                prop_assert!(!in_flight.contains(&key));
+                in_flight.push_back(key);
                 by_schedule.push(now);
             }
             let minute = by_schedule.iter().filter(|at| **at + MINUTE > now).count();
             prop_assert!(minute <= per_minute as usize);
             let wake = scheduler.next_wake(now);
-            prop_assert!(wake.is_none_or(|wake| wake > now), "a wake-up that gives nothing: {wake:?}");
-            // With one under way, its answer may be what is waited for.
-            if asked.is_empty() && !scheduler.is_empty() {
+            prop_assert!(wake.is_none_or(|wake| wake > now), "a wake-up without a request: {wake:?}");
+            // With a request in flight, its answer may be what the scheduler waits for.
+            if in_flight.is_empty() && !scheduler.is_empty() {
                 prop_assert!(wake.is_some());
             }
         }
-        asked.into_iter().for_each(|key| scheduler.answered(key, RequestEnd::Answered, now));
-        // Whatever happened: left alone, the next wake-ups lead to a request.
+        in_flight.into_iter().for_each(|key| scheduler.finished(key, RequestEnd::Answered, now));
+        // Whatever happened before, the next wake-ups lead to a request.
         if let Some(mut wake) = scheduler.next_wake(now) {
             let mut given = 0;
             for _ in 0..100 {

@@ -1,5 +1,5 @@
-//! How what a file tells becomes one with what is known here, as rules: no order of imports loses anything that was
-//! typed, the same file twice changes nothing more, and nothing that another computer may send is ever sent by this one.
+//! The rules for merging an imported file into the store: no order of imports loses anything that the user wrote,
+//! importing a file twice changes nothing more, and no prompt that another computer might send is sent from this one.
 
 use super::PromptRecord;
 use crate::model::Time;
@@ -10,53 +10,52 @@ use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::mem::discriminant;
 
-/// Why a prompt that waited to be sent on the computer that exported it is unconfirmed here.
+/// The reason for an imported prompt that was queued when it was exported: it becomes unconfirmed.
 const QUEUED_ELSEWHERE: &str =
     "it was waiting to be sent where it was exported, and may have been sent from there since";
-/// Why one that was on its way is.
+/// The reason for an imported prompt that was being sent when it was exported: it becomes unconfirmed.
 const SENDING_ELSEWHERE: &str =
-    "it was on its way when it was exported, so the service may or may not have carried it out";
+    "it was being sent when it was exported, so the service may or may not have carried it out";
 
-/// Where a prompt stands that is new here. What the other computer was about to send by itself, or was sending, may be
-/// carried out from there: it is unconfirmed here, so that only the user can send it.
+/// The delivery state of a newly imported prompt. One that the other computer may still send, or was sending, becomes
+/// unconfirmed, so that only the user can send it from here.
 #[must_use]
-pub fn arrived(told: &Delivery) -> Delivery {
-    match told {
+pub fn imported_delivery(imported: &Delivery) -> Delivery {
+    match imported {
         Delivery::Queued { .. } => Delivery::Unconfirmed(CleanText::line(QUEUED_ELSEWHERE)),
         Delivery::Sending => Delivery::Unconfirmed(CleanText::line(SENDING_ELSEWHERE)),
         settled => settled.clone(),
     }
 }
 
-/// What a file says of a prompt that is known here.
+/// How an imported prompt affects the stored one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PromptReport {
-    /// Nothing new.
-    Nothing,
-    /// It stands there now, with the text and the time of sending that the file tells.
+pub enum PromptMerge {
+    Unchanged,
+    /// The stored prompt gets this state, and the text and sending time of the imported one.
     Becomes(Delivery),
-    /// It is another prompt: one text was accepted there, another one is written here.
-    Another,
+    /// They are different prompts: the imported one was accepted with another text.
+    OtherPrompt,
 }
 
-/// What a file says of a prompt that is known here. One that is unconfirmed and was never sent from here nor, as far as
-/// was told, from elsewhere, is a mere copy: any news of it counts. Else what stands here stays, unless the file says that
-/// the prompt was accepted, how just this sending ended, or that it went out elsewhere since, without an answer.
+/// Compares an imported prompt with the stored one. A stored prompt that is unconfirmed and was never sent from any
+/// computer is only a copy of an import, so any newer state replaces it. Otherwise the stored state stays, unless the
+/// imported prompt was accepted, has the result of the same send, or was sent again later without an answer.
 #[must_use]
-pub fn outcome(known: &Prompt, told: &PromptRecord) -> PromptReport {
+pub fn compare_prompt(known: &Prompt, imported: &PromptRecord) -> PromptMerge {
     let is_copy = matches!(known.delivery, Delivery::Unconfirmed(_)) && known.sent_at.is_none();
-    if known.text != told.text && !is_copy {
-        let is_accepted = told.delivery == Delivery::Accepted && known.delivery != Delivery::Sending;
-        return if is_accepted { PromptReport::Another } else { PromptReport::Nothing };
+    if known.text != imported.text && !is_copy {
+        let is_accepted = imported.delivery == Delivery::Accepted && known.delivery != Delivery::Sending;
+        return if is_accepted { PromptMerge::OtherPrompt } else { PromptMerge::Unchanged };
     }
-    news(known, told, is_copy).map_or(PromptReport::Nothing, PromptReport::Becomes)
+    new_state(known, imported, is_copy).map_or(PromptMerge::Unchanged, PromptMerge::Becomes)
 }
 
-fn news(known: &Prompt, told: &PromptRecord, is_copy: bool) -> Option<Delivery> {
+fn new_state(known: &Prompt, imported: &PromptRecord, is_copy: bool) -> Option<Delivery> {
     use Delivery::{Accepted, Discarded, NotSent, Paused, Queued, Rejected, Sending, Unconfirmed};
-    let same_sending = known.sent_at == told.sent_at;
-    let went_out_since = told.sent_at > known.sent_at;
-    let counts = match (&known.delivery, &told.delivery) {
+    let same_sending = known.sent_at == imported.sent_at;
+    let went_out_since = imported.sent_at > known.sent_at;
+    let counts = match (&known.delivery, &imported.delivery) {
         (Accepted | Sending, _) => false,
         (_, Accepted) => true,
         (Unconfirmed(_), Paused | Discarded { .. }) => is_copy,
@@ -65,80 +64,81 @@ fn news(known: &Prompt, told: &PromptRecord, is_copy: bool) -> Option<Delivery> 
         (Queued { .. } | Paused | NotSent(_) | Rejected(_), Unconfirmed(_) | Sending) => went_out_since,
         _ => false,
     };
-    counts.then(|| arrived(&told.delivery))
+    counts.then(|| imported_delivery(&imported.delivery))
 }
 
-/// Takes what the service said as the file tells it, where the file's last answer is the later one; else only what is
-/// not known here. Whether anything changed.
-pub fn take_facts(known: &mut Job, told: &Job) -> bool {
+/// Merges the service's data of an imported job: all of it if the imported job has the later answer, otherwise only
+/// missing fields. Returns whether anything changed.
+pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
     let before = known.clone();
-    if last_word(told) > last_word(known) {
-        let differs = told.status != known.status || told.pr_link.is_some() && told.pr_link != known.pr_link;
-        known.status = told.status.clone().or(known.status.take());
-        known.gone = told.gone;
-        known.gone_at = told.gone_at;
-        known.archived_at = told.archived_at;
-        known.started_at = told.started_at;
-        known.finished_at = told.finished_at;
-        known.checked_at = told.checked_at;
-        known.followed_up_at = told.followed_up_at;
-        if told.id.is_some() {
-            known.created_at = told.created_at;
+    if last_answer(imported) > last_answer(known) {
+        let has_new_link = imported.pr_link.is_some() && imported.pr_link != known.pr_link;
+        let differs = imported.status != known.status || has_new_link;
+        known.status = imported.status.clone().or(known.status.take());
+        known.gone = imported.gone;
+        known.gone_at = imported.gone_at;
+        known.archived_at = imported.archived_at;
+        known.started_at = imported.started_at;
+        known.finished_at = imported.finished_at;
+        known.checked_at = imported.checked_at;
+        known.followed_up_at = imported.followed_up_at;
+        if imported.id.is_some() {
+            known.created_at = imported.created_at;
         }
         if differs {
-            // Neither seen nor handled here yet, even if the user did something about the job after that.
-            let last = known.looked_at.max(known.handled_at).map(|last| last + TimeDelta::milliseconds(1));
-            known.changed_at = last.map_or(told.changed_at, |last| last.max(told.changed_at));
+            // Mark the change as not viewed and not handled, even if the user did something about the job later.
+            let last = known.viewed_at.max(known.handled_at).map(|last| last + TimeDelta::milliseconds(1));
+            known.changed_at = last.map_or(imported.changed_at, |last| last.max(imported.changed_at));
         }
-        take_texts(known, told, true);
+        merge_service_texts(known, imported, true);
     } else {
-        known.status = known.status.take().or_else(|| told.status.clone());
-        take_texts(known, told, false);
+        known.status = known.status.take().or_else(|| imported.status.clone());
+        merge_service_texts(known, imported, false);
     }
-    if told.is_handled() {
-        known.handled_at = known.handled_at.max(told.handled_at);
+    if imported.is_handled() {
+        known.handled_at = known.handled_at.max(imported.handled_at);
     }
     *known != before
 }
 
-/// When the service last answered about the job; after a follow-up to which it has not answered yet, that.
-fn last_word(row: &Job) -> Time {
+/// When the service last answered about the job, or accepted a follow-up that it has not answered about yet.
+fn last_answer(row: &Job) -> Time {
     row.checked_at.unwrap_or_else(|| row.last_accepted_at())
 }
 
-/// Texts of the service: those that were told where they are `later`, else those that are known; the others where there
-/// is none.
-fn take_texts(known: &mut Job, told: &Job, later: bool) {
-    fn take<T: Clone>(known: &mut Option<T>, told: &Option<T>, later: bool) {
-        if later && told.is_some() || known.is_none() {
-            known.clone_from(told);
+/// Merges the service's texts: the imported ones replace the stored ones if they are `later`, otherwise they only fill
+/// gaps.
+fn merge_service_texts(known: &mut Job, imported: &Job, later: bool) {
+    fn take<T: Clone>(known: &mut Option<T>, imported: &Option<T>, later: bool) {
+        if later && imported.is_some() || known.is_none() {
+            known.clone_from(imported);
         }
     }
-    take(&mut known.repository, &told.repository, later);
-    take(&mut known.git_ref, &told.git_ref, later);
-    take(&mut known.model, &told.model, later);
-    take(&mut known.pr_link, &told.pr_link, later);
+    take(&mut known.repository, &imported.repository, later);
+    take(&mut known.git_ref, &imported.git_ref, later);
+    take(&mut known.model, &imported.model, later);
+    take(&mut known.pr_link, &imported.pr_link, later);
 }
 
-/// Takes what a user wrote elsewhere: tags that are missing here, title and note where there is none here. Whether
-/// anything changed; the second value tells that a title or a note of the file was left out.
-pub fn take_words(known: &mut Job, told: &Job) -> (bool, bool) {
+/// Merges what the user wrote elsewhere: adds missing tags, and title and note if there are none. Returns whether
+/// anything changed, and whether a different title or note in the file was ignored.
+pub fn merge_user_texts(known: &mut Job, imported: &Job) -> (bool, bool) {
     let before = known.clone();
     let mut left_out = false;
-    if told.has_own_title {
+    if imported.has_own_title {
         if known.has_own_title {
-            left_out |= known.title != told.title;
+            left_out |= known.title != imported.title;
         } else {
             known.has_own_title = true;
-            known.title = told.title.clone();
+            known.title = imported.title.clone();
         }
     }
-    match (&known.note, &told.note) {
-        (None, Some(_)) => known.note.clone_from(&told.note),
-        (Some(known), Some(told)) => left_out |= known != told,
+    match (&known.note, &imported.note) {
+        (None, Some(_)) => known.note.clone_from(&imported.note),
+        (Some(known), Some(imported)) => left_out |= known != imported,
         (_, None) => {}
     }
-    for tag in &told.tags {
+    for tag in &imported.tags {
         if !known.tags.contains(tag) {
             known.tags.push(tag.clone());
         }
@@ -146,18 +146,18 @@ pub fn take_words(known: &mut Job, told: &Job) -> (bool, bool) {
     (*known != before, left_out)
 }
 
-/// Which known prompt each told one is, by its place in `known`: the same kind, written at the same moment; of several
-/// the one with the same text, in their order.
+/// Finds the stored prompt for each imported one, as an index into `known`: same kind, written at the same time. If
+/// there are several, the same text decides, then the order.
 #[must_use]
-pub fn pairs(known: &[Prompt], told: &[PromptRecord]) -> Vec<Option<usize>> {
+pub fn match_prompts(known: &[Prompt], imported: &[PromptRecord]) -> Vec<Option<usize>> {
     let mut taken = vec![false; known.len()];
-    let mut pairs = vec![None; told.len()];
+    let mut pairs = vec![None; imported.len()];
     for same_text in [true, false] {
-        for (pair, told) in pairs.iter_mut().zip(told).filter(|(pair, _)| pair.is_none()) {
+        for (pair, imported) in pairs.iter_mut().zip(imported).filter(|(pair, _)| pair.is_none()) {
             let is_it = |(place, known): &(usize, &Prompt)| {
                 !taken.get(*place).is_some_and(|taken| *taken)
-                    && (known.kind, known.written_at) == (told.kind, told.written_at)
-                    && (!same_text || known.text == told.text)
+                    && (known.kind, known.written_at) == (imported.kind, imported.written_at)
+                    && (!same_text || known.text == imported.text)
             };
             *pair = known.iter().enumerate().find(is_it).map(|(place, _)| place);
             if let Some(taken) = pair.and_then(|place| taken.get_mut(place)) {
@@ -168,24 +168,24 @@ pub fn pairs(known: &[Prompt], told: &[PromptRecord]) -> Vec<Option<usize>> {
     pairs
 }
 
-/// The events of the file that are news here. Two computers see one transition at two moments: of a run of events that
-/// say the same, nothing is taken when one of them is known already.
+/// Returns the imported events that are new. Two computers see the same change at different times, so nothing is taken
+/// from a run of equal changes if one of them is already stored.
 #[must_use]
-pub fn new_events(known: &[JobEvent], told: &[JobEvent]) -> Vec<JobEvent> {
+pub fn new_events(known: &[JobEvent], imported: &[JobEvent]) -> Vec<JobEvent> {
     let mut all: Vec<(&JobEvent, bool)> = known.iter().map(|event| (event, true)).collect();
-    all.extend(told.iter().filter(|event| !known.contains(event)).map(|event| (event, false)));
+    all.extend(imported.iter().filter(|event| !known.contains(event)).map(|event| (event, false)));
     all.sort_by_key(|(event, is_known)| (event.at, !is_known));
     let mut news: Vec<JobEvent> = Vec::new();
     for family in [is_status, is_pull_request, is_presence] {
         let of_family: Vec<(&JobEvent, bool)> = all.iter().filter(|(event, _)| family(&event.kind)).copied().collect();
-        for run in of_family.chunk_by(|(one, _), (other, _)| says_the_same(&one.kind, &other.kind)) {
+        for run in of_family.chunk_by(|(one, _), (other, _)| is_same_change(&one.kind, &other.kind)) {
             if run.iter().all(|(_, is_known)| !is_known) {
                 news.extend(run.iter().map(|(event, _)| (*event).clone()));
             }
         }
     }
-    // As they came: events of one moment have an order.
-    told.iter().filter(|event| news.contains(event)).cloned().collect()
+    // Keep the imported order, because events of the same time are ordered.
+    imported.iter().filter(|event| news.contains(event)).cloned().collect()
 }
 
 fn is_status(kind: &EventKind) -> bool {
@@ -200,7 +200,7 @@ fn is_presence(kind: &EventKind) -> bool {
     matches!(kind, EventKind::Gone | EventKind::Back)
 }
 
-fn says_the_same(one: &EventKind, other: &EventKind) -> bool {
+fn is_same_change(one: &EventKind, other: &EventKind) -> bool {
     let to = |kind: &EventKind| -> Option<Status> {
         if let EventKind::Status { to, .. } = kind { Some(to.clone()) } else { None }
     };

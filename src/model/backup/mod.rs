@@ -1,8 +1,7 @@
-//! All that is known on this computer as JSON Lines, to be kept or taken elsewhere (design.md: `export`, `import`).
+//! The export format: all data of this computer as JSON Lines, for `docdeck export` and `docdeck import`.
 //!
-//! A header, then a line a job with its whole thread, then drafts that belong to no job, then an end line that shows
-//! that nothing was cut off. `wire` is the shape of the lines; `join` has the rules by which what a file tells becomes one
-//! with what is known here.
+//! A header, one line per job with its complete thread, drafts that belong to no job, and an end line that shows that
+//! the file is complete. `wire` defines the lines; `join` has the rules for merging an imported file.
 
 pub mod join;
 mod wire;
@@ -14,10 +13,10 @@ use super::prompt::{Delivery, JobEvent, PromptKind};
 use super::row::Job;
 use super::text::{CleanText, escaped_json};
 
-/// The format that is written, and the newest that is read.
+/// The version that is written, and the newest that can be read.
 pub const VERSION: u32 = 1;
 
-/// Characters of a complaint about a line: it may quote what stands there.
+/// Maximum characters of an error about a line, which may quote it.
 const COMPLAINT: usize = 160;
 
 /// One line of the file.
@@ -29,36 +28,35 @@ pub enum BackupLine {
     End(BackupTotals),
 }
 
-/// What the file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupHeader {
-    /// The docdeck that wrote it.
+    /// The version of docdeck that wrote the file.
     pub program: CleanText,
     pub exported_at: Time,
 }
 
-/// How many lines of each kind came before the end.
+/// The number of lines of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BackupTotals {
     pub jobs: u64,
     pub drafts: u64,
 }
 
-/// A job with all that is known of it.
+/// A job with all its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRecord {
-    /// Without the organization, which is a matter of the configuration.
+    /// Without the organization, which belongs to the configuration.
     pub scope: Scope,
-    /// Its key, revision, place and undelivered prompt mean nothing: the store that takes it in gives it its own.
+    /// Key, revision, queue position and undelivered prompt have no meaning here; the importing store sets them.
     pub row: Job,
-    /// As they follow each other in the thread.
+    /// In the order of the thread.
     pub prompts: Vec<PromptRecord>,
     pub events: Vec<JobEvent>,
-    /// A follow-up that is not sent yet.
+    /// An unsent follow-up.
     pub draft: Option<DraftText>,
 }
 
-/// A prompt with where it stood when the file was written.
+/// A prompt with its delivery state when the file was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptRecord {
     pub kind: PromptKind,
@@ -69,11 +67,11 @@ pub struct PromptRecord {
     pub sent_at: Option<Time>,
     /// When that state began.
     pub state_at: Option<Time>,
-    /// Changes to it that are not sent yet.
+    /// An unsent edited version.
     pub draft: Option<DraftText>,
 }
 
-/// An unfinished text.
+/// The text of a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftText {
     /// As typed.
@@ -81,62 +79,57 @@ pub struct DraftText {
     pub saved_at: Time,
 }
 
-/// A draft that belongs to no job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftRecord {
     pub scope: Scope,
-    pub of: DraftOf,
+    pub of: DraftPurpose,
     pub draft: DraftText,
 }
 
-/// What such a draft is to become.
+/// What a draft without a job is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DraftOf {
+pub enum DraftPurpose {
     NewJob,
     AboutPages(Vec<CleanText>),
     Batch,
 }
 
-/// Why a line can't be taken in, as a phrase that follows "line 17".
+/// Why a line can't be imported, as a phrase that follows "line 17".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// The first line is no header.
-    #[error("is not the header of a docdeck export: name a file that `docdeck export` wrote")]
+    #[error("is not the header of a docdeck export; choose a file written by `docdeck export`")]
     NoHeader,
-    /// Written by a later docdeck.
-    #[error("says that a newer docdeck wrote this (its format is {0}, this one reads up to {VERSION}): update docdeck")]
+    #[error("was written by a newer docdeck (format {0}, supported up to {VERSION}); update docdeck")]
     Newer(u32),
-    /// No JSON, or not in the shape of a line.
+    /// Not JSON, or not a line of this format.
     #[error("can't be read: {0}")]
     Shape(CleanText),
-    /// A line of another kind than this format has.
-    #[error("is of the kind {0}, which this format doesn't have")]
+    /// A kind that this format doesn't have.
+    #[error("has the unknown kind {0}")]
     Kind(CleanText),
-    /// A job that neither the service nor this computer could tell from others.
+    /// A job that could not be identified.
     #[error("is a job with neither an id nor a prompt")]
     Nameless,
-    /// A prompt without a visible character.
     #[error("has a prompt that is blank")]
     Blank,
-    /// Nothing names the service or the project.
     #[error("has an empty baseUrl or project")]
     NoScope,
-    /// A word that this format doesn't have.
-    #[error("has the {of} \"{word}\", which docdeck doesn't know")]
+    /// A value that this format doesn't have.
+    #[error("has the unknown {of} \"{word}\"")]
     Word { of: &'static str, word: CleanText },
 }
 
 impl JobRecord {
-    /// How many of its prompts wait to be sent, or are on their way.
+    /// The number of prompts that are queued or being sent.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         let is_in_flight = |delivery: &Delivery| matches!(delivery, Delivery::Queued { .. } | Delivery::Sending);
         self.prompts.iter().filter(|prompt| is_in_flight(&prompt.delivery)).count()
     }
 
-    /// The title that it has unless the user gives it one: the first line of its prompt, else its id.
+    /// The default title: the first line of the job's prompt, or its id.
     #[must_use]
-    pub fn name(&self) -> CleanText {
+    pub fn default_title(&self) -> CleanText {
         let first = self.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
         let first = first.map(|first| wire::title(&first.text)).filter(|title| !title.is_empty());
         first.or_else(|| self.row.id.as_ref().map(JobId::clean)).unwrap_or_default()
@@ -153,13 +146,13 @@ impl BackupLine {
     /// The line as text, without its line break.
     ///
     /// # Errors
-    /// What the writer of JSON said; a text in memory gives no reason for it.
+    /// Fails if JSON serialization fails, which it never does in memory.
     pub fn write(&self) -> Result<String, LineError> {
         let line = serde_json::to_string(&wire::WireLine::from(self)).map_err(LineError::shape)?;
         Ok(escaped_json(&line).into_owned())
     }
 
-    /// Reads a line. Fields that this docdeck doesn't know are passed over; times that are missing are `now`.
+    /// Reads a line. Unknown fields are ignored; missing times are `now`.
     ///
     /// # Errors
     /// What is wrong with it, as a phrase that follows "line 17".

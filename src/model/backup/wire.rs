@@ -1,7 +1,9 @@
-//! The shape of the lines: the service's field names where it has them, RFC 3339 times in UTC. Text is cleaned on the way
-//! in, save for prompts and drafts, which are kept as typed and cleaned where they are shown.
+//! The JSON of the lines: the service's field names where they exist, RFC 3339 times in UTC. Texts are cleaned on
+//! reading, except for prompts and drafts, which are stored as typed and cleaned for display.
 
-use super::{BackupHeader, BackupTotals, DraftOf, DraftRecord, DraftText, JobRecord, LineError, PromptRecord, VERSION};
+use super::{
+    BackupHeader, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, LineError, PromptRecord, VERSION,
+};
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, Status};
 use crate::model::prompt::{Delivery, DeliveryKind, EventKind, JobEvent, PromptKind};
@@ -12,7 +14,7 @@ use chrono::{DateTime, SecondsFormat, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Characters of a title.
+/// Maximum characters of a title.
 const TITLE: usize = 200;
 
 #[derive(Serialize, Deserialize)]
@@ -34,7 +36,7 @@ pub(super) enum WireLine {
     },
 }
 
-/// The kind of a line alone, to say what is wrong with one that is no [`Line`].
+/// Only the kind of a line, for the error about a line that is not a [`WireLine`].
 #[derive(Deserialize)]
 struct WireKind {
     kind: Option<String>,
@@ -67,7 +69,7 @@ pub(super) struct WireJob {
     changed_at: Option<Moment>,
     checked_at: Option<Moment>,
     looked_at: Option<Moment>,
-    /// Missing in older exports: there, looking at a job took it off the list of those that need the user.
+    /// Missing in older exports, in which viewing a job was enough to remove it from those that need the user.
     #[serde(default, deserialize_with = "present")]
     handled_at: Option<Option<Moment>>,
     followed_up_at: Option<Moment>,
@@ -134,12 +136,12 @@ pub(super) struct DraftLine {
     pages: Vec<String>,
 }
 
-/// Tells a field that is null from one that is missing.
+/// Distinguishes a null field from a missing one.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Moment>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-/// A moment as RFC 3339, to the millisecond: the store keeps no more.
+/// An RFC 3339 time with milliseconds, the store's precision.
 pub(super) struct Moment(Time);
 
 impl Serialize for Moment {
@@ -154,7 +156,7 @@ impl<'de> Deserialize<'de> for Moment {
         let time = DateTime::parse_from_rfc3339(&text).ok().and_then(|time| in_rfc3339_range(time.with_timezone(&Utc)));
         match time {
             Some(time) => Ok(Self(time.trunc_subsecs(3))),
-            None => Err(serde::de::Error::custom(format!("\"{text}\" is no time like 2026-11-20T14:02:30Z"))),
+            None => Err(serde::de::Error::custom(format!("\"{text}\" is not a time like 2026-11-20T14:02:30Z"))),
         }
     }
 }
@@ -195,7 +197,7 @@ fn job_line(record: &JobRecord) -> WireJob {
         finished_at: moment(row.finished_at),
         changed_at: moment(Some(row.changed_at)),
         checked_at: moment(row.checked_at),
-        looked_at: moment(row.looked_at),
+        looked_at: moment(row.viewed_at),
         handled_at: Some(moment(row.handled_at)),
         followed_up_at: moment(row.followed_up_at),
         gone: row.gone,
@@ -238,9 +240,9 @@ fn event_line(event: &JobEvent) -> EventLine {
 
 fn draft_line(record: &DraftRecord) -> DraftLine {
     let (of, pages) = match &record.of {
-        DraftOf::NewJob => ("new job", Vec::new()),
-        DraftOf::AboutPages(pages) => ("job about pages", texts(pages)),
-        DraftOf::Batch => ("many jobs", Vec::new()),
+        DraftPurpose::NewJob => ("new job", Vec::new()),
+        DraftPurpose::AboutPages(pages) => ("job about pages", texts(pages)),
+        DraftPurpose::Batch => ("many jobs", Vec::new()),
     };
     DraftLine {
         base_url: record.scope.base_url.clone(),
@@ -266,7 +268,7 @@ fn texts(texts: &[CleanText]) -> Vec<String> {
 
 fn status_word(status: &Status) -> &str {
     match status {
-        // Nothing stands in for a word that did not come.
+        // Not the placeholder for an empty status.
         Status::Unknown(word) => word.as_str(),
         known => known.word(),
     }
@@ -279,7 +281,6 @@ fn kind_word(kind: PromptKind) -> &'static str {
     }
 }
 
-/// Reads a line.
 pub(super) fn read(text: &str, now: Time) -> Result<super::BackupLine, LineError> {
     match serde_json::from_str(text) {
         Ok(WireLine::Docdeck { version, .. }) if version > VERSION => Err(LineError::Newer(version)),
@@ -294,7 +295,7 @@ pub(super) fn read(text: &str, now: Time) -> Result<super::BackupLine, LineError
     }
 }
 
-/// What is wrong with a line that is none of this format.
+/// Why a line can't be parsed.
 fn complaint(text: &str, error: &serde_json::Error) -> LineError {
     let Ok(WireKind { kind, version }) = serde_json::from_str(text) else { return LineError::shape(error) };
     match (kind.as_deref(), version) {
@@ -336,7 +337,7 @@ fn job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
         changed_at: time(line.changed_at).unwrap_or(created_at),
         checked_at: time(line.checked_at),
         handled_at: line.handled_at.map_or(looked_at, time),
-        looked_at,
+        viewed_at: looked_at,
         followed_up_at: time(line.followed_up_at),
         gone: line.gone,
         gone_at: time(line.gone_at),
@@ -348,7 +349,7 @@ fn job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     Ok(JobRecord { scope: scope(&line.base_url, line.project)?, row, prompts, events, draft })
 }
 
-/// The title that a prompt gives its job.
+/// The default title of a job with this prompt.
 pub(super) fn title(text: &str) -> CleanText {
     let mut lines = text.lines().map(|line| CleanText::title(line, TITLE));
     lines.find(|line| !line.is_empty()).unwrap_or_default()
@@ -361,11 +362,11 @@ fn prompt(line: PromptLine, written_at: Time) -> Result<PromptRecord, LineError>
     let kind = match line.kind.as_str() {
         "create" => PromptKind::Create,
         "follow-up" => PromptKind::FollowUp,
-        other => return Err(word("kind of prompt", other)),
+        other => return Err(unknown_word_error("kind of prompt", other)),
     };
     let reason = CleanText::line(line.reason.as_deref().unwrap_or_default());
     let delivery = match DeliveryKind::parse(&line.delivery) {
-        None => return Err(word("delivery", &line.delivery)),
+        None => return Err(unknown_word_error("delivery", &line.delivery)),
         Some(DeliveryKind::Queued) => Delivery::Queued { until: None },
         Some(DeliveryKind::Paused) => Delivery::Paused,
         Some(DeliveryKind::Sending) => Delivery::Sending,
@@ -397,17 +398,17 @@ fn event(line: EventLine) -> Result<JobEvent, LineError> {
         ("gone", _) => EventKind::Gone,
         ("back", _) => EventKind::Back,
         ("status" | "pull request", None) => return Err(LineError::shape("an event without \"to\"")),
-        (other, _) => return Err(word("kind of event", other)),
+        (other, _) => return Err(unknown_word_error("kind of event", other)),
     };
     Ok(JobEvent { at: line.at.0, kind })
 }
 
 fn draft(line: DraftLine, now: Time) -> Result<DraftRecord, LineError> {
     let of = match line.of.as_str() {
-        "new job" => DraftOf::NewJob,
-        "job about pages" => DraftOf::AboutPages(pages(&line.pages)),
-        "many jobs" => DraftOf::Batch,
-        other => return Err(word("kind of draft", other)),
+        "new job" => DraftPurpose::NewJob,
+        "job about pages" => DraftPurpose::AboutPages(pages(&line.pages)),
+        "many jobs" => DraftPurpose::Batch,
+        other => return Err(unknown_word_error("kind of draft", other)),
     };
     let draft = draft_text(line.text, line.saved_at, now).ok_or_else(|| LineError::shape("an empty draft"))?;
     Ok(DraftRecord { scope: scope(&line.base_url, line.project)?, of, draft })
@@ -439,6 +440,6 @@ fn pages(given: &[String]) -> Vec<CleanText> {
     given.iter().map(|path| CleanText::line(path)).filter(|path| !path.is_empty()).collect()
 }
 
-fn word(of: &'static str, word: &str) -> LineError {
+fn unknown_word_error(of: &'static str, word: &str) -> LineError {
     LineError::Word { of, word: CleanText::title(word, 40) }
 }

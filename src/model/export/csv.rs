@@ -1,10 +1,10 @@
-//! CSV as RFC 4180 has it: CRLF, quotes where they are needed, a line of heads. No cell is a formula to a spreadsheet.
+//! CSV as in RFC 4180: CRLF, quotes where needed, a header line. No cell can be run as a formula by a spreadsheet.
 
-use super::{Counts, ExportContent, ExportError, PagePast, PagePresence, change, received, share_text, status};
+use super::{ComparedPage, Counts, ExportContent, ExportError, PagePresence, change, received, share_text, status};
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
 
 const HEADS: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
-/// The days that are compared, if they aren't all of the range.
+/// The compared days, if they aren't all days of the range.
 const COMPLETE_HEADS: [&str; 3] = ["human_complete_days", "ai_complete_days", "total_complete_days"];
 const BEFORE_HEADS: [&str; 3] = ["human_before", "ai_before", "total_before"];
 
@@ -14,7 +14,7 @@ pub(super) fn write(extract: &ExportContent<'_>) -> Result<String, ExportError> 
         WriterBuilder::new().terminator(Terminator::CRLF).quote_style(QuoteStyle::Necessary).from_writer(Vec::new());
     let mut heads = HEADS.to_vec();
     if let Some(compared) = extract.compared {
-        heads.extend(extract.cut().iter().flat_map(|_| COMPLETE_HEADS));
+        heads.extend(extract.complete_days().iter().flat_map(|_| COMPLETE_HEADS));
         heads.extend(BEFORE_HEADS);
         // The change is that of the total and always a number; the status is `new`, `gone` or empty.
         heads.extend([if compared.ranges.is_per_day() { "change_per_day" } else { "change" }, "status"]);
@@ -25,10 +25,10 @@ pub(super) fn write(extract: &ExportContent<'_>) -> Result<String, ExportError> 
         cells.extend(numbers(line.now));
         cells.push(line.now.map(share_text).unwrap_or_default());
         if let Some(compared) = extract.compared {
-            cells.extend(extract.cut().iter().flat_map(|_| numbers(line.compared)));
+            cells.extend(extract.complete_days().iter().flat_map(|_| numbers(line.compared)));
             let past = match line.past {
-                PagePast::Counts(counts) => Some(counts),
-                PagePast::New | PagePast::Unknown => None,
+                ComparedPage::Counts(counts) => Some(counts),
+                ComparedPage::New | ComparedPage::Unknown => None,
             };
             cells.extend(numbers(past));
             cells.push(change(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
@@ -45,21 +45,21 @@ fn numbers(counts: Option<&Counts>) -> [String; 3] {
     [&counts.human, &counts.ai, &counts.total].map(|count| guarded_number(received(count)))
 }
 
-/// A number as it is; what came in its place is text from outside, as a path is.
+/// A number unchanged; any other received text is guarded like a path.
 #[must_use]
 pub fn guarded_number(text: String) -> String {
     if is_number(&text) { text } else { guarded(&text) }
 }
 
-/// A number as JSON has it. `-inf` is none: a spreadsheet takes it for a formula.
+/// Whether the text is a JSON number. `-inf` is not, and a spreadsheet takes it for a formula.
 fn is_number(text: &str) -> bool {
     let is_spelled = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     is_spelled && !text.starts_with('+') && text.parse::<f64>().is_ok()
 }
 
-/// The text with an apostrophe before each part that a spreadsheet could run as a formula: at the beginning, and behind
-/// what some spreadsheets take for the end of a cell (semicolon, tab, line break). A part that begins with apostrophes and
-/// such a sign gets one more, so that taking one away always gives back what was there.
+/// Adds an apostrophe before each part that a spreadsheet could run as a formula: at the start, and after a character
+/// that some spreadsheets take for the end of a cell (semicolon, tab, line break). A part that starts with apostrophes
+/// and a formula sign gets one more, so that removing one always restores the original.
 #[must_use]
 pub fn guarded(text: &str) -> String {
     let mut guarded = String::with_capacity(text.len());
@@ -72,11 +72,11 @@ pub fn guarded(text: &str) -> String {
     guarded
 }
 
-/// What a spreadsheet may take for the end of a cell.
+/// Characters that a spreadsheet may take for the end of a cell.
 const ENDS: [char; 4] = [';', '\t', '\r', '\n'];
 
 fn is_formula(text: &str) -> bool {
-    // The full-width forms count as formulas too in East Asian settings.
+    // Full-width forms also start a formula in East Asian locales.
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }
 
@@ -89,7 +89,7 @@ mod tests {
     use crate::model::views::Count;
     use proptest::prelude::*;
 
-    /// The cells as a reader of RFC 4180 has them.
+    /// Parses the cells as RFC 4180 defines.
     fn read(text: &str) -> Vec<Vec<String>> {
         let mut reader = ::csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
         reader.records().map(|record| record.expect("a record").iter().map(str::to_owned).collect()).collect()
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_formula_behind_a_separator_of_other_countries_is_none() {
+    fn a_formula_after_a_separator_of_another_locale_is_guarded() {
         assert_eq!(guarded("/a;=1+1"), "/a;'=1+1");
         assert_eq!(guarded("/a\t@x\r=y\n-z"), "/a\t'@x\r'=y\n'-z");
         assert_eq!(guarded("/a;b=1;"), "/a;b=1;");
@@ -112,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_in_crlf_and_quotes_stand_where_they_must() {
+    fn lines_end_in_crlf_and_quotes_are_used_where_needed() {
         let now = report(NOW, &[("/a,b", 3, 1), ("/say \"hi\"", 0, 0)], true);
         let text = ExportFormat::Csv.write(&ExportContent::of_report(&now, None)).expect("written");
         assert_eq!(text, "path,human,ai,total,ai_share\r\n\"/a,b\",3,1,4,0.2500\r\n\"/say \"\"hi\"\"\",0,0,0,\r\n");
     }
 
     #[test]
-    fn a_comparison_adds_columns_in_which_unknown_is_empty() {
+    fn a_comparison_adds_columns_with_empty_cells_for_unknown_values() {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
         let text =
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_numbers_go_out_as_received_and_are_no_formula() {
+    fn odd_numbers_are_exported_as_received_and_never_as_a_formula() {
         let mut now = report(NOW, &[("=1+1", 0, 0)], true);
         now.rows[0].counts = Counts {
             human: Count::Known(-3),
@@ -150,14 +150,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_reads_back_to_the_same_paths_and_counts_and_no_path_is_a_formula(
+        fn paths_and_counts_are_read_back_and_no_path_is_a_formula(
             rows in prop::collection::vec(("[=+@'/a\\t\\r\\n\",;é -]{0,8}|\\PC{0,12}", any::<i32>(), any::<i32>()), 0..20)
         ) {
             let kept: Vec<Counts> = rows.iter().map(|(_, human, ai)| counts(i64::from(*human), i64::from(*ai))).collect();
             let totals = counts(1, 1);
             let now = report(NOW, &[], true);
             let lines = rows.iter().zip(&kept);
-            let lines = lines.map(|((path, ..), counts)| ExportedPage { path, now: Some(counts), compared: Some(counts), past: PagePast::Unknown }).collect();
+            let lines = lines.map(|((path, ..), counts)| ExportedPage { path, now: Some(counts), compared: Some(counts), past: ComparedPage::Unknown }).collect();
             let extract = ExportContent { lines, totals: &totals, ..ExportContent::of_report(&now, None) };
             let read = read(&ExportFormat::Csv.write(&extract).expect("written"));
             prop_assert_eq!(read.len(), rows.len() + 1);

@@ -1,13 +1,13 @@
-//! JSON with the service's field names: `{"range", "totals", "views", "complete", "asOf"}`, with one page per line, so that a
-//! difference between two exports is one between lines.
+//! JSON with the service's field names: `{"range", "totals", "views", "complete", "asOf"}`. Each page is on its own
+//! line, so that two exports can be compared with a line diff.
 //!
-//! A comparison adds `comparedWith` (`range`, `totals`, `complete`, and `perDay` if changes are per day), and to each page
-//! `before`, `change` (of the total, always a number) and `status` (`new`, `gone` or null). If the range includes today, its
-//! complete days are compared: `completeDays` has their `range` and `totals`, and each page's counts. A page that isn't in a
-//! range has no counts there: they are null.
+//! A comparison adds `comparedWith` (`range`, `totals`, `complete`, and `perDay` if changes are per day), and to each
+//! page `before`, `change` (of the total, always a number) and `status` (`new`, `gone` or null). If the range includes
+//! today, only its complete days are compared: `completeDays` has their `range` and `totals`, and each page has their
+//! counts. The counts of a page that isn't in a range are null.
 
 use super::{
-    Count, Counts, ExportContent, ExportError, ExportedComparison, ExportedPage, PagePast, PagePresence, change,
+    ComparedPage, Count, Counts, ExportContent, ExportError, ExportedComparison, ExportedPage, PagePresence, change,
     received, status,
 };
 use crate::model::period::DateRange;
@@ -16,7 +16,7 @@ use chrono::SecondsFormat;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// A number as it is written; null if there is none.
+/// A number in JSON; null if there is none.
 type Number = Option<Box<RawValue>>;
 
 #[derive(Serialize)]
@@ -83,7 +83,7 @@ pub(super) fn write(extract: &ExportContent<'_>) -> Result<String, ExportError> 
         out.push_str(&text(&page(line, extract)?)?);
     }
     out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", extract.is_complete(), text(&as_of)?));
-    if let Some(compared) = extract.cut() {
+    if let Some(compared) = extract.complete_days() {
         let complete_days =
             CompleteDays { range: JsonRange::of(compared.ranges.now), totals: JsonCounts::of(compared.now)? };
         out.push_str(&format!(", \"completeDays\": {}", text(&complete_days)?));
@@ -101,10 +101,10 @@ fn page<'a>(line: &ExportedPage<'a>, extract: &ExportContent<'_>) -> Result<Json
     let Some(ExportedComparison { ranges, .. }) = extract.compared else {
         return Ok(JsonPage { path: line.path, now, comparison: None });
     };
-    let complete_days = extract.cut().map(|_| numbers(line.compared)).transpose()?;
+    let complete_days = extract.complete_days().map(|_| numbers(line.compared)).transpose()?;
     let before = match line.past {
-        PagePast::Counts(counts) => Some(JsonCounts::of(counts)?),
-        PagePast::New | PagePast::Unknown => None,
+        ComparedPage::Counts(counts) => Some(JsonCounts::of(counts)?),
+        ComparedPage::New | ComparedPage::Unknown => None,
     };
     let change = change(line, ranges).map(|change| raw(change.to_string())).transpose()?;
     let comparison = PageComparison { complete_days, before, change, status: status(line).map(PagePresence::word) };
@@ -128,12 +128,12 @@ fn text(value: &impl Serialize) -> Result<String, ExportError> {
     Ok(escaped_json(&text).into_owned())
 }
 
-/// A number where one was received, else the text that came in its place; null where nothing came.
+/// The received number, the received text if it is not a number, or null if nothing was received.
 fn number(count: &Count) -> Result<Number, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
         Count::Known(_) | Count::Fraction(_) => received(count),
-        // A number in range would have been read as a count, so it came as text.
+        // A number in range would have been parsed as a count, so this one came as text.
         Count::Odd(odd) if is_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
             odd.as_str().to_owned()
         }
@@ -146,7 +146,7 @@ fn raw(literal: String) -> Result<Box<RawValue>, ExportError> {
     RawValue::from_string(literal).map_err(|error| ExportError(error.to_string()))
 }
 
-/// Whether it is a number as JSON writes one, in the range of a double: readers refuse larger ones with the whole file.
+/// Whether this is a JSON number in the range of a double: parsers reject a whole file because of a larger one.
 fn is_number(text: &str) -> bool {
     let starts = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
     let fits = text.parse::<f64>().is_ok_and(f64::is_finite);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_the_promised_shape() {
+    fn the_json_has_the_documented_shape() {
         let now = report(NOW, &[("/a \"b\"", 3, 1), ("/c", 2, 0)], true);
         let read: serde_json::Value =
             serde_json::from_str(&written(&ExportContent::of_report(&now, None))).expect("JSON");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_complete_only_with_all_pages_of_the_range() {
+    fn an_export_is_complete_only_with_all_pages_of_the_range() {
         let now = report(NOW, &[("/a", 3, 1), ("/b", 1, 1)], true);
         assert!(written(&ExportContent::of_report(&now, None)).contains("\"complete\": true"));
         assert!(written(&ExportContent::of_pages(&now, None, now.rows.iter().take(1))).contains("\"complete\": false"));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_comparison_does_not_know_is_null() {
+    fn unknown_values_of_a_comparison_are_null() {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let half = Report { complete: false, ..report(PAST, &[], true) };
         let read: serde_json::Value =
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_numbers_stay_what_they_were() {
+    fn odd_numbers_are_exported_as_received() {
         let number = |count: Count| {
             let literal = number(&count).expect("written");
             literal.map_or("null".to_owned(), |raw| raw.get().to_owned())
@@ -253,13 +253,13 @@ mod tests {
         assert_eq!(number(Count::Known(-3)), "-3");
         assert_eq!(number(Count::Missing), "null");
         assert_eq!(odd("99999999999999999999"), "99999999999999999999");
-        assert_eq!(odd("1.5"), "\"1.5\"", "it came as text");
+        assert_eq!(odd("1.5"), "\"1.5\"", "received as text");
         for (literal, written) in [("1.5", "1.5"), ("12.0", "12"), ("-2.50", "-2.5"), ("1.5e-9", "1.5e-9")] {
             assert_eq!(number(Count::from_literal(literal).expect("a number")), written);
         }
         assert_eq!(odd("1e99"), "1e99");
-        assert_eq!(odd("1e999"), "\"1e999\"", "no reader has such a number");
-        assert_eq!(odd("12"), "\"12\"", "it came as text");
+        assert_eq!(odd("1e999"), "\"1e999\"", "no parser accepts such a number");
+        assert_eq!(odd("12"), "\"12\"", "received as text");
         assert_eq!(odd("many"), "\"many\"");
         assert_eq!(odd("1234567890123…"), "\"1234567890123…\"");
     }

@@ -1,6 +1,6 @@
-//! Markdown: the range and the site's totals over a table of pages, for a pull request or a chat.
+//! Markdown: the range and the site's totals, then a table of pages, for pull requests and chats.
 
-use super::{Count, Counts, ExportContent, ExportedPage, PagePast, PagePresence, change, received, status};
+use super::{ComparedPage, Count, Counts, ExportContent, ExportedPage, PagePresence, change, received, status};
 use crate::model::comparison::ComparedRanges;
 use crate::model::views::ViewCount;
 use chrono::SecondsFormat;
@@ -9,19 +9,20 @@ use std::borrow::Cow;
 pub(super) fn write(extract: &ExportContent<'_>) -> String {
     let mut out = format!("**Page views {} (UTC)**: {}\n", extract.range, totals(extract.totals));
     if let Some(compared) = extract.compared {
-        let whole = if compared.complete { "" } else { ", not loaded to its end" };
+        let whole = if compared.complete { "" } else { ", partial" };
         let ranges = compared.ranges;
-        if extract.cut().is_some() {
+        if extract.complete_days().is_some() {
             out.push_str(&format!("\nComplete days {}: {}\n", ranges.now, totals(compared.now)));
         }
-        let per_day = ranges.per_day_words().map(|words| format!(", {words}")).unwrap_or_default();
+        let per_day = ranges.per_day_text().map(|words| format!(", {words}")).unwrap_or_default();
         out.push_str(&format!("\nCompared with {}{per_day}{whole}: {}\n", ranges.before, totals(compared.before)));
     }
     for missing in extract.missing() {
         out.push_str(&format!("\n{missing}\n"));
     }
     out.push_str(&format!("\nAs of {}.\n\n", extract.as_of.to_rfc3339_opts(SecondsFormat::Secs, true)));
-    let (complete, rule) = if extract.cut().is_some() { (" total, complete days |", " ---: |") } else { ("", "") };
+    let (complete, rule) =
+        if extract.complete_days().is_some() { (" total, complete days |", " ---: |") } else { ("", "") };
     let (heads, rule) = match extract.compared {
         Some(compared) => {
             let change = if compared.ranges.is_per_day() { "change per day" } else { "change" };
@@ -42,7 +43,7 @@ fn totals(counts: &Counts) -> String {
     format!("human {}, AI {}, total {}{share}", number(&counts.human), number(&counts.ai), number(&counts.total))
 }
 
-/// The number as received, `?` where there is none.
+/// The number as received, or `?` if there is none.
 fn known(count: &Count) -> String {
     if *count == Count::Missing { "?".to_owned() } else { received(count) }
 }
@@ -52,16 +53,16 @@ fn row(line: &ExportedPage<'_>, extract: &ExportContent<'_>) -> String {
         let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
         [known(&counts.human), known(&counts.ai), known(&counts.total), share]
     };
-    // A page that is gone has no numbers here, which is not 0.
+    // A page that is gone has no numbers in this range; they are not 0.
     let mut numbers = line.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
     if let Some(compared) = extract.compared {
-        if extract.cut().is_some() {
+        if extract.complete_days().is_some() {
             numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| known(&counts.total)));
         }
         numbers.push(match line.past {
-            PagePast::Counts(counts) => known(&counts.total),
-            PagePast::New => "–".to_owned(),
-            PagePast::Unknown => "?".to_owned(),
+            ComparedPage::Counts(counts) => known(&counts.total),
+            ComparedPage::New => "–".to_owned(),
+            ComparedPage::Unknown => "?".to_owned(),
         });
         numbers.push(change_text(line, compared.ranges));
     }
@@ -82,8 +83,7 @@ fn change_text(line: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
     }
 }
 
-/// The text as one cell of a table that shows it as it is: whatever Markdown or HTML would make of it is escaped, a line
-/// break is a blank.
+/// Escapes everything that Markdown or HTML would interpret, for one table cell. A line break becomes a space.
 fn escaped(text: &str) -> Cow<'_, str> {
     let special = |c: char| "|`\\*_[]<>~#&!".contains(c) || c.is_control();
     if !text.contains(special) {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_range_and_the_totals_stand_over_the_table() {
+    fn the_range_and_the_totals_come_before_the_table() {
         let now = report(NOW, &[("/a|b`c`", 3, 1)], true);
         assert_eq!(
             written(&ExportContent::of_report(&now, None)),
@@ -131,12 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_and_what_is_unknown_is_said() {
+    fn partial_and_unknown_data_is_marked() {
         let now = Report { complete: false, ..report(NOW, &[("/a", 5, 5), ("/b", 0, 0)], true) };
         let past = Report { complete: false, ..report(PAST, &[("/a", 1, 1)], true) };
         let text = written(&ExportContent::of_report(&now, Some(&comparison(&now, &past))));
         assert!(text.contains("Partial: more pages were not loaded."), "{text}");
-        assert!(text.contains("Compared with 2026-11-07 … 2026-11-13, not loaded to its end: "), "{text}");
+        assert!(text.contains("Compared with 2026-11-07 … 2026-11-13, partial: "), "{text}");
         assert!(text.contains("| /a | 5 | 5 | 10 | 50% | 2 | +8 |"), "{text}");
         assert!(text.contains("| /b | 0 | 0 | 0 | – | ? | ? |"), "{text}");
         let (now, past) = (report(NOW, &[("/new", 2, 1)], true), report(PAST, &[("/old", 9, 0)], true));
@@ -147,10 +147,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_page_is_one_row_of_as_many_cells(paths in prop::collection::vec("[|`\\\\a/\\n\\r<*_-]{0,10}|\\PC{0,10}", 1..10)) {
+        fn every_page_is_one_row_with_the_same_number_of_cells(paths in prop::collection::vec("[|`\\\\a/\\n\\r<*_-]{0,10}|\\PC{0,10}", 1..10)) {
             let counts = super::super::tests::counts(1, 1);
             let now = report(NOW, &[], true);
-            let lines = paths.iter().map(|path| ExportedPage { path, now: Some(&counts), compared: Some(&counts), past: PagePast::Unknown }).collect();
+            let lines = paths.iter().map(|path| ExportedPage { path, now: Some(&counts), compared: Some(&counts), past: ComparedPage::Unknown }).collect();
             let text = written(&ExportContent { lines, ..ExportContent::of_report(&now, None) });
             let table: Vec<&str> = text.split('\n').filter(|line| line.starts_with('|')).collect();
             prop_assert_eq!(table.len(), paths.len() + 2);

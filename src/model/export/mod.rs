@@ -1,7 +1,7 @@
-//! Page views as a file for others: CSV (RFC 4180), JSON (design.md: the command line) and Markdown.
+//! Exports page views as CSV (RFC 4180), JSON or Markdown.
 //!
-//! Numbers go out as they were received; what is missing stays missing and is not 0. What the pages are, and whether
-//! they are all of the range, is said wherever the format has room for it, and in the file's name.
+//! Numbers are exported as received, and missing ones stay missing instead of becoming 0. Every format that can, and
+//! the file name, states which pages are included and whether they are complete.
 
 mod csv;
 mod json;
@@ -16,16 +16,14 @@ use super::report::Report;
 use super::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
 use std::collections::{HashMap, HashSet};
 
-/// Bytes of text that terminals take for their clipboard: more than this makes 100,000 characters of base64, where they
-/// begin to refuse.
+/// The most bytes of text to copy through the terminal. More would be over 100,000 characters in base64, which
+/// terminals start to reject.
 pub const COPY_LIMIT: usize = 74_994;
 
-/// The text could not be made.
 #[derive(Debug, thiserror::Error)]
 #[error("The export could not be written: {0}.")]
 pub struct ExportError(String);
 
-/// What the text is written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExportFormat {
     Csv,
@@ -34,10 +32,9 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// In the order in which the screen shows them.
+    /// In the order of the screen.
     pub const ALL: [Self; 3] = [Self::Csv, Self::Json, Self::Markdown];
 
-    /// The name on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "CSV",
@@ -46,7 +43,7 @@ impl ExportFormat {
         }
     }
 
-    /// How a file's name ends, without the dot.
+    /// The file extension, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -55,10 +52,10 @@ impl ExportFormat {
         }
     }
 
-    /// The text of the whole file.
+    /// The content of the file.
     ///
     /// # Errors
-    /// What the writer of the format said; a text in memory gives no reason for it.
+    /// Fails if the format's writer fails, which it never does in memory.
     pub fn write(self, extract: &ExportContent<'_>) -> Result<String, ExportError> {
         match self {
             Self::Csv => csv::write(extract),
@@ -68,70 +65,70 @@ impl ExportFormat {
     }
 }
 
-/// What a comparison knows of a page.
+/// A page's views in the other range of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PagePast<'a> {
-    /// Nothing: there is no comparison, or the other range is not loaded to its end.
+pub enum ComparedPage<'a> {
+    /// There is no comparison, or the other range is not fully loaded.
     Unknown,
-    /// The page was not viewed in the other range.
+    /// The page has no views in the other range.
     New,
     Counts(&'a Counts),
 }
 
-/// One page.
+/// An exported page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportedPage<'a> {
     pub path: &'a str,
-    /// Its views in the range; none if only a compared range has it.
+    /// Its views in the range; `None` if only a compared range contains it.
     pub now: Option<&'a Counts>,
-    /// Its views in the days of the range that are compared.
+    /// Its views in the compared days of the range.
     pub compared: Option<&'a Counts>,
-    pub past: PagePast<'a>,
+    pub past: ComparedPage<'a>,
 }
 
-/// What is compared, and the site's totals of it.
+/// The compared ranges and the site's totals of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportedComparison<'a> {
     pub ranges: ComparedRanges,
     pub now: &'a Counts,
     pub before: &'a Counts,
-    /// Whether all pages of the range before were loaded.
+    /// Whether all pages of the previous range are loaded.
     pub complete: bool,
 }
 
-/// What is exported.
+/// The data of an export.
 #[derive(Debug, Clone)]
 pub struct ExportContent<'a> {
     pub range: DateRange,
-    /// Site-wide, whatever pages are in it.
+    /// Site-wide, independent of the exported pages.
     pub totals: &'a Counts,
     pub lines: Vec<ExportedPage<'a>>,
-    /// Whether all pages of the range were loaded.
+    /// Whether all pages of the range are loaded.
     pub loaded: bool,
-    /// Pages that are loaded and left out, by a filter or by folding.
-    pub left_out: usize,
-    /// The oldest of the answers that it comes from.
+    /// Loaded pages that a filter or folding excludes.
+    pub excluded: usize,
+    /// When the oldest of the answers was received.
     pub as_of: Time,
     pub compared: Option<ExportedComparison<'a>>,
 }
 
 impl<'a> ExportContent<'a> {
-    /// The rows of one answer; `all` where it is known to hold all pages of the range.
+    /// The rows of one answer; `all` if it contains all pages of the range.
     pub fn of_answer(range: DateRange, answer: &'a ViewsPage, all: bool, as_of: Time) -> Self {
         Self {
             range,
             totals: &answer.totals,
             lines: answer.rows.iter().map(line).collect(),
             loaded: all,
-            left_out: 0,
+            excluded: 0,
             as_of,
             compared: None,
         }
     }
 
-    /// All pages of a report in its order, then those that only a compared report has.
+    /// All pages of a report in its order, then those that only a compared report contains.
     pub fn of_report(report: &'a Report, comparison: Option<&'a Comparison>) -> Self {
-        // Whether a page is missing from this range is known only once it is loaded to its end.
+        // Only a fully loaded range shows that a page is missing from it.
         let others = comparison.filter(|_| report.complete).map(|comparison| [&comparison.now, &comparison.before]);
         let mut known: HashSet<&str> = match others {
             None => HashSet::new(),
@@ -142,7 +139,7 @@ impl<'a> ExportContent<'a> {
         Self::of_pages(report, comparison, report.rows.iter().chain(absent))
     }
 
-    /// These pages of a report, in this order. A page that only a compared report has may come with any counts.
+    /// These pages of a report, in this order. The counts of pages that only a compared report contains are ignored.
     pub fn of_pages(
         report: &'a Report,
         comparison: Option<&'a Comparison>,
@@ -152,10 +149,10 @@ impl<'a> ExportContent<'a> {
             None => pages.map(line).collect(),
             Some(comparison) => {
                 let [listed, now, past] = [report, &*comparison.now, &*comparison.before].map(by_path);
-                let missing = if comparison.before.complete { PagePast::New } else { PagePast::Unknown };
+                let missing = if comparison.before.complete { ComparedPage::New } else { ComparedPage::Unknown };
                 let compared = |row: &'a PageRow| {
                     let path = row.path.as_str();
-                    let past = past.get(path).map_or(missing, |counts| PagePast::Counts(counts));
+                    let past = past.get(path).map_or(missing, |counts| ComparedPage::Counts(counts));
                     ExportedPage { path, now: listed.get(path).copied(), compared: now.get(path).copied(), past }
                 };
                 pages.map(compared).collect()
@@ -165,7 +162,7 @@ impl<'a> ExportContent<'a> {
         Self {
             range: report.range,
             totals: &report.totals,
-            left_out: report.rows.len().saturating_sub(shown),
+            excluded: report.rows.len().saturating_sub(shown),
             lines,
             loaded: report.complete,
             as_of: report.as_of,
@@ -178,51 +175,51 @@ impl<'a> ExportContent<'a> {
         }
     }
 
-    /// The comparison, if it is about other days than the range: its complete ones.
-    fn cut(&self) -> Option<ExportedComparison<'a>> {
+    /// The comparison, if it covers only the complete days of the range.
+    fn complete_days(&self) -> Option<ExportedComparison<'a>> {
         self.compared.filter(|compared| compared.ranges.now != self.range)
     }
 
-    /// The same with these pages of the answer alone, in this order.
+    /// Keeps only these pages of the answer, in this order.
     #[must_use]
     pub fn with_pages(mut self, pages: impl Iterator<Item = &'a PageRow>) -> Self {
         let before = self.lines.len();
         self.lines = pages.map(line).collect();
-        self.left_out = before.saturating_sub(self.lines.len());
+        self.excluded = before.saturating_sub(self.lines.len());
         self
     }
 
-    /// Whether these are all pages of the range.
+    /// Whether the export contains all pages of the range.
     pub fn is_complete(&self) -> bool {
-        self.loaded && self.left_out == 0
+        self.loaded && self.excluded == 0
     }
 
-    /// What is missing from the pages of the range, as sentences; none when nothing is.
+    /// What is missing from the export, as sentences; empty if it is complete.
     pub fn missing(&self) -> Vec<String> {
-        let pages = if self.left_out == 1 { "page" } else { "pages" };
-        let left_out = (self.left_out > 0).then(|| format!("Left out: {} more loaded {pages}.", self.left_out));
+        let pages = if self.excluded == 1 { "page" } else { "pages" };
+        let left_out = (self.excluded > 0).then(|| format!("Left out: {} more loaded {pages}.", self.excluded));
         let partial = (!self.loaded).then(|| "Partial: more pages were not loaded.".to_owned());
         partial.into_iter().chain(left_out).collect()
     }
 
-    /// `docdeck-views-2026-11-14_2026-11-20.csv`; what it is compared with, and `-filtered` or `-partial` where pages are
-    /// missing, stand in it too.
+    /// `docdeck-views-2026-11-14_2026-11-20.csv`, extended by the compared range and by `-filtered` or `-partial` if
+    /// pages are missing.
     pub fn file_name(&self, format: ExportFormat) -> String {
         let days = |range: DateRange| format!("{}_{}", range.from(), range.to());
         let against = self.compared.map(|compared| format!("-vs-{}", days(compared.ranges.before))).unwrap_or_default();
-        let filtered = if self.left_out > 0 { "-filtered" } else { "" };
+        let filtered = if self.excluded > 0 { "-filtered" } else { "" };
         let partial = if self.loaded { "" } else { "-partial" };
         format!("docdeck-views-{}{against}{filtered}{partial}.{}", days(self.range), format.extension())
     }
 }
 
-/// A page that is compared with nothing.
+/// A page without a comparison.
 fn line(row: &PageRow) -> ExportedPage<'_> {
     ExportedPage {
         path: row.path.as_str(),
         now: Some(&row.counts),
         compared: Some(&row.counts),
-        past: PagePast::Unknown,
+        past: ComparedPage::Unknown,
     }
 }
 
@@ -240,17 +237,15 @@ pub fn received(count: &Count) -> String {
     }
 }
 
-/// Whether a page is in one of the two ranges only.
+/// Whether a page is only in one of the two ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PagePresence {
-    /// In this range only.
     New,
-    /// In the other range only.
     Gone,
 }
 
 impl PagePresence {
-    /// The word in every format.
+    /// The status in all formats.
     fn word(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -259,29 +254,29 @@ impl PagePresence {
     }
 }
 
-/// Whether a page is new or gone. `None` if it is in both ranges, and if that isn't known.
+/// Whether a page is new or gone. `None` if it is in both ranges or if that is unknown.
 fn status(line: &ExportedPage<'_>) -> Option<PagePresence> {
     match (line.compared, line.past) {
-        (Some(_), PagePast::New) => Some(PagePresence::New),
-        (None, PagePast::Counts(_)) => Some(PagePresence::Gone),
+        (Some(_), ComparedPage::New) => Some(PagePresence::New),
+        (None, ComparedPage::Counts(_)) => Some(PagePresence::Gone),
         _ => None,
     }
 }
 
-/// By how much a page's total changed, per day if the ranges differ in length; a new page had no views before, a page that is
-/// gone has none now. `None` if one of the two totals is unknown or no count.
+/// The change of a page's total, per day if the ranges differ in length. A new page had 0 views before, and a page that
+/// is gone has 0 now. `None` if one of the two totals is unknown.
 fn change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
     let now = line.compared.map(|counts| counts.total.value().map(|views| ranges.of_now(views)));
     let past = |counts: &Counts| counts.total.value().map(|views| ranges.of_before(views));
     match (now, line.past) {
-        (Some(now), PagePast::New) => now,
-        (Some(now), PagePast::Counts(counts)) => Some(now? - past(counts)?),
-        (None, PagePast::Counts(counts)) => past(counts).map(|past| ViewCount::ZERO - past),
-        (_, PagePast::Unknown) | (None, PagePast::New) => None,
+        (Some(now), ComparedPage::New) => now,
+        (Some(now), ComparedPage::Counts(counts)) => Some(now? - past(counts)?),
+        (None, ComparedPage::Counts(counts)) => past(counts).map(|past| ViewCount::ZERO - past),
+        (_, ComparedPage::Unknown) | (None, ComparedPage::New) => None,
     }
 }
 
-/// Share of AI in human + AI, 0 to 1, four digits; empty where it is unknown.
+/// AI views divided by human + AI views, 0 to 1 with four digits; empty if unknown.
 fn share_text(counts: &Counts) -> String {
     counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default()
 }
@@ -302,7 +297,7 @@ mod tests {
             |(path, human, ai): &(&str, i64, i64)| PageRow { path: CleanText::line(path), counts: counts(*human, *ai) };
         let rows = rows.iter().map(row).collect();
         let page = ViewsPage { totals: counts(100, 50), rows, has_more: None };
-        Report::begin(range, page, complete, "2026-11-20T14:02:30Z".parse().expect("a time"))
+        Report::from_first_answer(range, page, complete, "2026-11-20T14:02:30Z".parse().expect("a time"))
     }
 
     pub(super) fn comparison(now: &Report, past: &Report) -> Comparison {
@@ -313,7 +308,7 @@ mod tests {
     pub(super) const PAST: &str = "2026-11-07 2026-11-13";
 
     #[test]
-    fn new_gone_and_unknown_pages_are_told_apart() {
+    fn new_gone_and_unknown_pages_are_distinguished() {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/c", 9, 0)], true);
         let both = comparison(&now, &past);
@@ -331,9 +326,9 @@ mod tests {
         let half = Report { complete: false, ..past };
         let both = comparison(&now, &half);
         let extract = ExportContent::of_report(&now, Some(&both));
-        assert_eq!(changes(&extract)[1], (None, None), "not seen there yet is not new");
+        assert_eq!(changes(&extract)[1], (None, None), "not loaded yet is not new");
         let unfinished = Report { complete: false, ..now.clone() };
-        assert_eq!(ExportContent::of_report(&unfinished, Some(&both)).lines.len(), 2, "not seen yet is not gone");
+        assert_eq!(ExportContent::of_report(&unfinished, Some(&both)).lines.len(), 2, "not loaded yet is not gone");
     }
 
     #[test]
@@ -379,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_file_says_what_is_in_it() {
+    fn the_file_name_describes_the_content() {
         let now = report(NOW, &[("/a", 5, 5), ("/b", 3, 0)], true);
         let past = report(PAST, &[], true);
         let all = ExportContent::of_report(&now, None);
@@ -425,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_is_whole_only_where_that_is_known() {
+    fn one_answer_is_complete_only_if_that_is_known() {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let answer = ViewsPage { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
         let extract = ExportContent::of_answer(now.range, &answer, false, now.as_of);

@@ -1,4 +1,4 @@
-//! Ranges of days, the periods that a key goes through and steps by, and ranges as they are typed.
+//! Date ranges, the periods and presets that they are chosen by, and parsing of typed ranges.
 
 mod preset;
 mod range;
@@ -6,4 +6,4 @@ mod typed;
 
 pub use preset::{Period, Preset};
 pub use range::DateRange;
-pub use typed::{RangeError, Typed, parse_period, parse_range};
+pub use typed::{RangeError, TypedPeriod, parse_period, parse_range};

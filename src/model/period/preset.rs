@@ -1,23 +1,22 @@
-//! Periods: what a range was chosen as, which decides its name and where its previous period lies.
+//! Periods: how a range was chosen, which decides its name and its previous period.
 
 use super::DateRange;
 use chrono::{Datelike as _, Days, NaiveDate};
 
-/// What a period is made of, and so by how much it steps.
+/// What a period consists of, and therefore how far it steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Unit {
-    /// Any days; the period before has as many.
+    /// Any days; the previous period has the same number of days.
     Days,
-    /// One ISO week, Monday first.
     Week,
-    /// One month of the calendar.
+    /// A calendar month.
     Month,
-    /// One quarter of the calendar.
+    /// A calendar quarter.
     Quarter,
 }
 
-/// A stretch of days with the step to the one before it. Its days may lie in the future: [`Period::range`] gives those
-/// that have come.
+/// A number of days and the unit by which they step to the previous period. Some of the days may be in the future;
+/// [`Period::range`] returns those up to today.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Period {
     whole: DateRange,
@@ -25,7 +24,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// These days; a whole week, month or quarter steps as such.
+    /// These days. A complete week, month or quarter steps as one.
     pub fn days(range: DateRange) -> Self {
         if range == DateRange::week_of(range.from()) {
             Self { whole: range, unit: Unit::Week }
@@ -38,37 +37,37 @@ impl Period {
         }
     }
 
-    /// Today and the days before it, `days` in all; they step as days, also where they happen to be a whole month.
+    /// Today and the days before it, `days` in total. They step as days even if they happen to be a complete month.
     pub fn last_days(days: u32, today: NaiveDate) -> Self {
         Self { whole: DateRange::last_days(days, today), unit: Unit::Days }
     }
 
-    /// The ISO week that the day lies in.
+    /// The ISO week that contains the day.
     pub fn week(day: NaiveDate) -> Self {
         Self { whole: DateRange::week_of(day), unit: Unit::Week }
     }
 
-    /// The month that the day lies in.
+    /// The month that contains the day.
     pub fn month(day: NaiveDate) -> Self {
         Self { whole: DateRange::month_of(day), unit: Unit::Month }
     }
 
-    /// The quarter that the day lies in.
+    /// The quarter that contains the day.
     pub fn quarter(day: NaiveDate) -> Self {
         Self { whole: DateRange::quarter_of(day), unit: Unit::Quarter }
     }
 
-    /// All its days, those included that have not come yet.
-    pub fn whole(&self) -> DateRange {
+    /// All days, including those in the future.
+    pub fn all_days(&self) -> DateRange {
         self.whole
     }
 
-    /// Its days that have come, today included; none when it begins after today.
+    /// The days up to and including today; `None` if the period starts after today.
     pub fn range(&self, today: NaiveDate) -> Option<DateRange> {
-        self.whole.until(today)
+        self.whole.cut_at(today)
     }
 
-    /// The period right before (`-1`) or after (`1`), by `steps` of them; none beyond the calendar.
+    /// The period directly before (`-1`) or after (`1`), or several steps away; `None` if a date is out of range.
     pub fn step(&self, steps: i32) -> Option<Self> {
         let months = match self.unit {
             Unit::Days | Unit::Week => return self.whole.step(steps).map(|whole| Self { whole, unit: self.unit }),
@@ -81,12 +80,11 @@ impl Period {
         Some(if self.unit == Unit::Month { Self::month(from) } else { Self::quarter(from) })
     }
 
-    /// The preset that gives this period today.
     pub fn preset(&self, today: NaiveDate) -> Option<Preset> {
         Preset::ALL.into_iter().find(|preset| preset.period(today) == *self)
     }
 
-    /// The name of a week, month or quarter, like `2026-W47`, `2026-09` and `2026-Q3`; none for other days.
+    /// The name of a week, month or quarter, such as `2026-W47`, `2026-09` or `2026-Q3`; `None` for other days.
     pub fn name(&self) -> Option<String> {
         let from = self.whole.from();
         match self.unit {
@@ -98,7 +96,7 @@ impl Period {
     }
 }
 
-/// The ranges that one key goes through.
+/// The presets that one key cycles through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Preset {
     SevenDays,
@@ -118,7 +116,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// In the order in which the key goes through them.
+    /// In the order of the key.
     pub const ALL: [Self; 10] = [
         Self::SevenDays,
         Self::ThirtyDays,
@@ -132,7 +130,6 @@ impl Preset {
         Self::LastQuarter,
     ];
 
-    /// The name on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::SevenDays => "7d",
@@ -148,14 +145,14 @@ impl Preset {
         }
     }
 
-    /// The next one, round and round.
+    /// The next preset; the first one follows the last.
     #[must_use]
     pub fn next(self) -> Self {
         let all = Self::ALL.into_iter();
         all.skip_while(|preset| *preset != self).nth(1).unwrap_or(Self::SevenDays)
     }
 
-    /// The period that it means today.
+    /// The preset's period today.
     pub fn period(self, today: NaiveDate) -> Period {
         let day_before = |range: DateRange| range.from().checked_sub_days(Days::new(1)).unwrap_or(today);
         match self {
@@ -172,9 +169,9 @@ impl Preset {
         }
     }
 
-    /// The days that it means today.
+    /// The preset's days up to today.
     pub fn range(self, today: NaiveDate) -> DateRange {
-        // No preset begins after today.
+        // No preset starts after today.
         self.period(today).range(today).unwrap_or_else(|| DateRange::last_days(1, today))
     }
 }
@@ -193,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn weeks_months_and_quarters_run_to_today_and_the_last_ones_are_whole() {
+    fn current_periods_end_today_and_the_last_ones_are_complete() {
         assert_eq!(
             ranges("2026-11-20"),
             [
@@ -212,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_first_of_january_the_last_ones_lie_in_the_year_before() {
+    fn on_the_first_of_january_the_last_periods_are_in_the_previous_year() {
         let range = |preset: Preset| preset.range(day("2027-01-01")).to_string();
         assert_eq!(range(Preset::Yesterday), "2026-12-31 … 2026-12-31");
         assert_eq!(range(Preset::ThisWeek), "2026-12-28 … 2027-01-01");
@@ -224,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_month_steps_to_whole_months_and_comes_back_to_today() {
+    fn a_month_steps_to_complete_months_and_back_to_today() {
         let today = day("2026-11-20");
         let this = Preset::ThisMonth.period(today);
         let before = this.step(-1).expect("a month");
@@ -253,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn months_step_through_a_leap_february_whatever_their_length() {
+    fn months_step_through_a_leap_february() {
         let today = day("2028-03-31");
         let names: Vec<_> =
             (0..4).filter_map(|n| Period::month(today).step(-n)?.range(today)).map(|r| r.days()).collect();
@@ -270,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn days_that_are_a_whole_month_or_quarter_are_called_and_stepped_as_such() {
+    fn days_that_form_a_complete_month_or_quarter_step_as_one() {
         let range = |from: &str, to: &str| DateRange::new(day(from), day(to)).expect("a range");
         let quarter = Period::days(range("2026-04-01", "2026-06-30"));
         assert_eq!(quarter.name().as_deref(), Some("2026-Q2"));
@@ -280,7 +277,7 @@ mod tests {
     }
 
     fn any_day() -> impl Strategy<Value = NaiveDate> {
-        // 1990 to 2120: leap years, and 2100, which is none.
+        // 1990 to 2120: leap years, and 2100, which is not one.
         (726_000_i32..774_000).prop_filter_map("a day", NaiveDate::from_num_days_from_ce_opt)
     }
 

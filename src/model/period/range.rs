@@ -1,13 +1,12 @@
-//! Ranges of days: inclusive for people, exclusive at the end on the wire, always UTC (api.md: dateTo is exclusive).
+//! Date ranges in UTC. Both ends are inclusive; the service's `dateTo` is exclusive.
 
 use crate::model::Time;
 use chrono::{Datelike as _, Days, Months, NaiveDate, NaiveTime, TimeDelta, Weekday};
 use std::fmt;
 
-/// Seconds of a day.
 const DAY: u32 = 86_400;
 
-/// Days from `from` to `to`, both included, UTC. `from` is never after `to`.
+/// The days from `from` to `to`, both included, in UTC. `from` is never after `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DateRange {
     from: NaiveDate,
@@ -15,7 +14,7 @@ pub struct DateRange {
 }
 
 impl DateRange {
-    /// None when it is the wrong way round.
+    /// `None` if `from` is after `to`.
     pub fn new(from: NaiveDate, to: NaiveDate) -> Option<Self> {
         (from <= to).then_some(Self { from, to })
     }
@@ -26,27 +25,26 @@ impl DateRange {
         Self { from: today.checked_sub_days(back).unwrap_or(NaiveDate::MIN), to: today }
     }
 
-    /// First day.
     pub fn from(&self) -> NaiveDate {
         self.from
     }
 
-    /// Last day, included.
+    /// The last day, included.
     pub fn to(&self) -> NaiveDate {
         self.to
     }
 
-    /// The exclusive end that goes on the wire.
+    /// The exclusive end for the service.
     pub fn wire_to(&self) -> NaiveDate {
         self.to.succ_opt().unwrap_or(self.to)
     }
 
-    /// How many days, at least 1.
+    /// The number of days, at least 1.
     pub fn days(&self) -> u32 {
         u32::try_from((self.to - self.from).num_days()).unwrap_or(0).saturating_add(1)
     }
 
-    /// Seconds of it that had passed at that moment: all of them after its end, at least a day's.
+    /// The seconds of the range that had passed at that time, at least a day's.
     pub fn seconds_by(&self, as_of: Time) -> u32 {
         let since = (as_of.naive_utc() - self.from.and_time(NaiveTime::MIN)).num_seconds();
         let day = i64::from(DAY);
@@ -54,28 +52,27 @@ impl DateRange {
         u32::try_from(since.clamp(day, all)).unwrap_or(u32::MAX)
     }
 
-    /// Days of it that had passed at that moment, the last one as far as it had come; at least 1.
+    /// The days of the range that had passed at that time, with the current day as a fraction; at least 1.
     pub fn days_by(&self, as_of: Time) -> f64 {
         f64::from(self.seconds_by(as_of)) / f64::from(DAY)
     }
 
-    /// Whether the day is one of them.
     pub fn contains(&self, day: NaiveDate) -> bool {
         (self.from..=self.to).contains(&day)
     }
 
-    /// The days of it that are no later than this one; none when it begins after it.
-    pub fn until(&self, last: NaiveDate) -> Option<Self> {
+    /// The days up to and including `last`; `None` if the range starts after it.
+    pub fn cut_at(&self, last: NaiveDate) -> Option<Self> {
         Self::new(self.from, self.to.min(last))
     }
 
-    /// Its first days, as many as it has at most.
+    /// The first `days` days, or all if there are fewer.
     pub fn first_days(&self, days: u32) -> Self {
         let last = self.from.checked_add_days(Days::new(u64::from(days.max(1) - 1)));
         Self { from: self.from, to: last.unwrap_or(self.to).min(self.to) }
     }
 
-    /// The whole ISO week that the day lies in, Monday first.
+    /// The ISO week that contains the day, Monday first.
     pub fn week_of(day: NaiveDate) -> Self {
         let week = day.week(Weekday::Mon);
         Self {
@@ -84,40 +81,41 @@ impl DateRange {
         }
     }
 
-    /// The whole month that the day lies in.
+    /// The month that contains the day.
     pub fn month_of(day: NaiveDate) -> Self {
         Self::months_from(day.with_day(1).unwrap_or(day), 1)
     }
 
-    /// The whole quarter that the day lies in.
+    /// The quarter that contains the day.
     pub fn quarter_of(day: NaiveDate) -> Self {
         let first = day.month0() / 3 * 3 + 1;
         let from = NaiveDate::from_ymd_opt(day.year(), first, 1).unwrap_or(day);
         Self::months_from(from, 3)
     }
 
-    /// So many whole months from the first day of one.
+    /// This many complete months, starting with the first day of one.
     fn months_from(from: NaiveDate, months: u32) -> Self {
         let after = from.checked_add_months(Months::new(months));
         let to = after.and_then(|after| after.pred_opt()).unwrap_or(NaiveDate::MAX);
         Self { from, to }
     }
 
-    /// The same dates so many months before: the last day of a month stays in its month. None beyond the calendar.
+    /// The same dates this many months earlier. A day that the month doesn't have becomes its last day. `None` if a
+    /// date is out of range.
     pub fn months_before(&self, months: u32) -> Option<Self> {
         let months = Months::new(months);
         Self::new(self.from.checked_sub_months(months)?, self.to.checked_sub_months(months)?)
     }
 
-    /// The range of the same length right before (`-1`) or after (`1`) this one, by `steps` lengths. None beyond the
-    /// calendar.
+    /// The range of the same length directly before (`-1`) or after (`1`) this one, or several steps away. `None` if a
+    /// date is out of range.
     pub fn step(&self, steps: i32) -> Option<Self> {
         let shift = TimeDelta::days(i64::from(self.days()) * i64::from(steps));
         Some(Self { from: self.from.checked_add_signed(shift)?, to: self.to.checked_add_signed(shift)? })
     }
 
-    /// Whether numbers that were loaded at `as_of` may still be shown without asking again: for good when the range
-    /// had ended before yesterday by then, for an hour when it ended yesterday, for five minutes otherwise.
+    /// Whether numbers loaded at `as_of` can still be shown without loading them again: always if the range had ended
+    /// before yesterday by then, for an hour if it had ended yesterday, otherwise for five minutes.
     pub fn is_fresh(&self, as_of: Time, now: Time) -> bool {
         let age = now - as_of;
         let ended = (as_of.date_naive() - self.to).num_days();
@@ -148,12 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_goes_on_counts_as_far_as_it_has_come() {
+    fn the_current_day_counts_as_a_fraction() {
         let at = |time: &str| time.parse::<Time>().expect("a time");
         let day = |day: &str| day.parse::<NaiveDate>().expect("a day");
         let week = DateRange::new(day("2026-11-16"), day("2026-11-22")).expect("a week");
         assert_eq!(week.days_by(at("2026-11-20T12:00:00Z")), 4.5);
-        assert_eq!(week.days_by(at("2026-11-16T00:10:00Z")), 1.0, "never less than a day");
+        assert_eq!(week.days_by(at("2026-11-16T00:10:00Z")), 1.0, "at least a day");
         assert_eq!(week.days_by(at("2026-11-23T00:00:00Z")), 7.0);
         assert_eq!(week.days_by(at("2026-12-23T00:00:00Z")), 7.0);
         assert_eq!(week.days_by(at("2026-11-01T00:00:00Z")), 1.0);
@@ -167,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_period_before_has_the_same_length_and_touches() {
+    fn the_previous_range_is_adjacent_and_has_the_same_length() {
         let range = DateRange::last_days(7, day("2026-11-20"));
         let before = range.step(-1).expect("in range");
         assert_eq!(before.to_string(), "2026-11-07 … 2026-11-13");
@@ -175,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_numbers_stay_fresh_depends_on_when_the_range_had_ended() {
+    fn how_long_numbers_stay_fresh_depends_on_when_the_range_ended() {
         let range = DateRange::last_days(7, day("2026-11-20"));
         let fresh = |as_of: &str, now: &str| range.is_fresh(moment(as_of), moment(now));
         assert!(fresh("2026-11-20T12:00:00Z", "2026-11-20T12:04:59Z"));
@@ -183,12 +181,12 @@ mod tests {
         assert!(fresh("2026-11-21T12:00:00Z", "2026-11-21T12:59:59Z"));
         assert!(!fresh("2026-11-21T12:00:00Z", "2026-11-21T13:00:00Z"));
         assert!(fresh("2026-11-22T00:00:00Z", "2027-11-22T00:00:00Z"));
-        // Loaded while it was still running, it does not become final by waiting.
+        // Numbers loaded before the range ended don't become final with time.
         assert!(!fresh("2026-11-20T12:00:00Z", "2026-11-25T12:00:00Z"));
     }
 
     #[test]
-    fn months_and_quarters_end_where_the_calendar_says() {
+    fn months_and_quarters_end_on_their_last_calendar_day() {
         let month = |text: &str| DateRange::month_of(day(text)).to_string();
         assert_eq!(month("2028-02-10"), "2028-02-01 … 2028-02-29", "a leap year");
         assert_eq!(month("2100-02-28"), "2100-02-01 … 2100-02-28", "no leap year");
@@ -199,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_year_before_a_leap_day_is_the_day_before_it() {
+    fn a_year_before_a_leap_day_is_the_28th() {
         let leap = DateRange::new(day("2028-02-28"), day("2028-02-29")).expect("a range");
         assert_eq!(leap.months_before(12).map(|before| before.to_string()).as_deref(), Some("2027-02-28 … 2027-02-28"));
     }

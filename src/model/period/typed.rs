@@ -1,32 +1,32 @@
-//! Ranges as people type them, and what is wrong with one, said while it is being typed.
+//! Parses typed date ranges, with errors that can be shown while the user is typing.
 
 use super::{DateRange, Period, Preset};
 use crate::model::text::CleanText;
 use chrono::{Datelike as _, NaiveDate, Weekday};
 
-/// Most days that `30d` may ask for: ten years.
+/// The longest range for input like `30d`: ten years.
 const MOST_DAYS: u32 = 3660;
-/// Characters of a word that are said again in a complaint.
+/// Characters of a word that an error quotes.
 const QUOTED: usize = 16;
 
-/// A range that was understood.
+/// A parsed range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Typed {
+pub struct TypedPeriod {
     pub period: Period,
-    /// The preset, where it was asked for by its words rather than by dates.
+    /// The preset, if the user typed its name instead of dates.
     pub preset: Option<Preset>,
-    /// Its days that have come.
+    /// The days up to today.
     pub range: DateRange,
-    /// The last day as typed, where that has not come yet: the range was cut at today.
+    /// The last day as typed, if it is in the future: the range was cut at today.
     pub cut: Option<NaiveDate>,
 }
 
-/// What is wrong with a typed range; the text is shown while typing.
+/// Why a typed range is invalid; shown while typing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     #[error("two dates, like 2026-11-01 2026-11-20")]
     Nothing,
-    #[error("{0} is not a whole date yet: YYYY-MM-DD")]
+    #[error("{0} is not a complete date yet: YYYY-MM-DD")]
     Unfinished(CleanText),
     #[error("{0} is not a date: write 2026-11-20, 2026-10, 2026-q3, 2026-w47, 7d or last week")]
     Unknown(CleanText),
@@ -40,45 +40,45 @@ pub enum RangeError {
     NoWeek { year: i32, week: u32 },
     #[error("{0} is one too many: a range has a first and a last day")]
     TooMany(CleanText),
-    #[error("from 1 to {MOST_DAYS} days")]
+    #[error("a range has 1 to {MOST_DAYS} days")]
     Days,
     #[error("{from} comes after {to}: the earlier date goes first")]
     Reversed { from: NaiveDate, to: NaiveDate },
-    #[error("{from} has not come yet: today is {today} UTC")]
+    #[error("{from} is in the future: today is {today} UTC")]
     Future { from: NaiveDate, today: NaiveDate },
 }
 
-/// Reads a typed range: two dates, or one for a single day, separated by spaces, `..`, `…`, `/` or `to`; a month
-/// (`2026-10`), a quarter (`2026-q3`) or an ISO week (`2026-w47`), also as one end; `7d`; `yesterday`; `last week` and the
-/// like. A range that ends after today is cut at today.
+/// Parses a typed range: two dates, or one for a single day, separated by spaces, `..`, `…`, `/` or `to`; a month
+/// (`2026-10`), a quarter (`2026-q3`) or an ISO week (`2026-w47`), also as one end; `7d`; `yesterday`; `last week` and
+/// so on. A range that ends after today is cut at today.
 ///
 /// # Errors
-/// What is wrong with it, as a phrase to be shown.
+/// Returns a phrase for the user.
 pub fn parse_range(typed: &str, today: NaiveDate) -> Result<DateRange, RangeError> {
     parse_period(typed, today).map(|typed| typed.range)
 }
 
-/// As [`parse_range`], with the period that it is: a typed month steps by months.
+/// Like [`parse_range`], but also returns the period: a typed month steps by months.
 ///
 /// # Errors
-/// What is wrong with it, as a phrase to be shown.
-pub fn parse_period(typed: &str, today: NaiveDate) -> Result<Typed, RangeError> {
+/// Returns a phrase for the user.
+pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeError> {
     let lower = typed.to_lowercase().replace("..", " ").replace(['…', ',', '/', '–'], " ");
     let words: Vec<&str> = lower.split_whitespace().filter(|word| *word != "to" && *word != "-").collect();
     if let Some(preset) = preset(&words) {
-        return Ok(Typed { preset: Some(preset), ..cut(preset.period(today), today)? });
+        return Ok(TypedPeriod { preset: Some(preset), ..cut(preset.period(today), today)? });
     }
     let period = match words.as_slice() {
         [] => return Err(RangeError::Nothing),
         [word] => match days(word)? {
             Some(days) => {
                 let period = Period::last_days(days, today);
-                return Ok(Typed { preset: period.preset(today), ..cut(period, today)? });
+                return Ok(TypedPeriod { preset: period.preset(today), ..cut(period, today)? });
             }
             None => end(word, today)?,
         },
         [from, to] => {
-            let (from, to) = (end(from, today)?.whole().from(), end(to, today)?.whole().to());
+            let (from, to) = (end(from, today)?.all_days().from(), end(to, today)?.all_days().to());
             Period::days(DateRange::new(from, to).ok_or(RangeError::Reversed { from, to })?)
         }
         [_, _, more, ..] => return Err(RangeError::TooMany(quoted(more))),
@@ -86,13 +86,13 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<Typed, RangeError> 
     cut(period, today)
 }
 
-/// A period without its days that have not come; a month that goes on is a month all the same.
-fn cut(period: Period, today: NaiveDate) -> Result<Typed, RangeError> {
-    let whole = period.whole();
+/// Removes the days after today; the current month still steps as a month.
+fn cut(period: Period, today: NaiveDate) -> Result<TypedPeriod, RangeError> {
+    let whole = period.all_days();
     let range = period.range(today).ok_or(RangeError::Future { from: whole.from(), today })?;
     let cut = (whole.to() > today).then_some(whole.to());
     let period = if cut.is_some() && period.name().is_none() { Period::days(range) } else { period };
-    Ok(Typed { period, preset: None, range, cut })
+    Ok(TypedPeriod { period, preset: None, range, cut })
 }
 
 fn preset(words: &[&str]) -> Option<Preset> {
@@ -108,14 +108,14 @@ fn preset(words: &[&str]) -> Option<Preset> {
     }
 }
 
-/// `7d`: so many days, today included.
+/// Parses `7d`: that many days, including today.
 fn days(word: &str) -> Result<Option<u32>, RangeError> {
     let Some(digits) = word.strip_suffix('d').filter(|digits| is_number(digits)) else { return Ok(None) };
     let days = digits.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days));
     days.map(Some).ok_or(RangeError::Days)
 }
 
-/// One end of a range, or all of it: a day, a week, a month or a quarter.
+/// Parses one end of a range, or a complete one: a day, week, month or quarter.
 fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
     let parts: Vec<&str> = word.split('-').collect();
     match parts.as_slice() {
@@ -149,7 +149,7 @@ fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
             };
             first.with_day(day).map(one_day).ok_or_else(no_day)
         }
-        // What can still become a date is no mistake yet.
+        // An incomplete date is not reported as a mistake yet.
         _ if word.len() < 10 && word.chars().all(|c| c.is_ascii_digit() || c == '-') => Err(unfinished(word)),
         _ => Err(unknown(word)),
     }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn two_dates_are_read_whatever_stands_between_them() {
+    fn two_dates_can_be_separated_in_several_ways() {
         for typed in [
             "2026-11-01 2026-11-05",
             "2026-11-01..2026-11-05",
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn short_forms_are_read() {
+    fn short_forms_are_parsed() {
         for (typed, range) in [
             ("7d", "2026-11-14 … 2026-11-20"),
             ("30D", "2026-10-22 … 2026-11-20"),
@@ -241,7 +241,7 @@ mod tests {
             ("2026-w01 2026-w02", "2025-12-29 … 2026-01-11"),
             ("2026-09 to 2026-10", "2026-09-01 … 2026-10-31"),
             ("2026-11-18 today", "2026-11-18 … 2026-11-20"),
-            ("2028-02-29", "2028-02-29 has not come yet: today is 2026-11-20 UTC"),
+            ("2028-02-29", "2028-02-29 is in the future: today is 2026-11-20 UTC"),
             ("2024-02-29", "2024-02-29 … 2024-02-29"),
         ] {
             assert_eq!(read(typed), range, "{typed}");
@@ -249,42 +249,42 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_precisely() {
-        for (typed, said) in [
+    fn every_mistake_has_a_precise_message() {
+        for (typed, expected) in [
             ("", "two dates, like 2026-11-01 2026-11-20"),
-            ("2026-1", "2026-1 is not a whole date yet: YYYY-MM-DD"),
-            ("2026-11-01 2026-11-", "2026-11- is not a whole date yet: YYYY-MM-DD"),
+            ("2026-1", "2026-1 is not a complete date yet: YYYY-MM-DD"),
+            ("2026-11-01 2026-11-", "2026-11- is not a complete date yet: YYYY-MM-DD"),
             ("2026-13-01", "there is no month 13"),
             ("2026-02-30 2026-03-01", "February 2026 has 28 days, so there is no 30"),
             ("2026-11-00", "November 2026 has 30 days, so there is no 00"),
             ("2026-q5", "there is no quarter 5: q1 to q4"),
             ("2026-w54", "2026 has no week 54"),
             ("2025-w53", "2025 has no week 53"),
-            ("2026-w", "2026-w is not a whole date yet: YYYY-MM-DD"),
-            ("0d", "from 1 to 3660 days"),
-            ("99999999999d", "from 1 to 3660 days"),
+            ("2026-w", "2026-w is not a complete date yet: YYYY-MM-DD"),
+            ("0d", "a range has 1 to 3660 days"),
+            ("99999999999d", "a range has 1 to 3660 days"),
             ("2026-03-01 2026-02-01", "2026-03-01 comes after 2026-02-01: the earlier date goes first"),
-            ("2026-12-01 2026-12-03", "2026-12-01 has not come yet: today is 2026-11-20 UTC"),
+            ("2026-12-01 2026-12-03", "2026-12-01 is in the future: today is 2026-11-20 UTC"),
             ("2026-11-01 2026-11-02 x", "x is one too many: a range has a first and a last day"),
             ("soon", "soon is not a date: write 2026-11-20, 2026-10, 2026-q3, 2026-w47, 7d or last week"),
         ] {
-            assert_eq!(read(typed), said, "{typed}");
+            assert_eq!(read(typed), expected, "{typed}");
         }
     }
 
     #[test]
-    fn days_that_have_not_come_are_cut_and_that_is_told() {
+    fn days_after_today_are_cut_and_the_cut_is_reported() {
         let typed = parse_period("2026-11-10 2026-12-05", today()).expect("read");
         assert_eq!(typed.range.to_string(), "2026-11-10 … 2026-11-20");
         assert_eq!(typed.cut.map(|day| day.to_string()).as_deref(), Some("2026-12-05"));
         let month = parse_period("2026-11", today()).expect("read");
-        assert_eq!(month.period, Preset::ThisMonth.period(today()), "it goes on, and steps as a month");
+        assert_eq!(month.period, Preset::ThisMonth.period(today()), "the current month steps as a month");
         assert!(parse_period("2026-10", today()).is_ok_and(|typed| typed.cut.is_none()));
     }
 
     proptest! {
         #[test]
-        fn whatever_is_typed_gives_a_range_up_to_today_or_a_complaint(typed in "[0-9a-zA-Z .…/,-]{0,30}|\\PC{0,20}") {
+        fn any_input_gives_a_range_up_to_today_or_an_error(typed in "[0-9a-zA-Z .…/,-]{0,30}|\\PC{0,20}") {
             match parse_period(&typed, today()) {
                 Ok(typed) => {
                     prop_assert!(typed.range.from() <= typed.range.to() && typed.range.to() <= today());
@@ -295,7 +295,7 @@ mod tests {
         }
 
         #[test]
-        fn a_printed_range_is_read_back(back in 0_u64..4000, days in 0_u64..400) {
+        fn a_formatted_range_is_parsed_back(back in 0_u64..4000, days in 0_u64..400) {
             let to = today() - chrono::Days::new(back);
             let range = DateRange::new(to - chrono::Days::new(days), to).expect("a range");
             prop_assert_eq!(parse_range(&range.to_string(), today()), Ok(range));

@@ -1,30 +1,26 @@
-//! Lines out of a file, one at a time and none too long, and what can be wrong with them.
+//! Reads the lines of a backup, one at a time and with a limit on their length, and the errors in them.
 
 use crate::model::Time;
 use crate::model::backup::{BackupLine, BackupTotals, LineError};
 use crate::store::StoreError;
 use std::io::{self, BufRead, Read as _};
 
-/// Bytes of a line at most: a job with its whole thread.
+/// Maximum length of a line in bytes: a job with its complete thread.
 pub const LINE_MAX: u64 = 64 << 20;
 
 /// Why nothing was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Lines count from 1.
+    /// Line numbers start at 1.
     #[error("Line {line} {what}")]
     Line { line: u64, what: LineError },
-    /// No export is so long in one line.
-    #[error("Line {line} is longer than {} MiB, which no export of docdeck is", LINE_MAX >> 20)]
+    #[error("Line {line} is longer than {} MiB, so this is no export of docdeck", LINE_MAX >> 20)]
     TooLong { line: u64 },
-    /// The text is not UTF-8.
-    #[error("Line {line} is no text in UTF-8")]
-    NoText { line: u64 },
-    /// The file can't be read to its end.
+    #[error("Line {line} is not valid UTF-8")]
+    NotUtf8 { line: u64 },
     #[error("It can't be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// Nothing stands in it.
-    #[error("It is empty: name a file that `docdeck export` wrote")]
+    #[error("It is empty; choose a file written by `docdeck export`")]
     Empty,
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -36,7 +32,7 @@ impl From<rusqlite::Error> for ImportError {
     }
 }
 
-/// Reads the lines of an export one after the other; headers are looked at and passed over.
+/// Reads the lines of an export one after the other; skips headers after checking them.
 #[derive(Debug)]
 pub(super) struct BackupReader<B> {
     from: B,
@@ -51,7 +47,7 @@ impl<B: BufRead> BackupReader<B> {
         Self { from, buffer: Vec::new(), line: 0, has_header: false, now }
     }
 
-    /// The next line that tells something; none at the end.
+    /// The next line with content; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<BackupLine>, ImportError> {
         loop {
             self.buffer.clear();
@@ -64,28 +60,28 @@ impl<B: BufRead> BackupReader<B> {
             if u64::try_from(read).unwrap_or(u64::MAX) > LINE_MAX {
                 return Err(ImportError::TooLong { line });
             }
-            let text = std::str::from_utf8(&self.buffer).map_err(|_| ImportError::NoText { line })?;
+            let text = std::str::from_utf8(&self.buffer).map_err(|_| ImportError::NotUtf8 { line })?;
             let text = text.trim_start_matches('\u{feff}').trim();
             if text.is_empty() {
                 continue;
             }
             let wrong = |what| ImportError::Line { line, what };
             match BackupLine::read(text, self.now) {
-                // Also in the middle, where two files were put together.
+                // Also in the middle, if two files were concatenated.
                 Ok(BackupLine::Header(_)) => self.has_header = true,
                 Err(newer @ LineError::Newer(_)) => return Err(wrong(newer)),
                 _ if !self.has_header => return Err(wrong(LineError::NoHeader)),
-                Ok(told) => return Ok(Some(told)),
+                Ok(line) => return Ok(Some(line)),
                 Err(what) => return Err(wrong(what)),
             }
         }
     }
 }
 
-/// Looks all lines over, without a store: how many there are of each kind, and whether the end is there.
+/// Checks all lines without a store: counts them by kind, and returns whether the last line is complete.
 ///
 /// # Errors
-/// The first line that can't be taken in.
+/// The first line that can't be imported.
 pub fn check<B: BufRead>(from: B, now: Time) -> Result<(BackupTotals, bool), ImportError> {
     let mut lines = BackupReader::new(from, now);
     let (mut totals, mut has_end) = (BackupTotals::default(), false);

@@ -1,5 +1,5 @@
-//! All that the store knows as lines of text, and taking such lines in (design.md: `export`, `import`). The shape of a line
-//! and the rules of joining are the model's.
+//! Export of all jobs and drafts as lines of text, and import of such lines. The format and the merge rules are in
+//! `model::backup`.
 
 mod import;
 mod lines;
@@ -16,10 +16,10 @@ use crate::model::endpoint::Scope;
 use rusqlite::TransactionBehavior;
 use std::io::{BufRead, Write};
 
-/// Of which jobs and drafts: of all, or of one project or service.
+/// Which jobs and drafts to export: all, or those of one project or service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExportFilter {
-    /// At whatever service.
+    /// At any service.
     pub project: Option<String>,
     pub base_url: Option<String>,
 }
@@ -35,39 +35,37 @@ impl ExportFilter {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exported {
     pub totals: BackupTotals,
-    /// Prompts that wait to be sent from here, or are on their way: they arrive elsewhere as unconfirmed.
+    /// Prompts that this computer still has to send, or is sending: an import marks them as unconfirmed.
     pub in_flight: u64,
 }
 
 /// What an import did, or would do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Jobs that were not known here.
     pub jobs_added: u64,
-    /// Jobs that were, and got something new.
+    /// Known jobs with new data.
     pub jobs_changed: u64,
-    /// Jobs of which nothing was new.
+    /// Known jobs without new data.
     pub jobs_unchanged: u64,
-    /// Prompts that were not known here.
     pub prompts_added: u64,
-    /// Of these, those that are unconfirmed here, since the other computer had not sent them or had no answer yet.
+    /// New prompts that are unconfirmed here, since the other computer had not sent them or had no answer yet.
     pub in_flight: u64,
     pub drafts_added: u64,
-    /// Drafts that were left out, since another text is in their place.
-    pub drafts_left_out: u64,
-    /// Jobs of which a title or a note was left out, since there is another one here.
-    pub words_left_out: u64,
-    /// Whether the file has its end: without it something may have been cut off.
+    /// Drafts that were skipped, since their slot has another text.
+    pub drafts_skipped: u64,
+    /// Jobs whose title or note was skipped, since the job has another one.
+    pub labels_skipped: u64,
+    /// Whether the file has its last line: without it, something may have been cut off.
     pub has_end: bool,
 }
 
 /// Export and import.
 impl Store {
-    /// Writes all that is known as lines into `out`, in one snapshot, and gives how much that was. Others can't write to
-    /// the store meanwhile: `out` must not wait for anybody, so it is a file.
+    /// Writes all jobs and drafts as lines to `out`, in one snapshot, and returns how many. Other processes can't write
+    /// to the store meanwhile, so `out` must not block: it is a file.
     ///
     /// # Errors
-    /// The store can't be read, or `out` not be written.
+    /// The store can't be read, or `out` can't be written.
     pub async fn export<W: Write + Send + 'static>(
         &self,
         out: W,
@@ -79,11 +77,11 @@ impl Store {
         self.handle.read(move |db| read::export(db, out, &only, &program, now)).await
     }
 
-    /// Takes in the lines of an export, all or none; with `dry_run` only says what that would do. `lines` must not wait
-    /// for anybody (see [`Store::export`]) and should have been looked over with [`check`].
+    /// Imports all lines of an export or none; with `dry_run`, only returns what the import would do. `lines` must not
+    /// block (see [`Store::export`]) and should have been checked with [`check`].
     ///
     /// # Errors
-    /// A line that can't be taken in, or the store can't write; nothing is changed then.
+    /// A line can't be imported, or the store can't be written; nothing is changed then.
     pub async fn import<B: BufRead + Send + 'static>(
         &self,
         lines: B,
@@ -95,19 +93,20 @@ impl Store {
             return Err(StoreError::ReadOnly.into());
         }
         let work = move |db: &mut rusqlite::Connection| {
-            schema::set_cache(db, schema::Cache::Bulk)?;
+            schema::set_cache(db, schema::PageCache::Bulk)?;
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let imported = import::import(&tx, lines, &only, now);
             if imported.is_ok() && !dry_run {
                 tx.commit()?;
             } else {
-                // Not asked for: on a full disk SQLite has taken it back already, and why is what matters.
+                // No explicit rollback: on a full disk SQLite has already rolled back, and a failed rollback would hide
+                // the cause.
                 drop(tx);
             }
-            // It is on disk: a larger cache than usual does no harm.
-            let _ = schema::set_cache(db, schema::Cache::Usual);
+            // The import is on disk: it does no harm if the larger cache stays.
+            let _ = schema::set_cache(db, schema::PageCache::Normal);
             Ok(imported)
         };
-        self.handle.bare(work).await?
+        self.handle.run(work).await?
     }
 }

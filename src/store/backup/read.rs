@@ -1,10 +1,10 @@
-//! Reading the whole record out, a job at a time: what is held in memory is one job.
+//! Exports all jobs and drafts, one job at a time, so that only one job is in memory.
 
 use super::write::LineWriter;
 use super::{ExportFilter, Exported};
 use crate::model::Time;
 use crate::model::backup::{
-    BackupHeader, BackupLine, BackupTotals, DraftOf, DraftRecord, DraftText, JobRecord, PromptRecord,
+    BackupHeader, BackupLine, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord,
 };
 use crate::model::endpoint::Scope;
 use crate::model::prompt::{DraftSlot, Prompt, PromptId};
@@ -23,10 +23,9 @@ type R<T> = Result<T, StoreError>;
 struct Drafts {
     of_jobs: HashMap<JobKey, DraftText>,
     of_prompts: HashMap<PromptId, DraftText>,
-    alone: Vec<(DraftOf, DraftText)>,
+    alone: Vec<(DraftPurpose, DraftText)>,
 }
 
-/// Writes all lines.
 pub(super) fn export(
     connection: &Connection,
     out: impl Write,
@@ -38,7 +37,7 @@ pub(super) fn export(
     lines.write(&BackupLine::Header(BackupHeader { program: CleanText::line(program), exported_at: now }))?;
     let (mut totals, mut in_flight) = (BackupTotals::default(), 0);
     for scope in scopes::all(connection)?.into_iter().filter(|scope| only.includes(scope)) {
-        let drafts = sorted(drafts::list(connection, &scope)?);
+        let drafts = group_drafts(drafts::list(connection, &scope)?);
         for key in keys(connection, &scope)? {
             let Some(record) = job(connection, &scope, key, &drafts)? else { continue };
             in_flight += u64::try_from(record.in_flight()).unwrap_or(u64::MAX);
@@ -55,25 +54,25 @@ pub(super) fn export(
     Ok(Exported { totals, in_flight })
 }
 
-/// Jobs that have an id come first: an import finds those by their id before it looks for the others by their prompt.
+/// Jobs with an id come first: an import finds those by their id before it searches for the others by their prompt.
 fn keys(connection: &Connection, scope: &Scope) -> R<Vec<JobKey>> {
     let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
-    let mut ask =
+    let mut statement =
         connection.prepare("SELECT key FROM job WHERE scope = ?1 AND merged_into IS NULL ORDER BY id IS NULL, key")?;
-    let keys = ask.query_map([scope], |row| row.get(0).map(JobKey))?;
+    let keys = statement.query_map([scope], |row| row.get(0).map(JobKey))?;
     Ok(keys.collect::<rusqlite::Result<_>>()?)
 }
 
-fn sorted(drafts: Vec<Draft>) -> Drafts {
+fn group_drafts(drafts: Vec<Draft>) -> Drafts {
     let mut sorted = Drafts::default();
     for Draft { slot, text, pages, saved_at } in drafts {
         let draft = DraftText { text, saved_at };
         match slot {
             DraftSlot::FollowUp(key) => drop(sorted.of_jobs.insert(key, draft)),
             DraftSlot::Prompt(id) => drop(sorted.of_prompts.insert(id, draft)),
-            DraftSlot::NewJob => sorted.alone.push((DraftOf::NewJob, draft)),
-            DraftSlot::AboutPages => sorted.alone.push((DraftOf::AboutPages(pages), draft)),
-            DraftSlot::Batch => sorted.alone.push((DraftOf::Batch, draft)),
+            DraftSlot::NewJob => sorted.alone.push((DraftPurpose::NewJob, draft)),
+            DraftSlot::AboutPages => sorted.alone.push((DraftPurpose::AboutPages(pages), draft)),
+            DraftSlot::Batch => sorted.alone.push((DraftPurpose::Batch, draft)),
         }
     }
     sorted

@@ -1,10 +1,10 @@
-//! Lines into a file.
+//! Writes the lines of a backup to a file.
 
 use crate::model::backup::BackupLine;
 use crate::store::error::StoreError;
 use std::io::{BufWriter, Write};
 
-/// Writes lines, each with its line break.
+/// Writes lines, each with a line break.
 #[derive(Debug)]
 pub(super) struct LineWriter<W: Write> {
     out: BufWriter<W>,

@@ -1,17 +1,17 @@
 //! Recovers what can be read of a damaged database into a new one.
 //!
-//! Nothing that was recovered is sent by itself: what the damaged file says about a delivery may be old, so queued prompts are
-//! paused, and a prompt of which it is not certain whether it was sent is unconfirmed.
+//! No recovered prompt is sent automatically: the damaged file may hold an old state of its delivery. Queued prompts are
+//! paused, and a prompt that may have been sent is unconfirmed.
 
-mod mend;
 mod pages;
+mod repair;
 
 use super::error::StoreError;
 use super::{jobs, schema};
 use crate::model::Time;
 use crate::model::row::JobKey;
-use mend::Mender;
 use pages::{PageKind, RawPages, Record};
+use repair::RowRepair;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params_from_iter};
 use std::collections::HashMap;
@@ -19,22 +19,22 @@ use std::path::Path;
 
 type R<T> = Result<T, StoreError>;
 
-/// What was recovered of a damaged database.
+/// What was recovered from a damaged database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Recovered {
     pub jobs: u64,
     pub prompts: u64,
     pub drafts: u64,
-    /// Of the prompts, those that may or may not have been sent.
+    /// Prompts that may have been sent.
     pub unconfirmed: u64,
-    /// Of the prompts, those that were queued.
+    /// Prompts that were queued.
     pub paused: u64,
 }
 
 impl Recovered {
-    /// What the user needs to know, as a sentence or two.
+    /// One or two sentences for the user.
     #[must_use]
-    pub fn sentence(&self) -> String {
+    pub fn message(&self) -> String {
         let Self { jobs, prompts, drafts, unconfirmed, paused } = *self;
         if (jobs, prompts, drafts) == (0, 0, 0) {
             return "No job, prompt or draft could be recovered from it.".to_owned();
@@ -55,7 +55,7 @@ impl Recovered {
                 " {} {} unconfirmed, {} {} paused.",
                 count(n, "prompt"),
                 are(n),
-                count(m, "queued one"),
+                count(m, "queued prompt"),
                 are(m)
             )),
         }
@@ -63,11 +63,12 @@ impl Recovered {
     }
 }
 
-/// The tables that are recovered, those first that others refer to. A load that was under way is not: it can be started again.
+/// The tables that are recovered; tables that others refer to come first. Unfinished loads are not recovered: they can
+/// be started again.
 const TABLES: [&str; 15] = [
     "scope",
     "revision",
-    "memory",
+    "key_value",
     "ledger",
     "ledger_use",
     "job",
@@ -81,16 +82,18 @@ const TABLES: [&str; 15] = [
     "views_path",
     "views_row",
 ];
-/// The order of columns in tables that are stored by their primary key, if it is not that of their definition.
-const STORED: [(&str, &[&str]); 1] = [("job_page", &["job", "path", "place"])];
-/// Indexes that have what is needed of a row whose own page is lost.
+/// The stored order of columns, for tables that are stored by a primary key in another order than their definition.
+const STORED: [(&str, &[&str]); 1] = [("job_page", &["job", "path", "position"])];
+/// Tables that had another name in an older schema. (Columns are found by their position, whatever they were called.)
+const RENAMED: [(&str, &str); 1] = [("memory", "key_value")];
+/// Indexes that contain the essential columns of a row whose own page is lost.
 const JOB_BY_ID: &str = "job_by_id";
 const JOB_BY_REVISION: &str = "job_by_revision";
 const SCOPE_INDEX: &str = "sqlite_autoindex_scope_1";
-/// Where SQLite keeps the last key that was given out.
+/// The table in which SQLite stores the last assigned key.
 const SEQUENCE: &str = "sqlite_sequence";
 
-/// What a damaged file has, by the name of the table or index.
+/// The records of a damaged file by the name of their table or index.
 #[derive(Debug, Default)]
 pub(super) struct SalvagedTables(HashMap<String, Vec<Record>>);
 
@@ -104,13 +107,12 @@ impl SalvagedTables {
     }
 }
 
-/// Reads all rows of the file that make sense.
 pub(super) fn read(file: &Path) -> R<SalvagedTables> {
     let mut pages = RawPages::new(std::fs::read(file)?);
     let mut found = SalvagedTables::default();
     pages.skip_free();
     let mut trees: Vec<(String, usize)> = pages.tree(1).iter().filter_map(tree_of).collect();
-    // A row that two trees lead to belongs to the table, which was read first.
+    // If two trees lead to a row, it belongs to the table, which is read first.
     trees.sort_by_key(|(name, _)| !TABLES.contains(&name.as_str()));
     for (name, root) in trees {
         let records = pages.tree(root);
@@ -120,13 +122,13 @@ pub(super) fn read(file: &Path) -> R<SalvagedTables> {
     for kind in [PageKind::TableLeaf, PageKind::IndexLeaf] {
         let mut unreached: HashMap<&str, Vec<Record>> = HashMap::new();
         for records in pages.unreached(kind) {
-            if let Some(name) = records.iter().find_map(|record| mend::table_of(record, kind)) {
+            if let Some(name) = records.iter().find_map(|record| repair::table_of(record, kind)) {
                 unreached.entry(name).or_default().extend(records);
             }
         }
         for (name, mut records) in unreached {
             if name == "prompt" {
-                records.sort_by_key(mend::how_settled);
+                records.sort_by_key(repair::delivery_rank);
             }
             found.add(name, records);
         }
@@ -134,76 +136,79 @@ pub(super) fn read(file: &Path) -> R<SalvagedTables> {
     Ok(found)
 }
 
-/// Name and root page of a table or an index, by its row in the schema.
+/// Name and root page of a table or an index, from its row in the schema.
 fn tree_of(row: &Record) -> Option<(String, usize)> {
     match (row.values.get(1)?.as_ref()?, row.values.get(3)?.as_ref()?) {
-        (Value::Text(name), Value::Integer(root)) => Some((name.clone(), usize::try_from(*root).ok()?)),
+        (Value::Text(name), Value::Integer(root)) => {
+            let name = RENAMED.iter().find(|(old, _)| old == name).map_or(name.as_str(), |(_, new)| new);
+            Some((name.to_owned(), usize::try_from(*root).ok()?))
+        }
         _ => None,
     }
 }
 
-/// Writes what was found into an empty store, in one transaction.
+/// Writes the recovered rows into an empty store, in one transaction.
 pub(super) fn write(connection: &mut Connection, found: &SalvagedTables, now: Time) -> R<Recovered> {
     connection.execute_batch("PRAGMA foreign_keys = OFF")?;
-    schema::set_cache(connection, schema::Cache::Bulk)?;
+    schema::set_cache(connection, schema::PageCache::Bulk)?;
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     tx.execute("DELETE FROM revision", [])?;
-    let mut mender = Mender::new(found, now);
+    let mut repair = RowRepair::new(found, now);
     for name in TABLES {
         let columns = stored_columns(&tx, name)?;
         for record in found.of(name) {
-            let mut values = mender.values(name, &columns, record);
+            let mut values = repair.values(name, &columns, record);
             values.truncate(columns.len());
             insert(&tx, name, &columns, &values)?;
         }
     }
-    mender.join_up(&tx)?;
-    touch(&tx)?;
-    let recovered = count(&tx, mender.paused)?;
+    repair.repair_references(&tx)?;
+    touch_jobs(&tx)?;
+    let recovered = count(&tx, repair.paused)?;
     tx.commit()?;
     connection.execute_batch("PRAGMA foreign_keys = ON")?;
-    schema::set_cache(connection, schema::Cache::Usual)?;
+    schema::set_cache(connection, schema::PageCache::Normal)?;
     Ok(recovered)
 }
 
-/// The columns of a table as its rows are stored: without those that are computed.
+/// The columns of a table that are stored, without generated ones.
 fn stored_columns(connection: &Connection, table: &str) -> R<Vec<String>> {
     if let Some((_, columns)) = STORED.iter().find(|(name, _)| *name == table) {
         return Ok(columns.iter().map(|column| (*column).to_owned()).collect());
     }
     let all = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
     let all: Vec<String> = all.column_names().map(str::to_owned).collect();
-    // SQLite refuses to set a computed one.
+    // SQLite refuses to update a generated column.
     let is_stored = |column: &String| connection.prepare(&format!("UPDATE {table} SET {column} = {column}")).is_ok();
     Ok(all.into_iter().filter(is_stored).collect())
 }
 
-/// Inserts a row, unless it is there already or the table can't have it.
+/// Inserts a row, unless it exists already or violates a constraint.
 fn insert(tx: &Transaction<'_>, table: &str, columns: &[String], values: &[Option<Value>]) -> R<()> {
     let named: Vec<&str> = columns.iter().take(values.len()).map(String::as_str).collect();
-    let places = vec!["?"; named.len()].join(", ");
-    let sql = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({places})", named.join(", "));
+    let parameters = vec!["?"; named.len()].join(", ");
+    let sql = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({parameters})", named.join(", "));
     let values = values.iter().map(|value| value.clone().unwrap_or(Value::Null));
     match tx.prepare_cached(&sql)?.execute(params_from_iter(values)) {
-        Err(error) if is_refused(&error) => Ok(()),
+        Err(error) if is_invalid_row(&error) => Ok(()),
         done => done.map(|_| ()).map_err(Into::into),
     }
 }
 
-/// Whether the row is at fault, not the disk.
-fn is_refused(error: &rusqlite::Error) -> bool {
+/// Whether the row caused the error, not the disk.
+fn is_invalid_row(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig)
     )
 }
 
-/// Works out anew what each job shows of its prompts.
-fn touch(tx: &Transaction<'_>) -> R<()> {
+/// Recomputes the columns of each job that depend on its prompts.
+fn touch_jobs(tx: &Transaction<'_>) -> R<()> {
     let keys: Vec<i64> = tx
         .prepare(
             "SELECT job FROM prompt WHERE state NOT IN ('accepted', 'dismissed')
-             UNION SELECT key FROM job WHERE undelivered IS NOT NULL OR place IS NOT NULL",
+             UNION SELECT key FROM job WHERE undelivered IS NOT NULL OR queue_position IS NOT NULL",
         )?
         .query_map([], |row| row.get(0))?
         .collect::<rusqlite::Result<_>>()?;

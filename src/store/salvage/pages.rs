@@ -1,17 +1,17 @@
-//! The rows of a database file that SQLite refuses to read: pages are read one by one by the documented file format
-//! (<https://sqlite.org/fileformat2.html>), and whatever makes no sense is skipped.
+//! Reads the rows of a database file that SQLite refuses to read: pages are parsed one by one by the documented file
+//! format (<https://sqlite.org/fileformat2.html>), and whatever is invalid is skipped.
 
 use rusqlite::types::Value;
 use std::collections::HashSet;
 
-/// The page size of every file that docdeck makes, used if the header can't be read.
+/// The page size of every file that docdeck creates, used if the header can't be read.
 const USUAL_SIZE: usize = 4096;
-/// Bytes of the file header, which the first page has before its own.
+/// Size of the file header at the start of the first page.
 const FILE_HEADER: usize = 100;
-/// Most columns that a record may have to make sense.
+/// A record with more columns is invalid.
 const COLUMNS_MAX: usize = 64;
 
-/// Where in a tree a page is, and of which kind of tree.
+/// The type of a page: its level in a tree, and the type of tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageKind {
     IndexInterior,
@@ -20,21 +20,21 @@ pub(super) enum PageKind {
     TableLeaf,
 }
 
-/// A row as it is stored: columns in the order of the table, without those that are computed.
+/// A stored row: columns in the order of the table, without generated ones.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Record {
     /// 0 in an index and in a table without rowids.
     pub(super) rowid: i64,
-    /// None for a column that can't be read; the columns behind the last one have their defaults.
+    /// `None` for a column that can't be read; columns after the last one have their defaults.
     pub(super) values: Vec<Option<Value>>,
 }
 
-/// A file in memory, and which of its pages were read.
+/// A file in memory, and the pages that were already read.
 #[derive(Debug)]
 pub(super) struct RawPages {
     bytes: Vec<u8>,
     size: usize,
-    /// Bytes of a page without those that are reserved at its end.
+    /// Bytes of a page without the reserved ones at its end.
     usable: usize,
     read: HashSet<usize>,
 }
@@ -49,18 +49,18 @@ impl RawPages {
         let has_header = bytes.starts_with(b"SQLite format 3\0") && named.is_power_of_two() && named >= 512;
         let size = if has_header { named } else { USUAL_SIZE };
         let reserved = if has_header { usize::from(header(20)) } else { 0 };
-        // A file that was cut off in the middle of a page.
+        // The file may have been cut off in the middle of a page.
         bytes.resize(bytes.len().next_multiple_of(size), 0);
         Self { bytes, size, usable: size.saturating_sub(reserved).max(480), read: HashSet::new() }
     }
 
-    /// Pages are numbered from 1.
+    /// Page numbers start at 1.
     fn page(&self, number: usize) -> Option<&[u8]> {
         let start = number.checked_sub(1)?.checked_mul(self.size)?;
         self.bytes.get(start..start.checked_add(self.size)?)
     }
 
-    /// Marks the pages that are free, whose old content must not come back.
+    /// Marks free pages as read, since their old content must not be recovered.
     pub(super) fn skip_free(&mut self) {
         let mut trunk = self.page(1).and_then(|page| number_at(page, 32)).unwrap_or(0);
         while trunk != 0 && self.read.insert(trunk) {
@@ -89,7 +89,7 @@ impl RawPages {
         records
     }
 
-    /// Rows of the pages of a kind that no tree led to: a page above them is damaged.
+    /// Rows of the pages of one type that no tree led to, since a page above them is damaged.
     pub(super) fn unreached(&mut self, kind: PageKind) -> Vec<Vec<Record>> {
         let last = self.bytes.len() / self.size;
         let left: Vec<usize> = (1..=last).filter(|number| !self.read.contains(number)).collect();
@@ -111,7 +111,7 @@ impl RawPages {
         }
     }
 
-    /// Where the cells of a page begin.
+    /// The offsets of a page's cells.
     fn cells(&self, number: usize) -> Vec<usize> {
         let Some(page) = self.page(number) else { return Vec::new() };
         let start = Self::start(number);
@@ -163,7 +163,7 @@ impl RawPages {
         if part <= most { part } else { least }
     }
 
-    /// The rest of a long row; less of it if a page on the way can't be read.
+    /// Reads the rest of a long row; stops if a page on the way can't be read.
     fn read_overflow(&mut self, mut next: usize, length: usize, payload: &mut Vec<u8>) {
         while payload.len() < length && self.page(next).is_some() && self.read.insert(next) {
             let Some(page) = self.page(next) else { return };
@@ -184,7 +184,7 @@ fn number_at(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u32::from_be_bytes(four)).ok()
 }
 
-/// Takes a number of one to nine bytes off the front.
+/// Removes a number of one to nine bytes from the front.
 fn varint(bytes: &mut &[u8]) -> Option<i64> {
     let mut value: u64 = 0;
     for n in 0..9 {
@@ -202,7 +202,7 @@ fn varint(bytes: &mut &[u8]) -> Option<i64> {
     Some(value.cast_signed())
 }
 
-/// The columns of a row; none if its header makes no sense.
+/// The columns of a row; `None` if its header is invalid.
 fn decode(payload: &[u8]) -> Option<Vec<Option<Value>>> {
     let mut rest = payload;
     let header = usize::try_from(varint(&mut rest)?).ok()?;
@@ -230,7 +230,7 @@ fn column(kind: i64, body: &mut &[u8]) -> Option<Option<Value>> {
         _ => return None,
     };
     let is_text = kind >= 13 && kind % 2 == 1;
-    // The beginning of a text is worth keeping; half a number is not.
+    // The beginning of a text is worth keeping; half of a number is not.
     let Some((bytes, rest)) = body.split_at_checked(if is_text { length.min(body.len()) } else { length }) else {
         *body = &[];
         return Some(None);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::model::backup::{BackupHeader, BackupLine, DraftOf, DraftRecord, DraftText, JobRecord, PromptRecord};
+use crate::model::backup::{BackupHeader, BackupLine, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord};
 use crate::model::change::QueueChange;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, PromptKind};
 use crate::model::row::JobGroup;
@@ -18,7 +18,7 @@ pub(super) async fn export(store: &Store) -> String {
 }
 
 pub(super) async fn import(store: &Store, lines: &str) -> Imported {
-    store.import(Cursor::new(lines.to_owned()), ExportFilter::default(), false, at(2000)).await.expect("taken in")
+    store.import(Cursor::new(lines.to_owned()), ExportFilter::default(), false, at(2000)).await.expect("imported")
 }
 
 async fn refused(store: &Store, lines: &str) -> String {
@@ -32,46 +32,46 @@ async fn refused(store: &Store, lines: &str) -> String {
 
 const HEADER: &str = r#"{"kind":"docdeck","version":1}"#;
 
-/// The prompts of the only job.
+/// The deliveries of the prompts of the only job.
 async fn prompts(store: &Store) -> Vec<Delivery> {
     let rows = store.jobs(&scope()).await.expect("rows");
     assert_eq!(rows.len(), 1, "{rows:?}");
-    store.told(rows[0].key).await.prompts.into_iter().map(|prompt| prompt.delivery).collect()
+    store.thread_of(rows[0].key).await.prompts.into_iter().map(|prompt| prompt.delivery).collect()
 }
 
 fn is_unconfirmed(delivery: &Delivery) -> bool {
     matches!(delivery, Delivery::Unconfirmed(_))
 }
 
-/// A store with one of everything.
+/// A store with at least one of everything.
 async fn full() -> Store {
     let store = memory();
     let about = [line("/a"), line("/b")];
-    let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, at(0)).await.expect("kept");
-    store.turn(prompt, at(1)).await;
-    store.end(prompt, SendOutcome::Accepted(with_pr("j/1", Status::Completed, 7)), at(2)).await;
+    let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, at(0)).await.expect("stored");
+    store.permit(prompt, at(1)).await;
+    store.finish(prompt, SendOutcome::Accepted(with_pr("j/1", Status::Completed, 7)), at(2)).await;
     store.change(row.key, LocalChange::Title(Some(line("My title"))), at(3)).await;
     store.change(row.key, LocalChange::Tags(vec![line("docs"), line("api")]), at(3)).await;
     store.change(row.key, LocalChange::Note(Some(CleanText::block("two\nlines"))), at(3)).await;
-    store.change(row.key, LocalChange::Looked, at(4)).await;
+    store.change(row.key, LocalChange::Viewed, at(4)).await;
     let refused = store.follow_up(row.key, "And more", at(5)).await;
-    store.turn(refused, at(6)).await;
-    store.end(refused, SendOutcome::Rejected(line("too long")), at(7)).await;
-    store.save_draft(&scope(), DraftSlot::Prompt(refused), "shorter", at(8)).await.expect("kept");
-    store.save_draft(&scope(), DraftSlot::FollowUp(row.key), "then \x1b[2J", at(9)).await.expect("kept");
-    store.save_draft(&scope(), DraftSlot::NewJob, "a new job", at(10)).await.expect("kept");
-    store.save_draft(&scope(), DraftSlot::Batch, "one\n\ntwo", at(11)).await.expect("kept");
-    store.save_draft_about(&scope(), "about", &about, at(12)).await.expect("kept");
-    let tracked = store.track(&scope(), answer("tracked", Status::parse("reviewing")), at(13)).await.expect("kept");
+    store.permit(refused, at(6)).await;
+    store.finish(refused, SendOutcome::Rejected(line("too long")), at(7)).await;
+    store.save_draft(&scope(), DraftSlot::Prompt(refused), "shorter", at(8)).await.expect("stored");
+    store.save_draft(&scope(), DraftSlot::FollowUp(row.key), "then \x1b[2J", at(9)).await.expect("stored");
+    store.save_draft(&scope(), DraftSlot::NewJob, "a new job", at(10)).await.expect("stored");
+    store.save_draft(&scope(), DraftSlot::Batch, "one\n\ntwo", at(11)).await.expect("stored");
+    store.save_draft_about(&scope(), "about", &about, at(12)).await.expect("stored");
+    let tracked = store.track(&scope(), answer("tracked", Status::parse("reviewing")), at(13)).await.expect("stored");
     store.change(tracked.key, LocalChange::Dismissed(true), at(14)).await;
-    store.apply_fetched(tracked.key, Fetched::NotFound, at(15)).await.expect("kept");
+    store.apply_fetched(tracked.key, Fetched::NotFound, at(15)).await.expect("stored");
     let other = Scope { base_url: "https://other.example".to_owned(), project: "o".to_owned(), organization: None };
-    store.track(&other, answer("j/1", Status::Active), at(16)).await.expect("kept");
+    store.track(&other, answer("j/1", Status::Active), at(16)).await.expect("stored");
     store
 }
 
 #[tokio::test]
-async fn what_is_exported_into_an_empty_store_comes_out_again_line_by_line() {
+async fn an_export_imported_into_an_empty_store_is_exported_unchanged() {
     let lines = export(&full().await).await;
     let empty = memory();
     let done = import(&empty, &lines).await;
@@ -82,7 +82,7 @@ async fn what_is_exported_into_an_empty_store_comes_out_again_line_by_line() {
 }
 
 #[tokio::test]
-async fn a_line_is_in_the_shape_that_is_promised() {
+async fn exported_lines_have_the_documented_format() {
     let lines = export(&full().await).await;
     let read: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let kinds: Vec<&str> = read.iter().map(|line| line["kind"].as_str().expect("a kind")).collect();
@@ -98,16 +98,16 @@ async fn a_line_is_in_the_shape_that_is_promised() {
 }
 
 #[tokio::test]
-async fn twice_is_once_also_into_the_store_that_it_came_from() {
+async fn importing_twice_changes_nothing_even_in_the_exporting_store() {
     let store = full().await;
     let (one, two) = (store.new_job("waits", at(20)).await, store.new_job("goes", at(21)).await);
-    assert!(matches!(store.turn(two.0, at(22)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(two.0, at(22)).await, SendPermit::Go { .. }));
     let lines = export(&store).await;
     let done = import(&store, &lines).await;
     assert_eq!((done.jobs_added, done.jobs_changed, done.jobs_unchanged), (0, 0, 5));
-    assert_eq!((done.prompts_added, done.drafts_added, done.drafts_left_out), (0, 0, 0));
+    assert_eq!((done.prompts_added, done.drafts_added, done.drafts_skipped), (0, 0, 0));
     assert_eq!(export(&store).await, lines);
-    assert_eq!(store.in_line().await, [(one.0, None)], "its own line goes on");
+    assert_eq!(store.queued_prompts().await, [(one.0, None)], "its own queue is unchanged");
     let elsewhere = memory();
     import(&elsewhere, &lines).await;
     let once = export(&elsewhere).await;
@@ -116,12 +116,12 @@ async fn twice_is_once_also_into_the_store_that_it_came_from() {
 }
 
 #[tokio::test]
-async fn what_another_computer_may_send_is_never_sent_by_this_one() {
+async fn a_prompt_that_another_computer_may_send_is_never_sent_by_this_one() {
     let store = memory();
     for (n, text) in ["queued", "sending", "paused"].into_iter().enumerate() {
         let (prompt, row) = store.new_job(text, at(i64::try_from(n).expect("small"))).await;
         match text {
-            "sending" => drop(store.turn(prompt, at(9)).await),
+            "sending" => drop(store.permit(prompt, at(9)).await),
             "paused" => drop(store.change_queue(&[row.key], QueueChange::Pause, at(9)).await.expect("paused")),
             _ => {}
         }
@@ -129,52 +129,52 @@ async fn what_another_computer_may_send_is_never_sent_by_this_one() {
     let lines = export(&store).await;
     let elsewhere = memory();
     assert_eq!(import(&elsewhere, &lines).await.in_flight, 2);
-    assert_eq!(elsewhere.in_line().await, []);
+    assert_eq!(elsewhere.queued_prompts().await, []);
     assert_eq!(elsewhere.senders(&scope()).await.expect("none"), Vec::<String>::new());
     for row in elsewhere.jobs(&scope()).await.expect("rows") {
-        let prompt = elsewhere.told(row.key).await.prompts.remove(0);
+        let prompt = elsewhere.thread_of(row.key).await.prompts.remove(0);
         match prompt.text.as_str() {
             "paused" => assert_eq!(prompt.delivery, Delivery::Paused),
             _ => assert!(is_unconfirmed(&prompt.delivery), "{prompt:?}"),
         }
-        assert!(!matches!(elsewhere.turn(prompt.id, at(3000)).await, SendPermit::Go { .. }));
+        assert!(!matches!(elsewhere.permit(prompt.id, at(3000)).await, SendPermit::Go { .. }));
     }
 }
 
 #[tokio::test]
-async fn what_became_of_a_prompt_elsewhere_is_learned_and_its_job_gets_its_id() {
+async fn an_import_updates_a_delivery_and_sets_the_id_of_its_job() {
     let (here, there) = (memory(), memory());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     import(&there, &export(&here).await).await;
     assert!(is_unconfirmed(&prompts(&there).await[0]));
-    here.turn(prompt, at(1)).await;
-    here.end(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
+    here.permit(prompt, at(1)).await;
+    here.finish(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
     let done = import(&there, &export(&here).await).await;
     assert_eq!((done.jobs_added, done.jobs_changed), (0, 1));
     assert_eq!(prompts(&there).await, [Delivery::Accepted]);
     let row = there.job_by_id(&scope(), &job_id("j")).await.expect("read").expect("there");
     assert_eq!((row.undelivered, row.status), (None, Some(Status::Active)));
-    // And back: nothing that is here is undone.
+    // The other direction changes nothing.
     assert_eq!(import(&here, &export(&there).await).await.jobs_unchanged, 1);
 }
 
 #[tokio::test]
-async fn a_job_that_was_tracked_here_and_its_unconfirmed_copy_become_one() {
+async fn a_tracked_job_and_its_unconfirmed_copy_are_merged() {
     let (here, there) = (memory(), memory());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     import(&there, &export(&here).await).await;
     there.track(&scope(), answer("j", Status::Active), at(3)).await.expect("tracked");
-    here.turn(prompt, at(1)).await;
-    here.end(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
+    here.permit(prompt, at(1)).await;
+    here.finish(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     assert_eq!(rows.iter().filter(|row| row.undelivered.is_some()).count(), 0);
-    assert_eq!(there.told(rows[0].key).await.prompts.len(), 1);
+    assert_eq!(there.thread_of(rows[0].key).await.prompts.len(), 1);
     assert_eq!(rows.iter().map(|row| row.title.as_str()).collect::<Vec<_>>(), ["Do it"]);
 }
 
 #[tokio::test]
-async fn of_two_equal_prompts_of_one_moment_each_stays_one() {
+async fn two_equal_prompts_of_the_same_moment_stay_two_jobs() {
     let (here, there) = (memory(), memory());
     let twice = ["same".to_owned(), "same".to_owned()];
     here.add_batch(&scope(), &twice, at(0)).await.expect("queued");
@@ -183,44 +183,44 @@ async fn of_two_equal_prompts_of_one_moment_each_stays_one() {
         import(&there, &lines).await;
         assert_eq!(there.jobs(&scope()).await.expect("rows").len(), 2);
     }
-    let first = here.in_line().await[0].0;
-    here.turn(first, at(1)).await;
-    here.end(first, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
+    let first = here.queued_prompts().await[0].0;
+    here.permit(first, at(1)).await;
+    here.finish(first, SendOutcome::Accepted(answer("j", Status::Active)), at(2)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     assert_eq!((rows.len(), rows.iter().filter(|row| row.id.is_some()).count()), (2, 1));
 }
 
 #[tokio::test]
-async fn the_later_answer_of_the_service_counts_and_needs_another_look() {
+async fn the_later_answer_of_the_service_wins_and_is_unseen() {
     let (here, there) = (memory(), memory());
     let row = here.track(&scope(), answer("j", Status::Active), at(0)).await.expect("tracked");
     import(&there, &export(&here).await).await;
-    here.got(row.key, with_pr("j", Status::Completed, 3), at(10)).await;
+    here.apply_job(row.key, with_pr("j", Status::Completed, 3), at(10)).await;
     let copy = there.jobs(&scope()).await.expect("rows").remove(0);
-    there.change(copy.key, LocalChange::Looked, at(50)).await;
+    there.change(copy.key, LocalChange::Viewed, at(50)).await;
     import(&there, &export(&here).await).await;
     let copy = there.jobs(&scope()).await.expect("rows").remove(0);
     assert_eq!(
         (copy.status.clone(), copy.pr_number(), copy.finished_at),
         (Some(Status::Completed), Some(3), Some(at(10)))
     );
-    assert!(copy.is_unseen(), "what came at 10 had not been seen here at 50");
-    // An older file does not take it back.
-    there.got(copy.key, answer("j", Status::Archived), at(20)).await;
+    assert!(copy.is_unseen(), "the change at 10 was not visible here at 50");
+    // Importing an older file doesn't undo it.
+    there.apply_job(copy.key, answer("j", Status::Archived), at(20)).await;
     import(&there, &export(&here).await).await;
     assert_eq!(there.jobs(&scope()).await.expect("rows")[0].status, Some(Status::Archived));
-    let kinds: Vec<EventKind> = there.told(copy.key).await.events.into_iter().map(|event| event.kind).collect();
+    let kinds: Vec<EventKind> = there.thread_of(copy.key).await.events.into_iter().map(|event| event.kind).collect();
     assert_eq!(kinds.len(), 4, "{kinds:?}");
 }
 
 #[tokio::test]
-async fn what_the_user_acted_on_elsewhere_is_handled_here_and_older_exports_tell_it_by_the_last_look() {
+async fn a_job_handled_elsewhere_is_handled_here_and_older_exports_use_the_last_view() {
     let (here, there, old) = (memory(), memory(), memory());
     for id in ["seen", "handled"] {
         let row = here.track(&scope(), answer(id, Status::Active), at(0)).await.expect("tracked");
-        here.got(row.key, with_pr(id, Status::Completed, 3), at(10)).await;
-        here.change(row.key, LocalChange::Looked, at(20)).await;
+        here.apply_job(row.key, with_pr(id, Status::Completed, 3), at(10)).await;
+        here.change(row.key, LocalChange::Viewed, at(20)).await;
     }
     import(&there, &export(&here).await).await;
     let handled = here.job_by_id(&scope(), &job_id("handled")).await.expect("read").expect("known");
@@ -232,7 +232,7 @@ async fn what_the_user_acted_on_elsewhere_is_handled_here_and_older_exports_tell
         rows.iter().map(Job::group).collect::<Vec<_>>()
     };
     assert_eq!(groups(&there).await, [JobGroup::NeedsYou, JobGroup::Done], "seen, and handled");
-    // As a docdeck wrote it that knew only of looks.
+    // As written by an older docdeck, which only stored views.
     let without: Vec<String> = lines
         .lines()
         .map(|line| {
@@ -249,11 +249,11 @@ async fn what_the_user_acted_on_elsewhere_is_handled_here_and_older_exports_tell
 }
 
 #[tokio::test]
-async fn a_discarded_job_is_a_discarded_one_elsewhere() {
+async fn a_discarded_job_is_imported_as_discarded() {
     let (here, there) = (memory(), memory());
     let (prompt, _) = here.new_job("Fix it", at(0)).await;
-    here.turn(prompt, at(1)).await;
-    here.end(prompt, SendOutcome::Unconfirmed(line("lost")), at(2)).await;
+    here.permit(prompt, at(1)).await;
+    here.finish(prompt, SendOutcome::Unconfirmed(line("lost")), at(2)).await;
     here.discard_prompt(prompt, at(3)).await.expect("discarded");
     let lines = export(&here).await;
     assert!(lines.contains(r#""delivery":"dismissed""#), "older versions read it as well");
@@ -261,32 +261,32 @@ async fn a_discarded_job_is_a_discarded_one_elsewhere() {
     let row = there.jobs(&scope()).await.expect("rows").remove(0);
     assert_eq!((row.group(), row.undelivered), (JobGroup::Done, Some(DeliveryKind::Discarded)));
     assert_eq!(row.state_since(), Some(at(3)));
-    let prompt = there.told(row.key).await.prompts.remove(0);
+    let prompt = there.thread_of(row.key).await.prompts.remove(0);
     assert_eq!(prompt.discarded_text(), Some("Discarded. The service may still have started it."));
 }
 
 #[tokio::test]
-async fn one_transition_that_two_computers_saw_is_told_once() {
+async fn an_event_that_two_computers_recorded_is_imported_once() {
     let (here, there) = (memory(), memory());
     for (store, seconds) in [(&here, 0), (&there, 5)] {
         let row = store.track(&scope(), answer("j", Status::Active), at(seconds)).await.expect("tracked");
-        store.got(row.key, with_pr("j", Status::Completed, 3), at(20 + seconds)).await;
+        store.apply_job(row.key, with_pr("j", Status::Completed, 3), at(20 + seconds)).await;
     }
     import(&there, &export(&here).await).await;
     let row = there.jobs(&scope()).await.expect("rows").remove(0);
-    assert_eq!(there.told(row.key).await.events.len(), 3);
+    assert_eq!(there.thread_of(row.key).await.events.len(), 3);
 }
 
 #[tokio::test]
-async fn words_and_drafts_of_ones_own_stay_and_what_is_left_out_is_said() {
+async fn local_labels_and_drafts_stay_and_skipped_ones_are_counted() {
     let (here, there) = (full().await, memory());
     import(&there, &export(&here).await).await;
     let row = there.job_by_id(&scope(), &job_id("j/1")).await.expect("read").expect("there");
     there.change(row.key, LocalChange::Note(Some(line("mine"))), at(30)).await;
     there.change(row.key, LocalChange::Tags(vec![line("mine")]), at(30)).await;
-    there.save_draft(&scope(), DraftSlot::NewJob, "mine", at(31)).await.expect("kept");
+    there.save_draft(&scope(), DraftSlot::NewJob, "mine", at(31)).await.expect("stored");
     let done = import(&there, &export(&here).await).await;
-    assert_eq!((done.drafts_left_out, done.words_left_out, done.drafts_added), (1, 1, 0));
+    assert_eq!((done.drafts_skipped, done.labels_skipped, done.drafts_added), (1, 1, 0));
     let row = there.job(row.key).await.expect("read").expect("there");
     assert_eq!(row.note.as_ref().map(CleanText::as_str), Some("mine"));
     assert_eq!(row.tags, [line("mine"), line("docs"), line("api")]);
@@ -295,59 +295,56 @@ async fn words_and_drafts_of_ones_own_stay_and_what_is_left_out_is_said() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_was_changed_on_one_side_is_not_doubled_before_it_is_sent() {
+async fn a_prompt_edited_on_one_side_is_not_duplicated_before_it_is_sent() {
     let (here, there) = (memory(), memory());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
-    here.turn(prompt, at(1)).await;
-    here.end(prompt, SendOutcome::Rejected(line("no")), at(2)).await;
+    here.permit(prompt, at(1)).await;
+    here.finish(prompt, SendOutcome::Rejected(line("no")), at(2)).await;
     import(&there, &export(&here).await).await;
     here.requeue(prompt, Some("Do it well"), at(3)).await.expect("queued");
     import(&there, &export(&here).await).await;
     assert_eq!(prompts(&there).await.len(), 1, "an older text of the same prompt");
-    here.turn(prompt, at(4)).await;
-    here.end(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(5)).await;
+    here.permit(prompt, at(4)).await;
+    here.finish(prompt, SendOutcome::Accepted(answer("j", Status::Active)), at(5)).await;
     import(&there, &export(&here).await).await;
     let rows = there.jobs(&scope()).await.expect("rows");
     let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
-    assert_eq!(titles, ["Do it", "Do it well"], "what is written here was not accepted there");
+    assert_eq!(titles, ["Do it", "Do it well"], "the local text was not the accepted one");
 }
 
 #[tokio::test]
-async fn a_line_that_is_wrong_is_named_and_nothing_is_imported() {
+async fn an_invalid_line_is_reported_and_nothing_is_imported() {
     let store = memory();
     let job = r#"{"kind":"job","baseUrl":"https://x.example","project":"p","id":"1"}"#;
     let cases = [
-        (String::new(), "It is empty: name a file that `docdeck export` wrote"),
+        (String::new(), "It is empty; choose a file written by `docdeck export`"),
         (
             "{\"kind\":\"job\"}".to_owned(),
-            "Line 1 is not the header of a docdeck export: name a file that `docdeck export` wrote",
+            "Line 1 is not the header of a docdeck export; choose a file written by `docdeck export`",
         ),
-        ("hello".to_owned(), "Line 1 is not the header of a docdeck export: name a file that `docdeck export` wrote"),
+        ("hello".to_owned(), "Line 1 is not the header of a docdeck export; choose a file written by `docdeck export`"),
         (
             r#"{"kind":"docdeck","version":9,"exportedAt":{"odd":1}}"#.to_owned(),
-            "Line 1 says that a newer docdeck wrote this (its format is 9, this one reads up to 1): update docdeck",
+            "Line 1 was written by a newer docdeck (format 9, supported up to 1); update docdeck",
         ),
         (
             format!("{HEADER}\n{job}\n\n{{\"kind\":\"job\""),
             "Line 4 can't be read: EOF while parsing an object at line 1 column 13",
         ),
-        (
-            format!("{HEADER}\n{job}\n{{\"kind\":\"page\"}}"),
-            "Line 3 is of the kind page, which this format doesn't have",
-        ),
+        (format!("{HEADER}\n{job}\n{{\"kind\":\"page\"}}"), "Line 3 has the unknown kind page"),
         (format!("{HEADER}\n{job}\n[1]"), "Line 3 can't be read: "),
         (format!("{HEADER}\n{}", job.replace(",\"id\":\"1\"", "")), "Line 2 is a job with neither an id nor a prompt"),
         (format!("{HEADER}\n{}", job.replace("\"p\"", "\" \"")), "Line 2 has an empty baseUrl or project"),
         (
             format!("{HEADER}\n{}", job.replace("\"1\"", "\"1\",\"createdAt\":\"soon\"")),
-            "Line 2 can't be read: \"soon\" is no time like 2026-11-20T14:02:30Z",
+            "Line 2 can't be read: \"soon\" is not a time like 2026-11-20T14:02:30Z",
         ),
         (
             format!(
                 "{HEADER}\n{}",
                 job.replace("\"1\"", r#""1","prompts":[{"kind":"create","text":"x","delivery":"lost"}]"#)
             ),
-            "Line 2 has the delivery \"lost\", which docdeck doesn't know",
+            "Line 2 has the unknown delivery \"lost\"",
         ),
         (
             format!(
@@ -358,14 +355,14 @@ async fn a_line_that_is_wrong_is_named_and_nothing_is_imported() {
         ),
     ];
     for (lines, expected) in cases {
-        let said = refused(&store, &lines).await;
-        assert!(said.starts_with(expected), "{said} for {lines}");
+        let message = refused(&store, &lines).await;
+        assert!(message.starts_with(expected), "{message} for {lines}");
     }
     let no_text = store
         .import(Cursor::new(b"\xff\xfe\n".to_vec()), ExportFilter::default(), false, at(0))
         .await
         .expect_err("refused");
-    assert!(matches!(no_text, ImportError::NoText { line: 1 }));
+    assert!(matches!(no_text, ImportError::NotUtf8 { line: 1 }));
     let long = std::io::BufReader::new(std::io::repeat(b'x').take(LINE_MAX + 5));
     assert!(matches!(
         store.import(long, ExportFilter::default(), false, at(0)).await,
@@ -376,7 +373,7 @@ async fn a_line_that_is_wrong_is_named_and_nothing_is_imported() {
 }
 
 #[tokio::test]
-async fn what_a_file_leaves_out_loses_no_job_and_what_it_has_more_is_passed_over() {
+async fn missing_and_unknown_fields_of_a_backup_are_ignored() {
     let store = memory();
     let lines = format!(
         "\u{feff}{HEADER}\r\n{}\r\n{HEADER}\n",
@@ -390,11 +387,11 @@ async fn what_a_file_leaves_out_loses_no_job_and_what_it_has_more_is_passed_over
 }
 
 #[tokio::test]
-async fn one_project_or_service_can_be_taken_alone() {
+async fn one_project_or_service_can_be_exported_and_imported() {
     let (store, part) = (full().await, memory());
     let other = || ExportFilter { base_url: Some("https://other.example".to_owned()), ..ExportFilter::default() };
     let lines = export(&store).await;
-    let done = part.import(Cursor::new(lines.clone()), other(), false, at(0)).await.expect("taken in");
+    let done = part.import(Cursor::new(lines.clone()), other(), false, at(0)).await.expect("imported");
     assert_eq!((done.jobs_added, done.drafts_added), (1, 0));
     let mut file = tempfile::tempfile().expect("a file");
     let done = store.export(file.try_clone().expect("a file"), other(), "0.1.0", at(1000)).await.expect("written");
@@ -406,15 +403,15 @@ async fn one_project_or_service_can_be_taken_alone() {
 }
 
 #[tokio::test]
-async fn a_dry_run_says_the_same_and_changes_nothing() {
+async fn a_dry_run_returns_the_same_counts_and_changes_nothing() {
     let lines = export(&full().await).await;
     let store = memory();
-    let would = store.import(Cursor::new(lines.clone()), ExportFilter::default(), true, at(2000)).await.expect("said");
+    let would = store.import(Cursor::new(lines.clone()), ExportFilter::default(), true, at(2000)).await.expect("read");
     assert!(store.jobs(&scope()).await.expect("rows").is_empty());
     assert_eq!(import(&store, &lines).await, would);
 }
 
-// ---- any stores ----
+// Arbitrary stores.
 
 fn delivery() -> impl Strategy<Value = (Delivery, bool)> {
     let why = line("why");
@@ -435,7 +432,7 @@ fn moments() -> impl Strategy<Value = Option<Time>> {
 }
 
 prop_compose! {
-    /// Follow-ups of few moments, each text that of its moment.
+    /// Follow-ups written at a few different times; the text depends on the time.
     fn follow_ups()(chosen in prop::collection::btree_map(0_i64..6, (delivery(), 0_i64..20), 0..4)) -> Vec<PromptRecord> {
         chosen.into_iter().map(|(moment, ((delivery, sent), after))| PromptRecord {
             kind: PromptKind::FollowUp,
@@ -494,7 +491,7 @@ prop_compose! {
             id,
             status: status.filter(|_| has_id),
             checked_at: times.0.filter(|_| has_id),
-            looked_at: times.1,
+            viewed_at: times.1,
             finished_at: times.2,
             changed_at: at(times.3),
             has_own_title: title.is_some(),
@@ -515,17 +512,17 @@ fn file() -> impl Strategy<Value = String> {
         lines.extend(jobs.into_iter().map(|job| BackupLine::Job(Box::new(job))));
         lines.extend(draft.map(|text| {
             let draft = DraftText { text, saved_at: at(3) };
-            BackupLine::Draft(DraftRecord { scope: scope(), of: DraftOf::NewJob, draft })
+            BackupLine::Draft(DraftRecord { scope: scope(), of: DraftPurpose::NewJob, draft })
         }));
         lines.iter().map(|line| line.write().expect("written") + "\n").collect()
     })
 }
 
-/// What a job is, whatever the store: its id, or else its prompt; and its prompts.
+/// The jobs by id or, without an id, by prompt, each with the texts of its prompts.
 async fn content(store: &Store) -> BTreeSet<(String, BTreeSet<String>)> {
     let mut content = BTreeSet::new();
     for row in store.jobs(&scope()).await.expect("rows") {
-        let thread = store.told(row.key).await;
+        let thread = store.thread_of(row.key).await;
         let name = row.id.as_ref().map_or_else(|| thread.prompts[0].text.clone(), |id| id.as_str().to_owned());
         content.insert((name, thread.prompts.into_iter().map(|prompt| prompt.text).collect()));
     }
@@ -536,7 +533,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_is_imported_comes_out_the_same_and_the_same_again_changes_nothing(file in file()) {
+    fn any_import_is_exported_unchanged_and_changes_nothing_the_second_time(file in file()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let (store, empty) = (memory(), memory());
@@ -546,13 +543,13 @@ proptest! {
             prop_assert_eq!(&export(&store).await, &lines);
             import(&empty, &lines).await;
             prop_assert_eq!(export(&empty).await, lines);
-            prop_assert_eq!(store.in_line().await, []);
+            prop_assert_eq!(store.queued_prompts().await, []);
             Ok(())
         })?;
     }
 
     #[test]
-    fn two_stores_that_take_in_each_other_know_the_same_and_then_nothing_more(one in file(), two in file()) {
+    fn two_stores_that_import_each_other_end_with_the_same_content(one in file(), two in file()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let (here, there) = (memory(), memory());
@@ -568,8 +565,8 @@ proptest! {
                 prop_assert!(after.iter().any(|(_, all)| prompts.is_subset(all)), "lost {prompts:?}: {after:?}");
             }
             prop_assert_eq!(import(&here, &export(&there).await).await.jobs_added, 0);
-            prop_assert_eq!(here.in_line().await, []);
-            prop_assert_eq!(there.in_line().await, []);
+            prop_assert_eq!(here.queued_prompts().await, []);
+            prop_assert_eq!(there.queued_prompts().await, []);
             Ok(())
         })?;
     }

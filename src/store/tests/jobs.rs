@@ -2,7 +2,7 @@ use super::*;
 use crate::model::change::LocalChange;
 use crate::model::log::LogKind;
 use crate::model::prompt::{EventKind, JobEvent};
-use crate::model::row::{FirstRows, JobGroup};
+use crate::model::row::{InitialRows, JobGroup};
 use std::time::{Duration, Instant};
 
 fn status_event(seconds: i64, from: Option<Status>, to: Status) -> JobEvent {
@@ -13,7 +13,7 @@ fn status_event(seconds: i64, from: Option<Status>, to: Status) -> JobEvent {
 async fn a_change_of_status_is_recorded_with_its_time_and_freezes_the_age() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    let applied = store.got(row.key, with_pr("j1", Status::Completed, 3), at(60)).await;
+    let applied = store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(60)).await;
     let link = line("https://github.com/acme/docs/pull/3");
     let events = vec![
         status_event(60, Some(Status::Active), Status::Completed),
@@ -25,14 +25,14 @@ async fn a_change_of_status_is_recorded_with_its_time_and_freezes_the_age() {
     assert_eq!((row.finished_at, row.changed_at, row.checked_at), (Some(at(60)), at(60), Some(at(60))));
     let mut all = vec![status_event(0, None, Status::Active)];
     all.extend(events);
-    assert_eq!(store.told(row.key).await.events, all);
+    assert_eq!(store.thread_of(row.key).await.events, all);
 }
 
 #[tokio::test]
-async fn an_answer_that_says_the_same_changes_only_the_time_of_the_look() {
+async fn an_unchanged_answer_only_updates_the_time_of_the_check() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    let applied = store.got(row.key, answer("j1", Status::Active), at(5)).await;
+    let applied = store.apply_job(row.key, answer("j1", Status::Active), at(5)).await;
     assert_eq!(applied.events, []);
     let expected = Job { checked_at: Some(at(5)), revision: applied.row.revision, ..row.clone() };
     assert!(applied.row.revision > row.revision);
@@ -40,7 +40,7 @@ async fn an_answer_that_says_the_same_changes_only_the_time_of_the_look() {
 }
 
 #[tokio::test]
-async fn a_field_that_an_answer_leaves_out_keeps_what_was_known() {
+async fn a_field_that_an_answer_leaves_out_keeps_its_value() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let full = RemoteJob {
@@ -51,8 +51,8 @@ async fn a_field_that_an_answer_leaves_out_keeps_what_was_known() {
         archived_at: Some(at(9)),
         ..with_pr("j1", Status::Archived, 3)
     };
-    let known = store.got(row.key, full, at(10)).await.row;
-    let applied = store.got(row.key, answer("j1", Status::parse("")), at(20)).await;
+    let known = store.apply_job(row.key, full, at(10)).await.row;
+    let applied = store.apply_job(row.key, answer("j1", Status::parse("")), at(20)).await;
     assert_eq!(applied.events, []);
     let expected = Job { checked_at: Some(at(20)), revision: applied.row.revision, ..known };
     assert_eq!(applied.row, expected);
@@ -60,10 +60,10 @@ async fn a_field_that_an_answer_leaves_out_keeps_what_was_known() {
 }
 
 #[tokio::test]
-async fn an_unknown_status_is_kept_in_the_services_word() {
+async fn an_unknown_status_is_stored_as_received() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    store.got(row.key, answer("j1", Status::parse("Re-Viewing")), at(5)).await;
+    store.apply_job(row.key, answer("j1", Status::parse("Re-Viewing")), at(5)).await;
     let row = store.job(row.key).await.expect("read").expect("there");
     assert_eq!(row.status.as_ref().map(Status::word), Some("Re-Viewing"));
     let none = store.accepted("j2", Status::parse(""), at(6)).await;
@@ -71,20 +71,20 @@ async fn an_unknown_status_is_kept_in_the_services_word() {
 }
 
 #[tokio::test]
-async fn a_finished_job_that_works_again_starts_a_new_count() {
+async fn a_finished_job_that_works_again_gets_a_new_start_time() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    store.got(row.key, answer("j1", Status::Failed), at(50)).await;
-    let row = store.got(row.key, answer("j1", Status::Active), at(90)).await.row;
+    store.apply_job(row.key, answer("j1", Status::Failed), at(50)).await;
+    let row = store.apply_job(row.key, answer("j1", Status::Active), at(90)).await.row;
     assert_eq!((row.started_at, row.finished_at, row.changed_at), (at(90), None, at(90)));
-    let row = store.got(row.key, answer("j1", Status::Completed), at(95)).await.row;
+    let row = store.apply_job(row.key, answer("j1", Status::Completed), at(95)).await.row;
     assert_eq!(row.finished_at, Some(at(95)));
-    let row = store.got(row.key, answer("j1", Status::Archived), at(99)).await.row;
-    assert_eq!(row.finished_at, Some(at(95)), "archiving does not finish it once more");
+    let row = store.apply_job(row.key, answer("j1", Status::Archived), at(99)).await.row;
+    assert_eq!(row.finished_at, Some(at(95)), "archiving does not change it");
 }
 
 #[tokio::test]
-async fn a_job_that_the_service_lost_stays_and_can_come_back() {
+async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let gone = store.apply_fetched(row.key, Fetched::NotFound, at(5)).await.expect("applied");
@@ -93,33 +93,33 @@ async fn a_job_that_the_service_lost_stays_and_can_come_back() {
     assert_eq!(gone.row.status, Some(Status::Active));
     let again = store.apply_fetched(row.key, Fetched::NotFound, at(6)).await.expect("applied");
     assert_eq!(again.events, []);
-    let back = store.got(row.key, answer("j1", Status::Active), at(7)).await;
+    let back = store.apply_job(row.key, answer("j1", Status::Active), at(7)).await;
     assert!(!back.row.gone);
     assert_eq!(back.events, [JobEvent { at: at(7), kind: EventKind::Back }]);
 }
 
 #[tokio::test]
-async fn looking_at_a_row_makes_it_seen_until_the_next_change() {
+async fn viewing_a_job_marks_it_as_seen_until_its_next_change() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    let row = store.got(row.key, answer("j1", Status::Failed), at(10)).await.row;
+    let row = store.apply_job(row.key, answer("j1", Status::Failed), at(10)).await.row;
     assert!(row.is_unseen());
-    let row = store.change(row.key, LocalChange::Looked, at(11)).await;
-    assert_eq!((row.looked_at, row.is_unseen()), (Some(at(11)), false));
-    assert!(store.got(row.key, answer("j1", Status::Archived), at(12)).await.row.is_unseen());
+    let row = store.change(row.key, LocalChange::Viewed, at(11)).await;
+    assert_eq!((row.viewed_at, row.is_unseen()), (Some(at(11)), false));
+    assert!(store.apply_job(row.key, answer("j1", Status::Archived), at(12)).await.row.is_unseen());
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_back_hides_neither_a_look_nor_a_change() {
+async fn a_clock_that_was_set_back_hides_neither_a_view_nor_a_change() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(1000)).await;
-    let row = store.change(row.key, LocalChange::Looked, at(500)).await;
+    let row = store.change(row.key, LocalChange::Viewed, at(500)).await;
     assert!(!row.is_unseen());
-    assert!(store.got(row.key, answer("j1", Status::Failed), at(600)).await.row.is_unseen());
+    assert!(store.apply_job(row.key, answer("j1", Status::Failed), at(600)).await.row.is_unseen());
 }
 
 #[tokio::test]
-async fn a_row_can_be_put_away_and_taken_back() {
+async fn a_job_can_be_dismissed_and_restored() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     assert!(store.change(row.key, LocalChange::Dismissed(true), at(1)).await.dismissed);
@@ -128,7 +128,7 @@ async fn a_row_can_be_put_away_and_taken_back() {
 }
 
 #[tokio::test]
-async fn a_tracked_job_is_titled_by_its_id_and_an_end_before_is_not_invented() {
+async fn a_tracked_job_has_its_id_as_title_and_no_invented_finish_time() {
     let store = memory();
     let job = RemoteJob { created_at: Some(at(-900)), ..with_pr("j1", Status::Completed, 5) };
     let row = store.track(&scope(), job.clone(), at(0)).await.expect("tracked");
@@ -141,21 +141,21 @@ async fn a_tracked_job_is_titled_by_its_id_and_an_end_before_is_not_invented() {
 }
 
 #[tokio::test]
-async fn only_rows_that_changed_since_a_revision_are_given() {
+async fn only_rows_that_changed_since_the_revision_are_returned() {
     let store = memory();
     let first = store.accepted("j1", Status::Active, at(0)).await;
     let second = store.accepted("j2", Status::Active, at(1)).await;
     assert!(second.revision > first.revision);
     let nothing = store.jobs_changed_since(&scope(), second.revision).await.expect("rows");
     assert_eq!((nothing.rows, nothing.revision), (Vec::new(), second.revision));
-    let changed = store.got(first.key, answer("j1", Status::Failed), at(2)).await.row;
+    let changed = store.apply_job(first.key, answer("j1", Status::Failed), at(2)).await.row;
     let since = store.jobs_changed_since(&scope(), second.revision).await.expect("rows");
     assert_eq!((since.revision, since.rows), (changed.revision, vec![changed]));
     assert_eq!(store.jobs_changed_since(&scope(), 0).await.expect("rows").rows.len(), 2);
 }
 
 #[tokio::test]
-async fn projects_and_services_do_not_see_each_others_jobs() {
+async fn projects_and_services_have_separate_jobs() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let other = Scope { project: "other".to_owned(), ..scope() };
@@ -163,20 +163,20 @@ async fn projects_and_services_do_not_see_each_others_jobs() {
     assert_eq!(store.job_by_id(&other, &job_id("j1")).await.expect("read"), None);
     let same_id = store.track(&other, answer("j1", Status::Failed), at(1)).await.expect("tracked");
     assert_ne!(same_id.key, row.key);
-    // The organization does not matter to jobs.
+    // Jobs don't depend on the organization.
     let named = Scope { organization: Some("acme".to_owned()), ..scope() };
     assert_eq!(store.jobs(&named).await.expect("rows").len(), 1);
 }
 
 #[tokio::test]
-async fn the_last_transitions_come_as_log_lines_without_prompts() {
+async fn the_last_events_are_log_lines_without_prompts() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    store.got(row.key, with_pr("j1", Status::Completed, 3), at(5)).await;
+    store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(5)).await;
     let words = |lines: Vec<crate::model::log::LogEntry>| -> Vec<String> {
         lines
             .into_iter()
-            .map(|entry| match entry.what {
+            .map(|entry| match entry.kind {
                 LogKind::Transition(what) => {
                     format!("{} {} {what}", entry.at.timestamp() - at(0).timestamp(), entry.subject)
                 }
@@ -209,22 +209,22 @@ async fn ten_thousand_jobs_are_listed_at_once() {
             .expect("filled");
         })
         .await;
-    let begun = Instant::now();
+    let start = Instant::now();
     assert_eq!(store.jobs(&scope()).await.expect("rows").len(), 10_000);
-    // Far above what it takes even unoptimized and on a busy machine; a query per row would not get below it.
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    // Far more than it takes even in a debug build on a busy machine; a query per row would take longer.
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
 #[tokio::test]
-async fn the_questions_asked_all_the_time_are_answered_from_an_index() {
+async fn frequent_queries_use_an_index() {
     let store = memory();
     let plan = |sql: String| {
         let store = store.clone();
         async move {
             store
                 .raw(move |db| {
-                    let mut ask = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("a plan");
-                    let steps = ask.query_map([], |row| row.get::<_, String>(3)).expect("steps");
+                    let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).expect("a plan");
+                    let steps = statement.query_map([], |row| row.get::<_, String>(3)).expect("steps");
                     steps.map(|step| step.expect("a step")).collect::<Vec<_>>().join("; ")
                 })
                 .await
@@ -240,29 +240,29 @@ async fn the_questions_asked_all_the_time_are_answered_from_an_index() {
     assert!(sent.contains("prompt_by_sent") && !sent.contains("TEMP B-TREE"), "{sent}");
     let first = plan(crate::store::jobs::first_rows_sql().replace("?1", "1").replace("?2", "45")).await;
     let sorts = first.replace("group_concat(ORDER BY)", "").contains("ORDER BY");
-    assert!(first.contains("job_by_need") && !sorts, "{first}");
+    assert!(first.contains("job_by_list_order") && !sorts, "{first}");
 }
 
 #[tokio::test]
-async fn what_may_have_to_be_looked_at_again_is_under_way_and_what_is_over_is_not() {
+async fn jobs_to_check_are_those_that_may_still_change() {
     let store = memory();
     let active = store.accepted("active", Status::Active, at(0)).await;
     let odd = store.accepted("odd", Status::parse("Re-Viewing"), at(0)).await;
     let late = store.accepted("late", Status::Active, at(0)).await;
-    store.got(late.key, answer("late", Status::Completed), at(50)).await;
+    store.apply_job(late.key, answer("late", Status::Completed), at(50)).await;
     let woken = store.accepted("woken", Status::Active, at(0)).await;
-    store.got(woken.key, with_pr("woken", Status::Completed, 1), at(10)).await;
+    store.apply_job(woken.key, with_pr("woken", Status::Completed, 1), at(10)).await;
     store.add_follow_up(woken.key, "more", at(20)).await.expect("written");
     for (id, status) in [("failed", Status::Failed), ("archived", Status::Archived)] {
         let over = store.accepted(id, Status::Active, at(0)).await;
-        store.got(over.key, answer(id, status), at(50)).await;
+        store.apply_job(over.key, answer(id, status), at(50)).await;
     }
     let over = store.accepted("over", Status::Active, at(0)).await;
-    store.got(over.key, with_pr("over", Status::Completed, 2), at(50)).await;
+    store.apply_job(over.key, with_pr("over", Status::Completed, 2), at(50)).await;
     let gone = store.accepted("gone", Status::Active, at(0)).await;
     store.apply_fetched(gone.key, Fetched::NotFound, at(50)).await.expect("written");
     store.add_new_job(&scope(), "not sent yet", at(60)).await.expect("written");
-    let under_way = store.jobs_under_way(&scope()).await.expect("read");
+    let under_way = store.jobs_to_check(&scope()).await.expect("read");
     let keys: Vec<JobKey> = under_way.iter().map(|row| row.key).collect();
     assert_eq!(keys, [active.key, odd.key, late.key]);
     for row in store.jobs(&scope()).await.expect("read") {
@@ -278,27 +278,27 @@ async fn the_revision_is_that_of_the_last_change() {
     assert_eq!(store.revision(&scope()).await.expect("read"), row.revision);
 }
 
-/// Where a row stands in the list by need.
-fn place_by_need(row: &Job) -> (usize, bool, i64, i64) {
+/// The sort key of a row in the jobs list, by the rules of the model.
+fn list_position(row: &Job) -> (usize, bool, i64, i64) {
     let group = row.group();
-    let need = JobGroup::ALL.iter().position(|&other| other == group).expect("one of all");
+    let index = JobGroup::ALL.iter().position(|&other| other == group).expect("one of all");
     match group {
-        JobGroup::Queued => (need, false, row.queue_position.unwrap_or(i64::MAX), row.key.0),
+        JobGroup::Queued => (index, false, row.queue_position.unwrap_or(i64::MAX), row.key.0),
         _ => {
             let is_over = group == JobGroup::Dismissed && !row.counts_as_working();
-            (need, is_over, -row.age_from().timestamp_millis(), -row.key.0)
+            (index, is_over, -row.age_from().timestamp_millis(), -row.key.0)
         }
     }
 }
 
 #[tokio::test]
-async fn the_first_rows_are_those_of_the_whole_list_by_need() {
+async fn the_first_rows_are_those_of_the_complete_sorted_list() {
     let store = memory();
     store.new_job("makes the scope", at(0)).await;
     let states =
         ["NULL", "'queued'", "'paused'", "'sending'", "'not sent'", "'rejected'", "'unconfirmed'", "'discarded'"];
     let statuses = ["NULL", "'active'", "'completed'", "'archived'", "'failed'", "'Re-Viewing'", "''"];
-    // Every combination, in an order that is not that of the list; some moments are the same.
+    // Every combination, not in the order of the list; some times are equal.
     let mut rows = Vec::new();
     for (n, undelivered) in states.iter().enumerate() {
         for (m, status) in statuses.iter().enumerate() {
@@ -308,7 +308,8 @@ async fn the_first_rows_are_those_of_the_whole_list_by_need() {
                 let spread = (n * 7919 + m * 104_729 + bits * 31) % 50;
                 rows.push(format!(
                     "INSERT INTO job (scope, title, status, undelivered, gone, dismissed, pr_link, created_at, started_at,
-                         archived_at, finished_at, changed_at, handled_at, place, undelivered_at, gone_at, id, revision)
+                         archived_at, finished_at, changed_at, handled_at, queue_position, undelivered_at, gone_at, id,
+                         revision)
                      VALUES (1, 'a job', {status}, {undelivered}, {gone}, {dismissed}, iif({pr}, 'https://x.test/1', NULL),
                          {spread}000, {spread}500, iif({old}, {spread}700, NULL), iif({pr}, {spread}600, NULL), 60000,
                          iif({handled}, 60000, iif({old}, 59999, NULL)), iif({old}, {spread}, NULL),
@@ -320,7 +321,7 @@ async fn the_first_rows_are_those_of_the_whole_list_by_need() {
     }
     store.raw(move |db| db.execute_batch(&rows.concat()).expect("inserted")).await;
     let mut all = store.jobs(&scope()).await.expect("read");
-    all.sort_by_key(place_by_need);
+    all.sort_by_key(list_position);
     let sizes = JobGroup::ALL.map(|group| all.iter().filter(|row| row.group() == group).count());
     let working = all.iter().filter(|row| row.counts_as_working()).count();
     assert!(sizes.iter().all(|&size| size > 20) && working > sizes[1] + 20, "{sizes:?} {working}");
@@ -333,12 +334,12 @@ async fn the_first_rows_are_those_of_the_whole_list_by_need() {
 }
 
 #[tokio::test]
-async fn a_store_that_knows_nothing_has_no_first_rows() {
-    assert_eq!(memory().first_jobs(&scope(), 10).await.expect("read"), FirstRows::default());
+async fn an_empty_store_has_no_first_rows() {
+    assert_eq!(memory().first_jobs(&scope(), 10).await.expect("read"), InitialRows::default());
 }
 
 #[tokio::test]
-async fn jobs_of_other_projects_are_counted_but_for_those_that_were_put_away() {
+async fn jobs_of_other_projects_are_counted_without_dismissed_ones() {
     let store = memory();
     let other = |project: &str| Scope { project: project.to_owned(), ..scope() };
     for (project, prompts) in [("acme-docs", 1), ("beta", 2), ("gamma", 3)] {
@@ -347,58 +348,58 @@ async fn jobs_of_other_projects_are_counted_but_for_those_that_were_put_away() {
         }
     }
     let gamma = store.jobs(&other("gamma")).await.expect("rows");
-    store.change_jobs(&[gamma[0].key], LocalChange::Dismissed(true), at(1)).await.expect("put away");
-    assert_eq!(store.count_elsewhere(vec![scope()]).await.expect("a count"), 4);
-    assert_eq!(store.count_elsewhere(vec![scope(), other("gamma")]).await.expect("a count"), 2);
-    assert_eq!(store.count_elsewhere(vec![scope(), other("beta"), other("gamma")]).await.expect("a count"), 0);
+    store.change_jobs(&[gamma[0].key], LocalChange::Dismissed(true), at(1)).await.expect("dismissed");
+    assert_eq!(store.count_in_other_scopes(vec![scope()]).await.expect("a count"), 4);
+    assert_eq!(store.count_in_other_scopes(vec![scope(), other("gamma")]).await.expect("a count"), 2);
+    assert_eq!(store.count_in_other_scopes(vec![scope(), other("beta"), other("gamma")]).await.expect("a count"), 0);
 }
 
 #[tokio::test]
-async fn a_job_needs_the_user_until_it_is_acted_on_and_again_after_its_next_change() {
+async fn a_job_needs_you_until_it_is_handled_and_again_after_its_next_change() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    let row = store.got(row.key, with_pr("j1", Status::Completed, 7), at(10)).await.row;
+    let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 7), at(10)).await.row;
     let key = row.key;
     assert_eq!(row.group(), JobGroup::NeedsYou);
-    let row = store.change(key, LocalChange::Looked, at(20)).await;
-    assert!(row.group() == JobGroup::NeedsYou && !row.is_unseen(), "looking is not acting");
+    let row = store.change(key, LocalChange::Viewed, at(20)).await;
+    assert!(row.group() == JobGroup::NeedsYou && !row.is_unseen(), "viewing is not handling");
     let row = store.change(key, LocalChange::Handled, at(30)).await;
     assert_eq!((row.group(), row.handled_at), (JobGroup::Done, Some(at(30))));
-    let row = store.got(key, with_pr("j1", Status::Completed, 8), at(40)).await.row;
+    let row = store.apply_job(key, with_pr("j1", Status::Completed, 8), at(40)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou, "another pull request");
     let row = store.change(key, LocalChange::HandledAt(Some(at(40))), at(50)).await;
     assert_eq!(row.group(), JobGroup::Done);
     let prompt = store.follow_up(key, "more", at(60)).await;
-    store.turn(prompt, at(61)).await;
-    let row = store.end(prompt, SendOutcome::Accepted(with_pr("j1", Status::Completed, 8)), at(62)).await;
-    assert_eq!(row.group(), JobGroup::Done, "the service still says what it said before the follow-up");
-    let row = store.got(key, with_pr("j1", Status::Completed, 8), at(64)).await.row;
+    store.permit(prompt, at(61)).await;
+    let row = store.finish(prompt, SendOutcome::Accepted(with_pr("j1", Status::Completed, 8)), at(62)).await;
+    assert_eq!(row.group(), JobGroup::Done, "the answer is unchanged since the follow-up");
+    let row = store.apply_job(key, with_pr("j1", Status::Completed, 8), at(64)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou, "the follow-up is done");
 }
 
 #[tokio::test]
-async fn a_follow_up_takes_a_failed_job_off_those_that_need_the_user() {
+async fn a_follow_up_to_a_failed_job_marks_it_as_handled() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    let row = store.got(row.key, answer("j1", Status::Failed), at(10)).await.row;
+    let row = store.apply_job(row.key, answer("j1", Status::Failed), at(10)).await.row;
     assert_eq!(row.group(), JobGroup::NeedsYou);
     let prompt = store.follow_up(row.key, "try again", at(20)).await;
     let discarded = store.discard_prompt(prompt, at(21)).await.expect("discarded");
     assert_eq!(discarded.rows[0].group(), JobGroup::NeedsYou, "it was not sent");
     let prompt = store.follow_up(row.key, "try again", at(22)).await;
-    store.turn(prompt, at(23)).await;
-    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Failed)), at(24)).await;
+    store.permit(prompt, at(23)).await;
+    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Failed)), at(24)).await;
     assert_eq!(row.group(), JobGroup::Done);
 }
 
 #[tokio::test]
-async fn a_gone_job_has_the_time_at_which_it_was_first_not_found() {
+async fn a_gone_job_has_the_time_of_the_first_404() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     for moment in [50, 60] {
         let row = store.apply_fetched(row.key, Fetched::NotFound, at(moment)).await.expect("written").row;
         assert_eq!((row.gone, row.state_since()), (true, Some(at(50))));
     }
-    let row = store.got(row.key, answer("j1", Status::Active), at(70)).await.row;
+    let row = store.apply_job(row.key, answer("j1", Status::Active), at(70)).await.row;
     assert_eq!((row.gone_at, row.state_since()), (None, Some(at(0))));
 }

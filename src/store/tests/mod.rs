@@ -1,21 +1,21 @@
-//! The store as its callers meet it: over the handle, most of the time on a real file.
+//! Tests of the store through its public calls, mostly on a real file.
 
 mod backup;
-mod counts;
-mod glance;
+mod cached_ranges;
+mod drafts_and_ledgers;
+mod job_counts;
 mod jobs;
-mod kept;
-mod local;
+mod labels;
 mod opening;
 mod page_views;
 mod pages;
 mod prune_jobs;
 mod queue;
 mod reports;
-mod rest;
 mod revisions;
 mod salvage;
 mod sending;
+mod status_summary;
 
 use super::{Fetched, SendOutcome, SendPermit, Store, StoreError};
 use crate::model::Time;
@@ -51,7 +51,7 @@ fn job_id(id: &str) -> JobId {
     JobId::new(id).expect("an id")
 }
 
-/// An answer with nothing but an id and a status.
+/// An answer with only an id and a status.
 fn answer(id: &str, status: Status) -> RemoteJob {
     RemoteJob {
         id: job_id(id),
@@ -70,49 +70,48 @@ fn with_pr(id: &str, status: Status, number: u32) -> RemoteJob {
 }
 
 impl Store {
-    /// Reaches past the calls, to make a state that they can't make.
+    /// Runs SQL directly, to create states that no call creates.
     async fn raw<T: Send + 'static>(&self, work: impl FnOnce(&mut Connection) -> T + Send + 'static) -> T {
-        self.handle.bare(|db| Ok(work(db))).await.expect("no failure")
+        self.handle.run(|db| Ok(work(db))).await.expect("no failure")
     }
 
     async fn new_job(&self, text: &str, now: Time) -> (PromptId, Job) {
-        self.add_new_job(&scope(), text, now).await.expect("written down")
+        self.add_new_job(&scope(), text, now).await.expect("stored")
     }
 
     async fn follow_up(&self, job: JobKey, text: &str, now: Time) -> PromptId {
-        self.add_follow_up(job, text, now).await.expect("written down").0
+        self.add_follow_up(job, text, now).await.expect("stored").0
     }
 
-    async fn turn(&self, prompt: PromptId, now: Time) -> SendPermit {
+    async fn permit(&self, prompt: PromptId, now: Time) -> SendPermit {
         self.take_turn(prompt, "instance-1", now, now).await.expect("an answer")
     }
 
-    async fn end(&self, prompt: PromptId, how: SendOutcome, now: Time) -> Job {
-        self.settle(prompt, how, now).await.expect("settled").row
+    async fn finish(&self, prompt: PromptId, how: SendOutcome, now: Time) -> Job {
+        self.finish_send(prompt, how, now).await.expect("stored").row
     }
 
-    /// A job that the service has accepted.
     async fn accepted(&self, id: &str, status: Status, now: Time) -> Job {
         let (prompt, _) = self.new_job(&format!("Prompt of {id}"), now).await;
-        assert!(matches!(self.turn(prompt, now).await, SendPermit::Go { .. }));
-        self.end(prompt, SendOutcome::Accepted(answer(id, status)), now).await
+        assert!(matches!(self.permit(prompt, now).await, SendPermit::Go { .. }));
+        self.finish(prompt, SendOutcome::Accepted(answer(id, status)), now).await
     }
 
     async fn change(&self, job: JobKey, change: LocalChange, now: Time) -> Job {
         self.change_jobs(&[job], change, now).await.expect("changed").remove(0)
     }
 
-    /// What may go out, with the time that it waits for.
-    async fn in_line(&self) -> Vec<(PromptId, Option<Time>)> {
+    /// The prompts that may be sent, each with its wait.
+    async fn queued_prompts(&self) -> Vec<(PromptId, Option<Time>)> {
         let waiting = self.queued(&scope()).await.expect("list");
-        waiting.into_iter().map(|waiting| (waiting.prompt, waiting.until)).collect()
+        waiting.into_iter().map(|waiting| (waiting.prompt, waiting.not_before)).collect()
     }
 
-    async fn got(&self, job: JobKey, what: RemoteJob, now: Time) -> super::MergeResult {
+    async fn apply_job(&self, job: JobKey, what: RemoteJob, now: Time) -> super::MergeResult {
         self.apply_fetched(job, Fetched::Job(what), now).await.expect("applied")
     }
 
-    async fn told(&self, job: JobKey) -> Thread {
+    async fn thread_of(&self, job: JobKey) -> Thread {
         self.thread(job).await.expect("a thread")
     }
 }

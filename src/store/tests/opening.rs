@@ -30,7 +30,7 @@ fn set_mode(path: &Path, mode: u32) {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn folder_and_file_are_made_for_their_owner_alone() {
+async fn folder_and_file_are_only_accessible_to_their_owner() {
     let outer = folder();
     let inner = outer.path().join("a").join("docdeck");
     open(&inner).close().await;
@@ -51,7 +51,7 @@ async fn permissions_that_are_too_wide_are_narrowed() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_folder_that_holds_other_things_keeps_its_permissions() {
+async fn a_folder_with_other_files_keeps_its_permissions() {
     let outer = folder();
     set_mode(outer.path(), 0o755);
     fs::write(outer.path().join("thesis.txt"), "x").expect("written");
@@ -60,7 +60,7 @@ async fn a_folder_that_holds_other_things_keeps_its_permissions() {
 }
 
 #[tokio::test]
-async fn opening_again_finds_what_was_written_and_changes_nothing() {
+async fn reopening_finds_the_written_data_and_changes_nothing() {
     let folder = folder();
     let store = open(folder.path());
     let (prompt, row) = store.new_job("Fix the links\nall of them", at(1)).await;
@@ -68,14 +68,14 @@ async fn opening_again_finds_what_was_written_and_changes_nothing() {
     let before = fs::read(file(folder.path())).expect("bytes");
     let store = open(folder.path());
     assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![row.clone()]);
-    let thread = store.told(row.key).await;
+    let thread = store.thread_of(row.key).await;
     assert_eq!((thread.prompts[0].id, thread.prompts[0].text.as_str()), (prompt, "Fix the links\nall of them"));
     store.close().await;
     assert_eq!(fs::read(file(folder.path())).expect("bytes"), before);
 }
 
 #[tokio::test]
-async fn the_settings_that_keep_data_safe_are_on() {
+async fn durability_settings_are_on() {
     let folder = folder();
     let store = open(folder.path());
     let read = |name: &'static str| {
@@ -94,11 +94,11 @@ async fn the_settings_that_keep_data_safe_are_on() {
     assert_eq!(read("synchronous").await, Value::Integer(3));
     assert_eq!(read("foreign_keys").await, Value::Integer(1));
     assert_eq!(read("busy_timeout").await, Value::Integer(5000));
-    assert_eq!(read("user_version").await, Value::Integer(schema::known()));
+    assert_eq!(read("user_version").await, Value::Integer(schema::supported()));
 }
 
 #[tokio::test]
-async fn a_journal_is_emptied_after_each_transaction_and_one_that_somebody_deletes_is_made_again() {
+async fn the_journal_is_truncated_after_each_transaction_and_created_again_if_deleted() {
     let folder = folder();
     let (store, other) = (open(folder.path()), open(folder.path()));
     let journal = folder.path().join("docdeck.db-journal");
@@ -107,18 +107,18 @@ async fn a_journal_is_emptied_after_each_transaction_and_one_that_somebody_delet
             store.new_job(text, at(1)).await;
             assert_eq!(fs::metadata(&journal).expect("a file").len(), 0);
         }
-        // As a docdeck of before does after each of its transactions.
+        // Older versions deleted the journal after each transaction.
         fs::remove_file(&journal).expect("removed");
     }
     assert_eq!(store.jobs(&scope()).await.expect("rows").len(), 4);
 }
 
 #[tokio::test]
-async fn a_write_ahead_log_is_turned_back_into_a_rollback_journal() {
+async fn a_write_ahead_log_is_converted_to_a_rollback_journal() {
     let folder = folder();
     open(folder.path()).close().await;
     let other = raw_file(folder.path());
-    other.execute_batch("PRAGMA journal_mode = WAL; DELETE FROM memory;").expect("done");
+    other.execute_batch("PRAGMA journal_mode = WAL; DELETE FROM key_value;").expect("done");
     drop(other);
     let store = open(folder.path());
     let mode: String = store.raw(|db| db.query_row("PRAGMA journal_mode", [], |row| row.get(0)).expect("a mode")).await;
@@ -126,7 +126,7 @@ async fn a_write_ahead_log_is_turned_back_into_a_rollback_journal() {
 }
 
 #[tokio::test]
-async fn several_that_open_a_new_folder_at_once_all_get_the_same_store() {
+async fn opening_a_new_folder_several_times_at_once_creates_one_store() {
     let outer = folder();
     let inner = outer.path().join("docdeck");
     let threads: Vec<_> = (0..8)
@@ -141,9 +141,9 @@ async fn several_that_open_a_new_folder_at_once_all_get_the_same_store() {
         assert!(opened.moved_aside.is_none() && !opened.read_only);
         stores.push(store);
     }
-    stores[0].remember("k", "v").await.expect("written");
+    stores[0].set_value("k", "v").await.expect("written");
     for store in &stores {
-        assert_eq!(store.recall("k").await.expect("read").as_deref(), Some("v"));
+        assert_eq!(store.value("k").await.expect("read").as_deref(), Some("v"));
     }
 }
 
@@ -152,7 +152,7 @@ fn migrating_twice_leaves_the_schema_as_it_is() {
     let mut db = Connection::open_in_memory().expect("a database");
     schema::migrate(&mut db).expect("migrated");
     schema::migrate(&mut db).expect("nothing to do");
-    assert_eq!(schema::version(&db).expect("a version"), schema::known());
+    assert_eq!(schema::version(&db).expect("a version"), schema::supported());
     schema::check_sound(&db, true).expect("sound");
 }
 
@@ -160,7 +160,7 @@ fn migrating_twice_leaves_the_schema_as_it_is() {
 async fn a_newer_store_is_refused_and_left_untouched() {
     let folder = folder();
     open(folder.path()).close().await;
-    raw_file(folder.path()).execute_batch("PRAGMA user_version = 99; DROP TABLE memory;").expect("done");
+    raw_file(folder.path()).execute_batch("PRAGMA user_version = 99; DROP TABLE key_value;").expect("done");
     #[cfg(unix)]
     set_mode(&file(folder.path()), 0o640);
     let before = fs::read(file(folder.path())).expect("bytes");
@@ -182,17 +182,17 @@ async fn the_database_of_another_program_is_refused_and_left_untouched() {
     assert_eq!(fs::read(file(folder.path())).expect("bytes"), before);
 }
 
-/// Opens a damaged store and gives the file that the damaged one is kept as.
+/// Opens a damaged store and returns the new path of the damaged file.
 async fn moved(folder: &Path) -> PathBuf {
     let (store, opened) = Store::open(folder, at(0)).expect("a new one");
     assert!(!opened.read_only);
-    store.remember("k", "v").await.expect("can be written");
+    store.set_value("k", "v").await.expect("can be written");
     store.close().await;
     opened.moved_aside.expect("moved aside")
 }
 
 #[tokio::test]
-async fn garbage_is_moved_aside_under_a_dated_name_with_its_journal() {
+async fn an_unreadable_file_is_moved_aside_under_a_dated_name_with_its_journal() {
     let folder = folder();
     let garbage = b"this is no database at all, not even a little one\n".repeat(100);
     fs::write(file(folder.path()), &garbage).expect("written");
@@ -244,7 +244,7 @@ async fn a_truncated_file_is_moved_aside() {
 }
 
 #[tokio::test]
-async fn damage_met_in_use_is_told_and_moved_aside_by_the_next_opening() {
+async fn damage_found_in_use_is_reported_and_the_next_opening_moves_the_file_aside() {
     let folder = folder();
     let store = open(folder.path());
     for n in 0..200 {
@@ -252,7 +252,7 @@ async fn damage_met_in_use_is_told_and_moved_aside_by_the_next_opening() {
     }
     let page: i64 = store
         .raw(|db| {
-            // A page of prompts that no first look touches.
+            // A page of prompts that opening does not read.
             let root: i64 = db
                 .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'prompt'", [], |row| row.get(0))
                 .expect("a root");
@@ -268,15 +268,15 @@ async fn damage_met_in_use_is_told_and_moved_aside_by_the_next_opening() {
     fs::write(file(folder.path()), &bytes).expect("written");
 
     let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
-    assert!(opened.moved_aside.is_none(), "the damage lies deeper than the first look");
-    let mut told = None;
+    assert!(opened.moved_aside.is_none(), "opening does not read the damaged page");
+    let mut failure = None;
     for row in 1..=200 {
         if let Err(error) = store.thread(JobKey(row)).await {
-            told = Some(error);
+            failure = Some(error);
             break;
         }
     }
-    assert!(matches!(told, Some(StoreError::Damaged)), "{told:?}");
+    assert!(matches!(failure, Some(StoreError::Damaged)), "{failure:?}");
     store.close().await;
     assert_eq!(fs::read(moved(folder.path()).await).expect("bytes"), bytes);
 }
@@ -296,18 +296,18 @@ async fn without_a_folder_the_store_is_empty_and_refuses_to_write() {
     }
 }
 
-/// A journal that can't be made, as in a folder that can't be written; works for root as well.
+/// Prevents the journal from being created, as in a read-only folder, but also for root.
 #[cfg(unix)]
 fn block_the_journal(folder: &Path) {
     let journal = folder.join("docdeck.db-journal");
-    // The empty one of the last transaction.
+    // The truncated journal of the last transaction.
     fs::remove_file(&journal).expect("removed");
     std::os::unix::fs::symlink("/nonexistent/journal", journal).expect("a link");
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_store_that_cannot_be_written_is_read_and_refuses_to_write() {
+async fn a_store_that_cannot_be_written_is_readable_and_refuses_writes() {
     let folder = folder();
     let store = open(folder.path());
     let (prompt, row) = store.new_job("Fix it", at(1)).await;
@@ -320,46 +320,46 @@ async fn a_store_that_cannot_be_written_is_read_and_refuses_to_write() {
 }
 
 #[tokio::test]
-async fn what_is_asked_while_the_file_is_opened_is_answered_once_it_is() {
+async fn calls_made_while_the_file_is_opened_run_afterwards() {
     let folder = folder();
     let store = open(folder.path());
     let (_, row) = store.new_job("Fix it", at(1)).await;
     store.close().await;
-    let (store, opening) = Store::begin(folder.path(), at(0)).expect("a thread");
+    let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
     let rows = store.first_jobs(&scope(), 10).await.expect("rows");
     assert_eq!((rows.rows, rows.thread.map(|thread| thread.prompts.len())), (vec![row], Some(1)));
-    let opened = opening.opened().await.expect("opened");
+    let opened = opening.wait().await.expect("opened");
     assert!(opened.moved_aside.is_none() && !opened.read_only);
-    assert!(store.try_writing().await.expect("tried"));
+    assert!(store.check_writable().await.expect("checked"));
     store.new_job("Another", at(2)).await;
 }
 
 #[tokio::test]
-async fn what_is_asked_of_a_file_that_cannot_be_opened_fails_and_the_opening_says_why() {
+async fn calls_fail_if_opening_fails_and_the_opening_returns_the_reason() {
     let folder = folder();
     open(folder.path()).close().await;
     raw_file(folder.path()).execute_batch("PRAGMA user_version = 99").expect("done");
-    let (store, opening) = Store::begin(folder.path(), at(0)).expect("a thread");
+    let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
     assert!(matches!(store.first_jobs(&scope(), 10).await, Err(StoreError::Closed)));
-    assert!(matches!(opening.opened().await, Err(StoreError::Newer { found: 99, .. })));
+    assert!(matches!(opening.wait().await, Err(StoreError::Newer { found: 99, .. })));
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn writing_that_is_tried_after_the_opening_and_fails_is_refused_from_then_on() {
+async fn if_the_write_check_after_opening_fails_all_writes_are_refused() {
     let folder = folder();
     open(folder.path()).close().await;
-    let (store, opening) = Store::begin(folder.path(), at(0)).expect("a thread");
-    assert!(!opening.opened().await.expect("opened").read_only, "not tried");
+    let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
+    assert!(!opening.wait().await.expect("opened").read_only, "not tried");
     block_the_journal(folder.path());
-    assert!(!store.try_writing().await.expect("tried"));
+    assert!(!store.check_writable().await.expect("checked"));
     fs::remove_file(folder.path().join("docdeck.db-journal")).expect("unblocked");
     assert!(matches!(store.add_new_job(&scope(), "Another", at(2)).await, Err(StoreError::ReadOnly)));
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_folder_that_becomes_unwritable_later_refuses_the_write_and_keeps_the_rest() {
+async fn if_the_folder_becomes_unwritable_a_write_fails_and_the_data_stays() {
     let folder = folder();
     let store = open(folder.path());
     let (_, row) = store.new_job("Fix it", at(1)).await;
@@ -369,109 +369,109 @@ async fn a_folder_that_becomes_unwritable_later_refuses_the_write_and_keeps_the_
 }
 
 #[tokio::test]
-async fn a_full_disk_refuses_the_write_and_reading_goes_on() {
+async fn on_a_full_disk_writes_fail_and_reading_works() {
     let folder = folder();
     let store = open(folder.path());
     let (_, row) = store.new_job("Fix it", at(1)).await;
     store.raw(|db| db.pragma_update_and_check(None, "max_page_count", 1, |_| Ok(())).expect("limited")).await;
-    let error = store.add_new_job(&scope(), &"x".repeat(1 << 20), at(2)).await.expect_err("no room");
+    let error = store.add_new_job(&scope(), &"x".repeat(1 << 20), at(2)).await.expect_err("no space");
     assert!(matches!(error, StoreError::Full), "{error}");
     assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![row]);
 }
 
 #[tokio::test]
-async fn a_lock_that_another_process_holds_too_long_is_said() {
+async fn a_lock_of_another_process_times_out_with_an_error() {
     let folder = folder();
     let store = open(folder.path());
     store.raw(|db| db.busy_timeout(std::time::Duration::ZERO).expect("set")).await;
     let other = raw_file(folder.path());
     other.execute_batch("BEGIN IMMEDIATE").expect("locked");
-    assert!(matches!(store.remember("k", "v").await, Err(StoreError::Busy)));
+    assert!(matches!(store.set_value("k", "v").await, Err(StoreError::Busy)));
     other.execute_batch("ROLLBACK").expect("freed");
-    store.remember("k", "v").await.expect("written");
+    store.set_value("k", "v").await.expect("written");
 }
 
 #[tokio::test]
-async fn a_panic_in_one_call_takes_back_that_call_alone() {
+async fn a_panic_rolls_back_only_its_own_call() {
     let store = memory();
     let broken = store
         .handle
         .write::<()>(|tx| {
-            tx.execute("INSERT INTO memory VALUES ('k', 'v')", [])?;
+            tx.execute("INSERT INTO key_value VALUES ('k', 'v')", [])?;
             panic!("deliberate, in a test");
         })
         .await;
     assert!(matches!(broken, Err(StoreError::Unusable(_))));
-    assert_eq!(store.recall("k").await.expect("alive"), None);
+    assert_eq!(store.value("k").await.expect("alive"), None);
 }
 
 #[tokio::test]
-async fn a_call_whose_caller_has_gone_is_carried_out_whole() {
+async fn a_call_runs_to_its_end_even_if_its_caller_stops_waiting() {
     let store = memory();
-    // One poll hands it over; then nobody waits any more.
-    let _ = futures_util::FutureExt::now_or_never(store.remember("k", "v"));
-    assert_eq!(store.recall("k").await.expect("read").as_deref(), Some("v"));
+    // One poll submits the call; then its future is dropped.
+    let _ = futures_util::FutureExt::now_or_never(store.set_value("k", "v"));
+    assert_eq!(store.value("k").await.expect("read").as_deref(), Some("v"));
 }
 
 #[tokio::test]
-async fn a_closed_store_says_so_and_has_let_go_of_its_file() {
+async fn a_closed_store_returns_an_error_and_has_released_its_file() {
     let folder = folder();
     let store = open(folder.path());
     let other = store.clone();
     store.close().await;
-    assert!(matches!(other.recall("k").await, Err(StoreError::Closed)));
+    assert!(matches!(other.value("k").await, Err(StoreError::Closed)));
     raw_file(folder.path()).execute_batch("BEGIN EXCLUSIVE; COMMIT").expect("free");
 }
 
 #[tokio::test]
-async fn another_process_writing_changes_the_data_version_and_oneself_does_not() {
+async fn only_writes_of_other_connections_change_the_data_version() {
     let folder = folder();
     let (one, two) = (open(folder.path()), open(folder.path()));
     let before = one.data_version().await.expect("a number");
-    one.remember("k", "mine").await.expect("written");
+    one.set_value("k", "mine").await.expect("written");
     assert_eq!(one.data_version().await.expect("a number"), before);
-    two.remember("k", "theirs").await.expect("written");
+    two.set_value("k", "theirs").await.expect("written");
     assert_ne!(one.data_version().await.expect("a number"), before);
 }
 
-/// What is seen, once for each look, on the store's own thread.
+/// The versions that the store's thread reports.
 fn watched(store: &Store) -> std::sync::mpsc::Receiver<i64> {
     let (sender, seen) = std::sync::mpsc::channel();
-    let told = move |version: Result<i64, StoreError>| match sender.send(version.expect("a number")) {
+    let report = move |version: Result<i64, StoreError>| match sender.send(version.expect("a number")) {
         Ok(()) => std::ops::ControlFlow::Continue(()),
         Err(_) => std::ops::ControlFlow::Break(()),
     };
-    store.watch(std::time::Duration::from_millis(1), told).expect("open");
+    store.watch(std::time::Duration::from_millis(1), report).expect("open");
     seen
 }
 
-/// The first look for which `wanted` holds.
+/// The first reported version that matches.
 fn until(seen: &std::sync::mpsc::Receiver<i64>, wanted: impl Fn(i64) -> bool) -> i64 {
     let looks = std::iter::from_fn(|| seen.recv_timeout(std::time::Duration::from_secs(20)).ok());
     looks.into_iter().find(|version| wanted(*version)).expect("seen in time")
 }
 
 #[tokio::test]
-async fn the_stores_own_thread_sees_what_another_process_wrote_and_nothing_of_oneself() {
+async fn the_watch_reports_only_writes_of_other_connections() {
     let folder = folder();
     let (one, two) = (open(folder.path()), open(folder.path()));
     let seen = watched(&one);
     let before = until(&seen, |_| true);
-    one.remember("k", "mine").await.expect("written");
+    one.set_value("k", "mine").await.expect("written");
     assert_eq!(seen.try_iter().chain([until(&seen, |_| true)]).find(|version| *version != before), None);
-    two.remember("k", "theirs").await.expect("written");
+    two.set_value("k", "theirs").await.expect("written");
     let after = until(&seen, |version| version != before);
     assert_eq!(after, one.data_version().await.expect("a number"));
-    assert_eq!(one.recall("k").await.expect("read").as_deref(), Some("theirs"), "calls go on between the looks");
+    assert_eq!(one.value("k").await.expect("read").as_deref(), Some("theirs"), "calls go on between the looks");
 }
 
 #[tokio::test]
-async fn looking_ends_with_who_looks_and_with_the_store() {
+async fn the_watch_ends_with_its_callback_or_the_store() {
     let folder = folder();
     let store = open(folder.path());
     let (ended, seen) = (watched(&store), watched(&store));
     drop(ended);
     until(&seen, |_| true);
     store.close().await;
-    assert!(seen.iter().take(10_000).count() < 10_000, "the closed store looks no more");
+    assert!(seen.iter().take(10_000).count() < 10_000, "a closed store reports nothing");
 }

@@ -27,7 +27,7 @@ async fn a_job_keeps_its_pages_in_their_order_over_a_restart() {
 }
 
 #[tokio::test]
-async fn jobs_about_a_page_come_newest_first_and_from_the_scope_alone() {
+async fn jobs_about_a_page_are_those_of_the_scope_newest_first() {
     let store = memory();
     let (_, one) = about(&store, "One", &["/a", "/b"], 1).await;
     about(&store, "Two", &["/b"], 2).await;
@@ -40,15 +40,15 @@ async fn jobs_about_a_page_come_newest_first_and_from_the_scope_alone() {
 }
 
 #[tokio::test]
-async fn when_two_rows_become_one_the_pages_of_both_stay() {
+async fn merging_two_rows_keeps_the_pages_of_both() {
     let store = memory();
     let (prompt, row) = about(&store, "Fix it", &["/b", "/a"], 0).await;
-    store.turn(prompt, at(1)).await;
-    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    store.permit(prompt, at(1)).await;
+    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     let (other, _) = about(&store, "The same", &["/c", "/a"], 3).await;
-    store.turn(other, at(4)).await;
-    let known = store.end(other, SendOutcome::Accepted(answer("j1", Status::Active)), at(5)).await;
-    let one = store.link(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
+    store.permit(other, at(4)).await;
+    let known = store.finish(other, SendOutcome::Accepted(answer("j1", Status::Active)), at(5)).await;
+    let one = store.link_job(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
     assert_eq!((one.key, one.pages.to_vec()), (row.key, paths(&["/b", "/a", "/c"])));
     let found = store.jobs_about(&scope(), &line("/c")).await.expect("rows");
     assert_eq!(found.iter().map(|row| row.key).collect::<Vec<_>>(), [row.key]);
@@ -56,7 +56,7 @@ async fn when_two_rows_become_one_the_pages_of_both_stay() {
 }
 
 #[tokio::test]
-async fn the_draft_about_pages_has_its_pages_and_stands_beside_the_other_drafts() {
+async fn the_draft_about_pages_is_stored_with_its_pages_and_separately() {
     let store = memory();
     let draft = |slot: DraftSlot, text: &str, pages: &[&str], seconds: i64| Draft {
         slot,
@@ -65,10 +65,10 @@ async fn the_draft_about_pages_has_its_pages_and_stands_beside_the_other_drafts(
         saved_at: at(seconds),
     };
     let save = async |text: &str, pages: &[&str], seconds: i64| {
-        store.save_draft_about(&scope(), text, &paths(pages), at(seconds)).await.expect("kept");
+        store.save_draft_about(&scope(), text, &paths(pages), at(seconds)).await.expect("stored");
     };
-    store.save_draft(&scope(), DraftSlot::NewJob, "new", at(1)).await.expect("kept");
-    store.save_draft(&scope(), DraftSlot::Batch, "many", at(2)).await.expect("kept");
+    store.save_draft(&scope(), DraftSlot::NewJob, "new", at(1)).await.expect("stored");
+    store.save_draft(&scope(), DraftSlot::Batch, "many", at(2)).await.expect("stored");
     save("abou", &["/a"], 3).await;
     save("about", &["/a", "/b c"], 4).await;
     let plain = [draft(DraftSlot::NewJob, "new", &[], 1), draft(DraftSlot::Batch, "many", &[], 2)];
@@ -84,9 +84,9 @@ async fn the_draft_about_pages_has_its_pages_and_stands_beside_the_other_drafts(
 }
 
 #[tokio::test]
-async fn a_blank_prompt_about_pages_writes_nothing_and_keeps_the_draft() {
+async fn a_blank_prompt_about_pages_stores_nothing_and_keeps_the_draft() {
     let store = memory();
-    store.save_draft_about(&scope(), " ", &paths(&["/a"]), at(1)).await.expect("kept");
+    store.save_draft_about(&scope(), " ", &paths(&["/a"]), at(1)).await.expect("stored");
     assert!(store.add_job_about(&scope(), " ", &paths(&["/a"]), at(2)).await.is_err());
     assert_eq!(store.jobs(&scope()).await.expect("rows"), []);
     assert_eq!(store.drafts(&scope()).await.expect("drafts").len(), 1);

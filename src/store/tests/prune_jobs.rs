@@ -11,20 +11,20 @@ async fn ids(store: &Store) -> Vec<String> {
     rows.iter().map(|row| row.id.as_ref().map_or_else(String::new, |id| id.as_str().to_owned())).collect()
 }
 
-/// A finished job that was looked at.
+/// A finished job that was viewed.
 async fn over(store: &Store, id: &str, now: Time) -> Job {
     let row = store.accepted(id, Status::Completed, now).await;
-    store.change(row.key, LocalChange::Looked, now).await
+    store.change(row.key, LocalChange::Viewed, now).await
 }
 
 #[tokio::test]
-async fn what_is_over_for_long_goes_with_its_thread_and_the_rest_stays() {
+async fn old_finished_jobs_are_deleted_with_their_threads() {
     let store = memory();
     over(&store, "old", at(10)).await;
     over(&store, "new", at(100)).await;
-    let would = store.would_prune_jobs(before(50)).await.expect("read");
-    assert_eq!((would.jobs, would.prompts, would.spared), (1, 1, 0));
-    assert_eq!(ids(&store).await, ["old", "new"], "only said");
+    let would = store.plan_prune_jobs(before(50)).await.expect("read");
+    assert_eq!((would.jobs, would.prompts, would.skipped), (1, 1, 0));
+    assert_eq!(ids(&store).await, ["old", "new"], "only planned");
     let done = store.prune_jobs(before(50)).await.expect("pruned");
     assert_eq!((done.jobs, done.prompts, done.still_large), (1, 1, false));
     assert_eq!(ids(&store).await, ["new"]);
@@ -39,47 +39,47 @@ async fn what_is_over_for_long_goes_with_its_thread_and_the_rest_stays() {
 }
 
 #[tokio::test]
-async fn what_is_unsent_unseen_unfinished_or_begun_is_never_touched() {
+async fn unsent_unseen_unfinished_and_drafted_jobs_are_never_pruned() {
     let store = memory();
     store.accepted("unseen", Status::Failed, at(1)).await;
     let active = store.accepted("active", Status::Active, at(2)).await;
-    store.change(active.key, LocalChange::Looked, at(3)).await;
+    store.change(active.key, LocalChange::Viewed, at(3)).await;
     store.change(active.key, LocalChange::Dismissed(true), at(3)).await;
     let undelivered = over(&store, "undelivered", at(4)).await;
     store.follow_up(undelivered.key, "more", at(5)).await;
     let begun = over(&store, "begun", at(6)).await;
-    store.save_draft(&scope(), DraftSlot::FollowUp(begun.key), "text", at(7)).await.expect("kept");
+    store.save_draft(&scope(), DraftSlot::FollowUp(begun.key), "text", at(7)).await.expect("stored");
     store.new_job("queued", at(8)).await;
     let (unsent, _) = store.new_job("not sent", at(9)).await;
-    store.turn(unsent, at(9)).await;
-    store.end(unsent, SendOutcome::NotSent(line("no network")), at(9)).await;
+    store.permit(unsent, at(9)).await;
+    store.finish(unsent, SendOutcome::NotSent(line("no network")), at(9)).await;
     let done = store.prune_jobs(before(1000)).await.expect("pruned");
-    assert_eq!((done.jobs, done.spared), (0, 6));
+    assert_eq!((done.jobs, done.skipped), (0, 6));
     assert_eq!(ids(&store).await.len(), 6);
 }
 
 #[tokio::test]
-async fn what_was_put_away_is_gone_or_was_let_go_of_goes_too() {
+async fn dismissed_gone_and_discarded_jobs_are_pruned() {
     let store = memory();
-    let row = over(&store, "put away", at(1)).await;
+    let row = over(&store, "dismissed", at(1)).await;
     store.change(row.key, LocalChange::Dismissed(true), at(2)).await;
     let gone = store.accepted("gone", Status::Active, at(3)).await;
-    store.apply_fetched(gone.key, Fetched::NotFound, at(4)).await.expect("kept");
-    store.change(gone.key, LocalChange::Looked, at(5)).await;
-    let (prompt, _) = store.new_job("let go", at(6)).await;
+    store.apply_fetched(gone.key, Fetched::NotFound, at(4)).await.expect("stored");
+    store.change(gone.key, LocalChange::Viewed, at(5)).await;
+    let (prompt, _) = store.new_job("discarded", at(6)).await;
     store.discard_prompt(prompt, at(7)).await.expect("discarded");
     assert_eq!(store.prune_jobs(before(1000)).await.expect("pruned").jobs, 3);
     assert_eq!(ids(&store).await, Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn a_row_that_was_merged_into_a_job_goes_with_it() {
+async fn merged_rows_are_deleted_with_their_job() {
     let store = memory();
     store.track(&scope(), answer("j", Status::Completed), at(1)).await.expect("tracked");
     let (prompt, _) = store.new_job("Do it", at(2)).await;
-    store.turn(prompt, at(3)).await;
-    let row = store.end(prompt, SendOutcome::Accepted(answer("j", Status::Completed)), at(4)).await;
-    store.change(row.key, LocalChange::Looked, at(5)).await;
+    store.permit(prompt, at(3)).await;
+    let row = store.finish(prompt, SendOutcome::Accepted(answer("j", Status::Completed)), at(4)).await;
+    store.change(row.key, LocalChange::Viewed, at(5)).await;
     assert_eq!(store.prune_jobs(before(1000)).await.expect("pruned").jobs, 1);
     let rows: i64 =
         store.raw(|db| db.query_row("SELECT count(*) FROM job", [], |row| row.get(0)).expect("a number")).await;
@@ -87,7 +87,7 @@ async fn a_row_that_was_merged_into_a_job_goes_with_it() {
 }
 
 #[tokio::test]
-async fn one_project_can_be_named() {
+async fn pruning_can_be_limited_to_a_project() {
     let store = memory();
     over(&store, "j", at(1)).await;
     let only = ExportFilter { project: Some("another".to_owned()), ..ExportFilter::default() };

@@ -12,8 +12,8 @@ async fn batch(store: &Store, texts: &[&str]) -> Vec<JobKey> {
     rows.into_iter().map(|row| row.key).collect()
 }
 
-/// The first lines of what may go out, in order.
-async fn line_up(store: &Store) -> Vec<String> {
+/// The first lines of the prompts that may be sent, in order.
+async fn first_lines(store: &Store) -> Vec<String> {
     let mut titles = Vec::new();
     for waiting in store.queued(&scope()).await.expect("list") {
         titles.push(store.job(waiting.job).await.expect("read").expect("there").title.to_string());
@@ -26,7 +26,7 @@ async fn queue(store: &Store, jobs: &[JobKey], change: QueueChange) -> Vec<Job> 
 }
 
 #[tokio::test]
-async fn a_batch_is_queued_in_its_order_behind_what_waits_already_or_not_at_all() {
+async fn a_batch_is_queued_in_order_behind_earlier_prompts_or_not_at_all() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     store.new_job("before", at(0)).await;
@@ -34,11 +34,11 @@ async fn a_batch_is_queued_in_its_order_behind_what_waits_already_or_not_at_all(
     let blank = ["d".to_owned(), " \n".to_owned()];
     assert!(matches!(store.add_batch(&scope(), &blank, at(1)).await, Err(StoreError::Blank)));
     let next = open(folder.path());
-    assert_eq!(line_up(&next).await, ["before", "a", "b", "c"]);
+    assert_eq!(first_lines(&next).await, ["before", "a", "b", "c"]);
     assert_eq!(next.jobs(&scope()).await.expect("rows").len(), 4);
     let waiting = next.queued(&scope()).await.expect("list")[1];
-    assert_eq!((waiting.job, waiting.kind, waiting.until), (keys[0], PromptKind::Create, None));
-    assert_eq!(next.told(keys[0]).await.prompts[0].text, "a\nmore");
+    assert_eq!((waiting.job, waiting.kind, waiting.not_before), (keys[0], PromptKind::Create, None));
+    assert_eq!(next.thread_of(keys[0]).await.prompts[0].text, "a\nmore");
 }
 
 #[tokio::test]
@@ -46,109 +46,109 @@ async fn a_thousand_prompts_are_queued_at_once() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     let texts: Vec<String> = (0..1000).map(|n| format!("Prompt {n}")).collect();
-    let begun = Instant::now();
+    let start = Instant::now();
     let rows = store.add_batch(&scope(), &texts, at(0)).await.expect("queued");
-    // One transaction takes a fraction of a second; one for each prompt would not get below this.
-    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    // One transaction takes a fraction of a second; one per prompt would take longer than this.
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     assert_eq!((rows.len(), rows[999].title.as_str()), (1000, "Prompt 999"));
     assert!(rows.windows(2).all(|pair| pair[0].queue_position < pair[1].queue_position));
 }
 
 #[tokio::test]
-async fn a_paused_prompt_gets_no_turn_until_it_is_released() {
+async fn a_paused_prompt_is_not_sent_until_it_is_resumed() {
     let store = memory();
     let keys = batch(&store, &["a", "b", "c"]).await;
-    let prompt = store.told(keys[1]).await.prompts[0].id;
+    let prompt = store.thread_of(keys[1]).await.prompts[0].id;
     let rows = queue(&store, &[keys[1]], QueueChange::Pause).await;
     assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Paused)));
-    assert_eq!(line_up(&store).await, ["a", "c"]);
-    assert_eq!(store.turn(prompt, at(2)).await, SendPermit::Behind);
-    assert_eq!(store.told(keys[1]).await.prompts[0].delivery, Delivery::Paused);
+    assert_eq!(first_lines(&store).await, ["a", "c"]);
+    assert_eq!(store.permit(prompt, at(2)).await, SendPermit::Blocked);
+    assert_eq!(store.thread_of(keys[1]).await.prompts[0].delivery, Delivery::Paused);
     assert_eq!(queue(&store, &[keys[1]], QueueChange::Pause).await, [], "nothing changes twice");
     let rows = queue(&store, &keys, QueueChange::Release).await;
     assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Queued)));
-    assert_eq!(line_up(&store).await, ["a", "b", "c"]);
-    assert!(matches!(store.turn(prompt, at(3)).await, SendPermit::Go { .. }));
-    assert_eq!(queue(&store, &[keys[1]], QueueChange::Pause).await, [], "it is on its way");
-    assert_eq!(store.told(keys[1]).await.prompts[0].delivery, Delivery::Sending);
+    assert_eq!(first_lines(&store).await, ["a", "b", "c"]);
+    assert!(matches!(store.permit(prompt, at(3)).await, SendPermit::Go { .. }));
+    assert_eq!(queue(&store, &[keys[1]], QueueChange::Pause).await, [], "it is being sent");
+    assert_eq!(store.thread_of(keys[1]).await.prompts[0].delivery, Delivery::Sending);
 }
 
 #[tokio::test]
-async fn a_paused_follow_up_holds_those_behind_it() {
+async fn a_paused_follow_up_blocks_those_behind_it() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     store.follow_up(row.key, "first", at(1)).await;
     queue(&store, &[row.key], QueueChange::Pause).await;
     let second = store.follow_up(row.key, "second", at(2)).await;
-    assert_eq!(store.in_line().await, []);
-    assert_eq!(store.turn(second, at(3)).await, SendPermit::Behind);
+    assert_eq!(store.queued_prompts().await, []);
+    assert_eq!(store.permit(second, at(3)).await, SendPermit::Blocked);
     let row = store.job(row.key).await.expect("read").expect("there");
-    assert_eq!(row.undelivered, Some(DeliveryKind::Queued), "queued is more pressing than paused");
+    assert_eq!(row.undelivered, Some(DeliveryKind::Queued), "queued is more urgent than paused");
 }
 
 #[tokio::test]
-async fn sending_a_paused_prompt_after_all_releases_it() {
+async fn sending_a_paused_prompt_resumes_it() {
     let store = memory();
     let keys = batch(&store, &["a"]).await;
     queue(&store, &keys, QueueChange::Pause).await;
-    let prompt = store.told(keys[0]).await.prompts[0].id;
+    let prompt = store.thread_of(keys[0]).await.prompts[0].id;
     let row = store.requeue(prompt, Some("a, edited"), at(2)).await.expect("queued");
     assert_eq!((row.undelivered, row.title.as_str()), (Some(DeliveryKind::Queued), "a, edited"));
-    assert!(matches!(store.turn(prompt, at(3)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(prompt, at(3)).await, SendPermit::Go { .. }));
 }
 
 #[tokio::test]
-async fn new_jobs_move_past_their_neighbours_and_several_keep_their_order() {
+async fn moving_several_new_jobs_keeps_their_order() {
     let store = memory();
     let keys = batch(&store, &["a", "b", "c", "d", "e"]).await;
     let rows = queue(&store, &[keys[2]], QueueChange::Up).await;
-    assert_eq!(line_up(&store).await, ["a", "c", "b", "d", "e"]);
+    assert_eq!(first_lines(&store).await, ["a", "c", "b", "d", "e"]);
     let mut moved: Vec<(JobKey, Option<i64>)> = rows.iter().map(|row| (row.key, row.queue_position)).collect();
     moved.sort_unstable();
     assert!(
         matches!(moved[..], [(b, Some(behind)), (c, Some(before))] if b == keys[1] && c == keys[2] && before < behind)
     );
     queue(&store, &[keys[1], keys[3]], QueueChange::Up).await;
-    assert_eq!(line_up(&store).await, ["a", "b", "d", "c", "e"]);
+    assert_eq!(first_lines(&store).await, ["a", "b", "d", "c", "e"]);
     for _ in 0..3 {
         queue(&store, &[keys[1], keys[3]], QueueChange::Up).await;
     }
-    assert_eq!(line_up(&store).await, ["b", "d", "a", "c", "e"]);
+    assert_eq!(first_lines(&store).await, ["b", "d", "a", "c", "e"]);
     for _ in 0..9 {
         queue(&store, &[keys[1], keys[3]], QueueChange::Down).await;
     }
-    assert_eq!(line_up(&store).await, ["a", "c", "e", "b", "d"]);
+    assert_eq!(first_lines(&store).await, ["a", "c", "e", "b", "d"]);
     assert_eq!(queue(&store, &[keys[3]], QueueChange::Down).await, [], "the last one stays the last");
     batch(&store, &["f"]).await;
-    assert_eq!(line_up(&store).await, ["a", "c", "e", "b", "d", "f"], "a new one is behind all");
+    assert_eq!(first_lines(&store).await, ["a", "c", "e", "b", "d", "f"], "a new one is last");
 }
 
 #[tokio::test]
-async fn a_prompt_that_waits_for_the_limit_keeps_its_place() {
+async fn a_prompt_that_waits_for_the_limit_keeps_its_position() {
     let store = memory();
     let keys = batch(&store, &["a", "b"]).await;
     queue(&store, &[keys[1]], QueueChange::Up).await;
-    let prompt = store.told(keys[1]).await.prompts[0].id;
-    store.turn(prompt, at(1)).await;
+    let prompt = store.thread_of(keys[1]).await.prompts[0].id;
+    store.permit(prompt, at(1)).await;
     store
-        .end(prompt, SendOutcome::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(0) }, at(2))
+        .finish(prompt, SendOutcome::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(0) }, at(2))
         .await;
-    assert_eq!(line_up(&store).await, ["b", "a"]);
+    assert_eq!(first_lines(&store).await, ["b", "a"]);
 }
 
 #[tokio::test]
-async fn what_is_removed_is_never_sent_and_kept_as_discarded() {
+async fn a_removed_prompt_is_never_sent_and_stays_as_discarded() {
     let store = memory();
     let keys = batch(&store, &["a", "b"]).await;
     queue(&store, &[keys[0]], QueueChange::Pause).await;
     let removed = store.remove_from_queue(&[keys[0]], at(1)).await.expect("removed");
     let row = &removed.rows[0];
     assert_eq!((row.dismissed, row.undelivered, row.queue_position), (false, Some(DeliveryKind::Discarded), None));
-    let prompt = &store.told(keys[0]).await.prompts[0];
+    let prompt = &store.thread_of(keys[0]).await.prompts[0];
     let from = Some(DeliveryKind::Paused);
     assert_eq!((prompt.delivery.clone(), prompt.text.as_str()), (Delivery::Discarded { from }, "a"));
-    assert_eq!(store.turn(prompt.id, at(2)).await, SendPermit::Taken);
-    assert_eq!(line_up(&store).await, ["b"]);
+    assert_eq!(store.permit(prompt.id, at(2)).await, SendPermit::Taken);
+    assert_eq!(first_lines(&store).await, ["b"]);
 
     let kept = store.accepted("j1", Status::Active, at(3)).await;
     store.follow_up(kept.key, "one", at(4)).await;
@@ -158,19 +158,19 @@ async fn what_is_removed_is_never_sent_and_kept_as_discarded() {
 }
 
 #[tokio::test]
-async fn a_removed_prompt_is_put_back_at_its_place_with_what_it_waits_for() {
+async fn a_removed_prompt_is_restored_at_its_position_with_its_wait() {
     let store = memory();
     let keys = batch(&store, &["a", "b", "c"]).await;
     queue(&store, &[keys[2]], QueueChange::Up).await;
     queue(&store, &[keys[0]], QueueChange::Pause).await;
-    let limited = store.told(keys[1]).await.prompts[0].id;
-    store.turn(limited, at(2)).await;
+    let limited = store.thread_of(keys[1]).await.prompts[0].id;
+    store.permit(limited, at(2)).await;
     store
-        .end(limited, SendOutcome::Limited { wait: Wait { until: at(900), is_estimate: false }, at: at(3) }, at(3))
+        .finish(limited, SendOutcome::Limited { wait: Wait { until: at(900), is_estimate: false }, at: at(3) }, at(3))
         .await;
     let before: Vec<_> =
         store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.queue_position, row.group())).collect();
-    let prompts = store.told(keys[1]).await.prompts;
+    let prompts = store.thread_of(keys[1]).await.prompts;
     let removed = store.remove_from_queue(&keys, at(4)).await.expect("removed");
     assert_eq!(removed.prompts.len(), 3);
     assert!(removed.rows.iter().all(|row| row.group() == JobGroup::Done && row.undelivered_at == Some(at(4))));
@@ -178,33 +178,33 @@ async fn a_removed_prompt_is_put_back_at_its_place_with_what_it_waits_for() {
     let after: Vec<_> =
         store.jobs(&scope()).await.expect("rows").into_iter().map(|row| (row.queue_position, row.group())).collect();
     assert_eq!(before, after);
-    assert_eq!(store.told(keys[1]).await.prompts, prompts, "until when it waits, and since when");
-    assert_eq!(store.told(keys[0]).await.prompts[0].delivery, Delivery::Paused);
-    assert!(matches!(store.restore_prompts(&removed.prompts).await, Err(StoreError::MovedOn)), "only once");
+    assert_eq!(store.thread_of(keys[1]).await.prompts, prompts, "with its wait and its times");
+    assert_eq!(store.thread_of(keys[0]).await.prompts[0].delivery, Delivery::Paused);
+    assert!(matches!(store.restore_prompts(&removed.prompts).await, Err(StoreError::StateChanged)), "only once");
 }
 
 #[tokio::test]
-async fn a_removed_follow_up_is_not_put_back_behind_a_later_one_that_went_out() {
+async fn a_removed_follow_up_is_not_restored_behind_a_later_sent_one() {
     let store = memory();
     let job = store.accepted("j1", Status::Active, at(0)).await;
     let first = store.follow_up(job.key, "first", at(1)).await;
     let removed = store.remove_from_queue(&[job.key], at(2)).await.expect("removed");
     let second = store.follow_up(job.key, "second", at(3)).await;
-    store.turn(second, at(4)).await;
-    assert!(matches!(store.restore_prompts(&removed.prompts).await, Err(StoreError::MovedOn)));
-    assert_eq!(store.turn(first, at(5)).await, SendPermit::Taken, "it is still discarded");
+    store.permit(second, at(4)).await;
+    assert!(matches!(store.restore_prompts(&removed.prompts).await, Err(StoreError::StateChanged)));
+    assert_eq!(store.permit(first, at(5)).await, SendPermit::Taken, "it is still discarded");
 }
 
 #[tokio::test]
 async fn a_prompt_that_is_being_sent_is_not_removed() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
+    store.permit(prompt, at(1)).await;
     assert_eq!(store.remove_from_queue(&[row.key], at(2)).await.expect("nothing"), Discarded::default());
 }
 
 #[tokio::test]
-async fn changing_the_line_leaves_jobs_without_a_queued_prompt_and_unknown_jobs_undo_all() {
+async fn changing_the_queue_skips_jobs_without_a_queued_prompt_and_fails_for_unknown_jobs() {
     let store = memory();
     let keys = batch(&store, &["a"]).await;
     let done = store.accepted("j1", Status::Completed, at(0)).await;
@@ -214,11 +214,11 @@ async fn changing_the_line_leaves_jobs_without_a_queued_prompt_and_unknown_jobs_
     }
     let refused = store.change_queue(&[keys[0], JobKey(99)], QueueChange::Pause, at(1)).await;
     assert!(matches!(refused, Err(StoreError::NoSuchJob)));
-    assert_eq!(line_up(&store).await, ["a"]);
+    assert_eq!(first_lines(&store).await, ["a"]);
 }
 
 #[tokio::test]
-async fn a_store_of_the_first_schema_keeps_its_line_and_its_drafts() {
+async fn a_store_of_the_first_schema_keeps_its_queue_and_its_drafts() {
     let folder = tempdir().expect("a folder");
     {
         let db = Connection::open(folder.path().join("docdeck.db")).expect("a file");
@@ -235,47 +235,47 @@ async fn a_store_of_the_first_schema_keeps_its_line_and_its_drafts() {
         .expect("filled");
     }
     let store = open(folder.path());
-    assert_eq!(line_up(&store).await, ["two", "one"]);
+    assert_eq!(first_lines(&store).await, ["two", "one"]);
     let rows = store.jobs(&scope()).await.expect("rows");
     assert_eq!(rows.iter().map(|row| row.queue_position).collect::<Vec<_>>(), [Some(6), Some(5), None]);
     assert!(rows.iter().all(|row| !row.has_own_title && row.tags.is_empty() && row.note.is_none()));
-    store.save_draft(&scope(), DraftSlot::Batch, "many", at(0)).await.expect("kept");
+    store.save_draft(&scope(), DraftSlot::Batch, "many", at(0)).await.expect("stored");
     let drafts = store.drafts(&scope()).await.expect("drafts").into_iter().map(|draft| (draft.slot, draft.text));
     let expected = [(DraftSlot::NewJob, "typed"), (DraftSlot::FollowUp(JobKey(3)), "more"), (DraftSlot::Batch, "many")];
     assert_eq!(drafts.collect::<Vec<_>>(), expected.map(|(slot, text)| (slot, text.to_owned())));
 }
 
 #[tokio::test]
-async fn one_prompt_is_paused_alone_and_only_while_it_is_queued() {
+async fn a_single_prompt_can_be_paused_only_while_it_is_queued() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let (first, second) =
         (store.follow_up(row.key, "First", at(1)).await, store.follow_up(row.key, "Second", at(2)).await);
     let paused = store.pause_prompt(second, at(1)).await.expect("written").expect("was queued");
     assert!(paused.revision > row.revision);
-    let states: Vec<DeliveryKind> = store.told(row.key).await.prompts.iter().map(|p| p.delivery.kind()).collect();
+    let states: Vec<DeliveryKind> = store.thread_of(row.key).await.prompts.iter().map(|p| p.delivery.kind()).collect();
     assert_eq!(states, [DeliveryKind::Accepted, DeliveryKind::Queued, DeliveryKind::Paused]);
-    assert!(matches!(store.turn(first, at(3)).await, SendPermit::Go { .. }));
-    assert_eq!(store.pause_prompt(first, at(1)).await.expect("read"), None, "it is on its way");
+    assert!(matches!(store.permit(first, at(3)).await, SendPermit::Go { .. }));
+    assert_eq!(store.pause_prompt(first, at(1)).await.expect("read"), None, "it is being sent");
 }
 
 #[tokio::test]
-async fn known_are_prompts_that_wait_and_those_that_went_out_lately() {
+async fn recent_prompts_are_queued_or_sent_lately() {
     let store = memory();
     store.accepted("old", Status::Active, at(0)).await;
     store.accepted("new", Status::Active, at(100)).await;
     let (lost, _) = store.new_job("Lost", at(0)).await;
-    store.turn(lost, at(100)).await;
-    store.end(lost, SendOutcome::Unconfirmed(line("?")), at(101)).await;
+    store.permit(lost, at(100)).await;
+    store.finish(lost, SendOutcome::Unconfirmed(line("?")), at(101)).await;
     let (refused, _) = store.new_job("Refused", at(100)).await;
-    store.turn(refused, at(100)).await;
-    store.end(refused, SendOutcome::Rejected(line("no")), at(101)).await;
+    store.permit(refused, at(100)).await;
+    store.finish(refused, SendOutcome::Rejected(line("no")), at(101)).await;
     let (waits, _) = store.new_job("Waits", at(0)).await;
     store.pause_prompt(waits, at(1)).await.expect("paused");
-    let known = store.known_prompts(&scope(), at(50)).await.expect("read");
-    let told: Vec<(&str, DeliveryKind)> = known.iter().map(|known| (known.text.as_str(), known.state)).collect();
+    let known = store.recent_prompts(&scope(), at(50)).await.expect("read");
+    let recent: Vec<(&str, DeliveryKind)> = known.iter().map(|known| (known.text.as_str(), known.state)).collect();
     assert_eq!(
-        told,
+        recent,
         [
             ("Prompt of new", DeliveryKind::Accepted),
             ("Lost", DeliveryKind::Unconfirmed),

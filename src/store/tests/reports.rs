@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
-use crate::model::report::{Merge, Recalled, Report};
+use crate::model::report::{Report, ReportMerge, StoredReport};
 use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
 use crate::store::{ReportAnswer, loading, schema};
 use proptest::prelude::*;
@@ -26,16 +26,16 @@ pub(super) fn page(rows: &[(&str, Counts)], total: i64) -> ViewsPage {
 }
 
 pub(super) fn part(number: u32, answer: ViewsPage, complete: bool, seconds: i64) -> ReportAnswer {
-    ReportAnswer { range: week(), number, answer, complete, as_of: at(seconds), since: None }
+    ReportAnswer { range: week(), number, answer, complete, as_of: at(seconds), restarted_at: None }
 }
 
 impl Store {
-    pub(super) async fn absorbs(&self, part: ReportAnswer) -> bool {
+    pub(super) async fn absorb(&self, part: ReportAnswer) -> bool {
         self.absorb_answer(&scope(), part).await.expect("written")
     }
 
-    async fn recalled(&self, range: DateRange) -> Recalled {
-        self.recall_views(&scope(), range).await.expect("read")
+    async fn cached(&self, range: DateRange) -> StoredReport {
+        self.cached_report(&scope(), range).await.expect("read")
     }
 
     pub(super) async fn count(&self, table: &'static str) -> u32 {
@@ -45,20 +45,20 @@ impl Store {
 }
 
 #[tokio::test]
-async fn answers_are_taken_in_by_the_rule_of_the_model() {
+async fn answers_are_merged_by_the_rules_of_the_model() {
     let store = memory();
     let odd = Counts { human: Count::Odd(line("12.5")), ai: Count::Missing, total: Count::Known(-3) };
     let first = page(&[("/a", counts(9, 1)), ("/b ü\"", odd.clone()), ("/d", counts(2, 2)), ("", odd)], 30);
     let second = page(&[("/d", counts(3, 2)), ("/c", counts(i64::MAX, 0)), ("/c", counts(1, 1))], 31);
-    let mut report = Report::begin(week(), first.clone(), false, at(20));
-    assert!(store.absorbs(part(1, first, false, 20)).await);
-    let recalled = store.recalled(week()).await;
-    assert_eq!((recalled.report.as_deref(), recalled.broken_off), (Some(&report), Some(1)));
-    report.absorb(second.clone(), true, at(10));
-    assert!(store.absorbs(part(2, second, true, 10)).await);
-    let recalled = store.recalled(week()).await;
-    assert_eq!((recalled.report.as_deref(), recalled.broken_off), (Some(&report), None));
-    assert_eq!((report.moved, report.rows.len(), recalled.last_time), (2, 5, Some(2)));
+    let mut report = Report::from_first_answer(week(), first.clone(), false, at(20));
+    assert!(store.absorb(part(1, first, false, 20)).await);
+    let recalled = store.cached(week()).await;
+    assert_eq!((recalled.report.as_deref(), recalled.interrupted_after), (Some(&report), Some(1)));
+    report.add_answer(second.clone(), true, at(10));
+    assert!(store.absorb(part(2, second, true, 10)).await);
+    let recalled = store.cached(week()).await;
+    assert_eq!((recalled.report.as_deref(), recalled.interrupted_after), (Some(&report), None));
+    assert_eq!((report.duplicates, report.rows.len(), recalled.last_time), (2, 5, Some(2)));
 }
 
 #[tokio::test]
@@ -74,32 +74,34 @@ async fn counts_with_a_fraction_are_stored_without_loss() {
         totals: counts(["12.5", "1e-9", "1.7976931348623157"]),
         ..page(&[("/a", tenths), ("/b", large)], 1)
     };
-    let report = Report::begin(week(), page.clone(), true, at(0));
-    assert!(store.absorbs(part(1, page, true, 0)).await);
-    assert_eq!(store.recalled(week()).await.report.as_deref(), Some(&report));
+    let report = Report::from_first_answer(week(), page.clone(), true, at(0));
+    assert!(store.absorb(part(1, page, true, 0)).await);
+    assert_eq!(store.cached(week()).await.report.as_deref(), Some(&report));
     let row: (Option<i64>, Option<String>) = store
         .raw(|db| {
-            db.query_row("SELECT total, odd FROM views_row WHERE place = 1", [], |row| Ok((row.get(0)?, row.get(1)?)))
-                .expect("a row")
+            db.query_row("SELECT total, raw_counts FROM views_row WHERE position = 1", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .expect("a row")
         })
         .await;
     assert_eq!(row, (None, Some("[4503599627370495.5,12,9007199254740991]".to_owned())), "12.0 is written as 12");
 }
 
 #[tokio::test]
-async fn a_whole_report_stands_until_another_is_whole_and_then_leaves_nothing_behind() {
+async fn a_complete_report_stays_until_the_next_one_is_complete() {
     let store = memory();
-    store.absorbs(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(1, 0))], 3), true, 0)).await;
-    store.absorbs(part(1, page(&[("/a", counts(2, 2))], 9), false, 50)).await;
-    let recalled = store.recalled(week()).await;
+    store.absorb(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(1, 0))], 3), true, 0)).await;
+    store.absorb(part(1, page(&[("/a", counts(2, 2))], 9), false, 50)).await;
+    let recalled = store.cached(week()).await;
     let Some(report) = recalled.report else { panic!("there is a report") };
     assert_eq!((report.complete, report.rows.len(), report.as_of), (true, 2, at(0)));
-    assert_eq!((recalled.broken_off, recalled.last_time), (Some(1), Some(1)));
-    store.absorbs(part(2, page(&[("/c", counts(5, 0))], 9), true, 51)).await;
-    let recalled = store.recalled(week()).await;
+    assert_eq!((recalled.interrupted_after, recalled.last_time), (Some(1), Some(1)));
+    store.absorb(part(2, page(&[("/c", counts(5, 0))], 9), true, 51)).await;
+    let recalled = store.cached(week()).await;
     let report = recalled.report.expect("a report");
     let paths: Vec<&str> = report.rows.iter().map(|row| row.path.as_str()).collect();
-    assert_eq!((paths, report.as_of, recalled.broken_off), (vec!["/a", "/c"], at(50), None));
+    assert_eq!((paths, report.as_of, recalled.interrupted_after), (vec!["/a", "/c"], at(50), None));
     assert_eq!((store.count("views_report").await, store.count("views_row").await), (1, 2));
 }
 
@@ -107,15 +109,15 @@ async fn a_whole_report_stands_until_another_is_whole_and_then_leaves_nothing_be
 async fn an_answer_that_is_not_the_next_one_changes_nothing() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
-    assert!(!store.absorbs(part(2, rows("/b"), true, 0)).await);
-    assert!(!store.absorbs(part(0, rows("/b"), true, 0)).await);
-    assert_eq!(store.recalled(week()).await, Recalled::default());
-    assert!(store.absorbs(part(1, rows("/a"), false, 0)).await);
+    assert!(!store.absorb(part(2, rows("/b"), true, 0)).await);
+    assert!(!store.absorb(part(0, rows("/b"), true, 0)).await);
+    assert_eq!(store.cached(week()).await, StoredReport::default());
+    assert!(store.absorb(part(1, rows("/a"), false, 0)).await);
     // Another instance loads the same range.
-    assert!(!store.absorbs(part(1, rows("/a"), false, 1)).await);
-    assert!(!store.absorbs(part(3, rows("/c"), true, 1)).await);
-    let recalled = store.recalled(week()).await;
-    assert_eq!(recalled.report.map(|report| (report.answers, report.moved, report.rows.len())), Some((1, 0, 1)));
+    assert!(!store.absorb(part(1, rows("/a"), false, 1)).await);
+    assert!(!store.absorb(part(3, rows("/c"), true, 1)).await);
+    let recalled = store.cached(week()).await;
+    assert_eq!(recalled.report.map(|report| (report.answers, report.duplicates, report.rows.len())), Some((1, 0, 1)));
 }
 
 #[tokio::test]
@@ -126,51 +128,51 @@ async fn an_answer_is_in_the_cache_and_in_the_report_or_in_neither() {
         let query = ViewsQuery { range: week(), limit: LIMIT_MAX, page: number };
         store.cached_views(&scope(), query).await.expect("read")
     };
-    assert!(store.keep_and_absorb(&scope(), part(1, rows("/b"), false, 1), None).await.expect("written"));
+    assert!(store.cache_and_absorb(&scope(), part(1, rows("/b"), false, 1), None).await.expect("written"));
     assert_eq!(cached(1).await, Some(Timed { value: rows("/b"), as_of: at(1) }));
-    let before = store.recalled(week()).await;
+    let before = store.cached(week()).await;
     assert_eq!(before.report.as_ref().map(|report| (report.answers, report.rows.len())), Some((1, 2)));
     assert_eq!(before.totals, Some(Timed { value: counts(9, 0), as_of: at(1) }));
-    // The last thing that is written of an answer fails.
+    // Makes the last statement of a transaction fail.
     let stop = "CREATE TRIGGER stop BEFORE INSERT ON views_row BEGIN SELECT RAISE(ABORT, 'stop'); END";
     store.raw(|db| db.execute_batch(stop).expect("made")).await;
-    store.keep_and_absorb(&scope(), part(2, rows("/c"), true, 2), None).await.expect_err("stopped");
-    assert_eq!((cached(2).await, store.recalled(week()).await), (None, before));
+    store.cache_and_absorb(&scope(), part(2, rows("/c"), true, 2), None).await.expect_err("stopped");
+    assert_eq!((cached(2).await, store.cached(week()).await), (None, before));
     assert_eq!((store.count("views_path").await, store.count("views_report").await), (0, 0));
     store.raw(|db| db.execute_batch("DROP TRIGGER stop").expect("gone")).await;
-    assert!(store.keep_and_absorb(&scope(), part(2, rows("/c"), true, 2), None).await.expect("written"));
-    let whole = store.recalled(week()).await.report.expect("a report");
-    assert_eq!((whole.complete, whole.answers, whole.moved, whole.rows.len()), (true, 2, 1, 3));
+    assert!(store.cache_and_absorb(&scope(), part(2, rows("/c"), true, 2), None).await.expect("written"));
+    let whole = store.cached(week()).await.report.expect("a report");
+    assert_eq!((whole.complete, whole.answers, whole.duplicates, whole.rows.len()), (true, 2, 1, 3));
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_the_next_one_ends_in_the_cache_alone() {
+async fn an_answer_that_is_not_the_next_one_is_only_cached() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(2, 2))], 9);
     let keeps = async |number, path: &str| {
         let answer = rows(path);
         let taken =
-            store.keep_and_absorb(&scope(), part(number, answer.clone(), false, 5), None).await.expect("written");
+            store.cache_and_absorb(&scope(), part(number, answer.clone(), false, 5), None).await.expect("written");
         let query = ViewsQuery { range: week(), limit: LIMIT_MAX, page: number };
         let cached = store.cached_views(&scope(), query).await.expect("read").map(|cached| cached.value);
         assert_eq!(cached, Some(answer));
         taken
     };
     assert!(!keeps(2, "/b").await, "the second comes first");
-    assert_eq!(store.recalled(week()).await.report, None);
+    assert_eq!(store.cached(week()).await.report, None);
     assert!(keeps(1, "/a").await);
     assert!(!keeps(1, "/c").await && !keeps(3, "/c").await);
-    let known = store.recalled(week()).await.report.expect("a report");
+    let known = store.cached(week()).await.report.expect("a report");
     assert_eq!((known.answers, known.rows.len(), known.rows[0].path.as_str()), (1, 1, "/a"));
 }
 
-/// A path in an order that is neither theirs nor that of the numbers.
+/// A path that is sorted neither alphabetically nor by number.
 fn mixed(n: u32, of: u32) -> String {
     format!("/{}/{}", n * 7 % 10, n * 1_237 % of)
 }
 
 #[tokio::test]
-async fn thousands_of_rows_are_filed_in_the_services_order_whether_their_paths_are_new_or_known() {
+async fn thousands_of_rows_are_stored_in_the_services_order_with_new_and_known_paths() {
     let store = memory();
     let of_range = |number: u32, range, first: u32, rows: u32| {
         let paths: Vec<String> = (first..first + rows).map(|n| mixed(n, 4_001)).collect();
@@ -179,16 +181,16 @@ async fn thousands_of_rows_are_filed_in_the_services_order_whether_their_paths_a
         ReportAnswer { range, ..part(number, page(&rows, 9), number == 2, 5) }
     };
     let other = range("2026-10-01", "2026-10-31");
-    // Of the second range half of the paths are known, between others.
+    // Half of the second range's paths are known.
     for (range, first) in [(week(), 0), (other, 1_200)] {
         let answers = [of_range(1, range, first, 1_100), of_range(2, range, first + 1_090, 1_101)];
-        let mut report = Report::begin(range, answers[0].answer.clone(), false, at(5));
-        report.absorb(answers[1].answer.clone(), true, at(5));
+        let mut report = Report::from_first_answer(range, answers[0].answer.clone(), false, at(5));
+        report.add_answer(answers[1].answer.clone(), true, at(5));
         for answer in answers {
-            assert!(store.absorbs(answer).await);
+            assert!(store.absorb(answer).await);
         }
-        let known = store.recalled(range).await.report.expect("a report");
-        assert_eq!((known.rows.len(), known.moved), (2_191, 10));
+        let known = store.cached(range).await.report.expect("a report");
+        assert_eq!((known.rows.len(), known.duplicates), (2_191, 10));
         assert!(*known == report, "the same rows in the same order");
     }
     let paths: std::collections::HashSet<String> = (0..3_391).map(|n| mixed(n, 4_001)).collect();
@@ -197,43 +199,45 @@ async fn thousands_of_rows_are_filed_in_the_services_order_whether_their_paths_a
 }
 
 #[tokio::test]
-async fn an_answer_that_somebody_spoilt_does_not_pass_for_rows_that_are_missing_and_is_loaded_anew() {
+async fn a_corrupt_answer_makes_the_report_unknown_and_it_is_loaded_again() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
-    store.absorbs(part(1, rows("/a"), false, 0)).await;
-    store.absorbs(ReportAnswer { range: range("2026-10-01", "2026-10-31"), ..part(1, rows("/o"), false, 0) }).await;
-    store.raw(|db| db.execute("UPDATE views_part SET answer = 'no JSON' WHERE loading = 1", []).expect("spoilt")).await;
-    assert!(!store.absorbs(part(2, rows("/b"), true, 1)).await, "not whole");
+    store.absorb(part(1, rows("/a"), false, 0)).await;
+    store.absorb(ReportAnswer { range: range("2026-10-01", "2026-10-31"), ..part(1, rows("/o"), false, 0) }).await;
+    store
+        .raw(|db| db.execute("UPDATE views_part SET answer = 'no JSON' WHERE loading = 1", []).expect("corrupted"))
+        .await;
+    assert!(!store.absorb(part(2, rows("/b"), true, 1)).await, "not complete");
     assert_eq!(store.unfinished_report(&scope(), week()).await.expect("read"), None);
-    assert_eq!(store.recalled(week()).await.report, None);
-    assert_eq!(store.kept_views(&scope()).await.expect("read").ranges.len(), 1, "the other one");
-    assert!(store.absorbs(part(1, rows("/a"), false, 2)).await);
-    assert!(store.absorbs(part(2, rows("/b"), true, 3)).await);
-    assert_eq!(store.recalled(week()).await.report.map(|report| report.rows.len()), Some(2));
+    assert_eq!(store.cached(week()).await.report, None);
+    assert_eq!(store.cached_ranges(&scope()).await.expect("read").ranges.len(), 1, "the other one");
+    assert!(store.absorb(part(1, rows("/a"), false, 2)).await);
+    assert!(store.absorb(part(2, rows("/b"), true, 3)).await);
+    assert_eq!(store.cached(week()).await.report.map(|report| report.rows.len()), Some(2));
 }
 
 #[tokio::test]
-async fn an_answer_of_a_load_that_another_instance_has_begun_anew_is_not_taken_in() {
+async fn an_answer_of_a_load_that_another_instance_restarted_is_ignored() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
-    let old = Arc::new(Merge::of(Report::begin(week(), rows("/old"), false, at(0))));
-    store.absorbs(part(1, rows("/old"), false, 0)).await;
+    let old = Arc::new(ReportMerge::of(Report::from_first_answer(week(), rows("/old"), false, at(0))));
+    store.absorb(part(1, rows("/old"), false, 0)).await;
     store.drop_unfinished(&scope(), week()).await.expect("dropped");
-    let anew = |number, path, complete| ReportAnswer {
-        since: Some(at(5) + chrono::TimeDelta::microseconds(7)),
+    let answer = |number, path, complete| ReportAnswer {
+        restarted_at: Some(at(5) + chrono::TimeDelta::microseconds(7)),
         ..part(number, rows(path), complete, 6)
     };
-    assert!(store.absorbs(anew(1, "/new", false)).await);
-    let late = store.keep_and_absorb(&scope(), part(2, rows("/b"), true, 1), Some(old)).await.expect("kept");
+    assert!(store.absorb(answer(1, "/new", false)).await);
+    let late = store.cache_and_absorb(&scope(), part(2, rows("/b"), true, 1), Some(old)).await.expect("stored");
     assert!(!late);
-    assert!(store.absorbs(anew(2, "/b", true)).await);
-    let whole = store.recalled(week()).await.report.expect("a report");
+    assert!(store.absorb(answer(2, "/b", true)).await);
+    let whole = store.cached(week()).await.report.expect("a report");
     let paths: Vec<&str> = whole.rows.iter().map(|row| row.path.as_str()).collect();
     assert_eq!(paths, ["/new", "/b"]);
 }
 
 #[test]
-fn what_a_docdeck_of_before_was_loading_goes_on_from_there() {
+fn the_migration_keeps_an_unfinished_report() {
     let mut db = rusqlite::Connection::open_in_memory().expect("a database");
     for (number, sql) in (1..).zip(&schema::MIGRATIONS[..6]) {
         db.execute_batch(sql).expect("migrated");
@@ -253,9 +257,9 @@ fn what_a_docdeck_of_before_was_loading_goes_on_from_there() {
     .expect("a load that was broken off");
     schema::migrate(&mut db).expect("migrated");
     let loading = loading::find(&db, 1, week()).expect("read").expect("there");
-    let report = loading::merged(&db, week(), &loading).expect("read").expect("rows");
-    assert_eq!((loading.since, report.answers, report.complete), (Time::from_timestamp(6, 0), 2, false));
-    assert_eq!(report.moved, 1);
+    let report = loading::merge_parts(&db, week(), &loading).expect("read").expect("rows");
+    assert_eq!((loading.restarted_at, report.answers, report.complete), (Time::from_timestamp(6, 0), 2, false));
+    assert_eq!(report.duplicates, 1);
     let odd = |text: &str| Count::Odd(line(text));
     assert_eq!(report.totals, Counts { human: Count::Known(9), ai: odd("x"), total: Count::Missing });
     let rows: Vec<(&str, Counts)> = report.rows.iter().map(|row| (row.path.as_str(), row.counts.clone())).collect();
@@ -270,44 +274,47 @@ fn what_a_docdeck_of_before_was_loading_goes_on_from_there() {
     ];
     assert_eq!(rows, expected);
     let october = loading::find(&db, 1, range("2026-10-01", "2026-10-31")).expect("read").expect("there");
-    let october = loading::merged(&db, week(), &october).expect("read").expect("an answer without rows");
+    let october = loading::merge_parts(&db, week(), &october).expect("read").expect("an answer without rows");
     assert_eq!((october.rows.len(), october.totals), (0, Counts::default()));
     let left = "SELECT (SELECT count(*) FROM views_row), (SELECT group_concat(id) FROM views_report)";
     let left: (u32, String) = db.query_row(left, [], |row| Ok((row.get(0)?, row.get(1)?))).expect("read");
-    assert_eq!(left, (1, "6".to_owned()), "the whole one stays");
+    assert_eq!(left, (1, "6".to_owned()), "the complete one stays");
 }
 
 #[tokio::test]
-async fn what_is_being_loaded_can_be_dropped_and_what_is_whole_stays() {
+async fn dropping_an_unfinished_report_keeps_the_complete_one() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     store.drop_unfinished(&scope(), week()).await.expect("nothing to drop");
-    store.absorbs(part(1, rows("/a"), true, 0)).await;
-    store.absorbs(ReportAnswer { since: Some(at(5)), ..part(1, rows("/b"), false, 6) }).await;
+    store.absorb(part(1, rows("/a"), true, 0)).await;
+    store.absorb(ReportAnswer { restarted_at: Some(at(5)), ..part(1, rows("/b"), false, 6) }).await;
     let unfinished = store.unfinished_report(&scope(), week()).await.expect("read").expect("there");
-    assert_eq!((unfinished.since, unfinished.report.answers, unfinished.report.complete), (Some(at(5)), 1, false));
+    assert_eq!(
+        (unfinished.restarted_at, unfinished.report.answers, unfinished.report.complete),
+        (Some(at(5)), 1, false)
+    );
     store.drop_unfinished(&scope(), week()).await.expect("dropped");
     assert_eq!(store.unfinished_report(&scope(), week()).await.expect("read"), None);
-    let recalled = store.recalled(week()).await;
-    assert_eq!((recalled.report.map(|report| report.complete), recalled.broken_off), (Some(true), None));
+    let recalled = store.cached(week()).await;
+    assert_eq!((recalled.report.map(|report| report.complete), recalled.interrupted_after), (Some(true), None));
 }
 
 #[tokio::test]
-async fn a_load_goes_on_after_a_restart_and_belongs_to_its_project() {
+async fn a_load_continues_after_a_restart_and_belongs_to_its_project() {
     let folder = tempfile::tempdir().expect("a folder");
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let store = open(folder.path());
-    store.absorbs(part(1, rows("/a"), false, 0)).await;
+    store.absorb(part(1, rows("/a"), false, 0)).await;
     store.close().await;
     let store = open(folder.path());
-    assert!(store.absorbs(part(2, rows("/b"), true, 1)).await);
-    assert_eq!(store.recalled(week()).await.report.map(|report| report.rows.len()), Some(2));
+    assert!(store.absorb(part(2, rows("/b"), true, 1)).await);
+    assert_eq!(store.cached(week()).await.report.map(|report| report.rows.len()), Some(2));
     let other = Scope { project: "other".to_owned(), ..scope() };
-    assert_eq!(store.recall_views(&other, week()).await.expect("read"), Recalled::default());
+    assert_eq!(store.cached_report(&other, week()).await.expect("read"), StoredReport::default());
 }
 
 #[tokio::test]
-async fn a_range_that_was_never_loaded_knows_the_one_that_is_most_like_it() {
+async fn for_an_unknown_range_the_most_similar_one_is_returned() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let other = |number, complete| ReportAnswer {
@@ -315,43 +322,43 @@ async fn a_range_that_was_never_loaded_knows_the_one_that_is_most_like_it() {
         ..part(number, rows(&format!("/{number}")), complete, 90)
     };
     let known = async |range| {
-        let known = store.recalled(range).await;
+        let known = store.cached(range).await;
         (known.last_time, known.similar.map(|similar| (similar.range, similar.rows)))
     };
     assert_eq!(known(week()).await, (None, None));
     for number in 1..=3 {
-        store.absorbs(other(number, number == 3)).await;
+        store.absorb(other(number, number == 3)).await;
     }
     let october = Some((range("2026-10-01", "2026-10-31"), 3));
     assert_eq!(known(week()).await, (None, october));
-    store.absorbs(part(1, rows("/a"), false, 100)).await;
-    assert_eq!(known(week()).await, (None, october), "a partial report says nothing");
-    store.absorbs(part(2, rows("/b"), true, 100)).await;
+    store.absorb(part(1, rows("/a"), false, 100)).await;
+    assert_eq!(known(week()).await, (None, october), "a partial report does not count");
+    store.absorb(part(2, rows("/b"), true, 100)).await;
     assert_eq!(known(week()).await, (Some(2), None));
     assert_eq!(known(range("2026-09-01", "2026-09-08")).await, (None, Some((week(), 2))), "about as long");
     assert_eq!(known(range("2026-09-01", "2026-09-30")).await, (None, october), "about as long");
 }
 
 #[tokio::test]
-async fn the_totals_of_a_range_are_those_of_the_last_answer_about_it_whatever_was_asked() {
+async fn the_totals_of_a_range_are_those_of_its_last_answer_of_any_size() {
     let store = memory();
     let query = |range, limit, page| ViewsQuery { range, limit, page };
     let (one, two) = (range("2026-11-19", "2026-11-19"), range("2026-11-20", "2026-11-20"));
-    store.save_views(&scope(), query(week(), 50, 1), &page(&[], 10), at(1)).await.expect("kept");
-    store.save_views(&scope(), query(week(), LIMIT_MAX, 2), &page(&[], 12), at(2)).await.expect("kept");
+    store.save_views(&scope(), query(week(), 50, 1), &page(&[], 10), at(1)).await.expect("stored");
+    store.save_views(&scope(), query(week(), LIMIT_MAX, 2), &page(&[], 12), at(2)).await.expect("stored");
     let odd = Counts { human: Count::Odd(line("1e99")), ai: Count::Missing, total: Count::Known(-1) };
     let strange = ViewsPage { totals: odd.clone(), ..ViewsPage::default() };
-    store.save_views(&scope(), query(two, 1, 1), &strange, at(3)).await.expect("kept");
+    store.save_views(&scope(), query(two, 1, 1), &strange, at(3)).await.expect("stored");
     let known = store.views_totals(&scope(), &[two, one, week()]).await.expect("read");
     let stamped = |value, seconds| Timed { value, as_of: at(seconds) };
     assert_eq!(known, [(two, stamped(odd, 3)), (week(), stamped(counts(12, 0), 2))]);
-    let recalled = store.recalled(week()).await;
-    assert_eq!(recalled, Recalled { totals: Some(stamped(counts(12, 0), 2)), ..Recalled::default() });
+    let recalled = store.cached(week()).await;
+    assert_eq!(recalled, StoredReport { totals: Some(stamped(counts(12, 0), 2)), ..StoredReport::default() });
     let other = Scope { project: "other".to_owned(), ..scope() };
     assert_eq!(store.views_totals(&other, &[week()]).await.expect("read"), []);
 }
 
-/// Any number, and what may come in place of one.
+/// A number, or a value that may be received instead.
 fn any_count() -> impl Strategy<Value = Count> {
     prop_oneof![
         any::<i64>().prop_map(Count::Known),
@@ -364,7 +371,7 @@ fn any_count() -> impl Strategy<Value = Count> {
 
 fn any_answer() -> impl Strategy<Value = ViewsPage> {
     let counts = || (any_count(), any_count(), any_count()).prop_map(|(human, ai, total)| Counts { human, ai, total });
-    // Few paths, so that many come again.
+    // Few different paths, so that many are duplicates.
     let row = ("/[a-e\"ü]{0,2}", counts()).prop_map(|(path, counts)| PageRow { path: line(&path), counts });
     (counts(), proptest::collection::vec(row, 0..12)).prop_map(|(totals, rows)| ViewsPage {
         totals,
@@ -377,26 +384,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_report_on_disk_is_the_one_in_memory_whatever_the_answers_are(
+    fn the_stored_report_equals_the_one_in_memory_for_any_answers(
         answers in proptest::collection::vec((any_answer(), 0_i64..100), 1..6)
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
-            // To the other one what came before is told instead of read.
-            let (store, told) = (memory(), memory());
+            // This store gets the merge so far; the other one has to read it.
+            let (store, with_merge) = (memory(), memory());
             let mut report: Option<Report> = None;
             for (number, (answer, seconds)) in (1..).zip(&answers) {
                 let complete = number as usize == answers.len();
-                let so_far = report.clone().map(Merge::of).map(Arc::new);
+                let so_far = report.clone().map(ReportMerge::of).map(Arc::new);
                 match &mut report {
-                    Some(report) => report.absorb(answer.clone(), complete, at(*seconds)),
-                    None => report = Some(Report::begin(week(), answer.clone(), complete, at(*seconds))),
+                    Some(report) => report.add_answer(answer.clone(), complete, at(*seconds)),
+                    None => report = Some(Report::from_first_answer(week(), answer.clone(), complete, at(*seconds))),
                 }
                 let next = part(number, answer.clone(), complete, *seconds);
-                assert!(told.keep_and_absorb(&scope(), next.clone(), so_far).await.expect("written"));
-                assert!(store.absorbs(next).await);
-                for store in [&store, &told] {
-                    assert_eq!(store.recalled(week()).await.report.as_deref(), report.as_ref());
+                assert!(with_merge.cache_and_absorb(&scope(), next.clone(), so_far).await.expect("written"));
+                assert!(store.absorb(next).await);
+                for store in [&store, &with_merge] {
+                    assert_eq!(store.cached(week()).await.report.as_deref(), report.as_ref());
                 }
             }
         });

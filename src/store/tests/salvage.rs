@@ -1,4 +1,5 @@
-//! Damaged databases: what can be read is recovered, nothing that was recovered is sent by itself, and the damaged file stays.
+//! Damaged databases: what can be read is recovered, no recovered prompt is sent automatically, and the damaged file is
+//! kept.
 
 use super::*;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot};
@@ -17,7 +18,7 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("docdeck.db")
 }
 
-/// A database with prompts in every state, long and short ones, and all that goes with jobs.
+/// A database with prompts in every state, short and long ones, and everything else that belongs to jobs.
 async fn filled(folder: &Path) {
     let store = super::open(folder);
     for n in 0..JOBS {
@@ -25,18 +26,18 @@ async fn filled(folder: &Path) {
         let text = format!("Prompt {n}\n{}", "words ".repeat(if n % 10 == 0 { 1500 } else { 40 }));
         let (prompt, row) = store.new_job(&text, at(n)).await;
         if n % 8 > 0 {
-            // Each in an hour of its own.
+            // Each in a different hour.
             store.take_turn(prompt, "instance-1", at(n), at(n * 4000)).await.expect("an answer");
         }
         let id = format!("job_{n:04}");
         match n % 8 {
             0 | 1 => {}
-            2 => drop(store.end(prompt, SendOutcome::Unconfirmed(line("lost")), at(n)).await),
-            3 => drop(store.end(prompt, SendOutcome::NotSent(line("no network")), at(n)).await),
-            4 => drop(store.end(prompt, SendOutcome::Rejected(line("too vague")), at(n)).await),
+            2 => drop(store.finish(prompt, SendOutcome::Unconfirmed(line("lost")), at(n)).await),
+            3 => drop(store.finish(prompt, SendOutcome::NotSent(line("no network")), at(n)).await),
+            4 => drop(store.finish(prompt, SendOutcome::Rejected(line("too vague")), at(n)).await),
             _ => {
-                store.end(prompt, SendOutcome::Accepted(with_pr(&id, Status::Active, 7)), at(n)).await;
-                store.got(row.key, with_pr(&id, Status::Completed, 7), at(n + 60)).await;
+                store.finish(prompt, SendOutcome::Accepted(with_pr(&id, Status::Active, 7)), at(n)).await;
+                store.apply_job(row.key, with_pr(&id, Status::Completed, 7), at(n + 60)).await;
             }
         }
         if n % 16 == 7 {
@@ -49,16 +50,16 @@ async fn filled(folder: &Path) {
         }
     }
     store.save_draft(&scope(), DraftSlot::NewJob, "Half a thought", at(1)).await.expect("written");
-    store.remember("layout", "wide").await.expect("written");
+    store.set_value("layout", "wide").await.expect("written");
     store.close().await;
 }
 
-/// Every prompt by its text, with where it stands.
+/// Every prompt by its text, with its state and its job's id.
 fn prompts(db: &Connection) -> BTreeMap<String, (DeliveryKind, Option<String>)> {
-    let mut ask = db
-        .prepare("SELECT text, iif(held, 'paused', state), job.id FROM prompt JOIN job ON job.key = prompt.job")
-        .expect("a question");
-    let rows = ask.query_map([], |row| {
+    let mut statement = db
+        .prepare("SELECT text, iif(paused, 'paused', state), job.id FROM prompt JOIN job ON job.key = prompt.job")
+        .expect("a statement");
+    let rows = statement.query_map([], |row| {
         let state = DeliveryKind::parse(&row.get::<_, String>(1)?).expect("a state");
         Ok((row.get(0)?, (state, row.get(2)?)))
     });
@@ -66,8 +67,8 @@ fn prompts(db: &Connection) -> BTreeMap<String, (DeliveryKind, Option<String>)> 
 }
 
 fn drafts(db: &Connection) -> Vec<String> {
-    let mut ask = db.prepare("SELECT text FROM draft ORDER BY text").expect("a question");
-    let rows = ask.query_map([], |row| row.get(0)).expect("rows");
+    let mut statement = db.prepare("SELECT text FROM draft ORDER BY text").expect("a statement");
+    let rows = statement.query_map([], |row| row.get(0)).expect("rows");
     rows.collect::<rusqlite::Result<_>>().expect("texts")
 }
 
@@ -79,14 +80,14 @@ fn recovered(file: &Path) -> (Connection, Recovered) {
     (db, recovered)
 }
 
-/// What holds however much was damaged.
+/// What must be true after any damage.
 fn assert_safe(db: &Connection) {
     schema::check_sound(db, true).expect("sound");
     let mut broken = db.prepare("PRAGMA foreign_key_check").expect("a check");
     assert!(!broken.exists([]).expect("checked"), "a row refers to none");
-    let sent_by_itself = "SELECT count(*) FROM prompt WHERE state = 'sending' OR state = 'queued' AND held = 0";
+    let sent_by_itself = "SELECT count(*) FROM prompt WHERE state = 'sending' OR state = 'queued' AND paused = 0";
     assert_eq!(db.query_row(sent_by_itself, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
-    // Everything can be shown.
+    // Everything can be read.
     for found in crate::store::scopes::all(db).expect("scopes") {
         for row in crate::store::jobs::list(db, &found).expect("rows") {
             crate::store::prompts::thread(db, row.key).expect("a thread");
@@ -96,7 +97,7 @@ fn assert_safe(db: &Connection) {
 }
 
 #[tokio::test]
-async fn everything_is_recovered_of_a_file_without_damage() {
+async fn everything_is_recovered_from_an_undamaged_file() {
     let folder = tempdir().expect("a folder");
     filled(folder.path()).await;
     let before = Connection::open(file(folder.path())).expect("a database");
@@ -113,7 +114,7 @@ async fn everything_is_recovered_of_a_file_without_damage() {
         assert_eq!(new.get(text), Some(&(expected, id.clone())), "{text}");
     }
     assert_eq!(drafts(&before), drafts(&db));
-    for table in ["job", "prompt", "event", "draft", "ledger", "ledger_use", "memory", "job_page", "scope"] {
+    for table in ["job", "prompt", "event", "draft", "ledger", "ledger_use", "key_value", "job_page", "scope"] {
         let count = format!("SELECT count(*) FROM {table}");
         let of = |db: &Connection| db.query_row(&count, [], |row| row.get::<_, i64>(0)).expect("a count");
         assert_eq!(of(&before), of(&db), "{table}");
@@ -126,13 +127,13 @@ async fn everything_is_recovered_of_a_file_without_damage() {
     assert_eq!(recovered, Recovered { jobs, prompts, drafts, unconfirmed, paused: count(DeliveryKind::Queued) });
 }
 
-/// The tables and indexes that the pages of a file belong to; pages that a long row goes on in are of its table.
+/// The type of each page; pages with the rest of a long row have no valid type.
 fn owners(bytes: &[u8]) -> Vec<u8> {
     bytes.chunks(PAGE).enumerate().map(|(n, page)| page[if n == 0 { 100 } else { 0 }]).collect()
 }
 
 #[tokio::test]
-async fn of_a_damaged_page_only_the_rows_in_it_are_lost() {
+async fn only_the_rows_of_a_damaged_page_are_lost() {
     let folder = tempdir().expect("a folder");
     filled(folder.path()).await;
     let bytes = fs::read(file(folder.path())).expect("bytes");
@@ -150,12 +151,12 @@ async fn of_a_damaged_page_only_the_rows_in_it_are_lost() {
         let new = prompts(&db);
         let lost = old.keys().filter(|text| !new.contains_key(*text)).count();
         match kind {
-            // No rows of a table lie there: the schema, pages above others, indexes.
+            // These pages contain no rows of a table: the schema, interior pages, indexes.
             2 | 5 | 10 => assert_eq!(lost, 0, "page {}", n + 1),
             _ if n == 0 => assert_eq!(lost, 0, "the schema"),
             _ => assert!(lost < 30, "page {}: {lost} prompts are lost", n + 1),
         }
-        // A prompt that was accepted never becomes one that goes out again, nor the other way round.
+        // An accepted prompt never becomes one that may be sent again, and vice versa.
         for (text, (state, _)) in &new {
             let Some((was, _)) = old.get(text) else { continue };
             let certain = matches!(state, DeliveryKind::Unconfirmed | DeliveryKind::Paused);
@@ -169,13 +170,13 @@ async fn of_a_damaged_page_only_the_rows_in_it_are_lost() {
 }
 
 #[tokio::test]
-async fn jobs_whose_rows_are_lost_come_back_by_the_index_of_their_ids() {
+async fn jobs_with_lost_rows_are_restored_from_the_index_of_their_ids() {
     let folder = tempdir().expect("a folder");
     filled(folder.path()).await;
     let before = Connection::open(file(folder.path())).expect("a database");
     let ids = |db: &Connection| {
-        let mut ask = db.prepare("SELECT id FROM job WHERE id IS NOT NULL ORDER BY id").expect("a question");
-        let rows = ask.query_map([], |row| row.get::<_, String>(0)).expect("rows");
+        let mut statement = db.prepare("SELECT id FROM job WHERE id IS NOT NULL ORDER BY id").expect("a statement");
+        let rows = statement.query_map([], |row| row.get::<_, String>(0)).expect("rows");
         rows.collect::<rusqlite::Result<Vec<_>>>().expect("ids")
     };
     let all = ids(&before);
@@ -185,7 +186,7 @@ async fn jobs_whose_rows_are_lost_come_back_by_the_index_of_their_ids() {
         .map(|root| usize::try_from(root).expect("small"))
         .expect("a root");
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
-    // Every page of rows below the root.
+    // Every page with rows below the root.
     let page = &bytes[(root - 1) * PAGE..root * PAGE];
     let cells = usize::from(u16::from_be_bytes([page[3], page[4]]));
     let number = |at: usize| u32::from_be_bytes(page[at..at + 4].try_into().expect("four"));
@@ -201,7 +202,7 @@ async fn jobs_whose_rows_are_lost_come_back_by_the_index_of_their_ids() {
     let (db, _) = recovered(&damaged);
     assert_safe(&db);
     assert_eq!(ids(&db), all);
-    // Their titles are those of their prompts, and what was accepted stays so.
+    // Their titles come from their prompts, and accepted prompts stay accepted.
     let untitled = "SELECT count(*) FROM job WHERE title NOT LIKE 'Prompt %'";
     assert_eq!(db.query_row(untitled, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
     let (old, new) = (prompts(&before), prompts(&db));
@@ -211,7 +212,7 @@ async fn jobs_whose_rows_are_lost_come_back_by_the_index_of_their_ids() {
     }
 }
 
-/// Numbers that are the same at every run.
+/// A pseudo-random sequence that is the same in every run.
 struct Dice(u64);
 
 impl Dice {
@@ -222,7 +223,7 @@ impl Dice {
 }
 
 #[tokio::test]
-async fn whatever_is_damaged_the_store_opens_and_the_damaged_file_stays() {
+async fn with_any_damage_the_store_opens_and_the_damaged_file_is_kept() {
     let folder = tempdir().expect("a folder");
     filled(folder.path()).await;
     let sound = fs::read(file(folder.path())).expect("bytes");
@@ -245,13 +246,13 @@ async fn whatever_is_damaged_the_store_opens_and_the_damaged_file_stays() {
             }
         }
         fs::write(file(folder.path()), &bytes).expect("written");
-        fs::write(opening::damage_note(folder.path()), "").expect("noted");
+        fs::write(opening::damage_note(folder.path()), "").expect("written");
         let opened = match Store::open(folder.path(), at(0)) {
             Ok((store, opened)) => {
                 store.close().await;
                 opened
             }
-            // A version or an owner that makes no sense is left as it is.
+            // A file with an unknown version or owner is left unchanged.
             Err(StoreError::Newer { .. } | StoreError::Foreign(_)) => {
                 assert_eq!(fs::read(file(folder.path())).expect("bytes"), bytes);
                 continue;
@@ -269,7 +270,7 @@ async fn whatever_is_damaged_the_store_opens_and_the_damaged_file_stays() {
 }
 
 #[tokio::test]
-async fn of_several_that_find_the_damage_at_once_one_repairs_it() {
+async fn only_one_of_several_processes_repairs_the_file() {
     let folder = tempdir().expect("a folder");
     filled(folder.path()).await;
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
@@ -289,13 +290,13 @@ async fn of_several_that_find_the_damage_at_once_one_repairs_it() {
 }
 
 #[tokio::test]
-async fn a_new_prompt_gets_no_id_that_a_lost_one_had() {
+async fn a_new_prompt_never_gets_the_id_of_a_lost_one() {
     let folder = tempdir().expect("a folder");
     let store = super::open(folder.path());
     for n in 0..5 {
         store.new_job(&format!("Prompt {n}"), at(n)).await;
     }
-    // The last ones are gone for good, and only the sequence knows that they were there.
+    // The last rows are deleted for good; only the sequence has their keys.
     store
         .raw(|db| db.execute_batch("DELETE FROM prompt WHERE id > 2; DELETE FROM job WHERE key > 2").expect("done"))
         .await;
@@ -306,7 +307,7 @@ async fn a_new_prompt_gets_no_id_that_a_lost_one_had() {
     assert_eq!(db.last_insert_rowid(), 6);
 }
 
-/// A job with a prompt and all that indexes are about.
+/// A job with a prompt and rows for all indexes.
 const LATE: &str = "
     INSERT INTO job (key, scope, id, title, status, created_at, started_at, changed_at, revision, undelivered)
         VALUES (900, 1, 'late', 'Late', 'active', 1, 1, 1, 99999, 'queued'),
@@ -316,7 +317,7 @@ const LATE: &str = "
         VALUES (900, 900, 'create', 'Late', 'accepted', 1, 1), (901, 900, 'follow-up', 'More', 'queued', 2, NULL),
                (902, 900, 'follow-up', 'Even more', 'sending', 2, NULL);
     INSERT INTO event (job, at, kind) VALUES (900, 1, 'gone');
-    INSERT INTO job_page (job, place, path) VALUES (900, 0, '/late');
+    INSERT INTO job_page (job, position, path) VALUES (900, 0, '/late');
     INSERT INTO ledger_use (ledger, at) VALUES (1, 1);
     INSERT INTO scope (id, base_url, project) VALUES (9, 'http://late', 'late');
     INSERT INTO draft (scope, text, saved_at) VALUES (9, 'Late', 1);
@@ -324,13 +325,13 @@ const LATE: &str = "
     INSERT INTO draft (scope, prompt, text, saved_at) VALUES (9, 900, 'Late', 1);
     INSERT INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer) VALUES (9, 'a', 'b', 1, 1, 1, '{}');";
 
-/// Writes these rows without these indexes, which are wrong from then on.
+/// Writes these rows without updating these indexes, which are wrong from then on.
 fn write_without(folder: &Path, indexes: &[String], rows: &str) {
     let db = Connection::open(file(folder)).expect("a database");
     let names = indexes.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
     let hidden: Vec<(String, String, String, i64, String)> = db
         .prepare(&format!("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name IN ({names})"))
-        .expect("a question")
+        .expect("a statement")
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
         .expect("an answer")
         .collect::<rusqlite::Result<_>>()
@@ -338,7 +339,7 @@ fn write_without(folder: &Path, indexes: &[String], rows: &str) {
     assert_eq!(hidden.len(), indexes.len());
     let hide = format!("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name IN ({names})");
     db.execute_batch(&hide).expect("hidden");
-    // A connection knows the schema that it found.
+    // A new connection, since the old one has cached the schema.
     let db = Connection::open(file(folder)).expect("a database");
     db.execute_batch(rows).expect("written");
     db.execute_batch("PRAGMA writable_schema = ON").expect("set");
@@ -352,11 +353,11 @@ fn only(name: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn an_index_without_a_row_is_rebuilt_and_nothing_is_paused_for_it() {
+async fn an_index_with_a_missing_row_is_rebuilt_without_pausing_prompts() {
     let folder = tempdir().expect("a folder");
     filled(folder.path()).await;
     write_without(folder.path(), &only("job_by_id"), LATE);
-    fs::write(opening::damage_note(folder.path()), "").expect("noted");
+    fs::write(opening::damage_note(folder.path()), "").expect("written");
     let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
     assert!(opened.rebuilt && opened.moved_aside.is_none());
     let states = store.raw(|db| prompts(db)).await;
@@ -365,13 +366,13 @@ async fn an_index_without_a_row_is_rebuilt_and_nothing_is_paused_for_it() {
 }
 
 #[tokio::test]
-async fn a_check_names_every_index_that_lacks_a_row() {
+async fn a_check_reports_every_index_with_a_missing_row() {
     let sound = tempdir().expect("a folder");
     filled(sound.path()).await;
     let db = Connection::open(file(sound.path())).expect("a database");
     let all: Vec<String> = db
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
-        .and_then(|mut ask| ask.query_map([], |row| row.get(0))?.collect())
+        .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
         .expect("the indexes");
     assert!(all.len() > 14, "{all:?}");
     assert_eq!(check(sound.path()).expect("checked"), Health::Sound);
@@ -381,7 +382,7 @@ async fn a_check_names_every_index_that_lacks_a_row() {
         fs::copy(file(sound.path()), file(folder.path())).expect("copied");
         write_without(folder.path(), std::slice::from_ref(&index), LATE);
         let wrong: BTreeSet<String> = [index.clone()].into();
-        assert_eq!(check(folder.path()).expect("checked"), Health::Indexes(wrong.clone()), "{index}");
+        assert_eq!(check(folder.path()).expect("checked"), Health::WrongIndexes(wrong.clone()), "{index}");
         assert_eq!(counted(&Connection::open(file(folder.path())).expect("a database")).expect("counted"), wrong);
         let store = super::open(folder.path());
         store.rebuild_indexes(wrong).await.expect("rebuilt");
@@ -391,7 +392,7 @@ async fn a_check_names_every_index_that_lacks_a_row() {
 }
 
 #[tokio::test]
-async fn a_check_of_damaged_pages_has_the_next_opening_repair_them() {
+async fn if_a_check_finds_damaged_pages_the_next_opening_repairs_them() {
     let folder = tempdir().expect("a folder");
     filled(folder.path()).await;
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
@@ -405,7 +406,7 @@ async fn a_check_of_damaged_pages_has_the_next_opening_repair_them() {
 }
 
 #[tokio::test]
-async fn a_job_that_an_index_lacks_is_found_and_the_index_rebuilt() {
+async fn a_job_missing_from_an_index_is_found_and_the_index_rebuilt() {
     let folder = tempdir().expect("a folder");
     filled(folder.path()).await;
     let indexes = ["job_by_id", "prompt_by_job", "event_by_job"].map(str::to_owned);
@@ -422,7 +423,7 @@ async fn a_job_that_an_index_lacks_is_found_and_the_index_rebuilt() {
 }
 
 #[tokio::test]
-async fn a_listed_job_whose_key_was_damaged_is_shown_and_repaired_by_the_next_opening() {
+async fn a_job_with_a_damaged_key_is_shown_and_repaired_by_the_next_opening() {
     let folder = tempdir().expect("a folder");
     let store = super::open(folder.path());
     for n in 1..=4 {
@@ -447,29 +448,29 @@ async fn a_listed_job_whose_key_was_damaged_is_shown_and_repaired_by_the_next_op
     let store = super::open(folder.path());
     let listed = store.jobs(&scope()).await.expect("rows");
     assert!(listed.iter().any(|row| row.key == JobKey(100)), "{listed:?}");
-    store.thread(JobKey(100)).await.expect("what is listed is not denied");
+    store.thread(JobKey(100)).await.expect("a listed job has a thread");
     assert!(matches!(store.thread(JobKey(77)).await, Err(StoreError::NoSuchJob)));
     store.close().await;
     let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
     assert!(opened.moved_aside.is_some());
     assert_eq!(store.jobs(&scope()).await.expect("rows"), before);
-    assert_eq!(store.told(JobKey(1)).await.prompts.len(), 1);
+    assert_eq!(store.thread_of(JobKey(1)).await.prompts.len(), 1);
 }
 
 #[test]
-fn what_was_recovered_is_a_sentence() {
+fn the_recovery_message_counts_what_was_recovered() {
     let all = Recovered { jobs: 12, prompts: 1, drafts: 0, unconfirmed: 2, paused: 1 };
     assert_eq!(
-        all.sentence(),
-        "Recovered 12 jobs, 1 prompt and 0 drafts; some may be missing. 2 prompts are unconfirmed, 1 queued one is paused."
+        all.message(),
+        "Recovered 12 jobs, 1 prompt and 0 drafts; some may be missing. 2 prompts are unconfirmed, 1 queued prompt is paused."
     );
     let queued = Recovered { unconfirmed: 0, paused: 3, ..all };
-    assert!(queued.sentence().ends_with(" 3 queued prompts are paused."), "{}", queued.sentence());
-    assert_eq!(Recovered::default().sentence(), "No job, prompt or draft could be recovered from it.");
+    assert!(queued.message().ends_with(" 3 queued prompts are paused."), "{}", queued.message());
+    assert_eq!(Recovered::default().message(), "No job, prompt or draft could be recovered from it.");
 }
 
 #[tokio::test]
-async fn a_prompt_that_was_recovered_is_sent_once_the_user_resumes_it() {
+async fn a_recovered_prompt_is_sent_when_the_user_resumes_it() {
     let folder = tempdir().expect("a folder");
     let store = super::open(folder.path());
     let (prompt, row) = store.new_job("Fix the links", at(1)).await;
@@ -479,8 +480,39 @@ async fn a_prompt_that_was_recovered_is_sent_once_the_user_resumes_it() {
     fs::write(file(folder.path()), &bytes).expect("written");
     let (store, opened) = Store::open(folder.path(), at(2)).expect("opened");
     assert_eq!(opened.recovered, Recovered { jobs: 1, prompts: 1, paused: 1, ..Recovered::default() });
-    assert_eq!(store.turn(prompt, at(3)).await, SendPermit::Behind);
-    assert_eq!(store.told(row.key).await.prompts[0].delivery, Delivery::Paused);
+    assert_eq!(store.permit(prompt, at(3)).await, SendPermit::Blocked);
+    assert_eq!(store.thread_of(row.key).await.prompts[0].delivery, Delivery::Paused);
     store.change_queue(&[row.key], crate::model::change::QueueChange::Release, at(4)).await.expect("resumed");
-    assert!(matches!(store.turn(prompt, at(5)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(prompt, at(5)).await, SendPermit::Go { .. }));
+}
+
+#[test]
+fn files_of_every_older_schema_are_recovered() {
+    for schema in 1..=schema::MIGRATIONS.len() {
+        let folder = tempdir().expect("a folder");
+        let old = Connection::open(file(folder.path())).expect("a database");
+        old.execute_batch(&schema::MIGRATIONS[..schema].concat()).expect("created");
+        old.execute_batch(
+            "INSERT INTO scope (id, base_url, project) VALUES (1, 'http://127.0.0.1:1', 'acme-docs');
+             INSERT INTO job (key, scope, id, title, status, created_at, started_at, changed_at, revision)
+                 VALUES (1, 1, 'j1', 'First', 'failed', 1, 1, 9, 1);
+             INSERT INTO prompt (job, kind, text, state, written_at) VALUES (1, 'create', 'First', 'accepted', 1),
+                 (1, 'follow-up', 'More', 'queued', 2);
+             INSERT INTO ledger (id, base_url, owner, operation) VALUES (1, 'http://127.0.0.1:1', 'acme-docs', 'create');
+             INSERT INTO ledger_use (ledger, at) VALUES (1, 5);",
+        )
+        .expect("filled");
+        let (viewed_at, key_value) = if schema < 11 { ("looked_at", "memory") } else { ("viewed_at", "key_value") };
+        let renamed = format!("UPDATE job SET {viewed_at} = 7; INSERT INTO {key_value} VALUES ('layout', 'wide')");
+        old.execute_batch(&renamed).expect("filled");
+        drop(old);
+        let (db, recovered) = recovered(&file(folder.path()));
+        assert_safe(&db);
+        assert_eq!(recovered, Recovered { jobs: 1, prompts: 2, paused: 1, ..Recovered::default() }, "schema {schema}");
+        let sql = "SELECT viewed_at, (SELECT value FROM key_value WHERE key = 'layout'), queue_position,
+                       (SELECT count(*) FROM ledger_use) FROM job";
+        let found: (i64, String, i64, i64) =
+            db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).expect("a job");
+        assert_eq!(found, (7, "wide".to_owned(), 2, 1), "schema {schema}");
+    }
 }

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use tempfile::tempdir;
 
 async fn delivery(store: &Store, job: JobKey, prompt: PromptId) -> Delivery {
-    let thread = store.told(job).await;
+    let thread = store.thread_of(job).await;
     thread.prompts.into_iter().find(|found| found.id == prompt).expect("in the thread").delivery
 }
 
@@ -16,75 +16,75 @@ async fn used(store: &Store, limited: RateLimited, now: Time) -> u32 {
 }
 
 #[tokio::test]
-async fn a_new_job_is_queued_with_its_whole_text_and_titled_by_its_first_line() {
+async fn a_new_job_is_queued_with_its_text_and_titled_by_its_first_line() {
     let store = memory();
     let text = format!("\n  Fix the links \r\n{}", "x".repeat(1 << 20));
     let (prompt, row) = store.new_job(&text, at(1)).await;
     assert_eq!((row.title.as_str(), row.undelivered), ("Fix the links", Some(DeliveryKind::Queued)));
     assert_eq!((row.id, row.status, row.created_at), (None, None, at(1)));
-    let thread = store.told(row.key).await;
+    let thread = store.thread_of(row.key).await;
     assert_eq!((thread.prompts[0].id, &thread.prompts[0].text), (prompt, &text));
     assert_eq!(thread.prompts[0].delivery, Delivery::Queued { until: None });
 }
 
 #[tokio::test]
-async fn a_prompt_with_nothing_to_read_in_it_is_refused() {
+async fn a_prompt_without_visible_text_is_refused() {
     let store = memory();
     for text in ["", " \n\t ", "\u{200b}\u{feff}"] {
         assert!(matches!(store.add_new_job(&scope(), text, at(0)).await, Err(StoreError::Blank)), "{text:?}");
     }
     let row = store.accepted("j1", Status::Active, at(0)).await;
     assert!(matches!(store.add_follow_up(row.key, "  ", at(1)).await, Err(StoreError::Blank)));
-    assert_eq!(store.told(row.key).await.prompts.len(), 1);
+    assert_eq!(store.thread_of(row.key).await.prompts.len(), 1);
 }
 
 #[tokio::test]
-async fn a_turn_is_on_disk_with_its_ledger_entry_before_anything_is_sent() {
+async fn the_send_and_its_ledger_entry_are_on_disk_before_anything_is_sent() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     let (prompt, row) = store.new_job("Fix it", at(1)).await;
-    let turn = store.turn(prompt, at(2)).await;
+    let turn = store.permit(prompt, at(2)).await;
     assert_eq!(turn, SendPermit::Go { kind: PromptKind::Create, text: "Fix it".to_owned(), job: row.key, id: None });
-    // What a process that is killed now leaves behind.
+    // The file as a process that is killed now would leave it.
     let next = open(folder.path());
     assert_eq!(delivery(&next, row.key, prompt).await, Delivery::Sending);
-    assert_eq!(next.told(row.key).await.prompts[0].sent_at, Some(at(2)));
+    assert_eq!(next.thread_of(row.key).await.prompts[0].sent_at, Some(at(2)));
     assert_eq!(used(&next, RateLimited::Create, at(2)).await, 1);
     assert_eq!(next.senders(&scope()).await.expect("names"), ["instance-1"]);
 }
 
 #[tokio::test]
-async fn what_never_reached_the_service_gives_its_place_in_the_ledger_back_once_and_nothing_else_does() {
+async fn only_a_send_that_never_reached_the_service_is_refunded_and_only_once() {
     let store = memory();
     let (first, row) = store.new_job("First", at(1)).await;
     let (second, _) = store.new_job("Second", at(1)).await;
-    store.turn(first, at(2)).await;
-    store.turn(second, at(1800)).await;
-    store.end(first, SendOutcome::NotSent(line("no network")), at(1801)).await;
+    store.permit(first, at(2)).await;
+    store.permit(second, at(1800)).await;
+    store.finish(first, SendOutcome::NotSent(line("no network")), at(1801)).await;
     let budget = store.budget(&scope(), RateLimited::Create, at(1801)).await.expect("a budget");
-    assert_eq!((budget.used, budget.resets_at), (1, Some(at(1800 + 3600))), "the other's use stays");
-    // The sender was given up and says so a second time.
-    store.end(first, SendOutcome::NotSent(line("no network")), at(1802)).await;
+    assert_eq!((budget.used, budget.resets_at), (1, Some(at(1800 + 3600))), "the other use stays");
+    // A second report of the same outcome.
+    store.finish(first, SendOutcome::NotSent(line("no network")), at(1802)).await;
     assert_eq!(used(&store, RateLimited::Create, at(1802)).await, 1);
-    store.end(second, SendOutcome::Unconfirmed(line("lost")), at(1803)).await;
+    store.finish(second, SendOutcome::Unconfirmed(line("lost")), at(1803)).await;
     assert_eq!(used(&store, RateLimited::Create, at(1803)).await, 1);
     store.requeue(first, None, at(1804)).await.expect("queued");
-    store.turn(first, at(1805)).await;
-    store.end(first, SendOutcome::Accepted(answer("j1", Status::Active)), at(1806)).await;
+    store.permit(first, at(1805)).await;
+    store.finish(first, SendOutcome::Accepted(answer("j1", Status::Active)), at(1806)).await;
     let follow_up = store.follow_up(row.key, "More", at(1807)).await;
-    store.turn(follow_up, at(1808)).await;
-    store.end(follow_up, SendOutcome::NotSent(line("no network")), at(1809)).await;
+    store.permit(follow_up, at(1808)).await;
+    store.finish(follow_up, SendOutcome::NotSent(line("no network")), at(1809)).await;
     assert_eq!(used(&store, RateLimited::Create, at(1809)).await, 2);
     assert_eq!(used(&store, RateLimited::FollowUp, at(1809)).await, 0);
 }
 
 #[tokio::test(flavor = "current_thread")]
-async fn two_instances_never_get_the_turn_of_the_same_prompt() {
+async fn two_instances_never_get_the_permit_for_the_same_prompt() {
     let folder = tempdir().expect("a folder");
     let (one, two) = (open(folder.path()), open(folder.path()));
     for n in 0..20 {
         let (prompt, _) = one.new_job(&format!("Prompt {n}"), at(n)).await;
-        // Each store has a thread and a connection of its own: the two calls run at the same time.
+        // Each store has its own thread and connection: the two calls run at the same time.
         let (first, second) =
             tokio::join!(one.take_turn(prompt, "one", at(n), at(n)), two.take_turn(prompt, "two", at(n), at(n)));
         let turns = [first.expect("an answer"), second.expect("an answer")];
@@ -96,75 +96,75 @@ async fn two_instances_never_get_the_turn_of_the_same_prompt() {
 }
 
 #[tokio::test]
-async fn follow_ups_of_a_job_go_out_in_order_and_a_stuck_one_holds_the_rest() {
+async fn follow_ups_are_sent_in_order_and_an_undelivered_one_blocks_the_rest() {
     let store = memory();
     let (create, row) = store.new_job("Fix it", at(0)).await;
     let first = store.follow_up(row.key, "first", at(1)).await;
     let second = store.follow_up(row.key, "second", at(2)).await;
-    assert_eq!(store.in_line().await, [(create, None)]);
-    assert_eq!(store.turn(first, at(3)).await, SendPermit::Behind);
-    store.turn(create, at(3)).await;
-    store.end(create, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
-    assert_eq!(store.turn(second, at(5)).await, SendPermit::Behind);
-    assert_eq!(store.in_line().await, [(first, None)]);
-    let go = store.turn(first, at(5)).await;
+    assert_eq!(store.queued_prompts().await, [(create, None)]);
+    assert_eq!(store.permit(first, at(3)).await, SendPermit::Blocked);
+    store.permit(create, at(3)).await;
+    store.finish(create, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
+    assert_eq!(store.permit(second, at(5)).await, SendPermit::Blocked);
+    assert_eq!(store.queued_prompts().await, [(first, None)]);
+    let go = store.permit(first, at(5)).await;
     assert!(matches!(go, SendPermit::Go { kind: PromptKind::FollowUp, id: Some(id), .. } if id == job_id("j1")));
-    store.end(first, SendOutcome::Rejected(line("no")), at(6)).await;
-    assert_eq!(store.turn(second, at(7)).await, SendPermit::Behind);
-    assert_eq!(store.in_line().await, []);
+    store.finish(first, SendOutcome::Rejected(line("no")), at(6)).await;
+    assert_eq!(store.permit(second, at(7)).await, SendPermit::Blocked);
+    assert_eq!(store.queued_prompts().await, []);
     store.discard_prompt(first, at(8)).await.expect("discarded");
-    assert!(matches!(store.turn(second, at(9)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(second, at(9)).await, SendPermit::Go { .. }));
 }
 
 #[tokio::test]
-async fn a_superseding_follow_up_discards_what_was_not_carried_out_and_waits_for_the_rest() {
+async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_the_rest() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     for how in [SendOutcome::Rejected(line("no")), SendOutcome::NotSent(line("offline"))] {
         let prompt = store.follow_up(row.key, "an earlier one", at(1)).await;
-        store.turn(prompt, at(2)).await;
-        store.end(prompt, how, at(3)).await;
-        // A second earlier one can only be sent once the first one is out of its way.
+        store.permit(prompt, at(2)).await;
+        store.finish(prompt, how, at(3)).await;
+        // A second earlier prompt can only be sent when the first one no longer blocks it.
         let (queued, _, discarded) = store.supersede_follow_ups(row.key, "queued", None, at(4)).await.expect("written");
         assert_eq!(discarded.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [prompt]);
         assert_eq!(delivery(&store, row.key, prompt).await.kind(), DeliveryKind::Discarded);
         let (last, _, discarded) = store.supersede_follow_ups(row.key, "last", None, at(5)).await.expect("written");
-        assert!(discarded.is_empty(), "a queued one stays");
-        assert_eq!(store.in_line().await, [(queued, None)]);
+        assert!(discarded.is_empty(), "a queued prompt stays");
+        assert_eq!(store.queued_prompts().await, [(queued, None)]);
         for prompt in [queued, last] {
-            store.turn(prompt, at(6)).await;
-            store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(7)).await;
+            store.permit(prompt, at(6)).await;
+            store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(7)).await;
         }
     }
     let lost = store.follow_up(row.key, "lost", at(8)).await;
-    store.turn(lost, at(8)).await;
-    store.end(lost, SendOutcome::Unconfirmed(line("lost")), at(9)).await;
+    store.permit(lost, at(8)).await;
+    store.finish(lost, SendOutcome::Unconfirmed(line("lost")), at(9)).await;
     let (behind, ..) = store.supersede_follow_ups(row.key, "behind", None, at(10)).await.expect("written");
     assert_eq!(
-        store.turn(behind, at(11)).await,
-        SendPermit::Behind,
+        store.permit(behind, at(11)).await,
+        SendPermit::Blocked,
         "it may have been carried out, so the user decides"
     );
     assert!(matches!(delivery(&store, row.key, lost).await, Delivery::Unconfirmed(_)));
 }
 
 #[tokio::test]
-async fn a_follow_up_without_a_job_to_go_to_stays_behind() {
+async fn a_follow_up_without_a_job_id_is_blocked() {
     let store = memory();
     let (create, row) = store.new_job("Fix it", at(0)).await;
     let follow_up = store.follow_up(row.key, "more", at(1)).await;
     store.discard_prompt(create, at(2)).await.expect("discarded");
-    assert_eq!(store.turn(follow_up, at(3)).await, SendPermit::Behind);
-    assert_eq!(store.in_line().await, []);
+    assert_eq!(store.permit(follow_up, at(3)).await, SendPermit::Blocked);
+    assert_eq!(store.queued_prompts().await, []);
 }
 
 #[tokio::test]
-async fn no_hour_holds_more_turns_than_the_limit_and_the_next_one_waits_on_disk() {
+async fn no_hour_has_more_sends_than_the_limit_and_the_next_prompt_stays_queued() {
     let store = memory();
     let mut goes = Vec::new();
     for n in 0..130 {
         let (prompt, row) = store.new_job(&format!("Prompt {n}"), at(n)).await;
-        match store.turn(prompt, at(n)).await {
+        match store.permit(prompt, at(n)).await {
             SendPermit::Go { .. } => goes.push(n),
             SendPermit::Wait { until } => {
                 assert_eq!(until, at(3600));
@@ -174,10 +174,10 @@ async fn no_hour_holds_more_turns_than_the_limit_and_the_next_one_waits_on_disk(
         }
     }
     assert_eq!(goes, (0..100).collect::<Vec<_>>());
-    let (first, until) = store.in_line().await[0];
+    let (first, until) = store.queued_prompts().await[0];
     assert_eq!(until, Some(at(3600)));
-    assert_eq!(store.turn(first, at(3599)).await, SendPermit::Wait { until: at(3600) });
-    assert!(matches!(store.turn(first, at(3600)).await, SendPermit::Go { .. }));
+    assert_eq!(store.permit(first, at(3599)).await, SendPermit::Wait { until: at(3600) });
+    assert!(matches!(store.permit(first, at(3600)).await, SendPermit::Go { .. }));
     assert_eq!(used(&store, RateLimited::Create, at(3600)).await, 100);
     assert_eq!(used(&store, RateLimited::FollowUp, at(3600)).await, 0);
 }
@@ -187,7 +187,7 @@ async fn the_ledger_follows_the_services_time_and_not_the_local_clock() {
     let store = memory();
     for n in 0..100 {
         let (prompt, _) = store.new_job("p", at(n)).await;
-        assert!(matches!(store.turn(prompt, at(n)).await, SendPermit::Go { .. }));
+        assert!(matches!(store.permit(prompt, at(n)).await, SendPermit::Go { .. }));
     }
     let (prompt, _) = store.new_job("p", at(100)).await;
     let local = at(100) + TimeDelta::days(3);
@@ -196,30 +196,30 @@ async fn the_ledger_follows_the_services_time_and_not_the_local_clock() {
 }
 
 #[tokio::test]
-async fn a_429_queues_the_prompt_again_and_closes_the_ledger_for_the_others() {
+async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
     let store = memory();
     let (first, _) = store.new_job("first", at(0)).await;
     let (second, _) = store.new_job("second", at(0)).await;
-    store.turn(first, at(1)).await;
+    store.permit(first, at(1)).await;
     let limited = SendOutcome::Limited { wait: Wait { until: at(61), is_estimate: false }, at: at(1) };
-    let row = store.end(first, limited, at(2)).await;
+    let row = store.finish(first, limited, at(2)).await;
     assert_eq!(row.undelivered, Some(DeliveryKind::Queued));
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
-    assert_eq!(store.turn(second, at(3)).await, SendPermit::Wait { until: at(61) });
-    assert_eq!(store.turn(first, at(60)).await, SendPermit::Wait { until: at(61) });
-    // The prompt's copy of the wait decides nothing.
+    assert_eq!(store.permit(second, at(3)).await, SendPermit::Wait { until: at(61) });
+    assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
+    // The wait that is stored with the prompt has no effect.
     let late = at(240 * 3600).timestamp_millis();
     store.raw(move |db| db.execute("UPDATE prompt SET until = ?1", [late]).expect("set")).await;
-    assert_eq!(store.turn(first, at(60)).await, SendPermit::Wait { until: at(61) });
+    assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
-    assert!(matches!(store.turn(first, at(61)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(first, at(61)).await, SendPermit::Go { .. }));
 }
 
 #[tokio::test]
-async fn an_accepted_new_job_gets_what_the_service_said() {
+async fn an_accepted_new_job_gets_the_data_of_the_answer() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
+    store.permit(prompt, at(1)).await;
     let job = RemoteJob {
         repository: Some(line("https://github.com/acme/docs")),
         git_ref: Some(line("agent/links")),
@@ -227,7 +227,7 @@ async fn an_accepted_new_job_gets_what_the_service_said() {
         created_at: Some(at(2)),
         ..answer("j/1 ü", Status::Active)
     };
-    let row = store.end(prompt, SendOutcome::Accepted(job.clone()), at(3)).await;
+    let row = store.finish(prompt, SendOutcome::Accepted(job.clone()), at(3)).await;
     assert_eq!((row.id.clone(), row.status.clone()), (Some(job.id.clone()), Some(Status::Active)));
     assert_eq!((row.repository.as_deref(), row.model.as_deref()), (job.repository.as_ref(), job.model.as_ref()));
     assert_eq!(row.git_ref, job.git_ref);
@@ -235,11 +235,11 @@ async fn an_accepted_new_job_gets_what_the_service_said() {
     assert_eq!((row.undelivered, row.finished_at), (None, None));
     assert_eq!(store.job_by_id(&scope(), &job.id).await.expect("read"), Some(row.clone()));
     assert_eq!(crate::model::poll::next_poll(&row), Some(at(5)));
-    assert_eq!(store.turn(prompt, at(4)).await, SendPermit::Taken);
+    assert_eq!(store.permit(prompt, at(4)).await, SendPermit::Taken);
 }
 
 #[tokio::test]
-async fn every_end_of_sending_is_kept_with_its_reason() {
+async fn every_outcome_of_sending_is_stored_with_its_reason() {
     let store = memory();
     let ends = [
         (SendOutcome::NotSent(line("no network")), Delivery::NotSent(line("no network"))),
@@ -248,95 +248,95 @@ async fn every_end_of_sending_is_kept_with_its_reason() {
     ];
     for (how, expected) in ends {
         let (prompt, row) = store.new_job("Fix it", at(0)).await;
-        store.turn(prompt, at(1)).await;
-        let settled = store.end(prompt, how, at(2)).await;
+        store.permit(prompt, at(1)).await;
+        let settled = store.finish(prompt, how, at(2)).await;
         assert_eq!(settled.undelivered, Some(expected.kind()));
         assert_eq!(delivery(&store, row.key, prompt).await, expected);
-        assert_eq!(store.turn(prompt, at(3)).await, SendPermit::Taken, "never sent again by itself");
+        assert_eq!(store.permit(prompt, at(3)).await, SendPermit::Taken, "never sent again by itself");
     }
 }
 
 #[tokio::test]
-async fn a_row_shows_the_most_pressing_of_its_prompts() {
+async fn a_row_shows_its_most_urgent_prompt() {
     let store = memory();
     let row = store.accepted("j1", Status::Completed, at(0)).await;
     let first = store.follow_up(row.key, "first", at(1)).await;
     store.follow_up(row.key, "second", at(2)).await;
-    store.turn(first, at(3)).await;
+    store.permit(first, at(3)).await;
     let undelivered = async |store: &Store| store.job(row.key).await.expect("read").expect("there").undelivered;
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Sending));
-    store.end(first, SendOutcome::Unconfirmed(line("?")), at(4)).await;
+    store.finish(first, SendOutcome::Unconfirmed(line("?")), at(4)).await;
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Unconfirmed));
     store.discard_prompt(first, at(5)).await.expect("discarded");
     assert_eq!(undelivered(&store).await, Some(DeliveryKind::Queued));
 }
 
 #[tokio::test]
-async fn a_follow_up_to_a_finished_job_gets_a_first_look_even_when_the_answer_still_calls_it_finished() {
+async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_answer_still_says_finished() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    let row = store.got(row.key, with_pr("j1", Status::Completed, 1), at(60)).await.row;
+    let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 1), at(60)).await.row;
     assert_eq!((row.finished_at, crate::model::poll::next_poll(&row)), (Some(at(60)), None));
     let prompt = store.follow_up(row.key, "more", at(100)).await;
-    store.turn(prompt, at(100)).await;
-    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Completed)), at(101)).await;
+    store.permit(prompt, at(100)).await;
+    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Completed)), at(101)).await;
     assert_eq!((row.status.clone(), row.started_at, row.finished_at), (Some(Status::Completed), at(101), None));
     assert_eq!(crate::model::poll::next_poll(&row), Some(at(103)));
-    let row = store.got(row.key, answer("j1", Status::Active), at(103)).await.row;
+    let row = store.apply_job(row.key, answer("j1", Status::Active), at(103)).await.row;
     assert_eq!((row.started_at, row.finished_at, row.checked_at), (at(101), None, Some(at(103))));
     assert!(row.pr_link.is_some());
 }
 
 #[tokio::test]
-async fn a_follow_up_that_changes_nothing_leaves_the_job_finished_at_the_first_look() {
+async fn a_follow_up_that_changes_nothing_leaves_the_job_finished_after_the_first_check() {
     let store = memory();
     let row = store.accepted("j1", Status::Completed, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(100)).await;
-    store.turn(prompt, at(100)).await;
-    store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Completed)), at(101)).await;
-    let row = store.got(row.key, answer("j1", Status::Completed), at(103)).await.row;
+    store.permit(prompt, at(100)).await;
+    store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Completed)), at(101)).await;
+    let row = store.apply_job(row.key, answer("j1", Status::Completed), at(103)).await.row;
     assert_eq!(row.finished_at, Some(at(103)));
 }
 
 #[tokio::test]
-async fn what_a_dead_instance_left_behind_becomes_unconfirmed_and_nothing_else_does() {
+async fn only_sends_of_a_dead_instance_become_unconfirmed() {
     let store = memory();
     let (dead, dead_row) = store.new_job("dead", at(0)).await;
     let (live, live_row) = store.new_job("live", at(0)).await;
     store.take_turn(dead, "dead", at(1), at(1)).await.expect("a turn");
     store.take_turn(live, "live", at(1), at(1)).await.expect("a turn");
     assert_eq!(store.senders(&scope()).await.expect("names"), ["dead", "live"]);
-    let rows = store.abandon(&scope(), "dead", at(2)).await.expect("done");
+    let rows = store.abandon_sends(&scope(), "dead", at(2)).await.expect("done");
     assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [dead_row.key]);
     let Delivery::Unconfirmed(reason) = delivery(&store, dead_row.key, dead).await else { panic!("not unconfirmed") };
-    assert!(reason.as_str().contains("before the answer came"), "{reason}");
+    assert!(reason.as_str().contains("before the answer arrived"), "{reason}");
     assert_eq!(delivery(&store, live_row.key, live).await, Delivery::Sending);
-    assert_eq!(store.turn(dead, at(3)).await, SendPermit::Taken);
-    assert_eq!(store.abandon(&scope(), "dead", at(4)).await.expect("done"), []);
+    assert_eq!(store.permit(dead, at(3)).await, SendPermit::Taken);
+    assert_eq!(store.abandon_sends(&scope(), "dead", at(4)).await.expect("done"), []);
 }
 
 #[tokio::test]
-async fn an_acceptance_that_comes_after_the_sender_was_given_up_still_counts() {
+async fn an_acceptance_counts_even_after_its_sender_was_given_up() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
-    store.abandon(&scope(), "instance-1", at(2)).await.expect("done");
+    store.permit(prompt, at(1)).await;
+    store.abandon_sends(&scope(), "instance-1", at(2)).await.expect("done");
     store.requeue(prompt, None, at(3)).await.expect("queued again");
-    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
+    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
     assert_eq!((row.id, row.undelivered), (Some(job_id("j1")), None));
-    assert_eq!(store.turn(prompt, at(5)).await, SendPermit::Taken, "not sent a second time");
-    // Any other late end says nothing about a prompt that has moved on.
-    let row = store.end(prompt, SendOutcome::Rejected(line("late")), at(6)).await;
+    assert_eq!(store.permit(prompt, at(5)).await, SendPermit::Taken, "not sent a second time");
+    // Any other late outcome doesn't change a prompt whose delivery has ended.
+    let row = store.finish(prompt, SendOutcome::Rejected(line("late")), at(6)).await;
     assert_eq!(row.undelivered, None);
 }
 
 #[tokio::test]
-async fn the_second_job_of_a_prompt_that_was_sent_twice_is_listed_too() {
+async fn the_second_job_of_a_prompt_that_was_sent_twice_is_listed() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
-    store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(2)).await;
-    let same = store.end(prompt, SendOutcome::Accepted(answer("j2", Status::Active)), at(3)).await;
+    store.permit(prompt, at(1)).await;
+    store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(2)).await;
+    let same = store.finish(prompt, SendOutcome::Accepted(answer("j2", Status::Active)), at(3)).await;
     assert_eq!((same.key, same.id), (row.key, Some(job_id("j1"))));
     let ids: Vec<_> = store.jobs(&scope()).await.expect("rows").into_iter().filter_map(|row| row.id).collect();
     assert_eq!(ids, [job_id("j1"), job_id("j2")]);
@@ -346,30 +346,30 @@ async fn the_second_job_of_a_prompt_that_was_sent_twice_is_listed_too() {
 async fn sending_again_queues_the_prompt_and_an_edit_changes_text_and_title() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
-    store.end(prompt, SendOutcome::Rejected(line("no")), at(2)).await;
+    store.permit(prompt, at(1)).await;
+    store.finish(prompt, SendOutcome::Rejected(line("no")), at(2)).await;
     assert!(matches!(store.requeue(prompt, Some(" \n"), at(3)).await, Err(StoreError::Blank)));
     let row = store.requeue(prompt, Some("Fix that\nplease"), at(3)).await.unwrap_or(row);
     assert_eq!((row.title.as_str(), row.undelivered), ("Fix that", Some(DeliveryKind::Queued)));
-    let go = store.turn(prompt, at(4)).await;
+    let go = store.permit(prompt, at(4)).await;
     assert!(matches!(go, SendPermit::Go { text, .. } if text == "Fix that\nplease"));
-    assert!(matches!(store.requeue(prompt, None, at(5)).await, Err(StoreError::MovedOn)), "on its way");
+    assert!(matches!(store.requeue(prompt, None, at(5)).await, Err(StoreError::StateChanged)), "it is being sent");
 }
 
 #[tokio::test]
 async fn an_unconfirmed_prompt_can_be_sent_again_but_not_edited() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
-    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    store.permit(prompt, at(1)).await;
+    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     assert!(matches!(store.requeue(prompt, Some("Other"), at(3)).await, Err(StoreError::NotEditable)));
-    assert_eq!(store.told(row.key).await.prompts[0].text, "Fix it");
+    assert_eq!(store.thread_of(row.key).await.prompts[0].text, "Fix it");
     store.requeue(prompt, None, at(4)).await.expect("queued");
-    assert!(matches!(store.turn(prompt, at(5)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(prompt, at(5)).await, SendPermit::Go { .. }));
 }
 
 #[tokio::test]
-async fn a_discarded_prompt_gives_its_job_a_state_of_its_own_and_is_restored_as_it_was() {
+async fn a_job_with_a_discarded_prompt_is_discarded_and_restored_unchanged() {
     for how in [
         SendOutcome::NotSent(line("no network")),
         SendOutcome::Rejected(line("too vague")),
@@ -377,20 +377,20 @@ async fn a_discarded_prompt_gives_its_job_a_state_of_its_own_and_is_restored_as_
     ] {
         let store = memory();
         let (prompt, row) = store.new_job("Fix it", at(0)).await;
-        store.turn(prompt, at(1)).await;
-        assert!(matches!(store.discard_prompt(prompt, at(2)).await, Err(StoreError::MovedOn)), "it is being sent");
-        store.end(prompt, how, at(2)).await;
-        let before = (store.told(row.key).await, store.job(row.key).await.expect("read").expect("a row"));
+        store.permit(prompt, at(1)).await;
+        assert!(matches!(store.discard_prompt(prompt, at(2)).await, Err(StoreError::StateChanged)), "it is being sent");
+        store.finish(prompt, how, at(2)).await;
+        let before = (store.thread_of(row.key).await, store.job(row.key).await.expect("read").expect("a row"));
         let discarded = store.discard_prompt(prompt, at(3)).await.expect("discarded");
         let [row] = &discarded.rows[..] else { panic!("{discarded:?}") };
         assert_eq!((row.undelivered, row.undelivered_at), (Some(DeliveryKind::Discarded), Some(at(3))));
         assert!(row.group() == JobGroup::Done && !row.dismissed && !row.is_working() && !row.counts_as_working());
         assert_eq!(crate::model::poll::next_poll(row), None);
-        assert_eq!(store.told(row.key).await.prompts[0].text, "Fix it");
-        assert!(matches!(store.requeue(prompt, None, at(4)).await, Err(StoreError::MovedOn)));
-        assert!(matches!(store.discard_prompt(prompt, at(4)).await, Err(StoreError::MovedOn)), "only once");
+        assert_eq!(store.thread_of(row.key).await.prompts[0].text, "Fix it");
+        assert!(matches!(store.requeue(prompt, None, at(4)).await, Err(StoreError::StateChanged)));
+        assert!(matches!(store.discard_prompt(prompt, at(4)).await, Err(StoreError::StateChanged)), "only once");
         let restored = store.restore_prompts(&discarded.prompts).await.expect("restored").remove(0);
-        assert_eq!(store.told(row.key).await, before.0);
+        assert_eq!(store.thread_of(row.key).await, before.0);
         assert_eq!(Job { revision: 0, ..restored }, Job { revision: 0, ..before.1 });
     }
     let store = memory();
@@ -401,31 +401,31 @@ async fn a_discarded_prompt_gives_its_job_a_state_of_its_own_and_is_restored_as_
 }
 
 #[tokio::test]
-async fn an_accepted_prompt_is_not_restored_though_it_was_discarded() {
+async fn a_discarded_prompt_that_was_accepted_after_all_is_not_restored() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
-    store.end(prompt, SendOutcome::Unconfirmed(line("lost")), at(2)).await;
+    store.permit(prompt, at(1)).await;
+    store.finish(prompt, SendOutcome::Unconfirmed(line("lost")), at(2)).await;
     store.discard_prompt(prompt, at(3)).await.expect("discarded");
-    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
+    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
     assert_eq!((row.undelivered, row.group()), (None, JobGroup::Working));
-    assert!(matches!(store.restore_prompts(&[prompt]).await, Err(StoreError::MovedOn)));
+    assert!(matches!(store.restore_prompts(&[prompt]).await, Err(StoreError::StateChanged)));
 }
 
 #[tokio::test]
-async fn a_follow_up_to_a_job_at_work_does_not_start_it_again_but_one_to_a_finished_job_does() {
+async fn a_follow_up_restarts_a_finished_job_but_not_a_working_one() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(50)).await;
-    store.turn(prompt, at(60)).await;
-    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(61)).await;
+    store.permit(prompt, at(60)).await;
+    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(61)).await;
     assert_eq!((row.started_at, row.state_since(), row.finished_at), (at(0), Some(at(0)), None));
     assert_eq!(row.followed_up_at, Some(at(61)), "polled soon after it");
-    let row = store.got(row.key, answer("j1", Status::Completed), at(100)).await.row;
+    let row = store.apply_job(row.key, answer("j1", Status::Completed), at(100)).await.row;
     assert_eq!((row.finished_at, row.state_since()), (Some(at(100)), Some(at(100))));
     let prompt = store.follow_up(row.key, "again", at(150)).await;
-    store.turn(prompt, at(160)).await;
-    let row = store.end(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(161)).await;
+    store.permit(prompt, at(160)).await;
+    let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(161)).await;
     assert_eq!((row.started_at, row.finished_at), (at(161), None));
 }
 
@@ -436,22 +436,22 @@ async fn each_delivery_state_has_the_time_at_which_it_began() {
     let key = row.key;
     let since = async || store.job(key).await.expect("read").expect("a row").state_since();
     assert_eq!(since().await, Some(at(0)), "queued");
-    store.turn(prompt, at(10)).await;
+    store.permit(prompt, at(10)).await;
     assert_eq!(since().await, Some(at(10)), "sending");
     store
-        .end(prompt, SendOutcome::Limited { wait: Wait { until: at(90), is_estimate: false }, at: at(20) }, at(20))
+        .finish(prompt, SendOutcome::Limited { wait: Wait { until: at(90), is_estimate: false }, at: at(20) }, at(20))
         .await;
     assert_eq!(since().await, Some(at(20)), "queued again");
-    store.turn(prompt, at(95)).await;
-    store.end(prompt, SendOutcome::NotSent(line("no network")), at(100)).await;
+    store.permit(prompt, at(95)).await;
+    store.finish(prompt, SendOutcome::NotSent(line("no network")), at(100)).await;
     assert_eq!(since().await, Some(at(100)), "not sent");
     store.requeue(prompt, None, at(110)).await.expect("queued");
-    store.turn(prompt, at(115)).await;
-    store.end(prompt, SendOutcome::Rejected(line("no")), at(120)).await;
+    store.permit(prompt, at(115)).await;
+    store.finish(prompt, SendOutcome::Rejected(line("no")), at(120)).await;
     assert_eq!(since().await, Some(at(120)), "rejected");
     store.requeue(prompt, None, at(125)).await.expect("queued");
-    store.turn(prompt, at(130)).await;
-    store.abandon(&scope(), "instance-1", at(140)).await.expect("abandoned");
+    store.permit(prompt, at(130)).await;
+    store.abandon_sends(&scope(), "instance-1", at(140)).await.expect("abandoned");
     assert_eq!(since().await, Some(at(140)), "unconfirmed");
     store.discard_prompt(prompt, at(150)).await.expect("discarded");
     assert_eq!(since().await, Some(at(150)), "discarded");
@@ -460,36 +460,39 @@ async fn each_delivery_state_has_the_time_at_which_it_began() {
 }
 
 #[tokio::test]
-async fn an_unconfirmed_new_job_can_be_linked_to_the_job_that_came_of_it() {
+async fn an_unconfirmed_new_job_can_be_linked_to_its_job() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
-    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
-    let row = store.link(prompt, with_pr("j1", Status::Completed, 7), at(500)).await.expect("linked");
+    store.permit(prompt, at(1)).await;
+    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    let row = store.link_job(prompt, with_pr("j1", Status::Completed, 7), at(500)).await.expect("linked");
     assert_eq!((row.id, row.title.as_str(), row.undelivered), (Some(job_id("j1")), "Fix it", None));
     assert_eq!((row.started_at, row.finished_at), (at(1), None));
-    assert!(matches!(store.link(prompt, answer("j2", Status::Active), at(501)).await, Err(StoreError::MovedOn)));
+    assert!(matches!(
+        store.link_job(prompt, answer("j2", Status::Active), at(501)).await,
+        Err(StoreError::StateChanged)
+    ));
 }
 
 #[tokio::test]
-async fn a_job_that_was_tracked_meanwhile_and_the_row_of_its_prompt_become_one() {
+async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
-    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    store.permit(prompt, at(1)).await;
+    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     let tracked = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked");
     let follow_up = store.follow_up(tracked.key, "more", at(11)).await;
     store
         .save_draft(&scope(), crate::model::prompt::DraftSlot::FollowUp(tracked.key), "typed", at(12))
         .await
-        .expect("kept");
+        .expect("stored");
     let seen = tracked.revision;
 
-    let one = store.link(prompt, with_pr("j1", Status::Completed, 7), at(20)).await.expect("linked");
+    let one = store.link_job(prompt, with_pr("j1", Status::Completed, 7), at(20)).await.expect("linked");
     assert_eq!((one.key, one.title.as_str(), one.id.clone()), (row.key, "Fix it", Some(job_id("j1"))));
     assert_eq!(one.undelivered, Some(DeliveryKind::Queued));
     assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![one.clone()]);
-    let thread = store.told(one.key).await;
+    let thread = store.thread_of(one.key).await;
     assert_eq!(thread.prompts.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [prompt, follow_up]);
     assert_eq!(thread.events.len(), 3, "{:?}", thread.events);
     let drafts = store.drafts(&scope()).await.expect("drafts");
@@ -497,17 +500,17 @@ async fn a_job_that_was_tracked_meanwhile_and_the_row_of_its_prompt_become_one()
         (drafts[0].slot, drafts[0].text.as_str()),
         (crate::model::prompt::DraftSlot::FollowUp(one.key), "typed")
     );
-    // Whoever has the other row on the screen hears that it is no more, and its key still leads to the job.
+    // A screen with the other row learns that it was merged, and its key still leads to the job.
     let left = store.jobs_changed_since(&scope(), seen).await.expect("rows");
     assert_eq!(left.merged, [(tracked.key, one.key)]);
     assert_eq!(left.rows.iter().map(|row| row.key).collect::<Vec<_>>(), [one.key]);
     assert_eq!(store.merged_into(one.key).await.expect("keys"), [tracked.key]);
-    assert_eq!(store.got(tracked.key, answer("j1", Status::Archived), at(30)).await.row.key, one.key);
-    assert!(matches!(store.turn(follow_up, at(31)).await, SendPermit::Go { job, .. } if job == one.key));
+    assert_eq!(store.apply_job(tracked.key, answer("j1", Status::Archived), at(30)).await.row.key, one.key);
+    assert!(matches!(store.permit(follow_up, at(31)).await, SendPermit::Go { job, .. } if job == one.key));
 }
 
 #[tokio::test]
-async fn prompts_and_jobs_that_are_not_there_are_said_to_be_missing() {
+async fn unknown_prompts_and_jobs_return_errors() {
     let store = memory();
     assert!(matches!(store.take_turn(PromptId(9), "i", at(0), at(0)).await, Err(StoreError::NoSuchPrompt)));
     assert!(matches!(store.add_follow_up(JobKey(9), "x", at(0)).await, Err(StoreError::NoSuchJob)));
@@ -516,70 +519,70 @@ async fn prompts_and_jobs_that_are_not_there_are_said_to_be_missing() {
 }
 
 #[tokio::test]
-async fn many_threads_come_in_one_read_but_for_the_large_ones() {
+async fn threads_are_read_together_except_for_large_ones() {
     let store = memory();
     let small = store.accepted("j1", Status::Completed, at(0)).await.key;
     let (_, large) = store.new_job(&"word ".repeat(2000), at(1)).await;
     let other = store.accepted("j2", Status::Failed, at(2)).await.key;
     store.follow_up(other, "more", at(3)).await;
     let asked = [other, JobKey(99), large.key, small];
-    let of_both = vec![(other, store.told(other).await), (small, store.told(small).await)];
+    let of_both = vec![(other, store.thread_of(other).await), (small, store.thread_of(small).await)];
     assert_eq!(store.threads(&asked, Some(10_000 - 1)).await.expect("threads"), of_both);
     let all = store.threads(&asked, Some(10_000)).await.expect("threads");
     assert_eq!(all.iter().map(|(job, _)| *job).collect::<Vec<_>>(), [other, large.key, small]);
-    assert_eq!(all[1].1, store.told(large.key).await);
+    assert_eq!(all[1].1, store.thread_of(large.key).await);
 }
 
 #[tokio::test]
-async fn the_threads_of_two_rows_that_became_one_are_the_same() {
+async fn merged_rows_have_the_same_thread() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
-    store.turn(prompt, at(1)).await;
-    store.end(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
+    store.permit(prompt, at(1)).await;
+    store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
     let gone = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked").key;
-    store.link(prompt, answer("j1", Status::Active), at(20)).await.expect("linked");
-    let thread = store.told(row.key).await;
+    store.link_job(prompt, answer("j1", Status::Active), at(20)).await.expect("linked");
+    let thread = store.thread_of(row.key).await;
     let both = vec![(gone, thread.clone()), (row.key, thread)];
     assert_eq!(store.threads(&[gone, row.key], None).await.expect("threads"), both);
 }
 
 #[tokio::test]
-async fn a_reserved_prompt_is_paused_for_all_but_its_instance() {
+async fn a_reserved_prompt_is_paused_for_other_instances() {
     let store = memory();
     let (prompt, row) = store.reserve_new_job(&scope(), "Fix it", "command", at(0)).await.expect("written");
     assert_eq!(row.undelivered, Some(DeliveryKind::Paused));
     assert_eq!(store.queued(&scope()).await.expect("read"), []);
     assert_eq!(store.queued_for(&scope(), "dashboard").await.expect("read"), []);
-    assert_eq!(store.turn(prompt, at(1)).await, SendPermit::Behind);
+    assert_eq!(store.permit(prompt, at(1)).await, SendPermit::Blocked);
     let own = store.queued_for(&scope(), "command").await.expect("read");
     assert_eq!(own.iter().map(|waiting| waiting.prompt).collect::<Vec<_>>(), [prompt]);
-    assert_eq!(store.hold(prompt).await.expect("read"), crate::store::Hold::Instance("command".to_owned()));
+    assert_eq!(store.paused_by(prompt).await.expect("read"), crate::store::PausedBy::Instance("command".to_owned()));
     let turn = store.take_turn(prompt, "command", at(1), at(1)).await.expect("an answer");
     assert!(matches!(turn, SendPermit::Go { .. }), "{turn:?}");
-    // A 429: it waits, and is still nobody else's.
+    // A 429: it is queued, and still no other instance may send it.
     store
-        .end(prompt, SendOutcome::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(2) }, at(2))
+        .finish(prompt, SendOutcome::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(2) }, at(2))
         .await;
     assert_eq!(store.queued(&scope()).await.expect("read"), []);
     assert_eq!(store.queued_for(&scope(), "command").await.expect("read").len(), 1);
     let turn = store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer");
     assert!(matches!(turn, SendPermit::Wait { .. }), "{turn:?}");
     assert_eq!(store.queued(&scope()).await.expect("read"), [], "nor while the limit is used up");
-    // Its command has given it up: from now on it waits for the user.
+    // Its command has given up: from now on it waits for the user.
     store.pause_prompt(prompt, at(90)).await.expect("written").expect("it was queued");
-    assert_eq!(store.take_turn(prompt, "command", at(99), at(99)).await.expect("an answer"), SendPermit::Behind);
-    assert_eq!(store.hold(prompt).await.expect("read"), crate::store::Hold::User);
+    assert_eq!(store.take_turn(prompt, "command", at(99), at(99)).await.expect("an answer"), SendPermit::Blocked);
+    assert_eq!(store.paused_by(prompt).await.expect("read"), crate::store::PausedBy::User);
     store.change_queue(&[row.key], QueueChange::Release, at(100)).await.expect("resumed");
-    assert!(matches!(store.turn(prompt, at(4000)).await, SendPermit::Go { .. }));
+    assert!(matches!(store.permit(prompt, at(4000)).await, SendPermit::Go { .. }));
 }
 
 #[tokio::test]
-async fn a_reserved_prompt_that_the_user_resumes_is_everybodys() {
+async fn a_reserved_prompt_that_the_user_resumes_may_be_sent_by_any_instance() {
     let store = memory();
     let (_, job) = store.new_job("Fix it", at(0)).await;
     let (prompt, row) = store.reserve_new_job(&scope(), "Fix that", "command", at(0)).await.expect("written");
     store.change_queue(&[row.key], QueueChange::Release, at(1)).await.expect("resumed");
     assert!(store.queued(&scope()).await.expect("read").iter().any(|waiting| waiting.prompt == prompt));
     store.change_queue(&[row.key, job.key], QueueChange::Pause, at(2)).await.expect("paused");
-    assert_eq!(store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer"), SendPermit::Behind);
+    assert_eq!(store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer"), SendPermit::Blocked);
 }

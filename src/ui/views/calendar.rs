@@ -1,22 +1,22 @@
-//! A range of one's own: months side by side, the line in which a range is typed, and what is chosen or wrong.
+//! Draws the calendar: months side by side, the line in which a range is typed, and what is chosen or invalid.
 //!
 //! ```text
-//! ┌ A range to show ─────────────────────────────────────────────────┐
+//! ┌ Date range ──────────────────────────────────────────────────────┐
 //! │       October 2026                       November 2026           │
 //! │     Mo  Tu  We  Th  Fr  Sa  Su      Mo  Tu  We  Th  Fr  Sa  Su   │
 //! │ 46                                  9   10  11  12  13 [14──15── │
 //! │ 47                                 ─16──17──18──19─>20< –   –    │
 //! │                                                                  │
 //! │ type: 2026-11-01 2026-11-20                                      │
-//! │ Fri 2026-11-20, today: Enter picks a first day                   │
+//! │ Fri 2026-11-20, today: Enter sets the first day                  │
 //! ```
 
 use crate::app::keymap::{Action, Context, PreviousPeriod};
-use crate::app::views::calendar::{Calendar, CalendarPurpose, Focus};
+use crate::app::views::calendar::{Calendar, CalendarFocus, CalendarPurpose};
 use crate::app::views::months::{DAY, GAP, MONTH, Months, WEEK, days_of};
 use crate::model::period::DateRange;
 use crate::ui::text::{TextRow, fit, left, right};
-use crate::ui::{View, boxed, put};
+use crate::ui::{View, draw_box, draw_line};
 use chrono::{Datelike as _, NaiveDate};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -24,36 +24,36 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
-/// What can be typed; the longest one that fits is shown.
+/// Examples of ranges to type; the longest one that fits is shown.
 const EXAMPLES: [&str; 3] =
     ["2026-11-01 2026-11-20, 2026-q3, last week, 7d", "2026-11-01 2026-11-20, 7d", "2026-10, 7d"];
 const WEEKDAYS: [&str; 7] = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
 
-/// The layer with the days to highlight.
+/// The dialog with the days to highlight.
 type Picked<'a> = (&'a Calendar, Option<DateRange>);
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, area: Rect) {
     let theme = view.theme;
-    let months = Months::of(open, area);
-    let what = if open.purpose == CalendarPurpose::Show { "A range to show" } else { "Compare with" };
-    let name = months.firsts.first().filter(|_| !months.roomy).map(|first| first.format(": %B %Y").to_string());
+    let months = Months::for_area(open, area);
+    let what = if open.purpose == CalendarPurpose::Show { "Date range" } else { "Compare with" };
+    let name = months.firsts.first().filter(|_| !months.is_tall).map(|first| first.format(": %B %Y").to_string());
     let title = format!(" {what}{} ", name.unwrap_or_default());
-    boxed(frame, months.area, Line::styled(title, theme.title), theme.focus);
+    draw_box(frame, months.area, Line::styled(title, theme.title), theme.focus);
     for (n, line) in month_lines(view, open, &months).into_iter().enumerate() {
-        put(frame, months.inner, n, line);
+        draw_line(frame, months.inner, n, line);
     }
-    below(frame, view, open, &months);
+    draw_input_and_choices(frame, view, open, &months);
 }
 
-/// The line in which a range is typed, what there is to say, and the quick choices.
-fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months) {
+/// Draws the line in which a range is typed, the text below it, and the quick choices.
+fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months) {
     let theme = view.theme;
     let inner = months.inner;
     let width = usize::from(inner.width);
-    let typing = open.focus == Focus::Line;
+    let typing = open.focus == CalendarFocus::Line;
     let label = if typing { "▌type: " } else { " type: " };
     let line = months.line_row();
-    put(frame, inner, line, Line::styled(label, if typing { theme.mark } else { theme.muted }));
+    draw_line(frame, inner, line, Line::styled(label, if typing { theme.mark } else { theme.muted }));
     let at = |row: usize| u16::try_from(row).unwrap_or(u16::MAX).min(inner.height);
     let used = u16::try_from(label.chars().count()).unwrap_or(0).min(inner.width);
     let field = Rect { x: inner.x + used, y: inner.y + at(line), width: inner.width - used, height: 1 };
@@ -61,44 +61,44 @@ fn below(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months
     if typing || !open.input.is_blank() {
         frame.render_widget(open.input.area(), field);
         if typing {
-            crate::ui::cursor::type_at(frame, view, field);
+            crate::ui::cursor::place_in_input(frame, view, field);
         }
     } else {
-        let room = usize::from(field.width);
-        let example = EXAMPLES.iter().find(|example| example.len() <= room).copied().unwrap_or_default();
+        let space = usize::from(field.width);
+        let example = EXAMPLES.iter().find(|example| example.len() <= space).copied().unwrap_or_default();
         frame.render_widget(Line::styled(example, theme.muted), field);
     }
     let confirm = || view.app.key_label(Context::Calendar, Action::Confirm);
-    let (text, style) = match open.said() {
-        Ok(said) if months.roomy => match open.hint() {
-            Some(hint) => (format!("{said}: {} {hint}", confirm()), theme.text),
-            None => (said, theme.text),
+    let (text, style) = match open.summary() {
+        Ok(text) if months.is_tall => match open.confirm_hint() {
+            Some(hint) => (format!("{text}: {} {hint}", confirm()), theme.text),
+            None => (text, theme.text),
         },
-        Ok(said) => (said, theme.text),
-        Err(wrong) if months.roomy => (format!("Not yet right: {wrong}."), theme.warning),
-        Err(wrong) => (wrong, theme.warning),
+        Ok(text) => (text, theme.text),
+        Err(error) if months.is_tall => (format!("Invalid: {error}."), theme.warning),
+        Err(error) => (error, theme.warning),
     };
-    let said = Rect { y: inner.y + at(line + 1), height: inner.height.saturating_sub(at(line + 1)).min(2), ..inner };
-    if months.says_quick(open) {
-        put(frame, said, 0, quick_choices(view, width));
-    } else if months.roomy {
-        frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), said);
+    let below = Rect { y: inner.y + at(line + 1), height: inner.height.saturating_sub(at(line + 1)).min(2), ..inner };
+    if months.has_quick_line(open) {
+        draw_line(frame, below, 0, quick_choices(view, width));
+    } else if months.is_tall {
+        frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
     } else {
-        put(frame, said, 0, Line::styled(fit(&text, width), style));
+        draw_line(frame, below, 0, Line::styled(fit(&text, width), style));
     }
-    if months.quick {
+    if months.has_quick_rows {
         for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
-            put(frame, inner, months.quick_row() + n, quick_line(view, open, before, width));
+            draw_line(frame, inner, months.quick_row() + n, quick_line(view, open, before, width));
         }
     }
 }
 
-/// The quick choices in one line, as many as have room.
+/// The quick choices in one line, as many as fit.
 fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
         let name = match before {
-            PreviousPeriod::Period => "before",
+            PreviousPeriod::Period => "prev",
             PreviousPeriod::Week => "week",
             PreviousPeriod::FourWeeks => "4 weeks",
             PreviousPeriod::Year => "year",
@@ -113,26 +113,26 @@ fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
 fn quick_line<'a>(view: View<'_>, open: &Calendar, before: PreviousPeriod, width: usize) -> Line<'a> {
     let name = match before {
         PreviousPeriod::Period => "previous period",
-        PreviousPeriod::Week => "a week before",
-        PreviousPeriod::FourWeeks => "four weeks before",
-        PreviousPeriod::Year => "a year before",
+        PreviousPeriod::Week => "one week earlier",
+        PreviousPeriod::FourWeeks => "four weeks earlier",
+        PreviousPeriod::Year => "one year earlier",
     };
     let mut row = TextRow::new(width);
     let key = view.app.key_label(Context::Calendar, Action::CompareBefore(before));
     row.push(key, view.theme.key).push(format!("  {}", left(name, 20)), view.theme.text);
-    let range = open.before(before).map(|range| range.to_string()).unwrap_or_default();
+    let range = open.quick_range(before).map(|range| range.to_string()).unwrap_or_default();
     row.push(range, view.theme.muted);
     row.line()
 }
 
-/// The months beside each other, line by line.
+/// The months side by side, line by line.
 fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &Months) -> Vec<Line<'a>> {
     let firsts = &months.firsts;
-    let span = open.span();
+    let span = open.highlighted();
     let width = firsts.len() * (MONTH + GAP);
     let theme = view.theme;
     let mut lines = Vec::new();
-    if months.roomy {
+    if months.is_tall {
         let mut row = TextRow::new(width);
         for first in firsts {
             let name = first.format("%B %Y").to_string();
@@ -160,7 +160,7 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &Months) -> Vec<Line
     lines
 }
 
-/// One week of a month: its number, and its days that lie in the month.
+/// One week of a month: its number, and its days that are in the month.
 fn week_cells(row: &mut TextRow<'_>, view: View<'_>, picked: Picked<'_>, first: NaiveDate, week: usize) {
     let theme = view.theme;
     let days = days_of(first, week);
@@ -176,7 +176,7 @@ fn week_cells(row: &mut TextRow<'_>, view: View<'_>, picked: Picked<'_>, first: 
     }
 }
 
-/// A day: the chosen span is `[14──15]`, the cursor `>20<`, a day whose total is known `12·`, one after today `–`.
+/// A day: the highlighted span is `[14──15]`, the cursor `>20<`, a day with a known total `12·`, one after today `–`.
 fn day_cell(row: &mut TextRow<'_>, view: View<'_>, (open, span): Picked<'_>, day: NaiveDate) {
     let theme = view.theme;
     if day > open.today {
@@ -209,7 +209,7 @@ fn day_cell(row: &mut TextRow<'_>, view: View<'_>, (open, span): Picked<'_>, day
         digits = digits.add_modifier(Modifier::UNDERLINED);
     }
     let number = day.day().to_string();
-    // Inside the span the line goes through, also before a single digit.
+    // Inside the span the line is continuous, also before a single digit.
     let gap = if before == "─" { "─" } else { " " }.repeat(2_usize.saturating_sub(number.len()));
     row.push(before, signs).push(gap, signs).push(number, digits).push(after, signs);
 }

@@ -1,4 +1,4 @@
-//! Export of what is shown or of all: what, as what, where to, and what comes of it.
+//! Draws the export dialog: which pages, which format, where to, and what the result will be.
 //!
 //! ```text
 //! ┌ Export page views, 2026-11-14 … 2026-11-20 ┐
@@ -13,7 +13,7 @@
 use crate::app::format::plural;
 use crate::app::views::export::{ExportDialog, ExportLine, ExportTarget, LABEL, ROWS};
 use crate::ui::text::{TextRow, fit, left};
-use crate::ui::{View, boxed, put};
+use crate::ui::{View, draw_box, draw_line};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -24,14 +24,14 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ExportDi
     let theme = view.theme;
     let inner = open.area(area);
     let title = title(open, usize::from(inner.width).saturating_sub(2));
-    let inner = boxed(frame, inner, Line::styled(title, theme.title), theme.focus);
+    let inner = draw_box(frame, inner, Line::styled(title, theme.title), theme.focus);
     for (n, part) in ExportLine::ALL.into_iter().enumerate() {
-        put(frame, inner, n, choices(view, open, part, usize::from(inner.width)));
+        draw_line(frame, inner, n, choices(view, open, part, usize::from(inner.width)));
     }
     let head = inner.height.min(if inner.height < ROWS { 3 } else { 4 });
     let below =
         Rect { x: inner.x + 1, y: inner.y + head, width: inner.width.saturating_sub(2), height: inner.height - head };
-    if let Some(refused) = &open.refused {
+    if let Some(refused) = &open.problem {
         frame.render_widget(Paragraph::new(Line::styled(refused, theme.warning)).wrap(Wrap { trim: true }), below);
         return;
     }
@@ -47,7 +47,7 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ExportDi
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), below);
 }
 
-/// The title in so many cells: it names the range in any case.
+/// The title; always contains the range.
 fn title(open: &ExportDialog, width: usize) -> String {
     let (range, compared) = open.ranges;
     let labelled = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(range)));
@@ -56,22 +56,22 @@ fn title(open: &ExportDialog, width: usize) -> String {
     forms.into_iter().flatten().find(|form| form.width() <= width).unwrap_or_else(|| range.to_string())
 }
 
-/// One line: what is chosen stands in brackets.
+/// One line, with the chosen value in brackets.
 fn choices<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let label = match part {
-        ExportLine::What => "what",
+        ExportLine::Rows => "what",
         ExportLine::Format => "as",
         ExportLine::Target => "to",
     };
-    let here = part == open.part;
+    let is_selected = part == open.line;
     let mut row = TextRow::new(width);
-    row.push(if here { "▌" } else { " " }, theme.mark);
-    row.push(left(label, LABEL - 1), if here { theme.selected } else { theme.muted });
+    row.push(if is_selected { "▌" } else { " " }, theme.mark);
+    row.push(left(label, LABEL - 1), if is_selected { theme.selected } else { theme.muted });
     for (name, chosen) in open.choices(part) {
         let (text, style) = if chosen { (format!("[{name}]"), theme.mark) } else { (format!(" {name} "), theme.muted) };
-        let room = row.room();
-        row.push(fit(&text, room), style);
+        let space = row.remaining();
+        row.push(fit(&text, space), style);
     }
     row.line()
 }

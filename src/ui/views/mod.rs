@@ -1,4 +1,4 @@
-//! Page views: the range, the site's totals, and one page of rows with bars on a printed scale.
+//! Draws the page views: the range, the site's totals, and one page of rows with bars and their scale.
 //!
 //! ```text
 //!  2026-11-14 … 2026-11-20, 7 days UTC, today partial   [7d] 30d 90d custom      as of 14:02
@@ -22,9 +22,9 @@ pub(super) mod trend;
 
 pub(in crate::ui) use crate::app::format::views_or_received as count_text;
 
-use super::{View, put};
+use super::{View, draw_line};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::request_cost::STILL_SEEN;
+use crate::app::views::request_cost::STILL_AVAILABLE;
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
@@ -37,35 +37,35 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let width = usize::from(area.width);
-    put(frame, view.app.geometry().views_range(), 0, presets::line(view, width));
-    put(frame, area, 1, status_line::line(view, width));
+    draw_line(frame, view.app.geometry().views_range(), 0, presets::line(view, width));
+    draw_line(frame, area, 1, status_line::line(view, width));
     let Some(totals) = view.app.views.listed_totals() else {
-        nothing_yet(frame, view, area);
+        draw_not_loaded(frame, view, area);
         return;
     };
-    put(frame, area, 2, totals::line(view, totals, width));
-    put(frame, area, 3, totals::changes(view, width));
+    draw_line(frame, area, 2, totals::line(view, totals, width));
+    draw_line(frame, area, 3, totals::changes(view, width));
     table::draw(frame, view);
     let last = usize::from(area.height.saturating_sub(1));
-    put(frame, area, last, position_line::line(view, width));
+    draw_line(frame, area, last, position_line::line(view, width));
 }
 
-/// Before the first answer: loading, or why there is none, and what can be seen all the same.
-fn nothing_yet(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+/// Shown before the first answer: that it is loading, or why it failed and what is still available.
+fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let theme = view.theme;
     let views = &view.app.views;
-    let (text, style) = match (views.load(), views.trouble(view.now)) {
+    let (text, style) = match (views.load(), views.load_failure(view.now)) {
         (Load::Failed { .. }, Some(failure)) => {
             let still = match failure.kind {
-                FailureKind::Limited(_) | FailureKind::Offline => format!(" {STILL_SEEN}"),
+                FailureKind::Limited(_) | FailureKind::Offline => format!(" {STILL_AVAILABLE}"),
                 _ => String::new(),
             };
-            (format!("Not loaded. {}{still}", failure.sentence), theme.warning)
+            (format!("Not loaded. {}{still}", failure.message), theme.warning)
         }
         (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
         // A limit that has passed is no reason any more.
         (Load::Idle | Load::Ready(_) | Load::Failed { .. }, _) => {
-            (format!("Not loaded; {} asks for it.", view.app.key_label(Context::Views, Action::Refresh)), theme.muted)
+            (format!("Not loaded; {} loads it.", view.app.key_label(Context::Views, Action::Refresh)), theme.muted)
         }
     };
     let inner = Rect {
@@ -77,12 +77,12 @@ fn nothing_yet(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inner);
 }
 
-/// The range as people say it: both days included, UTC, and whether today is in it.
-pub(super) fn describe(range: DateRange, view: View<'_>, width: usize) -> String {
-    crate::app::views::presets::describe(range, view.now, width)
+/// The range as text: both days included, UTC, and whether it includes today.
+pub(super) fn range_text(range: DateRange, view: View<'_>, width: usize) -> String {
+    crate::app::views::presets::range_text(range, view.now, width)
 }
 
-/// A sign on numbers that don't add up; they are shown as received.
-pub(in crate::ui) fn mark(counts: &Counts) -> &'static str {
+/// A sign for numbers that don't add up; they are shown as received.
+pub(in crate::ui) fn mismatch_sign(counts: &Counts) -> &'static str {
     if counts.add_up() { "" } else { "≠" }
 }

@@ -1,42 +1,43 @@
-//! Movers: what gained and what lost, side by side where there is room, else one above the other.
+//! Draws the movers: the pages that gained and those that lost, side by side if they fit, otherwise one above the
+//! other.
 
 use super::table::change_text;
 use super::totals::overlap;
 use crate::app::format::{count, plural, views};
-use crate::app::views::movers::{Half, Mover, Movers};
+use crate::app::views::movers::{Mover, Movers, MoversHalf};
 use crate::model::comparison::Change;
 use crate::model::views::ViewCount;
-use crate::ui::text::{TextRow, fit, fit_end, left, right};
-use crate::ui::{View, boxed, more, more_below, put};
+use crate::ui::text::{TextRow, fit, fit_from_end, left, right};
+use crate::ui::{View, draw_box, draw_line, draw_more_below, more_text};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-/// Cells that are left in the lower border for how much is out of sight: at most 250 pages are listed.
+/// Columns at the right of the lower border for the number of hidden pages: at most 250 pages are listed.
 const MORE: usize = 16;
-/// Cells of a change in percent.
+/// Width of a change in percent.
 const PERCENT: usize = 10;
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, area: Rect) {
     let theme = view.theme;
     let width = usize::from(area.width);
-    boxed(frame, area, title(view, open, width.saturating_sub(2)), theme.focus);
+    draw_box(frame, area, title(view, open, width.saturating_sub(2)), theme.focus);
     let g = view.app.geometry();
     let rows = g.movers_rows();
     let [upper, lower] = g.movers_halves();
     let halves = [("gained", &open.gained, !open.on_lost), ("lost", &open.lost, open.on_lost)];
-    for (told, (rows, lines)) in halves.into_iter().zip([(rows.0, upper), (rows.1, lower)]) {
-        let hidden = told.1.hidden_below(rows);
-        // The upper one of two has no border below it: its head says how much is out of sight.
+    for (part, (rows, lines)) in halves.into_iter().zip([(rows.0, upper), (rows.1, lower)]) {
+        let hidden = part.1.hidden_below(rows);
+        // The upper half has no border below it, so its head shows how many pages are hidden.
         let is_framed = lines.bottom() + 1 == area.bottom();
-        half(frame, view, told, (rows, if is_framed { 0 } else { hidden }), lines);
+        half(frame, view, part, (rows, if is_framed { 0 } else { hidden }), lines);
         if is_framed {
-            more_below(frame, view, Rect { width: lines.width + 1, height: lines.height + 1, ..lines }, hidden);
+            draw_more_below(frame, view, Rect { width: lines.width + 1, height: lines.height + 1, ..lines }, hidden);
         }
     }
-    if open.odd > 0 && width > 40 {
-        let text = format!(" {} left out: no counts ", plural(open.odd, "page"));
+    if open.without_counts > 0 && width > 40 {
+        let text = format!(" {} left out: no counts ", plural(open.without_counts, "page"));
         let text = fit(&text, usize::from(lower.width).saturating_sub(MORE));
         let cells = u16::try_from(text.chars().count()).unwrap_or(0);
         let spot = Rect::new(area.x + 2, area.bottom().saturating_sub(1), cells, 1);
@@ -44,21 +45,21 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, 
     }
 }
 
-/// What is compared, in a shorter form if there is little space, and what makes that unfair. The days are always named.
+/// What is compared, in a shorter form if there is little space, and what makes that unfair. The days are always shown.
 fn title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let theme = view.theme;
     let ranges = open.ranges();
     let unloaded = open.is_partial().then(|| "not all pages loaded".to_owned());
     let unfair = [unloaded, overlap(ranges.now, ranges.before)];
     let unfair: Vec<String> = unfair.into_iter().flatten().map(|text| format!(", {text}")).collect();
-    let metric = open.by.word();
+    let metric = open.metric.name();
     let forms = [
         format!(" Movers by {metric}: {}", open.label()),
         format!(" Movers by {metric}: {}", ranges.dates()),
         format!(" {metric}: {}", ranges.dates()),
     ];
     let needed = unfair.iter().map(|text| text.width()).sum::<usize>() + 1;
-    // The days come before what makes the comparison unfair: without them the numbers mean nothing.
+    // The days come before the warnings: without the days the numbers mean nothing.
     let form = forms
         .iter()
         .find(|form| form.width() + needed <= width)
@@ -66,7 +67,7 @@ fn title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     row.push(form.cloned().unwrap_or_else(|| format!(" {metric}")), theme.title);
     for text in unfair {
-        if text.width() < row.room() {
+        if text.width() < row.remaining() {
             row.push(text, theme.warning);
         }
     }
@@ -74,55 +75,61 @@ fn title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     row.line()
 }
 
-fn half(frame: &mut Frame<'_>, view: View<'_>, told: (&str, &Half, bool), (rows, hidden): (usize, usize), area: Rect) {
+fn half(
+    frame: &mut Frame<'_>,
+    view: View<'_>,
+    part: (&str, &MoversHalf, bool),
+    (rows, hidden): (usize, usize),
+    area: Rect,
+) {
     let theme = view.theme;
-    let (name, half, has_keys) = told;
+    let (name, half, has_keys) = part;
     let width = usize::from(area.width);
     let columns = MoverColumns::fitting(half, width);
-    put(frame, area, 0, columns.head(view, told, hidden));
+    draw_line(frame, area, 0, columns.head(view, part, hidden));
     if half.is_empty() {
-        put(frame, area, 1, Line::styled(format!("   No page {name} views."), theme.muted));
+        draw_line(frame, area, 1, Line::styled(format!("   No page {name} views."), theme.muted));
     }
     for (n, (mover, selected)) in half.visible(rows).enumerate() {
-        put(frame, area, n + 1, columns.row(view, mover, selected && has_keys));
+        draw_line(frame, area, n + 1, columns.row(view, mover, selected && has_keys));
     }
 }
 
-/// Widths at the present width.
+/// Column widths for the available width.
 struct MoverColumns {
     path: usize,
     number: usize,
-    /// Whether the two numbers stand there, too.
-    numbers: bool,
+    /// Whether the two compared numbers are shown beside their difference.
+    shows_both_numbers: bool,
     width: usize,
 }
 
 impl MoverColumns {
-    fn fitting(half: &Half, width: usize) -> Self {
+    fn fitting(half: &MoversHalf, width: usize) -> Self {
         let number = half.numbers().map(|count| views(count).len()).fold(6, usize::max) + 2;
-        let numbers = width >= 58;
-        let rest = 2 + number + PERCENT + if numbers { 2 * number + 2 } else { 0 };
-        Self { path: width.saturating_sub(rest), number, numbers, width }
+        let shows_both_numbers = width >= 58;
+        let rest = 2 + number + PERCENT + if shows_both_numbers { 2 * number + 2 } else { 0 };
+        Self { path: width.saturating_sub(rest), number, shows_both_numbers, width }
     }
 
-    fn head<'a>(&self, view: View<'_>, (name, half, has_keys): (&str, &Half, bool), hidden: usize) -> Line<'a> {
+    fn head<'a>(&self, view: View<'_>, (name, half, has_keys): (&str, &MoversHalf, bool), hidden: usize) -> Line<'a> {
         let theme = view.theme;
         let mut row = TextRow::new(self.width);
         let style = if has_keys { theme.mark } else { theme.muted };
-        let more = if hidden > 0 { format!(", {}", more(hidden)) } else { String::new() };
+        let more = if hidden > 0 { format!(", {}", more_text(hidden)) } else { String::new() };
         let all = count(half.total());
         let capped =
             if half.len() < half.total() { format!(": top {} of {all}", half.len()) } else { format!(" {all}") };
         let forms = [format!("{name}{capped}{more}"), format!("{name}{capped}"), format!("{name} {all}")];
         row.push(if has_keys { "▌" } else { " " }, theme.mark);
-        // The first column's head needs few of its cells: the others are the title's.
-        let first = if self.numbers { "before" } else { "Δ" };
+        // The first column's head is short: its other cells belong to the title.
+        let first = if self.shows_both_numbers { "before" } else { "Δ" };
         let spare = self.number.saturating_sub(first.width() + 1);
-        let room = self.path + spare;
-        let title = forms.iter().find(|form| form.width() <= room).map_or("", String::as_str);
-        row.push(left(title, room), style);
+        let space = self.path + spare;
+        let title = forms.iter().find(|form| form.width() <= space).map_or("", String::as_str);
+        row.push(left(title, space), style);
         row.push(right(first, self.number - spare), theme.muted);
-        if self.numbers {
+        if self.shows_both_numbers {
             row.push("  ", theme.muted).push(right("now", self.number), theme.muted);
             row.push(right("Δ", self.number), theme.muted);
         }
@@ -135,12 +142,12 @@ impl MoverColumns {
         let text = if selected { theme.selected } else { theme.text };
         let mut row = TextRow::new(self.width);
         row.push(if selected { "▌" } else { " " }, theme.mark);
-        row.push(left(&fit_end(mover.path.as_str(), self.path.saturating_sub(1)), self.path), text);
-        // A page that is not listed is new or gone; it did not have 0 views as others may.
-        let told = |n: Option<ViewCount>| n.map_or_else(|| "–".to_owned(), views);
-        if self.numbers {
-            row.push(right(&told(mover.before), self.number), text).push(" →", theme.muted);
-            row.push(right(&told(mover.now), self.number), text);
+        row.push(left(&fit_from_end(mover.path.as_str(), self.path.saturating_sub(1)), self.path), text);
+        // A page that is not listed is new or gone; that is not the same as 0 views.
+        let text_of = |n: Option<ViewCount>| n.map_or_else(|| "–".to_owned(), views);
+        if self.shows_both_numbers {
+            row.push(right(&text_of(mover.before), self.number), text).push(" →", theme.muted);
+            row.push(right(&text_of(mover.now), self.number), text);
         }
         let delta = mover.delta();
         let sign = if delta > ViewCount::ZERO { "+" } else { "" };

@@ -1,4 +1,5 @@
-//! A page's own card: its numbers now and before, its rank, the jobs about it, and what other ranges say of it.
+//! Draws the page details: a page's numbers now and before, its rank, the jobs about it, and its numbers in other
+//! ranges.
 //!
 //! ```text
 //! ┌ /quickstart ─────────────────────────────────────────────────────────────┐
@@ -9,64 +10,64 @@
 //! │ change   ▲ 3.6%      ▲ 31%      ▲ 11%   +5 points                        │
 //! │ rank          1          4          2   of 1,200 pages                   │
 //! │                                                                          │
-//! │ JOBS ABOUT IT 1                                                          │
+//! │ JOBS 1                                                                   │
 //! │▌✓ Shorten the quickstart                          completed  PR 1423  9d │
 //! │    before  11-05…11-11  9,120 human · 4,310 AI                           │
 //! │    after   11-13…11-19  10,002 ▲ 9.7% · 5,100 ▲ 18%                      │
 //! ```
 
 use super::totals::overlap;
-use super::{count_text, describe, mark};
-use crate::app::format::{coarse, count, mean, number, plural};
+use super::{count_text, mismatch_sign, range_text};
+use crate::app::format::{count, mean, number, plural, short_age};
 use crate::app::keymap::{Action, Context};
 use crate::app::views::page_detail::{ComparedViews, NARROW, PageDetail, PageDetailLine};
 use crate::model::comparison::Change;
-use crate::model::impact::{PageHistory, PagePeriod, PageViews, after, windows_of};
+use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, after_window, job_windows};
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::row::Job;
 use crate::model::views::{Count, Counts};
-use crate::ui::text::{TextRow, fit_end, left, right};
-use crate::ui::{View, bars, boxed, impact, jobs, more_below, put};
+use crate::ui::text::{TextRow, fit_from_end, left, right};
+use crate::ui::{View, bars, draw_box, draw_line, draw_more_below, impact, jobs};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// Cells of the labels, of a number, of a range of days.
+/// Widths of the labels, of a number, and of a range of days.
 const LABEL: usize = 7;
 const NUMBER: usize = 11;
 const DAYS: usize = 23;
-/// Cells of a range's first day and length, where there is no more room.
+/// Width of a range's first day and length, if more doesn't fit.
 const FROM: usize = 19;
-/// Columns from which a period has its last day and a bar.
+/// Width from which a range has its last day and a bar.
 const WITH_BARS: usize = 66;
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail, area: Rect) {
     let theme = view.theme;
-    let title = fit_end(open.path.as_str(), usize::from(area.width.saturating_sub(4)));
-    let inner = boxed(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
+    let title = fit_from_end(open.path.as_str(), usize::from(area.width.saturating_sub(4)));
+    let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let (width, rows) = (usize::from(text.width), usize::from(text.height));
     let lines = open.lines(width);
     for (n, line) in lines.iter().skip(open.scroll).take(rows).enumerate() {
-        // The mark of the selected job stands in the column of air.
+        // The mark of the selected job is in the blank column at the left.
         if matches!(line, PageDetailLine::Job(place) if *place == open.selected) {
-            put(frame, inner, n, Line::styled("▌", theme.mark));
+            draw_line(frame, inner, n, Line::styled("▌", theme.mark));
         }
-        put(frame, text, n, card_line(view, open, *line, width));
+        draw_line(frame, text, n, detail_line(view, open, *line, width));
     }
-    more_below(frame, view, area, lines.len().saturating_sub(open.scroll + rows));
+    draw_more_below(frame, view, area, lines.len().saturating_sub(open.scroll + rows));
 }
 
-fn card_line<'a>(view: View<'_>, card: &PageDetail, line: PageDetailLine, width: usize) -> Line<'a> {
+fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, width: usize) -> Line<'a> {
     let theme = view.theme;
-    let history = card.history.shown().map(|known| &known.value);
-    let numbers = &card.numbers;
+    let history = detail.history.shown().map(|known| &known.value);
+    let numbers = &detail.numbers;
     match line {
         PageDetailLine::Gap => Line::default(),
         PageDetailLine::Range => range_line(view, numbers.range, &numbers.now, width),
-        PageDetailLine::RangeBefore => before_line(view, card, width),
+        PageDetailLine::RangeBefore => before_line(view, detail, width),
         PageDetailLine::Heads => {
             let mut row = TextRow::new(width);
             let number = number_width(width);
@@ -86,22 +87,22 @@ fn card_line<'a>(view: View<'_>, card: &PageDetail, line: PageDetailLine, width:
         PageDetailLine::Before => {
             counts_line(view, "before", numbers.compared.as_ref().map(|compared| &compared.before), width)
         }
-        PageDetailLine::Change => change_line(view, card, width),
-        PageDetailLine::Rank => rank_line(view, card, width),
+        PageDetailLine::Change => change_line(view, detail, width),
+        PageDetailLine::Rank => rank_line(view, detail, width),
         PageDetailLine::RankOf => Line::styled(
             format!("{}of {}", " ".repeat(LABEL + 3), plural(numbers.rank.map_or(0, |rank| rank.of), "page")),
             theme.muted,
         ),
-        PageDetailLine::Share => share_line(view, card, width),
-        PageDetailLine::Jobs => jobs_head(view, card, history, width),
+        PageDetailLine::Share => share_line(view, detail, width),
+        PageDetailLine::Jobs => jobs_head(view, detail, history, width),
         PageDetailLine::Job(place) => match history.and_then(|known| known.jobs.get(place)) {
-            Some((key, ..)) => job_line(view, view.app.jobs.get(*key), place == card.selected, width),
+            Some((key, ..)) => job_line(view, view.app.jobs.get(*key), place == detail.selected, width),
             None => Line::default(),
         },
         PageDetailLine::JobViews(place) | PageDetailLine::JobBefore(place) | PageDetailLine::JobAfter(place) => {
             job_views(view, history, line, place, width)
         }
-        PageDetailLine::Periods => periods_head(view, card, history, width),
+        PageDetailLine::Periods => periods_head(view, detail, history, width),
         PageDetailLine::Scale => history.map_or_else(Line::default, |known| Periods::of(known, width).heads(view)),
         PageDetailLine::Period(place) => match history.and_then(|known| Some((known, known.periods.get(place)?))) {
             Some((known, period)) => Periods::of(known, width).row(view, period),
@@ -111,44 +112,44 @@ fn card_line<'a>(view: View<'_>, card: &PageDetail, line: PageDetailLine, width:
 }
 
 /// The range, and when its numbers were loaded.
-fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViews, width: usize) -> Line<'a> {
+fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViewsState, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(describe(range, view, width), theme.title);
-    if let PageViews::Known(Timed { as_of, .. }) | PageViews::NotListed(as_of) = views {
+    row.push(range_text(range, view, width), theme.title);
+    if let PageViewsState::Known(Timed { as_of, .. }) | PageViewsState::NotListed(as_of) = views {
         let at = as_of.with_timezone(&view.app.config.offset);
-        let age = coarse(view.now - *as_of);
-        let said = if age == "now" { String::new() } else { format!(", {age} ago") };
+        let age = short_age(view.now - *as_of);
+        let age_text = if age == "now" { String::new() } else { format!(", {age} ago") };
         let is_today = at.date_naive() == view.now.with_timezone(&view.app.config.offset).date_naive();
         let clock = at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" });
-        row.push(format!("   as of {clock}{said}"), theme.muted);
+        row.push(format!("   as of {clock}{age_text}"), theme.muted);
     }
     row.line()
 }
 
-/// What is compared.
-fn before_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
-    let Some(ComparedViews { ranges, now, before }) = &card.numbers.compared else { return Line::default() };
-    let is_partial = |views: &PageViews, range: DateRange| views.counts().is_some() && !views.is_whole(range);
+/// The compared ranges.
+fn before_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
+    let Some(ComparedViews { ranges, now, before }) = &detail.numbers.compared else { return Line::default() };
+    let is_partial = |views: &PageViewsState, range: DateRange| views.counts().is_some() && !views.is_complete(range);
     let partial = if is_partial(now, ranges.now) || is_partial(before, ranges.before) { ", partial" } else { "" };
     let overlap = overlap(ranges.now, ranges.before).map(|text| format!(", {text}")).unwrap_or_default();
-    let shown = card.numbers.range;
+    let shown = detail.numbers.range;
     let mut row = TextRow::new(width);
     row.push(if width < NARROW { ranges.short_label(shown) } else { ranges.label(shown) }, view.theme.muted);
     for warning in [partial.to_owned(), overlap] {
-        if warning.width() <= row.room() {
+        if warning.width() <= row.remaining() {
             row.push(warning, view.theme.warning);
         }
     }
     row.line()
 }
 
-fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViews>, width: usize) -> Line<'a> {
+fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViewsState>, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     row.push(left(label, LABEL), theme.muted);
     match views {
-        Some(PageViews::Known(known)) => {
+        Some(PageViewsState::Known(known)) => {
             let counts = &known.value;
             for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai), (&counts.total, theme.text)] {
                 row.push(right(&count_text(count), number_width(width)), style);
@@ -156,25 +157,25 @@ fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViews>, width
             if width >= NARROW {
                 row.push(right(&share(counts), NUMBER), theme.text).push(" ", theme.text);
             }
-            row.push(mark(counts), theme.warning);
+            row.push(mismatch_sign(counts), theme.warning);
         }
-        Some(PageViews::NotListed(_)) => {
+        Some(PageViewsState::NotListed(_)) => {
             row.push("   not listed: no views in this range", theme.muted);
         }
-        Some(PageViews::Unknown) | None => {
+        Some(PageViewsState::Unknown) | None => {
             let key = view.app.key_label(Context::Views, Action::Compare);
-            let how = if label == "before" { format!(": {key} on the list compares") } else { String::new() };
-            row.push(format!("   not known{how}"), theme.muted);
+            let how = if label == "before" { format!(" ({key} on the list)") } else { String::new() };
+            row.push(format!("   unknown{how}"), theme.muted);
         }
     }
     row.line()
 }
 
-fn change_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
+fn change_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     row.push(left("change", LABEL), theme.muted);
-    let compared = card.numbers.compared.as_ref();
+    let compared = detail.numbers.compared.as_ref();
     let counts =
         compared.and_then(|compared| Some((compared.ranges, compared.now.counts()?, compared.before.counts()?)));
     let Some((ranges, now, before)) = counts else {
@@ -206,13 +207,13 @@ fn share(counts: &Counts) -> String {
     counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0))
 }
 
-/// The share of AI now and before, where it has no column.
-fn share_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
+/// The share of AI now and before, if it has no column.
+fn share_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    let now = card.numbers.now.counts().map_or_else(|| "–".to_owned(), share);
+    let now = detail.numbers.now.counts().map_or_else(|| "–".to_owned(), share);
     row.push(left("AI", LABEL), theme.muted).push(format!("   {now} of human and AI"), theme.text);
-    if let Some(before) = card.numbers.compared.as_ref().and_then(|compared| compared.before.counts()) {
+    if let Some(before) = detail.numbers.compared.as_ref().and_then(|compared| compared.before.counts()) {
         row.push(format!(", was {}", share(before)), theme.muted);
     }
     row.line()
@@ -222,15 +223,16 @@ fn number_width(width: usize) -> usize {
     if width >= NARROW { NUMBER } else { 9 }
 }
 
-fn rank_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
+fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     row.push(left("rank", LABEL), theme.muted);
-    let Some(rank) = card.numbers.rank else {
-        let text = match card.numbers.now {
-            PageViews::NotListed(_) => "   not listed",
-            _ if width < NARROW => "   load all pages to know: a",
-            _ => "   not known until all pages are loaded: a",
+    let Some(rank) = detail.numbers.rank else {
+        let load_all = || view.app.key_label(Context::PageDetail, Action::LoadAll);
+        let text = match detail.numbers.now {
+            PageViewsState::NotListed(_) => "   not listed".to_owned(),
+            _ if width < NARROW => format!("   unknown ({} load all)", load_all()),
+            _ => format!("   unknown until all pages are loaded ({} load all)", load_all()),
         };
         row.push(text, theme.muted);
         return row.line();
@@ -244,41 +246,41 @@ fn rank_line<'a>(view: View<'_>, card: &PageDetail, width: usize) -> Line<'a> {
     row.line()
 }
 
-/// A heading with how many there are, or why there are none.
-fn head<'a>(view: View<'_>, title: &str, n: Option<usize>, none: &str, card: &PageDetail, width: usize) -> Line<'a> {
+/// A heading with the number of entries, or why there are none.
+fn head<'a>(view: View<'_>, title: &str, n: Option<usize>, none: &str, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     row.push(title, theme.muted);
-    match (n, &card.history) {
+    match (n, &detail.history) {
         (Some(0), _) => row.push(format!("  {none}"), theme.muted),
         (Some(n), _) => row.push(format!(" {}", count(n)), theme.muted),
-        (None, Load::Failed { failure, .. }) => row.push(format!("  {}", failure.sentence), theme.bad),
-        (None, _) => row.push("  reading…", theme.muted),
+        (None, Load::Failed { failure, .. }) => row.push(format!("  {}", failure.message), theme.bad),
+        (None, _) => row.push("  loading…", theme.muted),
     };
     row.line()
 }
 
-fn jobs_head<'a>(view: View<'_>, card: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
+fn jobs_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.jobs.len());
-    let none = format!("none was started from here: {} starts one", view.app.key_label(Context::Card, Action::NewJob));
-    head(view, "JOBS ABOUT IT", n, &none, card, width)
+    let none = format!("none yet; {} starts one", view.app.key_label(Context::PageDetail, Action::NewJob));
+    head(view, "JOBS", n, &none, detail, width)
 }
 
-fn periods_head<'a>(view: View<'_>, card: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
+fn periods_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.periods.len());
-    head(view, "PERIODS KNOWN HERE", n, "none: what is loaded is kept here", card, width)
+    head(view, "CACHED RANGES", n, "none yet", detail, width)
 }
 
 fn job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let Some(job) = job else {
-        row.push("a job that is not in the list yet", theme.muted);
+        row.push("this job is not in the list yet", theme.muted);
         return row.line();
     };
     let (glyph, style) = jobs::glyph(view, job);
     row.push(glyph, style).push(" ", theme.text);
-    // The age at the end is that of the state, which a dismissed job still has.
+    // The age at the end is that of the status, which a dismissed job still has.
     let dismissed = if job.dismissed { "dismissed, " } else { "" };
     let status = match (&job.status, job.undelivered) {
         (_, Some(kind)) => kind.word(),
@@ -292,7 +294,7 @@ fn job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: usize)
         (None, None) => String::new(),
     };
     let info = format!("  {dismissed}{status}{pr}{}", right(&jobs::age(job, view.now), 6));
-    let title_width = row.room().saturating_sub(info.chars().count());
+    let title_width = row.remaining().saturating_sub(info.chars().count());
     row.push(left(job.title.as_str(), title_width), if selected { theme.selected } else { theme.text });
     row.push(info, theme.muted);
     row.line()
@@ -310,8 +312,8 @@ fn job_views<'a>(
     let known = history.and_then(|known| known.jobs.get(place));
     let Some((key, before, later)) = known else { return row.line() };
     let Some(job) = view.app.jobs.get(*key) else { return row.line() };
-    let Some(windows) = windows_of(job) else { return row.line() };
-    // Where there is little room, the numbers come first.
+    let Some(windows) = job_windows(job) else { return row.line() };
+    // If there is little space, the numbers come first.
     let dated = width >= NARROW;
     if !matches!(line, PageDetailLine::JobAfter(_)) {
         impact::push_before(&mut row, view, before, windows.before, dated);
@@ -321,16 +323,16 @@ fn job_views<'a>(
     }
     if !matches!(line, PageDetailLine::JobBefore(_)) {
         let against = Some((before, windows.before));
-        impact::push_after(&mut row, view, later, against, after(job, view.now.date_naive()), dated);
+        impact::push_after(&mut row, view, later, against, after_window(job, view.now.date_naive()), dated);
     }
     row.line()
 }
 
-/// How the periods are shown: as they are, or a mean day of each where their lengths differ.
+/// How the ranges are shown: with their sums, or with the mean per day if their lengths differ.
 #[derive(Debug, Clone, Copy)]
 struct Periods {
     per_day: bool,
-    /// Where the scale ends.
+    /// The end of the scale.
     full: f64,
     width: usize,
     bar: usize,
@@ -343,16 +345,16 @@ impl Periods {
         let per_day = periods.iter().any(|period| Some(period.range.days()) != first);
         let bar = if width >= WITH_BARS { width.saturating_sub(DAYS + 6 + 2 * NUMBER + 5) } else { 0 };
         let mut shown = Self { per_day, full: 1.0, width, bar };
-        shown.full = periods.iter().map(|period| shown.whole(period)).fold(1.0, f64::max);
+        shown.full = periods.iter().map(|period| shown.sum_of(period)).fold(1.0, f64::max);
         shown
     }
 
     fn divisor(&self, period: &PagePeriod) -> f64 {
-        // A day that was going on counts as far as it had come.
+        // A day in progress counts in proportion to the time that had passed.
         if self.per_day { period.range.days_by(period.views.as_of) } else { 1.0 }
     }
 
-    fn whole(&self, period: &PagePeriod) -> f64 {
+    fn sum_of(&self, period: &PagePeriod) -> f64 {
         let Counts { human, ai, .. } = &period.views.value;
         (human.value().unwrap_or_default() + ai.value().unwrap_or_default()).as_f64() / self.divisor(period)
     }
@@ -372,7 +374,7 @@ impl Periods {
         }
         row.push(right(human, self.number()), theme.human).push(right(ai, self.number()), theme.ai);
         if self.bar > 0 {
-            row.push("  ", theme.text).push(bars::plain_scale(&said(self.full), self.bar + 3), theme.muted);
+            row.push("  ", theme.text).push(bars::plain_scale(&mean_text(self.full), self.bar + 3), theme.muted);
         }
         row.line()
     }
@@ -397,9 +399,9 @@ impl Periods {
         for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai)] {
             row.push(right(&self.number_text(count, period), self.number()), style);
         }
-        row.push(mark(counts), theme.warning);
+        row.push(mismatch_sign(counts), theme.warning);
         if self.bar > 0 {
-            row.to(DAYS + 6 + 2 * NUMBER + 2);
+            row.pad_to(DAYS + 6 + 2 * NUMBER + 2);
             self.push_bar(&mut row, view, counts, self.divisor(period));
             row.push(if is_partial { " partial" } else { "" }, theme.warning);
         }
@@ -407,22 +409,22 @@ impl Periods {
     }
 
     fn push_bar(&self, row: &mut TextRow<'_>, view: View<'_>, counts: &Counts, divisor: f64) {
-        let room = self.bar.saturating_sub(8);
-        for Span { content, style, .. } in bars::stacked(counts, self.full * divisor, room.max(1), view.theme) {
+        let space = self.bar.saturating_sub(8);
+        for Span { content, style, .. } in bars::stacked(counts, self.full * divisor, space.max(1), view.theme) {
             row.push(content, style);
         }
     }
 
-    /// A number as received; a mean day of it where the lengths differ.
+    /// A number as received, or its mean per day if the lengths of the ranges differ.
     fn number_text(&self, count: &Count, period: &PagePeriod) -> String {
         match count.value() {
-            Some(value) if self.per_day => said(value.as_f64() / self.divisor(period)),
+            Some(value) if self.per_day => mean_text(value.as_f64() / self.divisor(period)),
             _ => count_text(count),
         }
     }
 }
 
-/// A mean of views.
-fn said(n: f64) -> String {
+/// A mean number of views as text.
+fn mean_text(n: f64) -> String {
     Count::from_f64(n).and_then(|count| count.value()).map_or_else(|| format!("{n:.0}"), mean)
 }

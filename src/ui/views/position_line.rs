@@ -1,48 +1,48 @@
-//! The line under the table: which pages these are, what narrows and orders them, whether they are all, and what the
-//! signs of the bars mean. What has no room is left out, the least important first.
+//! The line under the table: which pages are listed, how they are filtered and sorted, whether they are all, and what
+//! the signs of the bars mean. Parts that don't fit are left out, the least important first.
 
 use crate::app::format::{count, number, plural, views};
-use crate::app::views::table::{Metric, PageColumn, PageSorting, PageTable, Scale};
+use crate::app::views::table::{BarScale, Metric, PageColumn, PageSorting, PageTable};
 use crate::ui::list_title::{TitleSpans, cells, filter};
 use crate::ui::text::{TextRow, fit};
 use crate::ui::{View, bars};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// A part of the line: what has to be seen, or what may give way to what the signs of the bars mean.
+/// A part of the line. Only needed parts may take the space of the legend.
 struct PositionPart<'a> {
     part: TitleSpans<'a>,
     needed: bool,
 }
 
-fn needed(part: TitleSpans<'_>) -> PositionPart<'_> {
+fn needed_part(part: TitleSpans<'_>) -> PositionPart<'_> {
     PositionPart { part, needed: true }
 }
 
-fn aside<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
+fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
     PositionPart { part: vec![Span::styled(text, view.theme.muted)], needed: false }
 }
 
-/// The line in so many cells.
+/// Draws the line.
 pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let table = &view.app.views.table;
-    let said = if table.is_report() { of_report(view, width) } else { of_answer(view) };
+    let parts = if table.is_report() { report_parts(view, width) } else { answer_parts(view) };
     let legend = legend(view);
     let legend_cells = cells([&legend].into_iter()) + 2;
     let mut row = TextRow::new(width);
     row.push(" ", view.theme.text);
-    for (n, PositionPart { part, needed }) in said.into_iter().enumerate() {
+    for (n, PositionPart { part, needed }) in parts.into_iter().enumerate() {
         let gap = if n == 0 { "" } else { " · " };
-        let room = row.room().saturating_sub(if needed { 0 } else { legend_cells });
-        if n == 0 || cells([&part].into_iter()) + gap.width() <= room {
+        let space = row.remaining().saturating_sub(if needed { 0 } else { legend_cells });
+        if n == 0 || cells([&part].into_iter()) + gap.width() <= space {
             row.push(gap, view.theme.muted);
             part.into_iter().for_each(|Span { content, style, .. }| {
                 row.push(content, style);
             });
         }
     }
-    if row.room() >= legend_cells {
-        row.to(width.saturating_sub(legend_cells - 1));
+    if row.remaining() >= legend_cells {
+        row.pad_to(width.saturating_sub(legend_cells - 1));
         legend.into_iter().for_each(|Span { content, style, .. }| {
             row.push(content, style);
         });
@@ -55,7 +55,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let metrics: &[(Metric, &str)] = match (table.metric(), table.scale()) {
-        (Metric::Total, Scale::Log(_)) => &[(Metric::Total, "total")],
+        (Metric::Total, BarScale::Log(_)) => &[(Metric::Total, "total")],
         (Metric::Total, _) => &[(Metric::Human, "human"), (Metric::Ai, "AI")],
         (Metric::Human, _) => &[(Metric::Human, "human")],
         (Metric::Ai, _) => &[(Metric::Ai, "AI")],
@@ -66,7 +66,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
         part.push(Span::styled("(n) before", theme.muted));
     }
     for (metric, name) in metrics {
-        let (sign, style) = bars::look(*metric, theme);
+        let (sign, style) = bars::symbol_and_style(*metric, theme);
         part.push(Span::styled(if part.is_empty() { "" } else { "  " }, theme.muted));
         part.push(Span::styled(sign, style));
         part.push(Span::styled(format!(" {name}"), theme.muted));
@@ -78,15 +78,15 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
 }
 
 /// One page of rows in the service's order: which, and whether there are more.
-fn of_answer<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
+fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let views = &view.app.views;
     let mut parts: Vec<PositionPart<'a>> = Vec::new();
     if view.app.filter_input().is_some() {
-        let text = "the filter holds once all pages are loaded";
+        let text = "the filter works once all pages are loaded";
         parts.extend(filter(view, 20).map(|mut part| {
             part.push(Span::styled(format!("  {text}"), theme.muted));
-            needed(part)
+            needed_part(part)
         }));
     }
     let Some(shown) = views.load().shown() else { return parts };
@@ -94,58 +94,58 @@ fn of_answer<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let n = u64::try_from(shown.value.page.rows.len()).unwrap_or(0);
     let (first, last) = (query.offset().saturating_add(1), query.offset().saturating_add(n));
     let has_next = query.has_next(&shown.value.page);
-    let more = if has_next { "more →" } else { "the last page" };
+    let more = if has_next { "more →" } else { "last page" };
     let which = match n {
         0 if query.page > 1 && !has_next => "beyond the last page".to_owned(),
         0 => format!("no rows, {more}"),
         _ => format!("rows {}–{}, {more}", number(first), number(last)),
     };
-    parts.push(needed(vec![Span::styled(format!("page {}, {which}", number(query.page)), theme.text)]));
-    parts.extend(marked(view));
-    parts.push(aside(view, format!("{} per page, in the service's order", query.limit)));
+    parts.push(needed_part(vec![Span::styled(format!("page {}, {which}", number(query.page)), theme.text)]));
+    parts.extend(marks_part(view));
+    parts.push(optional_part(view, format!("{} per page, in the service's order", query.limit)));
     parts
 }
 
-/// All pages of a range, as far as they are loaded: the most important first.
-fn of_report<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
+/// The loaded pages of a range, the most important part first.
+fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let table = &view.app.views.table;
-    let warning = |text: String| needed(vec![Span::styled(text, theme.warning)]);
-    // Where there is little room, what is wrong with the filter comes before how many pass it.
-    let unread = table.filter_problem();
-    let mut head = if unread.is_some() && width < 60 { TitleSpans::new() } else { pages(view) };
+    let warning = |text: String| needed_part(vec![Span::styled(text, theme.warning)]);
+    // In a narrow terminal, a problem with the filter comes before the number of matching pages.
+    let problem = table.filter_problem();
+    let mut head = if problem.is_some() && width < 60 { TitleSpans::new() } else { page_count(view) };
     let narrowing = view.app.filter_input().is_some() || table.is_filtered();
     if narrowing && let Some(mut part) = filter(view, width.saturating_sub(cells([&head].into_iter()) + 4).max(8)) {
         part.push(Span::raw("  "));
         part.append(&mut head);
         head = part;
     }
-    let room = width.saturating_sub(cells([&head].into_iter()) + 4);
-    let mut parts = vec![needed(head)];
-    // It is cut before it is left out: a term that does nothing has to be seen.
-    parts.extend(unread.map(|problem| warning(fit(problem, room))));
-    parts.extend(marked(view));
-    parts.extend(incomplete(table, width).map(warning));
-    parts.extend(difference(table, width).map(warning));
+    let space = width.saturating_sub(cells([&head].into_iter()) + 4);
+    let mut parts = vec![needed_part(head)];
+    // It is cut rather than left out, since the invalid term has no effect.
+    parts.extend(problem.map(|problem| warning(fit(problem, space))));
+    parts.extend(marks_part(view));
+    parts.extend(partial_warning(table, width).map(warning));
+    parts.extend(sum_warning(table, width).map(warning));
     if table.comparison().is_some_and(|comparison| !comparison.before.complete) {
-        parts.push(warning("before: not all loaded".to_owned()));
+        parts.push(warning("before: partial".to_owned()));
     }
     let sorting = table.sorting();
-    let is_said = crate::app::views::columns::has_column(table, width, sorting.by);
-    parts.push(PositionPart { needed: !is_said, ..aside(view, by(sorting)) });
+    let is_shown = crate::app::views::columns::has_column(table, width, sorting.by);
+    parts.push(PositionPart { needed: !is_shown, ..optional_part(view, sort_label(sorting)) });
     if table.metric() != Metric::Total {
-        parts.push(aside(view, format!("bars of {}", table.metric().name())));
+        parts.push(optional_part(view, format!("bars: {}", table.metric().name())));
     }
-    if let Some(report) = table.report().filter(|report| report.moved > 0) {
-        let rows = plural(usize::try_from(report.moved).unwrap_or(usize::MAX), "duplicate row");
+    if let Some(report) = table.report().filter(|report| report.duplicates > 0) {
+        let rows = plural(usize::try_from(report.duplicates).unwrap_or(usize::MAX), "duplicate row");
         let why = if report.answers > 1 { ": rows moved while loading" } else { "" };
-        parts.push(aside(view, format!("{rows} merged{why}")));
+        parts.push(optional_part(view, format!("{rows} merged{why}")));
     }
     parts
 }
 
-/// How many pages, or how many of them pass.
-fn pages<'a>(view: View<'_>) -> TitleSpans<'a> {
+/// The number of pages, or of matching pages.
+fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let (measures, all) = (table.measures(), table.rows().len());
@@ -166,42 +166,42 @@ fn pages<'a>(view: View<'_>) -> TitleSpans<'a> {
     part
 }
 
-fn marked<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
-    let (marked, hidden) = (view.app.views.table.marked(), view.app.views.table.marks_hidden());
+fn marks_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
+    let (marked, hidden) = (view.app.views.table.marked_count(), view.app.views.table.hidden_marked_count());
     let text = match (marked, hidden) {
         (0, 0) => return None,
         (marked, 0) => format!("{} marked", count(marked)),
         (0, hidden) => format!("{} marked, hidden by the filter", count(hidden)),
         (marked, hidden) => format!("{} marked, {} more hidden", count(marked), count(hidden)),
     };
-    Some(needed(vec![Span::styled(text, view.theme.mark)]))
+    Some(needed_part(vec![Span::styled(text, view.theme.mark)]))
 }
 
-fn by(sorting: PageSorting) -> String {
+fn sort_label(sorting: PageSorting) -> String {
     match sorting.by {
-        PageColumn::Path if sorting.descending => "by path, backwards".to_owned(),
+        PageColumn::Path if sorting.descending => "by path, reversed".to_owned(),
         by => format!("by {} {}", by.name(), sorting.arrow()),
     }
 }
 
-/// Said of a report that is not whole: more is not loaded.
-fn incomplete(table: &PageTable, width: usize) -> Option<String> {
+/// A warning that a report is partial.
+fn partial_warning(table: &PageTable, width: usize) -> Option<String> {
     table.report().filter(|report| !report.complete)?;
     Some(match table.measures().loaded {
-        // 100% of the views are not all pages: some may have none.
+        // Some pages may have no views, so 100% of the views may not be all pages.
         Some(share) => {
             let what = if width < 60 { "" } else { " of the views loaded" };
-            format!("not all: {:.0}%{what}", (share * 100.0).floor())
+            format!("partial: {:.0}%{what}", (share * 100.0).floor())
         }
         None => "not all pages loaded".to_owned(),
     })
 }
 
-/// Said when the rows don't sum to the total, as they should once all are there.
-fn difference(table: &PageTable, width: usize) -> Option<String> {
+/// A warning that the rows of a complete report don't add up to the total.
+fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
     let report = table.report().filter(|report| report.complete)?;
     let total = report.totals.total.value()?;
-    let (sum, unread) = (table.sums().total, table.unread());
+    let (sum, unread) = (table.sums().total, table.rows_without_total());
     let left_out = match unread {
         0 => String::new(),
         1 => ", 1 page without counts left out".to_owned(),
@@ -211,9 +211,9 @@ fn difference(table: &PageTable, width: usize) -> Option<String> {
         return Some(left_out.trim_start_matches(", ").to_owned());
     }
     (!sum.nearly_equals(total)).then(|| {
-        let whole = format!("rows sum to {} of {} total{left_out}", views(sum), views(total));
-        match (whole.width() + 20 > width, unread) {
-            (false, _) => whole,
+        let full = format!("rows sum to {} of {} total{left_out}", views(sum), views(total));
+        match (full.width() + 20 > width, unread) {
+            (false, _) => full,
             (true, 0) => "rows ≠ total".to_owned(),
             (true, n) => format!("rows ≠ total, {} uncounted", count(n)),
         }
@@ -225,9 +225,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_legend_has_a_sign_of_its_own_for_each_metric() {
+    fn each_metric_has_its_own_sign_in_the_legend() {
         let theme = crate::ui::Theme::new(crate::ui::Depth::None);
-        let signs = [Metric::Human, Metric::Ai, Metric::Total].map(|metric| bars::look(metric, &theme).0);
+        let signs = [Metric::Human, Metric::Ai, Metric::Total].map(|metric| bars::symbol_and_style(metric, &theme).0);
         assert!(signs[0] != signs[1] && signs[1] != signs[2] && signs[0] != signs[2]);
         assert!(signs.iter().all(|sign| sign.width() == 1));
     }

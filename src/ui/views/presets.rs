@@ -1,4 +1,4 @@
-//! The line of the range and the names of the ranges beside it.
+//! Draws the line with the range and the names of the presets beside it.
 
 use crate::ui::View;
 use crate::ui::text::TextRow;
@@ -10,9 +10,9 @@ pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let (range, names) = app.range_line(width, now);
     row.push(range, theme.title);
     for name in names {
-        let gap = name.at.saturating_sub(width - row.room());
+        let gap = name.at.saturating_sub(width - row.remaining());
         row.push(" ".repeat(gap), theme.muted);
-        row.push(name.text, if name.on { theme.mark } else { theme.muted });
+        row.push(name.text, if name.is_current { theme.mark } else { theme.muted });
     }
     row.line()
 }

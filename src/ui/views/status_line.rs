@@ -1,9 +1,9 @@
-//! The line that says how fresh what is listed is, what it is when it isn't what was asked for, and how far loading is.
+//! The line that shows how old the listed rows are, whether they answer the current query, and the progress of a load.
 
-use crate::app::format::{coarse, count, plural, until};
+use crate::app::format::{count, plural, short_age, until};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::all_pages::UnderWay;
-use crate::app::views::request_cost::percent;
+use crate::app::views::all_pages::ActiveLoad;
+use crate::app::views::request_cost::floor_percent;
 use crate::model::Time;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::Load;
@@ -21,28 +21,28 @@ const BAR: (usize, usize) = (24, 6);
 
 pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let views = &view.app.views;
-    if let Some(under_way) = views.all.under_way() {
+    if let Some(under_way) = views.all_pages.active_load() {
         return loading(view, under_way, width);
     }
     match views.table.report() {
-        Some(report) => of_report(view, report, width),
-        None => of_answer(view, width),
+        Some(report) => report_line(view, report, width),
+        None => answer_line(view, width),
     }
 }
 
-/// `as of 14:02`, with the date when that was another day and the age when it is one.
+/// `as of 14:02`, with the date if it was another day, and the age.
 pub(super) fn as_of(view: View<'_>, as_of: Time) -> String {
     let at = as_of.with_timezone(&view.app.config.offset);
-    let age = coarse(view.now - as_of);
+    let age = short_age(view.now - as_of);
     let is_today = at.date_naive() == view.now.with_timezone(&view.app.config.offset).date_naive();
     let clock = at.format(if is_today { "%H:%M" } else { "%m-%d %H:%M" });
     if age == "now" { format!("as of {clock}") } else { format!("as of {clock}, {age} ago") }
 }
 
-/// The same behind some words, and in few cells: the age alone, or of a moment ago the clock.
+/// The same after some words, and a short form: only the age, or the time if the age is zero.
 fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
     let full = as_of(view, at);
-    let age = coarse(view.now - at);
+    let age = short_age(view.now - at);
     if age == "now" {
         let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
         return format!("{words}{full}\n{words}as of {clock}");
@@ -50,21 +50,21 @@ fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
     format!("{words}{full}\n{words}as of {age} ago")
 }
 
-/// A part of the line in its forms, one to a line, from the longest to the shortest, which is empty where the part may
-/// be left out.
+/// A part of the line in its forms, separated by line breaks, from the longest to the shortest. The shortest form is
+/// empty if the part may be left out.
 type StatePart = (String, Style);
 
-/// The line: no part is cut, and none takes the place of another's shortest form. What room is left then goes to the
-/// longer forms, that of the first part before all.
-fn of_parts<'a>(parts: &[StatePart], width: usize) -> Line<'a> {
+/// Draws the line. Every part gets at least its shortest form; the remaining space goes to the longer forms, of the
+/// first part first.
+fn fit_parts<'a>(parts: &[StatePart], width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
-    row.add(" ", Style::new());
+    row.push_cow(" ", Style::new());
     let least: usize = parts.iter().map(|(forms, _)| shortest(forms).width()).sum();
-    let mut spare = row.room().saturating_sub(least);
+    let mut spare = row.remaining().saturating_sub(least);
     for (forms, style) in parts {
-        let room = shortest(forms).width() + spare;
-        let form = forms.split('\n').find(|form| form.width() <= room).unwrap_or_else(|| shortest(forms));
-        spare = room.saturating_sub(form.width());
+        let space = shortest(forms).width() + spare;
+        let form = forms.split('\n').find(|form| form.width() <= space).unwrap_or_else(|| shortest(forms));
+        spare = space.saturating_sub(form.width());
         row.push(form, *style);
     }
     row.line()
@@ -74,7 +74,7 @@ fn shortest(forms: &str) -> &str {
     forms.rsplit('\n').next().unwrap_or_default()
 }
 
-fn ask_key(view: View<'_>) -> String {
+fn refresh_key(view: View<'_>) -> String {
     view.app.key_label(Context::Views, Action::Refresh)
 }
 
@@ -82,7 +82,7 @@ fn load_key(view: View<'_>) -> String {
     view.app.key_label(Context::Views, Action::LoadAll)
 }
 
-fn loading<'a>(view: View<'_>, under_way: UnderWay, width: usize) -> Line<'a> {
+fn loading<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line<'a> {
     let theme = view.theme;
     let wanted = view.app.views.query().range;
     let is_wanted = under_way.range == wanted;
@@ -101,28 +101,28 @@ fn loading<'a>(view: View<'_>, under_way: UnderWay, width: usize) -> Line<'a> {
             let dates = dates(view, under_way.range, width);
             format!("loading all pages{of}…\nloading all pages of {dates}…\nloading {dates}…")
         };
-        return of_parts(&[(loading, theme.working), (end, theme.muted)], width);
+        return fit_parts(&[(loading, theme.working), (end, theme.muted)], width);
     };
     let rows = format!(" · {} rows", count(progress.rows));
     let requests = format!(" · {}", plural(progress.requests as usize, "request"));
-    let share = progress.share.map(|share| format!("{} of views", percent(share)));
-    let said = share.clone().unwrap_or_else(|| "share not known".to_owned());
-    let said = [said.as_str(), &rows, &requests, end.lines().next().unwrap_or_default()].concat();
+    let share = progress.share.map(|share| format!("{} of views", floor_percent(share)));
+    let details = share.clone().unwrap_or_else(|| "share unknown".to_owned());
+    let details = [details.as_str(), &rows, &requests, end.lines().next().unwrap_or_default()].concat();
     let lead = format!("loading all pages{of}  ");
-    if width < lead.width() + said.width() + 2 {
-        // What has no room goes: first the words before it and the requests, then the rows.
-        let share = progress.share.map_or_else(|| "?".to_owned(), percent);
+    if width < lead.width() + details.width() + 2 {
+        // What doesn't fit is left out: first the words before the share and the requests, then the rows.
+        let share = progress.share.map_or_else(|| "?".to_owned(), floor_percent);
         let dates = if is_wanted { String::new() } else { format!(" of {}", dates(view, under_way.range, width)) };
         let loading = format!("loading {share}{dates}\n{share}{dates}");
-        return of_parts(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
+        return fit_parts(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
     }
     row.push(lead, theme.working);
-    let bar = row.room().saturating_sub(said.width() + 2).min(BAR.0);
+    let bar = row.remaining().saturating_sub(details.width() + 2).min(BAR.0);
     if let Some(share) = progress.share.filter(|_| bar >= BAR.1) {
         let done = (0..=bar).rev().find(|cells| cells_share(*cells, bar) <= share).unwrap_or(0);
         row.push("█".repeat(done), theme.working).push("▒".repeat(bar - done), theme.muted).push(" ", theme.text);
     }
-    row.push(said, theme.working);
+    row.push(details, theme.working);
     row.line()
 }
 
@@ -131,7 +131,7 @@ fn cells_share(cells: usize, all: usize) -> f64 {
     float(cells) / float(all.max(1))
 }
 
-fn of_report<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
+fn report_line<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let views = &app.views;
     if !views.is_current() {
@@ -139,45 +139,45 @@ fn of_report<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
         let pages = if report.complete {
             "all pages".to_owned()
         } else {
-            format!("{} rows, not all", count(report.rows.len()))
+            format!("{} rows, partial", count(report.rows.len()))
         };
-        return of_another(view, &format!("{dates}, {pages}\n{dates}"), report.as_of, width);
+        return outdated_line(view, &format!("{dates}, {pages}\n{dates}"), report.as_of, width);
     }
-    let failure = views.trouble(now);
-    let limit = failure.and_then(|failure| limit_of(view, failure));
+    let failure = views.load_failure(now);
+    let limit = failure.and_then(|failure| limit_texts(view, failure));
     let mut parts: Vec<StatePart> = Vec::new();
     if report.complete {
         let fresh = report.range.is_fresh(report.as_of, now);
-        let whole = as_of_forms(view, "all pages ", report.as_of);
-        let whole = format!("{whole}\n{}", shortest(&whole).replace(" pages", ""));
-        parts.push((whole, if fresh { theme.muted } else { theme.warning }));
-        match views.all.broken_off(report.range).filter(|_| limit.is_none()) {
-            Some(rows) => parts.push((goes_on(view, "; ", rows), theme.muted)),
+        let forms = as_of_forms(view, "all pages ", report.as_of);
+        let forms = format!("{forms}\n{}", shortest(&forms).replace(" pages", ""));
+        parts.push((forms, if fresh { theme.muted } else { theme.warning }));
+        match views.all_pages.rows_to_continue_after(report.range).filter(|_| limit.is_none()) {
+            Some(rows) => parts.push((resume_hint(view, "; ", rows), theme.muted)),
             None if !fresh && failure.is_none() => {
-                parts.push((format!("; {} asks anew", ask_key(view)), theme.muted));
+                parts.push((format!("; {} reloads", refresh_key(view)), theme.muted));
             }
             None => {}
         }
     } else {
-        let share = views.loaded_share().map(|share| format!(", {} of views", percent(share))).unwrap_or_default();
+        let share =
+            views.loaded_share().map(|share| format!(", {} of views", floor_percent(share))).unwrap_or_default();
         let rows = format!("{} rows", count(report.rows.len()));
-        let lacks =
-            format!("! not all pages: {rows}{share}\n! not all pages: {rows}\n! not all: {rows}\n! not all pages");
-        parts.push((lacks, theme.warning));
+        let partial = format!("! partial: {rows}{share}\n! partial: {rows}\n! partial");
+        parts.push((partial, theme.warning));
         let key = load_key(view);
         match &limit {
-            Some(Limit { from, .. }) => parts.push((format!("; {key} goes on {from}\n; {key} {from}"), theme.warning)),
-            None => parts.push((format!("; {key} goes on\n"), theme.muted)),
+            Some(Limit { from, .. }) => parts.push((format!("; {key} resumes {from}\n; {key} {from}"), theme.warning)),
+            None => parts.push((format!("; {key} resumes\n"), theme.muted)),
         }
         parts.push((as_of_forms(view, "  ", report.as_of) + "\n", theme.muted));
     }
     if let Some(failure) = failure.filter(|_| report.complete || limit.is_none()) {
-        parts.push((failure_words(view, failure, "  "), theme.warning));
+        parts.push((failure_forms(view, failure, "  "), theme.warning));
     }
-    of_parts(&parts, width)
+    fit_parts(&parts, width)
 }
 
-fn of_answer<'a>(view: View<'_>, width: usize) -> Line<'a> {
+fn answer_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let views = &app.views;
     let Some(shown) = views.load().shown() else { return Line::default() };
@@ -194,40 +194,40 @@ fn of_answer<'a>(view: View<'_>, width: usize) -> Line<'a> {
             1 => dates,
             _ => format!("{dates}, {page}{size}\n{dates}, {page}\n{dates}"),
         };
-        return of_another(view, &forms, shown.as_of, width);
+        return outdated_line(view, &forms, shown.as_of, width);
     }
     let how_old = if matches!(views.load(), Load::Loading { .. }) {
-        as_of_forms(view, "asking again…  ", shown.as_of) + "\nasking again…"
+        as_of_forms(view, "refreshing…  ", shown.as_of) + "\nrefreshing…"
     } else {
         as_of_forms(view, "", shown.as_of)
     };
     let mut parts: Vec<StatePart> = vec![(how_old, theme.muted)];
-    let failure = views.trouble(now);
-    let is_limited = failure.is_some_and(|failure| limit_of(view, failure).is_some());
-    if let Some(rows) = views.all.broken_off(views.query().range).filter(|_| !is_limited) {
-        parts.push((goes_on(view, "   ", rows), theme.muted));
+    let failure = views.load_failure(now);
+    let is_limited = failure.is_some_and(|failure| limit_texts(view, failure).is_some());
+    if let Some(rows) = views.all_pages.rows_to_continue_after(views.query().range).filter(|_| !is_limited) {
+        parts.push((resume_hint(view, "   ", rows), theme.muted));
     }
     if let Some(failure) = failure {
-        parts.push((failure_words(view, failure, "  "), theme.warning));
+        parts.push((failure_forms(view, failure, "  "), theme.warning));
     }
-    of_parts(&parts, width)
+    fit_parts(&parts, width)
 }
 
-/// That a load which was broken off can go on, if there is room for it: the footer has its key.
-fn goes_on(view: View<'_>, gap: &str, rows: usize) -> String {
+/// That an interrupted load can resume, if it fits; the footer shows the key as well.
+fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
     let key = load_key(view);
-    format!("{gap}{key} goes on after {} rows\n{gap}{key} goes on\n", count(rows))
+    format!("{gap}{key} resumes after {} rows\n{gap}{key} resumes\n", count(rows))
 }
 
-/// What is listed where that is not what was asked for: it comes first, since the dates above are of something else;
-/// then why.
-fn of_another<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Line<'a> {
+/// What is listed if it doesn't answer the current query. This comes first, since the dates above are of the new range;
+/// then the reason.
+fn outdated_line<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let shown = format!("shows {}\n{}", shown.replace('\n', "\nshows "), shortest(shown));
-    let why = match (app.views.trouble(now), app.views.load()) {
+    let why = match (app.views.load_failure(now), app.views.load()) {
         (_, Load::Loading { .. }) => "loading…".to_owned(),
-        (Some(failure), _) => failure_words(view, failure, ""),
-        (None, _) => format!("{} asks", ask_key(view)),
+        (Some(failure), _) => failure_forms(view, failure, ""),
+        (None, _) => format!("{} loads it", refresh_key(view)),
     };
     let parts = [
         (shown, theme.warning),
@@ -235,10 +235,10 @@ fn of_another<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Lin
         (why, theme.warning),
         (as_of_forms(view, "  ", as_of) + "\n", theme.muted),
     ];
-    of_parts(&parts, width)
+    fit_parts(&parts, width)
 }
 
-/// A range in as few cells as tell it; without its year only where that is the present one.
+/// A range in a short form; without the year if that is the current one.
 fn dates(view: View<'_>, range: DateRange, width: usize) -> String {
     let (from, to) = (range.from(), range.to());
     let year = view.now.year();
@@ -250,42 +250,42 @@ fn dates(view: View<'_>, range: DateRange, width: usize) -> String {
     format!("{}{gap}{}", from.format(format), to.format(format))
 }
 
-/// When requests are possible again, while they are not: `from 14:12 on`, `until 14:12`, or `in 50s`, `for 50s`; the last one
-/// for the fewest cells.
+/// When requests are possible again: `at 14:12`, `until 14:12`, or `in 50s`, `for 50s`; the last field is the shortest
+/// form.
 struct Limit {
     from: String,
     until: String,
     short: String,
 }
 
-fn limit_of(view: View<'_>, failure: &Failure) -> Option<Limit> {
+fn limit_texts(view: View<'_>, failure: &Failure) -> Option<Limit> {
     let FailureKind::Limited(wait) = failure.kind else { return None };
     let (at, left) = (wait.until, wait.until - view.now);
     if wait.is_estimate {
-        let words = wait.words(view.now);
+        let words = wait.remaining_text(view.now);
         let (from, until) = (format!("in {words}"), format!("for {words}"));
         return (at > view.now).then_some(Limit { from, until, short: "about 1 min".to_owned() });
     }
     if left.num_seconds() >= 60 {
         let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
         let until = format!("until {clock}");
-        return Some(Limit { from: format!("from {clock} on"), short: until.clone(), until });
+        return Some(Limit { from: format!("at {clock}"), short: until.clone(), until });
     }
     let seconds = until(left);
     let until = format!("for {seconds}");
     (at > view.now).then(|| Limit { from: format!("in {seconds}"), short: until.clone(), until })
 }
 
-/// Why there is nothing newer, from the whole sentence to what has room anywhere; the footer has said the sentence.
-fn failure_words(view: View<'_>, failure: &Failure, gap: &str) -> String {
-    let r = ask_key(view);
-    if let Some(Limit { until, short, .. }) = limit_of(view, failure) {
-        let told = |action| view.app.key_label(Context::Views, action);
-        let (trend, kept) = (told(Action::Trend), told(Action::ListKept));
+/// Why there is nothing newer, from the full sentence to the shortest form; the footer has shown the sentence.
+fn failure_forms(view: View<'_>, failure: &Failure, gap: &str) -> String {
+    let r = refresh_key(view);
+    if let Some(Limit { until, short, .. }) = limit_texts(view, failure) {
+        let key = |action| view.app.key_label(Context::Views, action);
+        let (trend, cached) = (key(Action::Trend), key(Action::ListCached));
         let reached = format!("{gap}limit reached {until}");
         return format!(
-            "{reached}; {trend}, {kept} and what is cached can still be seen\n{reached}, {r} asks then\n{reached}\n\
-             {gap}limited {short}"
+            "{reached}; trend ({trend}) and cached ranges ({cached}) still work\n{reached}, {r} reloads then\n\
+             {reached}\n{gap}limited {short}"
         );
     }
     let kind = match failure.kind {
@@ -294,8 +294,8 @@ fn failure_words(view: View<'_>, failure: &Failure, gap: &str) -> String {
         FailureKind::NotFound => "not found",
         FailureKind::Limited(_) => "limit reached",
         FailureKind::Service => "no usable answer",
-        FailureKind::Store => "record failed",
-        FailureKind::Local => "failed here",
+        FailureKind::Store => "database error",
+        FailureKind::Local => "local error",
     };
-    format!("{gap}{}\n{gap}{kind}, {r} tries again\n{gap}{kind}, {r} again\n{gap}{kind}", failure.sentence)
+    format!("{gap}{}\n{gap}{kind}, {r} retries\n{gap}{kind}, {r} again\n{gap}{kind}", failure.message)
 }

@@ -1,4 +1,4 @@
-//! The table of pages: columns for the present width, one line a page or folder.
+//! Draws the table of pages: columns for the available width, one line per page or folder.
 //!
 //! ```text
 //!    #  path                    human        Δ       AI        Δ   AI %    total 0 ─────────── 13,430
@@ -9,45 +9,42 @@
 use super::count_text;
 use crate::app::format::{count, number, plural, views};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::columns::{AIR, NumberColumn, PageColumns, says_new_and_gone};
+use crate::app::views::columns::{BAR_GAP, NumberColumn, PageColumns, shows_new_and_gone};
 use crate::app::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, PageTable, RowKind, VisibleRow};
 use crate::model::comparison::Change;
 use crate::model::views::ViewCount;
-use crate::ui::text::{TextRow, cells, fit, fit_end, left, right};
-use crate::ui::{View, bars, put};
+use crate::ui::text::{TextRow, cells, fit, fit_from_end, left, right};
+use crate::ui::{View, bars, draw_line};
 use ratatui::Frame;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// Heads, pages, and what to say where there are none.
+/// Draws the heads and the pages, or a text if there are none.
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let table = &view.app.views.table;
     let g = view.app.geometry();
     let (lines, rows) = (g.views_lines(), g.views_rows());
-    let columns = PageColumns::fitting(&view.app.views, usize::from(lines.width));
-    put(frame, g.views_heads(), 0, heads(&columns, view));
+    let columns = PageColumns::for_width(&view.app.views, usize::from(lines.width));
+    draw_line(frame, g.views_headings(), 0, heads(&columns, view));
     for (n, shown) in table.visible(rows).enumerate() {
-        put(frame, lines, n, row(&columns, view, &shown));
+        draw_line(frame, lines, n, row(&columns, view, &shown));
     }
     if table.is_empty() {
-        for (n, text) in empty(view).into_iter().take(rows.saturating_sub(1)).enumerate() {
+        for (n, text) in empty_text(view).into_iter().take(rows.saturating_sub(1)).enumerate() {
             let text = fit(&text, usize::from(lines.width));
-            put(frame, lines, n + 1, Line::styled(text, view.theme.muted));
+            draw_line(frame, lines, n + 1, Line::styled(text, view.theme.muted));
         }
     }
 }
 
-fn empty(view: View<'_>) -> Vec<String> {
+fn empty_text(view: View<'_>) -> Vec<String> {
     let views = &view.app.views;
     let table = &views.table;
     if table.is_filtered() && !table.rows().is_empty() {
-        let none = format!("  None of the {} passes.", plural(table.rows().len(), "page"));
-        let mut lines = vec![
-            none,
-            format!("  {} clears the filter.", view.app.key_label(Context::Views, Action::Close)),
-            String::new(),
-        ];
+        let none = format!("  None of the {} matches.", plural(table.rows().len(), "page"));
+        let mut lines =
+            vec![none, format!("  {} clears it.", view.app.key_label(Context::Views, Action::Close)), String::new()];
         lines.push("  words  !word  ai>50%  share<10%  human>1000  total<=1k".to_owned());
         if table.comparison().is_some() {
             lines.push("  Δ<-20%  Δhuman>100  Δai>5%  new  gone".to_owned());
@@ -67,10 +64,10 @@ fn heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
     let arrow = |column: PageColumn| sorting.filter(|sorting| sorting.by == column).map(|sorting| sorting.arrow());
     let style = |column: PageColumn, style: Style| if arrow(column).is_some() { theme.mark } else { style };
     let mut row = TextRow::new(columns.width);
-    let lead = columns.lead();
+    let lead = columns.lead_width();
     row.push(if columns.rank > 0 { format!("{}  ", right("#", lead - 2)) } else { " ".repeat(lead) }, theme.muted);
     let mut path = format!("path{}", arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default());
-    // The places count by the metric, whatever the order.
+    // Ranks are by the metric, whatever the order.
     if columns.rank > 0
         && table.report().is_some_and(|report| report.complete)
         && sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()))
@@ -78,7 +75,7 @@ fn heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
         path = format!("{path}  (# by {})", table.metric().name());
     }
     row.push(left(&path, columns.path), style(PageColumn::Path, theme.muted));
-    for (n, (cell, width)) in columns.cells.iter().enumerate() {
+    for (n, (cell, width)) in columns.numbers.iter().enumerate() {
         let (name, column, usual) = match *cell {
             NumberColumn::Now(metric) => (metric.name(), PageColumn::Now(metric), head_style(metric, view)),
             NumberColumn::Change(metric) => {
@@ -86,13 +83,13 @@ fn heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
             }
         };
         let name = format!("{name}{}", arrow(column).unwrap_or_default());
-        let sign = usize::from(columns.signed == Some(n));
+        let sign = usize::from(columns.mismatch_column == Some(n));
         row.push(right(&name, width - sign), style(column, usual)).push(" ".repeat(sign), theme.muted);
     }
     if table.is_empty() {
         return row.line();
     }
-    row.push(" ".repeat(AIR), theme.muted);
+    row.push(" ".repeat(BAR_GAP), theme.muted);
     row.push(bars::scale(table.metric(), table.scale(), columns.bar), theme.muted);
     row.line()
 }
@@ -100,40 +97,40 @@ fn heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
 fn row<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> Line<'a> {
     let View { app, theme, .. } = view;
     let table = &app.views.table;
-    let selected = table.selected() == shown.at;
-    let text = match (selected, !shown.figures.is_listed || is_stale(view)) {
+    let selected = table.selected() == shown.index;
+    let text = match (selected, !shown.metrics.is_listed || is_stale(view)) {
         (true, _) => theme.selected,
         (false, true) => theme.muted,
         (false, false) => theme.text,
     };
     let mut row = TextRow::new(columns.width);
-    row.add(if selected { "▌" } else { " " }, theme.mark);
+    row.push_cow(if selected { "▌" } else { " " }, theme.mark);
     if columns.marks {
-        row.add(if shown.marked { "*" } else { " " }, theme.mark);
+        row.push_cow(if shown.marked { "*" } else { " " }, theme.mark);
     }
     if columns.rank > 0 {
-        let (place, style) = place(columns, view, shown);
-        row.right(place, columns.rank, style).add("  ", theme.text);
+        let (rank, style) = rank_cell(columns, view, shown);
+        row.right(rank, columns.rank, style).push_cow("  ", theme.text);
     }
-    name(columns, &mut row, view, shown, text);
+    push_name(columns, &mut row, view, shown, text);
     let mark = if shown.adds_up { " " } else { "≠" };
-    for (n, (cell, width)) in columns.cells.iter().enumerate() {
-        let sign = usize::from(columns.signed == Some(n));
+    for (n, (cell, width)) in columns.numbers.iter().enumerate() {
+        let sign = usize::from(columns.mismatch_column == Some(n));
         let width = width - sign;
-        let (said, style) = cell_text(*cell, &shown.figures, view, text, says_new_and_gone(columns.width));
-        // What is cut still stands apart from the column before.
-        row.right(if cells(&said) < width { said } else { fit(&said, width - 1) }, width, style);
-        row.add(if sign > 0 { mark } else { "" }, theme.warning);
+        let (value, style) = cell_text(*cell, &shown.metrics, view, text, shows_new_and_gone(columns.width));
+        // A number that is cut still has a blank before it.
+        row.right(if cells(&value) < width { value } else { fit(&value, width - 1) }, width, style);
+        row.push_cow(if sign > 0 { mark } else { "" }, theme.warning);
     }
-    row.left(if columns.signed.is_none() { mark } else { "" }, AIR, theme.warning);
-    for Span { content, style, .. } in bars::of(&shown.figures, table.metric(), table.scale(), columns.bar, theme) {
-        row.add(content, if is_stale(view) { theme.muted } else { style });
+    row.left(if columns.mismatch_column.is_none() { mark } else { "" }, BAR_GAP, theme.warning);
+    for Span { content, style, .. } in bars::of(&shown.metrics, table.metric(), table.scale(), columns.bar, theme) {
+        row.push_cow(content, if is_stale(view) { theme.muted } else { style });
     }
     row.line()
 }
 
-/// The place by the metric where all pages are known, else that in the service's order, which is no rank.
-fn place(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (String, Style) {
+/// The rank by the metric if all pages are loaded, otherwise the number in the service's order, which is no rank.
+fn rank_cell(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (String, Style) {
     let theme = view.theme;
     let table = &view.app.views.table;
     match shown.kind {
@@ -148,8 +145,8 @@ fn place(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (Stri
     }
 }
 
-/// The path, or in a tree what the folders around it don't say; with a folder its number of pages.
-fn name(columns: &PageColumns, row: &mut TextRow<'_>, view: View<'_>, shown: &VisibleRow<'_>, text: Style) {
+/// The path, or in a tree its part that the folder above doesn't show; for a folder also its number of pages.
+fn push_name(columns: &PageColumns, row: &mut TextRow<'_>, view: View<'_>, shown: &VisibleRow<'_>, text: Style) {
     let indent = (shown.depth * 2).min(columns.path / 2);
     let (sign, pages) = match shown.kind {
         RowKind::Folder(folder) => (if folder.open { "▾ " } else { "▸ " }, format!(" {} pages", count(folder.pages))),
@@ -157,10 +154,10 @@ fn name(columns: &PageColumns, row: &mut TextRow<'_>, view: View<'_>, shown: &Vi
         RowKind::Page { .. } => ("", String::new()),
     };
     let pages = if columns.path < 24 { String::new() } else { pages };
-    let room = columns.path.saturating_sub(indent + sign.width() + pages.len() + 1);
-    let name = fit_end(shown.name, room);
+    let space = columns.path.saturating_sub(indent + sign.width() + pages.len() + 1);
+    let name = fit_from_end(shown.name, space);
     let used = indent + sign.width() + cells(&name) + pages.len();
-    row.left("", indent, text).add(sign, view.theme.key).add(name, text).add(pages, view.theme.muted);
+    row.left("", indent, text).push_cow(sign, view.theme.key).push_cow(name, text).push_cow(pages, view.theme.muted);
     row.left("", columns.path.saturating_sub(used), text);
 }
 
@@ -177,24 +174,24 @@ fn cell_text(
     figures: &PageMetrics<'_>,
     view: View<'_>,
     text: Style,
-    says_words: bool,
+    shows_words: bool,
 ) -> (String, Style) {
     let theme = view.theme;
-    let said = match cell {
+    let value = match cell {
         NumberColumn::Change(metric) => {
             let is_sorted = view.app.views.table.sorting().by == cell.column();
             let change = figures.change(metric);
-            let said = match metric {
+            let value = match metric {
                 Metric::Share => points_text(figures),
-                _ if is_sorted => difference_text(change, says_words),
+                _ if is_sorted => difference_text(change, shows_words),
                 _ => change_text(change),
             };
-            let is_gain = match said.chars().find(|c| "▲▼+-".contains(*c)) {
+            let is_gain = match value.chars().find(|c| "▲▼+-".contains(*c)) {
                 Some('▲' | '+') => Some(true),
                 Some(_) => Some(false),
                 None => None,
             };
-            return (said, is_gain.map_or(theme.muted, |is_gain| if is_gain { theme.good } else { theme.bad }));
+            return (value, is_gain.map_or(theme.muted, |is_gain| if is_gain { theme.good } else { theme.bad }));
         }
         NumberColumn::Now(Metric::Share) => {
             let share = figures.counts_shown().ai_share();
@@ -203,12 +200,11 @@ fn cell_text(
         NumberColumn::Now(metric) => metric.count(figures.counts_shown()).map(count_text).unwrap_or_default(),
     };
     let style = if cell == NumberColumn::Now(Metric::Share) { theme.muted } else { text };
-    // Numbers of the range before stand in brackets.
-    if figures.is_listed { (said, style) } else { (format!("({said})"), theme.muted) }
+    // Numbers of the previous range are shown in parentheses.
+    if figures.is_listed { (value, style) } else { (format!("({value})"), theme.muted) }
 }
 
-/// The head of a change: the column that is sorted by shows the difference, which is what it is sorted by, the others show
-/// percent.
+/// The head of a change: the sorted column shows the difference, which it is sorted by; the others show percent.
 fn change_head(table: &PageTable, metric: Metric) -> &'static str {
     let is_per_day = table.comparison().is_some_and(|comparison| comparison.ranges().is_per_day());
     match metric {
@@ -219,11 +215,11 @@ fn change_head(table: &PageTable, metric: Metric) -> &'static str {
     }
 }
 
-/// By how many views a number changed: `+1,234`, `gone -56`.
-fn difference_text(change: Change, says_words: bool) -> String {
+/// The difference in views: `+1,234`, `gone -56`.
+fn difference_text(change: Change, shows_words: bool) -> String {
     let word = match change {
-        Change::New(_) if says_words => "new ",
-        Change::Gone(_) if says_words => "gone ",
+        Change::New(_) if shows_words => "new ",
+        Change::Gone(_) if shows_words => "gone ",
         Change::Of { .. } | Change::New(_) | Change::Gone(_) | Change::Unknown => "",
     };
     match change.difference() {
@@ -236,7 +232,7 @@ fn difference_text(change: Change, says_words: bool) -> String {
     }
 }
 
-/// How a number of views changed, in at most 8 cells.
+/// A change of views, at most 8 columns wide.
 pub(super) fn change_text(change: Change) -> String {
     let (now, before) = match change {
         Change::Unknown => return "–".to_owned(),
@@ -259,7 +255,7 @@ pub(super) fn change_text(change: Change) -> String {
 
 /// How the share of AI changed, in percentage points.
 fn points_text(figures: &PageMetrics<'_>) -> String {
-    match (figures.then, figures.share_change()) {
+    match (figures.baseline, figures.share_change()) {
         (ComparisonBaseline::New, _) => "new".to_owned(),
         (ComparisonBaseline::Gone(_), _) => "gone".to_owned(),
         (_, None) => "–".to_owned(),
@@ -275,7 +271,7 @@ fn points_text(figures: &PageMetrics<'_>) -> String {
     }
 }
 
-/// Whether what is listed is not what is asked for.
+/// Whether the listed rows don't answer the current query.
 fn is_stale(view: View<'_>) -> bool {
     !view.app.views.is_current()
 }
@@ -285,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_said_with_a_sign_in_little_room() {
+    fn a_change_has_a_sign_and_fits_a_narrow_column() {
         let of = |now: u64, before: u64| change_text(Change::Of { now: now.into(), before: before.into() });
         assert_eq!(of(1041, 1000), "▲ 4.1%");
         assert_eq!(of(80, 100), "▼ 20%");

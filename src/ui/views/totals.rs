@@ -1,6 +1,6 @@
-//! The site's totals, and how they changed since the range that they are compared with.
+//! Draws the site's totals, and how they changed since the compared range.
 
-use super::{count_text, mark};
+use super::{count_text, mismatch_sign};
 use crate::app::format::{self, plural};
 use crate::app::keymap::{Action, Context};
 use crate::app::views::compare::SiteChange;
@@ -15,13 +15,13 @@ use unicode_width::UnicodeWidthStr;
 
 pub(super) fn line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a> {
     let theme = view.theme;
-    // Of something else than what the dates above say.
+    // These totals belong to another query than the dates above.
     let is_other = !view.app.views.is_current();
     let style = |style: Style| if is_other { theme.muted } else { style };
     let human = format!("human {}", count_text(&totals.human));
     let ai = format!("AI {}", count_text(&totals.ai));
     let share = totals.ai_share().map(|share| format!("   AI share {:.1}%", share * 100.0)).unwrap_or_default();
-    let total = format!("   total {}{share}{}", count_text(&totals.total), mark(totals));
+    let total = format!("   total {}{share}{}", count_text(&totals.total), mismatch_sign(totals));
     let narrow = width < 60;
     let total = match totals.ai_share() {
         Some(share) if narrow => format!(" ({:.1}%)", share * 100.0),
@@ -31,10 +31,10 @@ pub(super) fn line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a
     let mut row = TextRow::new(width);
     row.push(" ", theme.text).push(&human, style(theme.human.add_modifier(Modifier::BOLD))).push("  ", theme.text);
     let rest = ai.width() + total.width() + 3;
-    let bar_width = row.room().saturating_sub(rest).min(60);
+    let bar_width = row.remaining().saturating_sub(rest).min(60);
     if bar_width >= 6 {
-        let whole = totals.human.value().unwrap_or_default() + totals.ai.value().unwrap_or_default();
-        for span in bars::stacked(totals, whole.as_f64(), bar_width, theme) {
+        let both = totals.human.value().unwrap_or_default() + totals.ai.value().unwrap_or_default();
+        for span in bars::stacked(totals, both.as_f64(), bar_width, theme) {
             row.push(span.content, style(span.style));
         }
         row.push("  ", theme.text);
@@ -44,21 +44,21 @@ pub(super) fn line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a
 }
 
 /// A part of the line of changes.
-struct Part {
+struct ChangePart {
     text: String,
     style: Style,
-    /// What has no room is left out, the highest number first.
+    /// Parts that don't fit are left out, the highest rank first.
     rank: u8,
 }
 
-/// What is compared and how the totals changed; empty if nothing is known of it. Parts without room are left out.
+/// What is compared and how the totals changed; empty if nothing is known. Parts that don't fit are left out.
 pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let Some(change) = app.views.site_change(now) else { return Line::default() };
     let shown = app.views.query().range;
     let is_narrow = width < 60;
     let label = change.ranges.label(shown);
-    // The total's change, too, has to have room behind it.
+    // The change of the total has to fit after the label.
     let label = if label.width() + 24 > width { change.ranges.short_label(shown) } else { label };
     let mut parts = Vec::new();
     let named = [("total", 0), ("human", 4), ("AI", 2)];
@@ -70,31 +70,31 @@ pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
             (true, _) => format!(" {name} {}", delta.replace(' ', "")),
             (false, _) => format!("{sign}{name} {delta}"),
         };
-        parts.push(Part { text, style: theme.text, rank });
+        parts.push(ChangePart { text, style: theme.text, rank });
     }
     if let Some(points) = points(&change.before, &change.now) {
-        parts.push(Part { text: format!(", AI share {points}"), style: theme.text, rank: 5 });
+        parts.push(ChangePart { text: format!(", AI share {points}"), style: theme.text, rank: 5 });
     }
     if let Some(overlap) = overlap(change.ranges.now, change.ranges.before) {
-        parts.push(Part { text: format!(", {overlap}"), style: theme.warning, rank: 3 });
+        parts.push(ChangePart { text: format!(", {overlap}"), style: theme.warning, rank: 3 });
     }
     if let Some((day, views)) = change.so_far {
         let when = if day == now.date_naive() { "today".to_owned() } else { day.format("%-d %b").to_string() };
         let text = format!(" · {when} so far: {}", format::views(views));
-        parts.push(Part { text, style: theme.muted, rank: 1 });
+        parts.push(ChangePart { text, style: theme.muted, rank: 1 });
     }
     if !change.by_page {
         let key = app.key_label(Context::Views, Action::Compare);
-        parts.push(Part { text: format!("  {key} compares page by page"), style: theme.muted, rank: 6 });
+        parts.push(ChangePart { text: format!("  {key} compares page by page"), style: theme.muted, rank: 6 });
     }
     let mut row = TextRow::new(width);
     row.push(format!(" {label}"), if change.by_page { theme.title } else { theme.muted });
     let mut ranks: Vec<(u8, usize)> = parts.iter().map(|part| (part.rank, part.text.width())).collect();
     ranks.sort_unstable();
-    let mut room = row.room();
+    let mut space = row.remaining();
     ranks.retain(|(_, width)| {
-        let fits = *width <= room;
-        room -= if fits { *width } else { 0 };
+        let fits = *width <= space;
+        space -= if fits { *width } else { 0 };
         fits
     });
     for part in parts.into_iter().filter(|part| ranks.iter().any(|(rank, _)| *rank == part.rank)) {
@@ -103,32 +103,32 @@ pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
     row.line()
 }
 
-/// Said of two ranges that have days in common: `overlap by 1 day`.
+/// A warning that two ranges have common days: `overlap by 1 day`.
 pub(super) fn overlap(one: DateRange, other: DateRange) -> Option<String> {
     let common = DateRange::new(one.from().max(other.from()), one.to().min(other.to()))?;
     Some(format!("overlap by {}", plural(usize::try_from(common.days()).unwrap_or(usize::MAX), "day")))
 }
 
-/// The changes of total, human and AI views in percent; the direction shows without colour: `▲ 4.1%`.
+/// The changes of total, human and AI views in percent. The direction is visible without colour: `▲ 4.1%`.
 fn deltas(change: &SiteChange) -> [Option<String>; 3] {
     let delta = |of: fn(&Counts) -> &Count| {
         let change = change.ranges.change(of(&change.now), of(&change.before))?;
         match change {
             Change::Of { now, before } if before.is_zero() && !now.is_zero() => Some("▲ from 0".to_owned()),
-            change => change.percent().map(|percent| signed(percent, "%")),
+            change => change.percent().map(|percent| signed_change(percent, "%")),
         }
     };
     [delta(|counts| &counts.total), delta(|counts| &counts.human), delta(|counts| &counts.ai)]
 }
 
-/// The change of the AI share in points.
+/// The change of the AI share in percentage points.
 fn points(before: &Counts, now: &Counts) -> Option<String> {
     let (before, now) = (before.ai_share()?, now.ai_share()?);
-    let points = signed((now - before) * 100.0, " points");
+    let points = signed_change((now - before) * 100.0, " points");
     Some(if points.starts_with('=') { "unchanged".to_owned() } else { points })
 }
 
-pub(super) fn signed(change: f64, unit: &str) -> String {
+pub(super) fn signed_change(change: f64, unit: &str) -> String {
     let amount = format!("{:.1}", change.abs());
     let sign = match (amount.as_str(), change > 0.0) {
         ("0.0", _) => "=",
@@ -159,19 +159,19 @@ mod tests {
         assert_eq!(delta(known(10_000), known(10_001)).as_deref(), Some("= 0.0%"));
         assert_eq!(delta(known(0), known(7)).as_deref(), Some("▲ from 0"));
         assert_eq!(delta(known(0), known(0)), None);
-        assert_eq!(delta(Count::Missing, known(7)), None, "nothing is known of it");
+        assert_eq!(delta(Count::Missing, known(7)), None, "it is unknown");
         assert_eq!(delta(known(-3), known(7)), None);
     }
 
     #[test]
-    fn a_share_that_did_not_change_is_said_in_words() {
+    fn an_unchanged_share_is_shown_as_a_word() {
         let counts = |human, ai| Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Missing };
         assert_eq!(points(&counts(3, 1), &counts(30, 10)).as_deref(), Some("unchanged"));
         assert_eq!(points(&counts(3, 1), &counts(1, 1)).as_deref(), Some("▲ 25.0 points"));
     }
 
     #[test]
-    fn days_that_both_ranges_have_are_counted() {
+    fn common_days_of_two_ranges_are_counted() {
         let range = |from: &str, to: &str| {
             DateRange::new(from.parse().expect("a day"), to.parse().expect("a day")).expect("a range")
         };

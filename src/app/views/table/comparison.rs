@@ -1,52 +1,52 @@
-//! What changed on a page, or in a folder, since the range that is compared with. A new page and one that is gone are
-//! told apart from zero, and from those of which nothing is known.
+//! How a page or folder changed since the compared range. New pages and pages that are gone differ from those with zero
+//! views and from unknown ones.
 
 use super::metric::{Metric, float_key};
 use crate::model::comparison::{Change, ComparedRanges};
 use crate::model::views::{Counts, ViewCount};
 
-/// What is known of the range before.
+/// The numbers of a page in the previous range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonBaseline<'a> {
     /// Nothing is compared.
     Uncompared,
     Counts(&'a Counts),
-    /// Not among all pages of the range before.
+    /// Not among all pages of the previous range.
     New,
-    /// Only among the pages of the range before, with these numbers.
+    /// Only among the pages of the previous range, with these numbers.
     Gone(&'a Counts),
-    /// In none of the days that are compared: it was first viewed today.
+    /// On none of the compared days: the page was first viewed today.
     Neither,
-    /// Not among those pages that are loaded; there may be more.
+    /// Not among the loaded pages; there may be more.
     Unknown,
 }
 
 /// The numbers of a page or of a folder, now and before.
 #[derive(Debug, Clone, Copy)]
 pub struct PageMetrics<'a> {
-    /// Of the range on screen.
+    /// In the range on screen.
     pub counts: &'a Counts,
     /// Whether the range on screen has the page.
     pub is_listed: bool,
-    /// Of the days that are compared. They differ from `counts` if the range includes today.
+    /// In the compared days. They differ from `counts` if the range includes today.
     pub compared: &'a Counts,
-    pub then: ComparisonBaseline<'a>,
-    /// What is compared with what; as many days with as many days if it isn't said.
+    pub baseline: ComparisonBaseline<'a>,
+    /// The compared ranges; `None` means two ranges of equal length.
     pub ranges: Option<ComparedRanges>,
 }
 
 impl<'a> PageMetrics<'a> {
-    /// Those of a range without today.
+    /// The numbers of a range that doesn't include today.
     pub fn of(counts: &'a Counts, then: ComparisonBaseline<'a>) -> Self {
         let is_listed = !matches!(then, ComparisonBaseline::Gone(_));
-        Self { counts, is_listed, compared: counts, then, ranges: None }
+        Self { counts, is_listed, compared: counts, baseline: then, ranges: None }
     }
 }
 
 impl PageMetrics<'_> {
-    /// The numbers to show: those of the range before if the range on screen has none, which have to be marked as such.
+    /// The numbers to show: those of the previous range, marked as such, if the page is not listed now.
     pub fn counts_shown(&self) -> &Counts {
-        match self.then {
+        match self.baseline {
             ComparisonBaseline::Gone(before) if !self.is_listed => before,
             _ => self.counts,
         }
@@ -58,7 +58,7 @@ impl PageMetrics<'_> {
         let now = || value(self.compared).map(|views| self.ranges.map_or(views, |ranges| ranges.of_now(views)));
         let then =
             |counts: &Counts| value(counts).map(|views| self.ranges.map_or(views, |ranges| ranges.of_before(views)));
-        let change = match self.then {
+        let change = match self.baseline {
             ComparisonBaseline::Counts(before) => {
                 now().zip(then(before)).map(|(now, before)| Change::Of { now, before })
             }
@@ -69,9 +69,9 @@ impl PageMetrics<'_> {
         change.unwrap_or(Change::Unknown)
     }
 
-    /// Percentage points by which the share of AI grew, or shrank when negative; none unless it is known in both ranges.
+    /// The change of the AI share in percentage points; `None` unless it is known in both ranges.
     pub fn share_change(&self) -> Option<f64> {
-        match self.then {
+        match self.baseline {
             ComparisonBaseline::Counts(before) => Some((self.compared.ai_share()? - before.ai_share()?) * 100.0),
             ComparisonBaseline::Uncompared
             | ComparisonBaseline::New
@@ -81,7 +81,7 @@ impl PageMetrics<'_> {
         }
     }
 
-    /// The change as a number to sort by.
+    /// The change as a sort key.
     pub(super) fn change_key(&self, metric: Metric) -> Option<i128> {
         match metric {
             Metric::Share => self.share_change().map(float_key).map(i128::from),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn new_and_gone_pages_are_no_pages_with_zero_views() {
+    fn new_and_gone_pages_differ_from_pages_with_zero_views() {
         let (some, none, ten) = (counts(10, 30), counts(0, 0), ViewCount::from(10));
         let change = |counts, then| PageMetrics::of(counts, then).change(Metric::Human);
         assert_eq!(change(&some, ComparisonBaseline::New), Change::New(ten));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_includes_today_changes_by_its_complete_days_and_per_day() {
+    fn a_range_with_today_is_compared_by_its_complete_days() {
         let day = |text: &str| text.parse().expect("a day");
         let range = |from: &str, to: &str| crate::model::period::DateRange::new(day(from), day(to)).expect("a range");
         let ranges =
@@ -128,11 +128,14 @@ mod tests {
         let change = figures.change(Metric::Human);
         assert_eq!(change, Change::Of { now: 7.into(), before: 5.into() });
         assert_eq!(figures.share_change(), Some(12.5), "of the complete days, too");
-        assert_eq!(PageMetrics { then: ComparisonBaseline::Neither, ..figures }.change(Metric::Human), Change::Unknown);
+        assert_eq!(
+            PageMetrics { baseline: ComparisonBaseline::Neither, ..figures }.change(Metric::Human),
+            Change::Unknown
+        );
     }
 
     #[test]
-    fn the_share_changes_in_points_and_only_where_it_is_known_twice() {
+    fn the_share_changes_in_points_if_both_are_known() {
         let (now, before, nothing) = (counts(50, 50), counts(75, 25), counts(0, 0));
         assert_eq!(PageMetrics::of(&now, ComparisonBaseline::Counts(&before)).share_change(), Some(25.0));
         assert_eq!(PageMetrics::of(&now, ComparisonBaseline::Counts(&nothing)).share_change(), None);

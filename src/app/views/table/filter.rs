@@ -1,39 +1,40 @@
-//! The filter of the pages: what is typed, read into terms, and whether a page passes them all.
+//! The filter of the pages: parses the typed text into terms, and checks whether a page passes all of them.
 //!
 //! ```text
-//! filter     = term { " " term }                     all of them hold
-//! term       = [ "!" ] word                          the path has it, or with ! has it not; letters of either case
+//! filter     = term { " " term }                     all of them match
+//! term       = [ "!" ] word                          the path contains it, or with ! doesn't; case-insensitive
 //!            | [ "!" ] "new" | [ "!" ] "gone"        in a comparison
-//!            | '"' word                              a word whatever it looks like
-//!            | number operator value                 blanks around the operator don't matter
+//!            | '"' word                              a word, whatever it looks like
+//!            | number operator value                 blanks around the operator are ignored
 //! number     = "human" | "ai" | "total" | "share"    share is that of AI in human + AI
 //!            | change [ "human" | "ai" | "total" | "share" ]
-//! change     = "Δ" | "d"                             since the range that is compared with, of the total unless said
+//! change     = "Δ" | "d"                             since the compared range, of the total by default
 //! operator   = "<" | "<=" | ">" | ">=" | "="         also ≤ and ≥
 //! value      = [ "+" | "-" ] digits [ "." digits ] [ "k" | "m" ] [ "%" ]
-//!                                                    thousands may stand apart: 1,000
+//!                                                    thousands separators are allowed: 1,000
 //! ```
 //!
-//! `ai>50%` is about the share, `ai>200` about views. A change with `%` is relative to the range before, without it in
-//! views, per day if the ranges differ in length; that of the share is in percentage points either way. A page that is gone is down by all it had, a new one has
-//! no percentage. What is unknown matches no comparison. A term that can't be read is left out, and said.
+//! `ai>50%` is about the share, `ai>200` about views. A change with `%` is relative to the previous range. Without it,
+//! it is in views, per day if the ranges differ in length. The change of the share is always in percentage points. A
+//! page that is gone has lost all its views; a new page has no percentage. Unknown values match no comparison. A term
+//! that is invalid is ignored and reported.
 
 use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::metric::Metric;
 use crate::model::comparison::Change;
 use crate::model::views::{Count, ViewCount};
 
-/// What a filter asks for; a page passes when it passes every term.
+/// A parsed filter; a page passes if it passes every term.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct PageFilter {
     terms: Vec<PageTerm>,
-    /// What is wrong with the first term that can't be read, and what would be right.
+    /// What is wrong with the first invalid term, and how to correct it.
     problem: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum PageTerm {
-    /// Lower case.
+    /// In lower case.
     Word {
         word: String,
         not: bool,
@@ -55,7 +56,7 @@ enum PageTerm {
         number: FilterNumber,
         operator: Operator,
         value: f64,
-        /// Half of the last digit typed: what is equal as far as it was said.
+        /// Half a unit of the last digit typed: values this close count as equal.
         near: f64,
     },
 }
@@ -79,11 +80,11 @@ enum Operator {
 const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
 
 impl PageFilter {
-    /// Reads what is typed, for a comparison of two ranges or not.
+    /// Parses the typed text, with or without a comparison of two ranges.
     pub(super) fn parse(typed: &str, compared: bool) -> Self {
         let mut filter = Self::default();
         for token in tokens(typed) {
-            match read(&token, compared) {
+            match parse_term(&token, compared) {
                 Ok(term) => filter.terms.extend(term),
                 Err(problem) => {
                     filter.problem.get_or_insert(problem);
@@ -93,17 +94,16 @@ impl PageFilter {
         filter
     }
 
-    /// What can't be read, as a sentence.
+    /// The problem with the first invalid term.
     pub(super) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    /// Whether a page passes.
     pub(super) fn passes(&self, path: &str, figures: &PageMetrics<'_>) -> bool {
         self.terms.iter().all(|term| match term {
             PageTerm::Word { word, not } => has_word(path, word) != *not,
-            PageTerm::New { not } => matches!(figures.then, ComparisonBaseline::New) != *not,
-            PageTerm::Gone { not } => matches!(figures.then, ComparisonBaseline::Gone(_)) != *not,
+            PageTerm::New { not } => matches!(figures.baseline, ComparisonBaseline::New) != *not,
+            PageTerm::Gone { not } => matches!(figures.baseline, ComparisonBaseline::Gone(_)) != *not,
             PageTerm::Views { number, operator, value } => {
                 let known = match number {
                     FilterNumber::Now(metric) => metric.count(figures.counts).and_then(Count::signed),
@@ -135,20 +135,21 @@ impl Operator {
     }
 }
 
-/// Whether the word, in lower case, stands in the path in letters of either case.
+/// Whether the path contains the word, which is in lower case, ignoring case.
 fn has_word(path: &str, word: &str) -> bool {
     let may_differ = |path: &str| path.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
     path.contains(word) || (may_differ(path) && path.to_lowercase().contains(word))
 }
 
-/// The words that are typed; blanks around an operator are taken out.
+/// Splits the text into words; blanks around an operator are removed.
 fn tokens(typed: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for word in typed.split_whitespace() {
         let goes_on = tokens.last().is_some_and(|last| {
-            let begins = word.starts_with(OPERATORS) && number(last).is_some();
-            let is_open =
-                last.strip_suffix(OPERATORS).is_some_and(|name| number(name.trim_end_matches(OPERATORS)).is_some());
+            let begins = word.starts_with(OPERATORS) && find_number(last).is_some();
+            let is_open = last
+                .strip_suffix(OPERATORS)
+                .is_some_and(|name| find_number(name.trim_end_matches(OPERATORS)).is_some());
             let is_percent = word == "%" && last.contains(OPERATORS);
             begins || is_open || is_percent
         });
@@ -160,8 +161,8 @@ fn tokens(typed: &str) -> Vec<String> {
     tokens
 }
 
-/// A number by its name.
-fn number(name: &str) -> Option<FilterNumber> {
+/// Looks up a number by its name.
+fn find_number(name: &str) -> Option<FilterNumber> {
     let name = name.to_lowercase();
     let metric = |name: &str| match name {
         "human" => Some(Metric::Human),
@@ -173,19 +174,19 @@ fn number(name: &str) -> Option<FilterNumber> {
     if let Some(metric) = metric(&name) {
         return Some(FilterNumber::Now(metric));
     }
-    // `δ` is what lower case makes of the letter; the sign of a difference is another character and stays.
+    // `δ` is the lower-case form of the letter; the difference sign is another character and stays.
     let of = name.strip_prefix(['d', 'δ', '∆'])?;
     if of.is_empty() { Some(FilterNumber::Change(Metric::Total)) } else { metric(of).map(FilterNumber::Change) }
 }
 
-/// A term; none where there is nothing to it yet.
-fn read(token: &str, compared: bool) -> Result<Option<PageTerm>, String> {
+/// Parses a term; `None` if it is still empty.
+fn parse_term(token: &str, compared: bool) -> Result<Option<PageTerm>, String> {
     if let Some(word) = token.strip_prefix('"') {
         let word = word.trim_end_matches('"').to_lowercase();
         return Ok((!word.is_empty()).then_some(PageTerm::Word { word, not: false }));
     }
     if token.contains(OPERATORS) {
-        return comparison(token, compared).map(Some);
+        return parse_comparison(token, compared).map(Some);
     }
     let (not, word) = token.strip_prefix('!').map_or((false, token), |word| (true, word));
     let word = word.to_lowercase();
@@ -194,13 +195,13 @@ fn read(token: &str, compared: bool) -> Result<Option<PageTerm>, String> {
         "new" if compared => Some(PageTerm::New { not }),
         "gone" if compared => Some(PageTerm::Gone { not }),
         "new" | "gone" => {
-            return Err(format!("{word} needs a comparison; as a word in the path write \"{word}"));
+            return Err(format!("{word} needs a comparison; to find it in paths, type \"{word}"));
         }
         _ => Some(PageTerm::Word { word, not }),
     })
 }
 
-fn comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
+fn parse_comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
     let at = token.find(OPERATORS).unwrap_or(token.len());
     let (name, rest) = token.split_at_checked(at).unwrap_or((token, ""));
     let typed = rest.trim_start_matches(OPERATORS);
@@ -211,71 +212,71 @@ fn comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
         ">" => Operator::More,
         ">=" | "=>" | "≥" => Operator::AtLeast,
         "=" | "==" => Operator::Equal,
-        _ => return Err(format!("{sign} is no comparison: write < <= > >= or =")),
+        _ => return Err(format!("{sign} is not an operator: use < <= > >= or =")),
     };
     if name.starts_with('!') {
-        return Err(format!("{token}: ! goes before words; turn the comparison round instead"));
+        return Err(format!("{token}: ! works before words; reverse the comparison instead"));
     }
-    let Some(number) = number(name) else {
-        return Err(format!("{name}{sign} compares nothing known: human ai total share Δ, or \" before a word"));
+    let Some(number) = find_number(name) else {
+        return Err(format!("{name}{sign} is unknown: use human ai total share Δ, or \" before a word"));
     };
     if matches!(number, FilterNumber::Change(_)) && !compared {
         return Err(format!("{name}{sign} needs a comparison with another range"));
     }
-    let like = match number {
+    let example = match number {
         FilterNumber::Now(Metric::Human | Metric::Total) => format!("{name}{sign}1000"),
         FilterNumber::Now(Metric::Ai | Metric::Share) => format!("{name}{sign}50%"),
         FilterNumber::Change(_) => format!("{name}{sign}-20%"),
     };
     if typed.is_empty() {
-        return Err(format!("{name}{sign} needs a number, like {like}"));
+        return Err(format!("{name}{sign} needs a number, like {example}"));
     }
     let (digits, percent) = typed.strip_suffix('%').map_or((typed, false), |digits| (digits, true));
-    let wrong = || format!("{typed} is no number: write {like}, thousands as 1k or 1,000");
+    let invalid = || format!("{typed} is not a number: try {example}, thousands as 1k or 1,000");
     let in_percent = match number {
         FilterNumber::Now(Metric::Share) | FilterNumber::Change(Metric::Share) => true,
         FilterNumber::Now(Metric::Human | Metric::Total) if percent => {
             return Err(format!(
-                "{name}{sign}{typed}: that is a number of views, like {like}; the share is share{sign}50%"
+                "{name}{sign}{typed}: {name} counts views, like {example}; use share{sign}50% for the share"
             ));
         }
         _ => percent,
     };
     if in_percent {
-        let value: f64 = plain(digits).and_then(|digits| digits.parse().ok()).ok_or_else(wrong)?;
-        // A share is said in percent; a part of one is rarely meant.
+        let value: f64 = without_commas(digits).and_then(|digits| digits.parse().ok()).ok_or_else(invalid)?;
+        // The share is in percent; a fraction of one percent is rarely meant.
         if !percent && number == FilterNumber::Now(Metric::Share) && value > 0.0 && value < 1.0 {
             let meant = format!("{:.4}", value * 100.0);
             let meant = meant.trim_end_matches('0').trim_end_matches('.');
-            return Err(format!("{name}{sign}{typed}: the share is in percent, write {meant}% (or {typed}% if meant)"));
+            return Err(format!("{name}{sign}{typed}: the share is in percent, type {meant}% (or {typed}%)"));
         }
         let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len().min(6));
-        let near = (0..decimals).fold(0.5, |near, _| near / 10.0);
-        return Ok(PageTerm::Percent { number, operator, value, near });
+        let tolerance = (0..decimals).fold(0.5, |tolerance, _| tolerance / 10.0);
+        return Ok(PageTerm::Percent { number, operator, value, near: tolerance });
     }
-    Ok(PageTerm::Views { number, operator, value: views(digits).ok_or_else(wrong)? })
+    Ok(PageTerm::Views { number, operator, value: parse_views(digits).ok_or_else(invalid)? })
 }
 
-/// Digits with a sign and a decimal point at most, commas taken out.
-fn plain(typed: &str) -> Option<String> {
+/// Digits with an optional sign and decimal point, without the commas.
+fn without_commas(typed: &str) -> Option<String> {
     let plain = typed.replace(',', "");
     let unsigned = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
     let is_digit = |byte: u8| byte.is_ascii_digit() || byte == b'.';
     (unsigned.starts_with(|c: char| c.is_ascii_digit()) && unsigned.bytes().all(is_digit)).then_some(plain)
 }
 
-/// A number of views, as it may be written short: 12.5, 1k, 1.5k, 2m.
-fn views(typed: &str) -> Option<ViewCount> {
+/// Parses a number of views, also in short form: 12.5, 1k, 1.5k, 2m.
+fn parse_views(typed: &str) -> Option<ViewCount> {
     let (digits, zeros) = match typed.strip_suffix(['k', 'K', 'm', 'M']) {
         Some(digits) => (digits, if typed.ends_with(['k', 'K']) { 3 } else { 6 }),
         None => (typed, 0),
     };
-    let digits = plain(digits)?;
-    let (whole, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
-    // The decimal point moves to the right by as many digits as the letter has zeros.
+    let digits = without_commas(digits)?;
+    let (integer, decimals) = digits.split_once('.').unwrap_or((&digits, ""));
+    // Moves the decimal point to the right, by as many digits as the letter stands for.
     let (moved, rest) = decimals.split_at_checked(zeros).unwrap_or((decimals, ""));
     let point = if rest.is_empty() { "" } else { "." };
-    ViewCount::parse(&format!("{whole}{moved:0<zeros$}{point}{rest}"))
+    ViewCount::parse(&format!("{integer}{moved:0<zeros$}{point}{rest}"))
 }
 
 #[cfg(test)]
@@ -287,7 +288,7 @@ mod tests {
         Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
     }
 
-    /// A page of 1,200 human and 800 AI views, with 1,000 and 1,000 before.
+    /// Filters a page with 1,200 human and 800 AI views, previously 1,000 and 1,000.
     fn passes(typed: &str) -> bool {
         let (now, before) = (counts(1200, 800), counts(1000, 1000));
         let figures = PageMetrics::of(&now, ComparisonBaseline::Counts(&before));
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_term_looks_at_its_own_part_of_a_page() {
+    fn every_kind_of_term_matches() {
         for typed in [
             "",
             "guides",
@@ -363,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_matches_no_comparison() {
+    fn unknown_values_match_no_comparison() {
         let unknown = Counts { human: Count::Odd("99999999999999999999".into_clean()), ..Counts::default() };
         let figures = PageMetrics::of(&unknown, ComparisonBaseline::Unknown);
         for typed in ["human>0", "human<1", "ai<=50%", "ai>50%", "total=0", "Δ<5", "Δ>-5%", "Δshare=0", "new", "gone"]
@@ -383,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn new_and_gone_pages_are_found_by_name_and_by_what_they_gained_or_lost() {
+    fn new_and_gone_pages_match_by_word_and_by_change() {
         let (some, none) = (counts(30, 10), Counts::default());
         let (new, gone) =
             (PageMetrics::of(&some, ComparisonBaseline::New), PageMetrics::of(&none, ComparisonBaseline::Gone(&some)));
@@ -400,12 +401,12 @@ mod tests {
     }
 
     #[test]
-    fn new_and_gone_are_refused_where_nothing_is_compared() {
+    fn new_and_gone_need_a_comparison() {
         let now = counts(1, 0);
         let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
         for typed in ["new", "!gone"] {
             let filter = PageFilter::parse(typed, false);
-            assert!(filter.problem().is_some_and(|said| said.contains("needs a comparison")), "{typed}");
+            assert!(filter.problem().is_some_and(|text| text.contains("needs a comparison")), "{typed}");
             assert!(filter.passes("/old", &figures));
         }
         let word = PageFilter::parse("\"new", false);
@@ -413,26 +414,26 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_said_and_the_rest_still_holds() {
-        for (typed, said) in [
+    fn invalid_terms_are_reported_and_the_rest_still_applies() {
+        for (typed, problem) in [
             ("ai>", "ai> needs a number, like ai>50%"),
-            ("human>x1", "x1 is no number: write human>1000, thousands as 1k or 1,000"),
-            ("human>50%", "human>50%: that is a number of views, like human>1000; the share is share>50%"),
-            ("hits>3", "hits> compares nothing known: human ai total share Δ, or \" before a word"),
-            ("!ai>50%", "!ai>50%: ! goes before words; turn the comparison round instead"),
-            ("ai<>5", "<> is no comparison: write < <= > >= or ="),
+            ("human>x1", "x1 is not a number: try human>1000, thousands as 1k or 1,000"),
+            ("human>50%", "human>50%: human counts views, like human>1000; use share>50% for the share"),
+            ("hits>3", "hits> is unknown: use human ai total share Δ, or \" before a word"),
+            ("!ai>50%", "!ai>50%: ! works before words; reverse the comparison instead"),
+            ("ai<>5", "<> is not an operator: use < <= > >= or ="),
             ("Δ<-20%", "Δ< needs a comparison with another range"),
-            ("human>1.2.3", "1.2.3 is no number: write human>1000, thousands as 1k or 1,000"),
+            ("human>1.2.3", "1.2.3 is not a number: try human>1000, thousands as 1k or 1,000"),
             (
                 "total>99999999999999999999",
-                "99999999999999999999 is no number: write total>1000, thousands as 1k or 1,000",
+                "99999999999999999999 is not a number: try total>1000, thousands as 1k or 1,000",
             ),
-            ("share>0.9", "share>0.9: the share is in percent, write 90% (or 0.9% if meant)"),
-            ("share<=.5", ".5 is no number: write share<=50%, thousands as 1k or 1,000"),
-            ("share>1e3", "1e3 is no number: write share>50%, thousands as 1k or 1,000"),
+            ("share>0.9", "share>0.9: the share is in percent, type 90% (or 0.9%)"),
+            ("share<=.5", ".5 is not a number: try share<=50%, thousands as 1k or 1,000"),
+            ("share>1e3", "1e3 is not a number: try share>50%, thousands as 1k or 1,000"),
         ] {
             let filter = PageFilter::parse(&format!("guide {typed}"), false);
-            assert_eq!(filter.problem(), Some(said));
+            assert_eq!(filter.problem(), Some(problem));
             let now = counts(1, 0);
             let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
             assert!(filter.passes("/guide", &figures) && !filter.passes("/other", &figures), "{typed}");
@@ -441,7 +442,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn anything_can_be_typed(typed in "[aidΔhumnew!<>=≤%.,k0-9\" -]{0,24}", compared in proptest::bool::ANY) {
+        fn any_text_can_be_parsed(typed in "[aidΔhumnew!<>=≤%.,k0-9\" -]{0,24}", compared in proptest::bool::ANY) {
             let now = counts(3, 4);
             let figures = PageMetrics::of(&now, ComparisonBaseline::Uncompared);
             PageFilter::parse(&typed, compared).passes("/a", &figures);

@@ -1,59 +1,57 @@
-//! Marks: the pages that an action is about. Marks of pages that the filter hides don't count.
+//! Marked pages, which actions apply to. Marks of pages that are filtered out don't count.
 
 use super::PageTable;
-use super::pages::{PageData, short};
+use super::pages::{PageData, to_u32};
 use super::tree::{Folder, TreeItem};
 use crate::model::text::CleanText;
 use std::collections::HashSet;
 
-/// The marked pages.
 #[derive(Debug, Default)]
 pub(super) struct MarkedPages {
-    /// Marked or not, by entry.
+    /// Whether each entry is marked.
     marked: Vec<bool>,
-    /// How many of them are: each frame tells of those that are hidden.
+    /// Number of marked entries: each frame shows how many of them are hidden.
     count: usize,
-    /// Marked pages that are not among the present ones.
-    away: HashSet<CleanText>,
-    /// Where a range begins: a path, or that of a folder.
-    last: Option<Box<str>>,
+    /// Marked pages that are not among the current rows.
+    unlisted: HashSet<CleanText>,
+    /// Where a range of marks starts: the path of a page or folder.
+    range_start: Option<Box<str>>,
 }
 
 impl MarkedPages {
-    /// Whether an entry is marked.
     pub(super) fn has(&self, entry: u32) -> bool {
         self.marked.get(entry as usize).copied().unwrap_or(false)
     }
 
-    /// Marked or not, by entry.
+    /// Whether each entry is marked.
     pub(super) fn by_entry(&self) -> &[bool] {
         &self.marked
     }
 
-    /// Remembers the marked pages by their paths: others come in their place.
-    pub(super) fn part(&mut self, pages: &PageData) {
-        let entries = (0..short(self.marked.len())).filter(|entry| self.has(*entry));
+    /// Saves the paths of the marked pages before the rows change.
+    pub(super) fn save_paths(&mut self, pages: &PageData) {
+        let entries = (0..to_u32(self.marked.len())).filter(|entry| self.has(*entry));
         let paths: Vec<CleanText> = entries.filter_map(|entry| Some(pages.row(entry)?.path.clone())).collect();
-        self.away.extend(paths);
+        self.unlisted.extend(paths);
     }
 
-    /// Finds the marked pages among those that came.
-    pub(super) fn find(&mut self, pages: &PageData) {
-        let any = !self.away.is_empty();
-        let is_marked = |entry: u32| any && pages.row(entry).is_some_and(|row| self.away.contains(&row.path));
-        self.marked = (0..short(pages.len())).map(is_marked).collect();
-        let found = (0..short(pages.len())).filter(|entry| self.has(*entry)).filter_map(|entry| pages.row(entry));
+    /// Restores the marks after the rows changed.
+    pub(super) fn restore(&mut self, pages: &PageData) {
+        let any = !self.unlisted.is_empty();
+        let is_marked = |entry: u32| any && pages.row(entry).is_some_and(|row| self.unlisted.contains(&row.path));
+        self.marked = (0..to_u32(pages.len())).map(is_marked).collect();
+        let found = (0..to_u32(pages.len())).filter(|entry| self.has(*entry)).filter_map(|entry| pages.row(entry));
         let found: Vec<&CleanText> = found.map(|row| &row.path).collect();
         self.count = found.len();
         found.into_iter().for_each(|path| {
-            self.away.remove(path);
+            self.unlisted.remove(path);
         });
     }
 
     fn set(&mut self, entries: &[u32], marked: bool) {
         for entry in entries {
-            if let Some(kept) = self.marked.get_mut(*entry as usize).filter(|kept| **kept != marked) {
-                *kept = marked;
+            if let Some(mark) = self.marked.get_mut(*entry as usize).filter(|mark| **mark != marked) {
+                *mark = marked;
                 self.count = if marked { self.count + 1 } else { self.count.saturating_sub(1) };
             }
         }
@@ -61,18 +59,18 @@ impl MarkedPages {
 }
 
 impl PageTable {
-    /// How many of the pages that pass the filter are marked.
-    pub fn marked(&self) -> usize {
+    /// The number of marked pages that pass the filter.
+    pub fn marked_count(&self) -> usize {
         self.measures.marked
     }
 
-    /// How many marked pages the filter hides.
-    pub fn marks_hidden(&self) -> usize {
-        self.marks.count.saturating_sub(self.marked())
+    /// The number of marked pages that are filtered out.
+    pub fn hidden_marked_count(&self) -> usize {
+        self.marks.count.saturating_sub(self.marked_count())
     }
 
-    /// Marks the selected page or takes its mark away, and goes one down; on a folder for all pages in it that pass the
-    /// filter.
+    /// Marks or unmarks the selected page and selects the next line. On a folder, this applies to all pages in it that
+    /// pass the filter.
     pub fn toggle_mark(&mut self) {
         let entries = self.entries_at(self.selected..=self.selected);
         if entries.is_empty() {
@@ -80,24 +78,24 @@ impl PageTable {
         }
         let marked = entries.iter().all(|entry| self.marks.has(*entry));
         self.mark(&entries, !marked);
-        self.marks.last = self.anchor_path_of_selected();
+        self.marks.range_start = self.selected_path();
         self.move_by(1);
     }
 
-    /// Marks all from the last marked line to the selected one.
+    /// Marks all pages from the last marked line to the selected one.
     pub fn mark_range(&mut self) {
         let to = self.selected;
-        let from = self.marks.last.as_deref().and_then(|path| self.line_at(path)).unwrap_or(to);
+        let from = self.marks.range_start.as_deref().and_then(|path| self.line_at(path)).unwrap_or(to);
         let entries = self.entries_at(from.min(to)..=from.max(to));
         self.mark(&entries, true);
-        self.marks.last = self.anchor_path_of_selected();
+        self.marks.range_start = self.selected_path();
     }
 
-    /// Takes all marks away, those of hidden pages as well.
+    /// Clears all marks, also those of hidden pages.
     pub fn clear_marks(&mut self) {
         self.marks = MarkedPages::default();
-        self.marks.find(&self.pages);
-        self.list();
+        self.marks.restore(&self.pages);
+        self.rebuild_lines();
     }
 
     fn mark(&mut self, entries: &[u32], marked: bool) {
@@ -105,19 +103,19 @@ impl PageTable {
         let changed = entries.iter().filter(|entry| self.marks.has(**entry) != marked).filter(passes).count();
         self.marks.set(entries, marked);
         if self.is_tree() {
-            self.list();
+            self.rebuild_lines();
         } else {
-            // Nothing else that is measured depends on marks: one more doesn't cost a look at all pages.
+            // Nothing else that is measured depends on marks, so a full pass over all pages isn't needed.
             let before = self.measures.marked;
             self.measures.marked = if marked { before + changed } else { before.saturating_sub(changed) };
         }
     }
 
-    /// The pages on these lines, those in folders included.
+    /// The pages on these lines, including those in folders.
     fn entries_at(&self, lines: std::ops::RangeInclusive<usize>) -> Vec<u32> {
         let mut entries = Vec::new();
         for at in lines {
-            match self.lines.get(at).map(|line| line.what) {
+            match self.lines.get(at).map(|line| line.item) {
                 Some(TreeItem::Page(entry)) => entries.push(entry),
                 Some(TreeItem::Folder(at)) => {
                     let folder = self.folders.get(at as usize);
@@ -129,17 +127,17 @@ impl PageTable {
         entries
     }
 
-    /// The pages in a folder that pass the filter: a stretch in the order of the paths.
+    /// The pages in a folder that pass the filter. They are adjacent in the order of the paths.
     fn entries_in(&self, folder: &Folder) -> impl Iterator<Item = u32> {
         let path = folder.path(&self.pages);
-        let from = self.pages.place(folder.page()) as usize;
+        let from = self.pages.path_position(folder.first_page()) as usize;
         let stretch = self.pages.by_path().iter().skip(from).copied();
         let within = stretch.take_while(move |entry| self.pages.path(*entry).starts_with(path));
         within.filter(|entry| self.passing.get(*entry as usize).copied().unwrap_or(false))
     }
 
-    fn anchor_path_of_selected(&self) -> Option<Box<str>> {
-        match self.lines.get(self.selected)?.what {
+    fn selected_path(&self) -> Option<Box<str>> {
+        match self.lines.get(self.selected)?.item {
             TreeItem::Page(entry) => Some(self.pages.path(entry).into()),
             TreeItem::Folder(at) => self.folders.get(at as usize).map(|folder| folder.path(&self.pages).into()),
         }
@@ -147,7 +145,7 @@ impl PageTable {
 
     /// The line of a page or folder.
     fn line_at(&self, path: &str) -> Option<usize> {
-        self.lines.iter().position(|line| match line.what {
+        self.lines.iter().position(|line| match line.item {
             TreeItem::Page(entry) => self.pages.path(entry) == path,
             TreeItem::Folder(at) => {
                 self.folders.get(at as usize).is_some_and(|folder| folder.path(&self.pages) == path)

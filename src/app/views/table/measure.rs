@@ -1,7 +1,7 @@
-//! What is worked out over all lines once they change, so that drawing needn't: widths, the scale, ranks, counts.
+//! Values computed over all lines when they change, so that drawing stays fast: widths, the scale, ranks, counts.
 
-use super::metric::{Metric, Scale};
-use super::pages::short;
+use super::metric::{BarScale, Metric};
+use super::pages::to_u32;
 use super::tree::TreeItem;
 use super::{ComparisonBaseline, PageColumn, PageTable};
 use crate::app::format;
@@ -11,28 +11,28 @@ use unicode_width::UnicodeWidthStr;
 /// Widths, scale and counts over all lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measures {
-    /// Cells of the longest human, AI and total number, thousands apart.
+    /// Widths of the longest human, AI and total number, with thousands separators.
     pub human: usize,
     pub ai: usize,
     pub total: usize,
-    pub scale: Scale,
-    /// Pages that pass the filter, those included that only a compared report has.
+    pub scale: BarScale,
+    /// Pages that pass the filter, including those that only a compared report has.
     pub passing: usize,
-    /// Those of them that only a compared report has.
+    /// Of these, the pages that only a compared report has.
     pub absent: usize,
-    /// Those of them that are gone.
+    /// Of these, the pages that are gone.
     pub gone: usize,
-    /// The largest change, gained or lost, if the pages are sorted by it.
+    /// The largest absolute change, if the pages are sorted by it.
     pub largest_change: ViewCount,
     /// Marked pages that pass the filter.
     pub marked: usize,
-    /// Share of the site's views that the rows of the report hold, 0 to 1; none where it is not known.
+    /// Share of the site's views that the rows of the report cover, 0 to 1; `None` if it is unknown.
     pub loaded: Option<f64>,
 }
 
 impl Default for Measures {
     fn default() -> Self {
-        let scale = Scale::Linear(ViewCount::ONE);
+        let scale = BarScale::Linear(ViewCount::ONE);
         let largest_change = ViewCount::ZERO;
         Self {
             human: 0,
@@ -49,7 +49,7 @@ impl Default for Measures {
     }
 }
 
-/// Cells of a number with its thousands apart; of what is no number as it is shown.
+/// Width of a count with thousands separators; of an invalid one, as it is shown.
 fn cells(count: &Count) -> usize {
     match count {
         Count::Known(n) => {
@@ -62,13 +62,13 @@ fn cells(count: &Count) -> usize {
 }
 
 impl Measures {
-    fn take(&mut self, counts: &Counts, extra: usize) {
+    fn include(&mut self, counts: &Counts, extra: usize) {
         self.human = self.human.max(cells(&counts.human) + extra);
         self.ai = self.ai.max(cells(&counts.ai) + extra);
         self.total = self.total.max(cells(&counts.total) + extra);
     }
 
-    /// Cells of the longest number of this metric.
+    /// Width of the longest number of this metric.
     pub fn cells(&self, metric: Metric) -> usize {
         match metric {
             Metric::Human => self.human,
@@ -79,7 +79,7 @@ impl Measures {
 }
 
 impl PageTable {
-    /// Works out what holds over all lines.
+    /// Recomputes the measures.
     pub(super) fn measure(&mut self) {
         let mut measures = Measures::default();
         let mut longest = ViewCount::ZERO;
@@ -88,32 +88,32 @@ impl PageTable {
             _ => None,
         };
         for line in &self.lines {
-            let figures = match line.what {
-                TreeItem::Page(entry) => self.pages.figures(entry),
-                TreeItem::Folder(at) => self.folders.get(at as usize).map(super::Folder::figures),
+            let figures = match line.item {
+                TreeItem::Page(entry) => self.pages.metrics(entry),
+                TreeItem::Folder(at) => self.folders.get(at as usize).map(super::Folder::metrics),
             };
             let Some(figures) = figures else { continue };
-            // Numbers of the range before stand in brackets.
-            measures.take(figures.counts_shown(), if figures.is_listed { 0 } else { 2 });
+            // Numbers of the previous range are shown in parentheses.
+            measures.include(figures.counts_shown(), if figures.is_listed { 0 } else { 2 });
             if let Some(metric) = sorted_change {
                 let change = figures.change(metric).difference().unwrap_or_default();
                 measures.largest_change = measures.largest_change.max(change.abs());
             }
-            longest = longest.max(self.metric.length(figures.counts).unwrap_or_default());
+            longest = longest.max(self.metric.bar_length(figures.counts).unwrap_or_default());
         }
         measures.scale = match (self.metric, self.is_log()) {
-            (Metric::Share, _) => Scale::Share,
-            (_, false) => Scale::Linear(longest.max(ViewCount::ONE)),
-            (_, true) => Scale::Log(longest.max(ViewCount::ONE)),
+            (Metric::Share, _) => BarScale::Share,
+            (_, false) => BarScale::Linear(longest.max(ViewCount::ONE)),
+            (_, true) => BarScale::Log(longest.max(ViewCount::ONE)),
         };
         let (rows, is_compared) = (self.rows().len(), self.comparison().is_some());
         for (entry, _) in self.passing.iter().enumerate().filter(|(_, passes)| **passes) {
             measures.passing += 1;
             measures.absent += usize::from(entry >= rows);
-            let figures = if is_compared { self.pages.figures(short(entry)) } else { None };
+            let figures = if is_compared { self.pages.metrics(to_u32(entry)) } else { None };
             measures.gone +=
-                usize::from(figures.is_some_and(|figures| matches!(figures.then, ComparisonBaseline::Gone(_))));
-            measures.marked += usize::from(self.marks.has(short(entry)));
+                usize::from(figures.is_some_and(|figures| matches!(figures.baseline, ComparisonBaseline::Gone(_))));
+            measures.marked += usize::from(self.marks.has(to_u32(entry)));
         }
         measures.loaded = self.loaded_share();
         self.measures = measures;
@@ -124,7 +124,7 @@ impl PageTable {
         Some(self.sums().total.ratio_to(total).min(1.0))
     }
 
-    /// Works out the places by the metric, once all pages are there. Equal pages share a place.
+    /// Ranks all pages by the metric, once all of them are loaded. Equal pages share a rank.
     pub(super) fn rank_all(&mut self) {
         self.ranks.clear();
         if !self.report().is_some_and(|report| report.complete) {
@@ -133,16 +133,16 @@ impl PageTable {
         let rows = self.rows();
         let number = |row: &crate::model::views::PageRow| self.metric.key(&row.counts);
         let mut numbers: Vec<(i128, u32)> =
-            rows.iter().enumerate().filter_map(|(entry, row)| Some((number(row)?, short(entry)))).collect();
+            rows.iter().enumerate().filter_map(|(entry, row)| Some((number(row)?, to_u32(entry)))).collect();
         numbers.sort_unstable_by(|a, b| b.cmp(a));
         let mut ranks = vec![0; rows.len()];
         let (mut rank, mut last) = (0, None);
-        for (place, (number, entry)) in numbers.into_iter().enumerate() {
+        for (index, (number, entry)) in numbers.into_iter().enumerate() {
             if last != Some(number) {
-                (rank, last) = (short(place + 1), Some(number));
+                (rank, last) = (to_u32(index + 1), Some(number));
             }
-            if let Some(kept) = ranks.get_mut(entry as usize) {
-                *kept = rank;
+            if let Some(entry_rank) = ranks.get_mut(entry as usize) {
+                *entry_rank = rank;
             }
         }
         self.ranks = ranks;

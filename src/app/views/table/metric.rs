@@ -1,9 +1,8 @@
-//! The four numbers of a page: human, AI and total views, and the share of AI in them. One of them, the metric, decides
-//! the bars and the rank.
+//! The four numbers of a page: human, AI and total views, and the share of AI. One of them, the metric, determines the
+//! bars and the rank.
 
 use crate::model::views::{Count, Counts, ViewCount};
 
-/// One of the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Metric {
     Human,
@@ -27,7 +26,7 @@ impl Metric {
         }
     }
 
-    /// The next one; the last is followed by the first.
+    /// The next metric, wrapping around.
     #[must_use]
     pub fn next(self) -> Self {
         match self {
@@ -38,7 +37,7 @@ impl Metric {
         }
     }
 
-    /// The number as received; none for the share, which is not received.
+    /// The count as received; `None` for the share, which is computed.
     pub fn count(self, counts: &Counts) -> Option<&Count> {
         match self {
             Self::Human => Some(&counts.human),
@@ -48,7 +47,7 @@ impl Metric {
         }
     }
 
-    /// The number as a sort key: views in millionths, negative ones too, a share in its own order. None where there is
+    /// The number as a sort key: views in millionths, also negative ones; a share in its own order. `None` if there is
     /// no such number.
     pub(super) fn key(self, counts: &Counts) -> Option<i128> {
         match self.count(counts) {
@@ -57,9 +56,9 @@ impl Metric {
         }
     }
 
-    /// What a bar of it is as long as, in views: the total's is as long as its parts where they are more. None for the
-    /// share and for what is no count.
-    pub fn length(self, counts: &Counts) -> Option<ViewCount> {
+    /// The length of a bar in views. The total's bar is at least as long as its parts. `None` for the share and for
+    /// invalid counts.
+    pub fn bar_length(self, counts: &Counts) -> Option<ViewCount> {
         let parts = || Some(counts.human.value()? + counts.ai.value()?);
         match self {
             Self::Human => counts.human.value(),
@@ -70,7 +69,7 @@ impl Metric {
     }
 }
 
-/// A whole number in the order of a float (`f64::total_cmp`'s).
+/// An integer in the same order as the float (that of `f64::total_cmp`).
 pub(super) fn float_key(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     if bits < 0 { bits ^ i64::MAX } else { bits }
@@ -78,18 +77,18 @@ pub(super) fn float_key(value: f64) -> i64 {
 
 /// The scale of the bars.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Scale {
-    /// From 0 to so many views.
+pub enum BarScale {
+    /// From 0 to this many views.
     Linear(ViewCount),
-    /// From 1 to so many views, logarithmic.
+    /// From 1 to this many views, logarithmic.
     Log(ViewCount),
     /// From 0 to 100% of AI views.
     Share,
 }
 
-impl Scale {
-    /// Part of the whole bar that so many views take, 0 to 1.
-    pub fn part(self, views: ViewCount) -> f64 {
+impl BarScale {
+    /// The fraction of the bar for this many views, 0 to 1.
+    pub fn fraction(self, views: ViewCount) -> f64 {
         match self {
             Self::Share => 0.0,
             Self::Linear(full) | Self::Log(full) if views.is_zero() || full.is_zero() => 0.0,
@@ -111,23 +110,27 @@ mod tests {
 
     #[test]
     fn a_log_scale_goes_from_one_to_the_largest() {
-        let scale = Scale::Log(10_000.into());
-        assert_eq!([0, 1, 100, 10_000].map(|views| scale.part(views.into())), [0.0, 0.0, 0.5, 1.0]);
-        assert_eq!(scale.part(ViewCount::parse("0.5").expect("a number")), 0.0, "half a view lies below the scale");
-        assert_eq!(Scale::Log(ViewCount::ONE).part(ViewCount::ONE), 1.0, "a scale of one view has no room below it");
-        assert_eq!(Scale::Linear(ViewCount::ZERO).part(ViewCount::ZERO), 0.0);
+        let scale = BarScale::Log(10_000.into());
+        assert_eq!([0, 1, 100, 10_000].map(|views| scale.fraction(views.into())), [0.0, 0.0, 0.5, 1.0]);
+        assert_eq!(scale.fraction(ViewCount::parse("0.5").expect("a number")), 0.0, "half a view is below the scale");
+        assert_eq!(
+            BarScale::Log(ViewCount::ONE).fraction(ViewCount::ONE),
+            1.0,
+            "a scale of one view has nothing below it"
+        );
+        assert_eq!(BarScale::Linear(ViewCount::ZERO).fraction(ViewCount::ZERO), 0.0);
     }
 
     #[test]
     fn the_bar_of_a_total_is_never_shorter_than_its_parts() {
         let counts = Counts { human: Count::Known(6), ai: Count::Known(7), total: Count::Known(9) };
-        assert_eq!(Metric::Total.length(&counts), Some(13.into()));
-        assert_eq!(Metric::Share.length(&counts), None);
-        assert_eq!(Metric::Human.length(&Counts::default()), None, "unknown is not 0");
+        assert_eq!(Metric::Total.bar_length(&counts), Some(13.into()));
+        assert_eq!(Metric::Share.bar_length(&counts), None);
+        assert_eq!(Metric::Human.bar_length(&Counts::default()), None, "unknown is not 0");
     }
 
     #[test]
-    fn the_metric_goes_round() {
+    fn the_metrics_wrap_around() {
         let mut metric = Metric::default();
         (0..Metric::ALL.len()).for_each(|_| metric = metric.next());
         assert_eq!(metric, Metric::default());

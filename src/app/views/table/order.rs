@@ -1,16 +1,14 @@
-//! The order of the pages: by which column, which way round. Unknown values come last whichever way, equal ones are in
-//! the order of their paths.
+//! The order of the pages: a column and a direction. Unknown values always come last, equal ones are ordered by path.
 
 use super::comparison::PageMetrics;
 use super::metric::Metric;
 use std::cmp::Ordering;
 
-/// What pages are sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PageColumn {
     Path,
     Now(Metric),
-    /// The change since the range that is compared with.
+    /// The change since the compared range.
     Change(Metric),
 }
 
@@ -36,20 +34,20 @@ impl PageColumn {
         }
     }
 
-    /// The one that has this name.
+    /// Looks up a column by its name.
     pub(in crate::app) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|column| column.name() == name)
     }
 
-    /// The next column; changes are passed over where nothing is compared.
+    /// The next column, wrapping around; skips changes if nothing is compared.
     #[must_use]
     pub fn next(self, compared: bool) -> Self {
-        let there = |column: &Self| compared || !matches!(column, Self::Change(_));
+        let is_available = |column: &Self| compared || !matches!(column, Self::Change(_));
         let after = Self::ALL.into_iter().skip_while(|column| *column != self).skip(1);
-        after.chain(Self::ALL).find(there).unwrap_or(Self::Path)
+        after.chain(Self::ALL).find(is_available).unwrap_or(Self::Path)
     }
 
-    /// The number to sort by; none where it is unknown, and for the path.
+    /// The number to sort by; `None` if it is unknown, and for the path.
     pub(super) fn key(self, figures: &PageMetrics<'_>) -> Option<i128> {
         match self {
             Self::Path => None,
@@ -59,7 +57,7 @@ impl PageColumn {
     }
 }
 
-/// An order: by a column, from the top down or the other way round.
+/// A column with a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageSorting {
     pub by: PageColumn,
@@ -73,19 +71,18 @@ impl Default for PageSorting {
 }
 
 impl PageSorting {
-    /// By this column, as it starts: numbers from the largest down, paths from the first on.
+    /// Sorts by this column in its default direction: numbers descending, paths ascending.
     pub fn by(by: PageColumn) -> Self {
         Self { by, descending: by != PageColumn::Path }
     }
 
-    /// The sign of the direction.
     pub fn arrow(self) -> &'static str {
         if self.descending { "↓" } else { "↑" }
     }
 
-    /// A key that puts things into this order: those with a number by it, then those without, equal ones by `place`.
+    /// A key for this order: first values with a number, then those without, equal ones by `place`.
     pub(super) fn sort_key(self, number: Option<i128>, place: u32) -> u128 {
-        // The order of signed numbers, as one of unsigned numbers. The range holds every 64-bit count in millionths.
+        // Maps signed to unsigned numbers in the same order. The range covers every 64-bit count in millionths.
         const MIDDLE: i128 = 1 << 94;
         let shifted = |n: i128| (n.clamp(1 - MIDDLE, MIDDLE - 1) + MIDDLE).unsigned_abs();
         let number = match (number, self.descending) {
@@ -98,11 +95,11 @@ impl PageSorting {
     }
 }
 
-/// The order of paths: a folder's pages stand together, right behind the page of the folder's name.
+/// Compares paths so that a folder's pages are adjacent, right after the page with the folder's name.
 pub(super) fn compare_paths(a: &str, b: &str) -> Ordering {
     let weight = |byte: u8| if byte == b'/' { 0 } else { byte };
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    // Paths begin alike: eight bytes at a time up to the first difference.
+    // Paths often share a prefix: skips eight bytes at a time up to the first difference.
     let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let same = 8 * eights.take_while(|(a, b)| a == b).count();
     match a.iter().zip(b).skip(same).find(|(a, b)| a != b) {
@@ -116,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_not_torn_apart_by_its_siblings() {
+    fn the_pages_of_a_folder_are_adjacent() {
         let mut paths = ["/api-v2", "/api/x", "/api", "/api/y", "/b", "/api.html"];
         paths.sort_by(|a, b| compare_paths(a, b));
         assert_eq!(paths, ["/api", "/api/x", "/api/y", "/api-v2", "/api.html", "/b"]);
@@ -124,7 +121,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn long_paths_are_in_the_same_order_as_their_bytes(same in "[a-c/]{0,30}", a in "[a-c/é-]{0,12}", b in "[a-c/é-]{0,12}") {
+        fn long_paths_are_ordered_like_their_bytes(same in "[a-c/]{0,30}", a in "[a-c/é-]{0,12}", b in "[a-c/é-]{0,12}") {
             let (a, b) = (format!("{same}{a}"), format!("{same}{b}"));
             let plain = |path: &str| path.replace('/', "\0");
             proptest::prop_assert_eq!(compare_paths(&a, &b), plain(&a).cmp(&plain(&b)));
@@ -132,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_values_come_last_whichever_way() {
+    fn unknown_values_come_last_in_both_directions() {
         for descending in [true, false] {
             let sorting = PageSorting { by: PageColumn::Now(Metric::Total), descending };
             let known = [i128::MIN, -1, 0, 7, i128::MAX].map(|n| sorting.sort_key(Some(n), 9));
@@ -143,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_columns_go_round_and_leave_out_what_is_not_compared() {
+    fn the_columns_wrap_around_and_skip_changes_without_a_comparison() {
         let round = |compared: bool| {
             let mut seen = vec![PageColumn::Path];
             loop {
@@ -155,6 +152,6 @@ mod tests {
             }
         };
         assert_eq!((round(true), round(false)), (9, 5));
-        assert_eq!(PageColumn::Change(Metric::Ai).next(false), PageColumn::Path, "where a comparison went away");
+        assert_eq!(PageColumn::Change(Metric::Ai).next(false), PageColumn::Path, "after a comparison ended");
     }
 }

@@ -1,5 +1,4 @@
-//! The pages that there are to list, with those of the range that is compared with found beside them. Worked out once
-//! when the source changes.
+//! The pages to list, joined with those of the compared range. Computed once when the source changes.
 
 use super::RowSource;
 use super::comparison::{ComparisonBaseline, PageMetrics};
@@ -10,35 +9,35 @@ use crate::model::views::{Counts, PageRow};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// No place in a report: it doesn't have the page.
+/// The page is not in the report.
 const ABSENT: u32 = u32::MAX;
 
-/// Places of a page in the two reports that are compared.
+/// Indexes of a page in the two compared reports.
 #[derive(Debug, Clone, Copy)]
 struct PageIndexes {
     now: u32,
     before: u32,
 }
 
-/// The pages by their entry: the source's rows in its order, then the pages that only a compared report has.
+/// The pages by entry: the source's rows in its order, then the pages that only a compared report has.
 #[derive(Debug, Default)]
 pub(super) struct PageData {
     source: RowSource,
-    /// The pages that the source doesn't have. Their numbers are missing, since there are none.
+    /// The pages that the source doesn't have, without counts.
     absent: Vec<PageRow>,
     /// By entry; empty if nothing is compared.
-    places: Vec<PageIndexes>,
+    indexes: Vec<PageIndexes>,
     /// All entries in the order of their paths.
     by_path: Vec<u32>,
-    /// Place in that order, by entry.
-    place: Vec<u32>,
+    /// Position in that order, by entry.
+    path_positions: Vec<u32>,
     sums: Sums,
-    /// Rows whose total is no count.
-    unread: usize,
+    /// Number of rows without a valid total.
+    rows_without_total: usize,
 }
 
-/// A place in memory as it is kept: 2³² rows never come.
-pub(super) fn short(n: usize) -> u32 {
+/// Converts an index to 32 bits, which saves memory; there are never 2³² rows.
+pub(super) fn to_u32(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
@@ -52,7 +51,7 @@ impl PageData {
         }
     }
 
-    /// Takes another source in.
+    /// Replaces the source.
     pub(super) fn replace(&mut self, source: RowSource) {
         let same = match (&self.source, &source) {
             (RowSource::Report { shown: old, .. }, RowSource::Report { shown: new, .. }) => Arc::ptr_eq(old, new),
@@ -61,32 +60,32 @@ impl PageData {
         self.source = source;
         let rows = self.rows().len();
         if same {
-            // Sorting paths is the dear part; a comparison that comes or goes leaves the order of the others.
+            // Sorting paths is expensive; adding or removing a comparison doesn't change the order of the others.
             self.by_path.retain(|entry| (*entry as usize) < rows);
         } else {
             let mut by_path: Vec<(&str, u32)> =
-                self.rows().iter().enumerate().map(|(n, row)| (row.path.as_str(), short(n))).collect();
+                self.rows().iter().enumerate().map(|(n, row)| (row.path.as_str(), to_u32(n))).collect();
             by_path.sort_unstable_by(|a, b| compare_paths(a.0, b.0).then(a.1.cmp(&b.1)));
             self.by_path = by_path.into_iter().map(|(_, entry)| entry).collect();
             self.sums = self.rows().iter().fold(Sums::default(), |sums, row| sums.with(&row.counts));
-            self.unread = self.rows().iter().filter(|row| row.counts.total.value().is_none()).count();
+            self.rows_without_total = self.rows().iter().filter(|row| row.counts.total.value().is_none()).count();
         }
-        (self.places, self.absent) = match &self.source {
-            RowSource::Report { shown, comparison: Some(comparison) } => join(shown, comparison),
+        (self.indexes, self.absent) = match &self.source {
+            RowSource::Report { shown, comparison: Some(comparison) } => join_reports(shown, comparison),
             _ => Default::default(),
         };
         self.merge_absent(rows);
-        self.place = vec![0; self.by_path.len()];
+        self.path_positions = vec![0; self.by_path.len()];
         for (place, entry) in self.by_path.iter().enumerate() {
-            if let Some(kept) = self.place.get_mut(*entry as usize) {
-                *kept = short(place);
+            if let Some(position) = self.path_positions.get_mut(*entry as usize) {
+                *position = to_u32(place);
             }
         }
     }
 
-    /// Puts the pages that the source doesn't have among the others, in the order of their paths.
+    /// Inserts the pages that the source doesn't have among the others, in the order of their paths.
     fn merge_absent(&mut self, rows: usize) {
-        let mut absent: Vec<u32> = (0..self.absent.len()).map(|n| short(rows + n)).collect();
+        let mut absent: Vec<u32> = (0..self.absent.len()).map(|n| to_u32(rows + n)).collect();
         if absent.is_empty() {
             return;
         }
@@ -104,12 +103,12 @@ impl PageData {
         self.by_path = merged;
     }
 
-    /// Number of entries, pages that the source doesn't have included.
+    /// The number of entries, including pages that the source doesn't have.
     pub(super) fn len(&self) -> usize {
         self.by_path.len()
     }
 
-    /// Number of pages that the source doesn't have.
+    /// The number of pages that the source doesn't have.
     pub(super) fn absent(&self) -> usize {
         self.absent.len()
     }
@@ -121,16 +120,14 @@ impl PageData {
         rows.get(at).or_else(|| self.absent.get(at.checked_sub(rows.len())?))
     }
 
-    /// Its path.
     pub(super) fn path(&self, entry: u32) -> &str {
         self.row(entry).map_or("", |row| row.path.as_str())
     }
 
-    /// Its numbers.
-    pub(super) fn figures(&self, entry: u32) -> Option<PageMetrics<'_>> {
+    pub(super) fn metrics(&self, entry: u32) -> Option<PageMetrics<'_>> {
         let counts = &self.row(entry)?.counts;
         let is_listed = (entry as usize) < self.rows().len();
-        let (Some(comparison), Some(places)) = (self.comparison(), self.places.get(entry as usize)) else {
+        let (Some(comparison), Some(places)) = (self.comparison(), self.indexes.get(entry as usize)) else {
             return Some(PageMetrics::of(counts, ComparisonBaseline::Uncompared));
         };
         let (now, before) = (&comparison.now, &comparison.before);
@@ -144,7 +141,7 @@ impl PageData {
             _ => ComparisonBaseline::Unknown,
         };
         let ranges = Some(comparison.ranges());
-        Some(PageMetrics { counts, is_listed, compared: of_now.unwrap_or(counts), then, ranges })
+        Some(PageMetrics { counts, is_listed, compared: of_now.unwrap_or(counts), baseline: then, ranges })
     }
 
     /// The entry of a path.
@@ -158,12 +155,12 @@ impl PageData {
         &self.by_path
     }
 
-    /// Place of an entry in the order of the paths.
-    pub(super) fn place(&self, entry: u32) -> u32 {
-        self.place.get(entry as usize).copied().unwrap_or(u32::MAX)
+    /// Position of an entry in the order of the paths.
+    pub(super) fn path_position(&self, entry: u32) -> u32 {
+        self.path_positions.get(entry as usize).copied().unwrap_or(u32::MAX)
     }
 
-    /// The report that is listed, if it is one.
+    /// The listed report; `None` if an answer is listed.
     pub(super) fn report(&self) -> Option<&Arc<Report>> {
         match &self.source {
             RowSource::Report { shown, .. } => Some(shown),
@@ -171,7 +168,7 @@ impl PageData {
         }
     }
 
-    /// The reports that are compared.
+    /// The compared reports.
     pub(super) fn comparison(&self) -> Option<&Comparison> {
         match &self.source {
             RowSource::Report { comparison, .. } => comparison.as_ref(),
@@ -184,16 +181,16 @@ impl PageData {
         self.sums
     }
 
-    /// How many rows have no total that could be summed.
-    pub(super) fn unread(&self) -> usize {
-        self.unread
+    /// The number of rows without a valid total.
+    pub(super) fn rows_without_total(&self) -> usize {
+        self.rows_without_total
     }
 }
 
 /// Finds the pages of the compared reports among those of the listed one, by entry, and the pages that it doesn't have.
-fn join(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexes>, Vec<PageRow>) {
-    let nowhere = PageIndexes { now: ABSENT, before: ABSENT };
-    let mut places = vec![nowhere; shown.rows.len()];
+fn join_reports(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexes>, Vec<PageRow>) {
+    let missing = PageIndexes { now: ABSENT, before: ABSENT };
+    let mut places = vec![missing; shown.rows.len()];
     let mut absent = Vec::new();
     let mut entries: HashMap<&str, usize> =
         shown.rows.iter().enumerate().map(|(entry, row)| (row.path.as_str(), entry)).collect();
@@ -203,17 +200,17 @@ fn join(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexes>, Vec<
             let known = if is_same { Some(place) } else { entries.get(row.path.as_str()).copied() };
             let entry = match known {
                 Some(entry) => entry,
-                // It may be on one of the answers that are not loaded.
+                // The page may be in an answer that isn't loaded.
                 None if !shown.complete => continue,
                 None => {
                     absent.push(PageRow { path: row.path.clone(), counts: Counts::default() });
-                    places.push(nowhere);
+                    places.push(missing);
                     entries.insert(row.path.as_str(), places.len() - 1);
                     places.len() - 1
                 }
             };
-            if let Some(kept) = places.get_mut(entry) {
-                *(if is_now { &mut kept.now } else { &mut kept.before }) = short(place);
+            if let Some(indexes) = places.get_mut(entry) {
+                *(if is_now { &mut indexes.now } else { &mut indexes.before }) = to_u32(place);
             }
         }
     }

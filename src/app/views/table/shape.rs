@@ -1,10 +1,9 @@
-//! How the list of pages is shaped: what is remembered of it from one start to the next.
+//! The settings of the list of pages that are saved from one start to the next.
 
 use super::{Metric, PageSorting, PageTable};
 
-/// Metric, scale, order, filter and folding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct TableSettings {
     pub metric: Metric,
     pub log: bool,
     pub sorting: PageSorting,
@@ -13,18 +12,19 @@ pub struct Shape {
 }
 
 impl PageTable {
-    /// As the user chose it, also where what is listed allows less.
-    pub(in crate::app) fn shape(&self) -> Shape {
+    /// The settings as the user chose them, even if they don't apply to the current rows.
+    pub(in crate::app) fn settings(&self) -> TableSettings {
         let Self { metric, log, sorting, folded, .. } = *self;
-        Shape { metric, log, sorting, folded, filter: self.typed.clone() }
+        TableSettings { metric, log, sorting, folded, filter: self.filter_text.clone() }
     }
 
-    /// Shapes what will be listed.
-    pub(in crate::app) fn take_shape(&mut self, shape: Shape) {
-        (self.log, self.sorting, self.typed, self.folded) = (shape.log, shape.sorting, shape.filter, shape.folded);
-        self.narrow();
-        self.put_in_order();
-        self.list();
+    /// Applies saved settings.
+    pub(in crate::app) fn apply_settings(&mut self, shape: TableSettings) {
+        (self.log, self.sorting, self.filter_text, self.folded) =
+            (shape.log, shape.sorting, shape.filter, shape.folded);
+        self.apply_filter();
+        self.sort_entries();
+        self.rebuild_lines();
         self.show_metric(shape.metric);
     }
 }

@@ -17,10 +17,10 @@ fn row(path: &str, human: i64, ai: i64) -> PageRow {
 fn report(rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
     let range = DateRange::last_days(7, chrono::NaiveDate::default());
     let answer = ViewsPage { totals: counts(1000, 1000), rows, has_more: None };
-    Arc::new(Report::begin(range, answer, complete, Time::default()))
+    Arc::new(Report::from_first_answer(range, answer, complete, Time::default()))
 }
 
-/// Six pages, the largest first but for the last.
+/// Six pages, ordered by total except for the last one.
 fn site() -> Vec<PageRow> {
     vec![
         row("/quickstart", 90, 10),
@@ -38,7 +38,7 @@ fn table() -> PageTable {
     table
 }
 
-/// The lines as they read, a folder with a slash at its end and its pages behind it.
+/// The lines as text; a folder with a trailing slash and its number of pages.
 fn lines(table: &PageTable) -> Vec<String> {
     let line = |shown: VisibleRow<'_>| {
         let indent = " ".repeat(shown.depth);
@@ -51,41 +51,41 @@ fn lines(table: &PageTable) -> Vec<String> {
 }
 
 #[test]
-fn marks_that_the_filter_hides_are_counted_apart() {
+fn hidden_marks_are_counted_separately() {
     let mut table = table();
     table.toggle_mark();
     table.toggle_mark();
     table.set_filter("guides");
-    assert_eq!((table.marked(), table.marks_hidden()), (0, 2));
+    assert_eq!((table.marked_count(), table.hidden_marked_count()), (0, 2));
     table.set_filter("");
-    assert_eq!((table.marked(), table.marks_hidden()), (2, 0));
+    assert_eq!((table.marked_count(), table.hidden_marked_count()), (2, 0));
 }
 
 #[test]
 fn rows_without_a_count_are_counted() {
     let mut table = table();
-    assert_eq!(table.unread(), 0);
+    assert_eq!(table.rows_without_total(), 0);
     let mut rows = site();
     rows[1].counts.total = Count::Missing;
     rows[2].counts.total = Count::Odd(CleanText::line("12.5"));
     table.show_report(report(rows, true), None);
-    assert_eq!(table.unread(), 2);
+    assert_eq!(table.rows_without_total(), 2);
 }
 
 #[test]
-fn nothing_leads_out_of_the_top_of_a_tree() {
+fn the_top_level_of_a_tree_has_no_parent() {
     let mut table = table();
     table.toggle_tree();
     table.move_to_end(false);
     while table.selected_folder().is_none() {
-        assert!(!table.can_go_out());
+        assert!(!table.can_leave_folder());
         table.move_by(1);
     }
-    assert!(!table.can_go_out(), "closed, and nothing is around it");
-    table.go_in();
-    assert!(table.can_go_out(), "it closes");
-    table.go_in();
-    assert!(table.can_go_out(), "to the folder around");
+    assert!(!table.can_leave_folder(), "closed, and without a parent");
+    table.enter_folder();
+    assert!(table.can_leave_folder(), "it closes");
+    table.enter_folder();
+    assert!(table.can_leave_folder(), "to the folder around");
 }
 
 fn selected(table: &PageTable) -> Option<&str> {
@@ -121,7 +121,7 @@ fn pages_are_sorted_by_total_until_another_column_is_chosen() {
 }
 
 #[test]
-fn an_answer_stays_in_the_services_order_and_is_not_narrowed() {
+fn an_answer_is_neither_sorted_nor_filtered() {
     let mut table = table();
     table.set_filter("api");
     table.toggle_tree();
@@ -130,12 +130,12 @@ fn an_answer_stays_in_the_services_order_and_is_not_narrowed() {
     assert_eq!(lines(&table)[4], "/guides/deploy/gcp");
     assert!(!table.is_tree() && !table.is_filtered() && table.rank("/api").is_none());
     table.show_report(report(site(), true), None);
-    assert_eq!(lines(&table), ["/api/create", "/api"], "two pages of a folder's name and in it");
+    assert_eq!(lines(&table), ["/api/create", "/api"], "a folder of one page is that page");
     assert!(table.is_tree());
 }
 
 #[test]
-fn ranks_follow_the_metric_and_know_all_pages_whatever_is_filtered() {
+fn ranks_depend_on_the_metric_but_not_on_the_filter() {
     let mut table = table();
     table.set_filter("guides");
     let ranks = |table: &PageTable| ["/guides/deploy/aws", "/guides/deploy/gcp"].map(|path| table.rank(path));
@@ -148,13 +148,13 @@ fn ranks_follow_the_metric_and_know_all_pages_whatever_is_filtered() {
 }
 
 #[test]
-fn the_selection_stays_on_its_page_whatever_hides_it() {
+fn the_selection_returns_to_its_page_when_that_is_visible_again() {
     let mut table = table();
     select(&mut table, "/api");
     table.set_filter("api");
     assert_eq!(selected(&table), Some("/api"));
     table.set_filter("guides");
-    assert_eq!(selected(&table), Some("/guides/deploy/gcp"), "hidden: the place stays");
+    assert_eq!(selected(&table), Some("/guides/deploy/gcp"), "hidden: the index stays");
     table.set_filter("");
     assert_eq!(selected(&table), Some("/api"), "and it is selected again");
     let mut other = site();
@@ -164,11 +164,11 @@ fn the_selection_stays_on_its_page_whatever_hides_it() {
     table.show_answer(&site());
     assert_eq!(selected(&table), Some("/api"));
     table.show_answer(&site()[..2]);
-    assert_eq!(table.selected(), 1, "the place, as near as there is one");
+    assert_eq!(table.selected(), 1, "the nearest index");
 }
 
 #[test]
-fn in_a_tree_the_folder_around_the_page_is_selected_until_it_opens() {
+fn in_a_closed_tree_the_folder_of_the_selected_page_is_selected() {
     let mut table = table();
     select(&mut table, "/guides/deploy/gcp");
     table.toggle_tree();
@@ -196,31 +196,31 @@ fn folders_are_joined_summed_and_sorted() {
 }
 
 #[test]
-fn a_page_that_is_a_folder_too_stands_beside_it() {
+fn a_page_with_the_name_of_a_folder_is_listed_beside_it() {
     let mut table = PageTable::default();
     let rows = ["/api", "/api/a", "/api/b", "/api/b/1", "/api/b/2", "/api/", "/api-v2", "x/y", "x/z", "/"];
     table.show_report(report(rows.map(|path| row(path, 1, 1)).into(), true), None);
     table.toggle_tree();
     assert_eq!(lines(&table), ["/api/ 5", "x/ 2", "/", "/api", "/api-v2"]);
     table.move_to_end(false);
-    table.go_in();
+    table.enter_folder();
     assert_eq!(lines(&table)[..5], ["/api/ 5", " b/ 2", " /api/", " a", " b"]);
 }
 
 #[test]
-fn walking_a_tree_goes_into_folders_and_out_again() {
+fn tree_navigation_goes_into_folders_and_out_again() {
     let mut table = table();
     table.toggle_tree();
     table.move_to_end(true);
-    table.go_in();
-    table.go_in();
+    table.enter_folder();
+    table.enter_folder();
     assert_eq!(selected(&table), Some("/guides/deploy/aws"));
-    table.go_in();
-    assert_eq!(selected(&table), Some("/guides/deploy/aws"), "nothing lies in a page");
-    table.go_out();
+    table.enter_folder();
+    assert_eq!(selected(&table), Some("/guides/deploy/aws"), "a page contains nothing");
+    table.leave_folder();
     assert!(table.selected_folder().is_some_and(|folder| folder.open));
-    table.go_out();
-    table.go_out();
+    table.leave_folder();
+    table.leave_folder();
     assert!(table.selected_folder().is_some_and(|folder| !folder.open));
 }
 
@@ -232,19 +232,19 @@ fn compared(complete: bool) -> PageTable {
 }
 
 #[test]
-fn a_comparison_tells_new_gone_and_unknown_pages_apart() {
+fn a_comparison_distinguishes_new_gone_and_unknown_pages() {
     let table = compared(true);
-    let change = |table: &PageTable, path: &str| table.figures(path).map(|figures| figures.change(Metric::Total));
+    let change = |table: &PageTable, path: &str| table.metrics(path).map(|figures| figures.change(Metric::Total));
     assert_eq!(change(&table, "/quickstart"), Some(Change::Of { now: 100.into(), before: 100.into() }));
     assert_eq!(change(&table, "/Changelog"), Some(Change::New(70.into())));
     assert_eq!(change(&table, "/old/a"), Some(Change::Gone(8.into())));
     assert_eq!((table.absent(), table.len(), table.rows().len()), (2, 8, 6));
     let partial = compared(false);
-    assert_eq!(change(&partial, "/Changelog"), Some(Change::Unknown), "it may be on an answer that is not loaded");
-    assert_eq!(partial.absent(), 2, "the present report is whole");
+    assert_eq!(change(&partial, "/Changelog"), Some(Change::Unknown), "it may be in an answer that is not loaded");
+    assert_eq!(partial.absent(), 2, "the current report is complete");
     let mut table = PageTable::default();
     table.show_report(report(site(), false), Some(report(vec![row("/old", 1, 1)], true)));
-    assert_eq!(table.absent(), 0, "the present report may have more");
+    assert_eq!(table.absent(), 0, "the current report may have more pages");
 }
 
 /// A week up to today, compared by its complete days.
@@ -261,7 +261,7 @@ fn compared_by_complete_days() -> PageTable {
 fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_complete_days() {
     let mut table = compared_by_complete_days();
     let figures = |table: &PageTable, path: &str| {
-        let figures = table.figures(path).expect("a page");
+        let figures = table.metrics(path).expect("a page");
         (figures.counts_shown().total.clone(), figures.change(Metric::Total))
     };
     let change = Change::Of { now: 80.into(), before: 60.into() };
@@ -292,13 +292,13 @@ fn a_folder_changes_by_the_complete_days_of_its_pages() {
     let mut table = PageTable::default();
     table.show_compared(shown, Some(Comparison { now, before }));
     table.toggle_tree();
-    let mut folders = table.visible(9).map(|shown| (shown.name, shown.figures.change(Metric::Total)));
+    let mut folders = table.visible(9).map(|shown| (shown.name, shown.metrics.change(Metric::Total)));
     assert_eq!(folders.next(), Some(("/x/", Change::Of { now: 7.into(), before: 4.into() })));
     assert_eq!(folders.next(), Some(("/y/", Change::Unknown)), "first viewed today");
 }
 
 #[test]
-fn a_sort_selects_the_first_line_and_the_metric_sorts_anew() {
+fn a_sort_selects_the_first_line_and_a_new_metric_sorts_again() {
     let mut table = table();
     select(&mut table, "/Changelog");
     table.sort(PageSorting { descending: false, ..table.sorting() });
@@ -313,7 +313,7 @@ fn a_sort_selects_the_first_line_and_the_metric_sorts_anew() {
     assert_eq!(
         (table.sorting(), table.selected()),
         (PageSorting::by(PageColumn::Path), 2),
-        "by path all metrics are alike"
+        "the order by path doesn't depend on the metric"
     );
     let mut table = compared(true);
     table.sort(PageSorting::by(PageColumn::Change(Metric::Total)));
@@ -322,18 +322,18 @@ fn a_sort_selects_the_first_line_and_the_metric_sorts_anew() {
 }
 
 #[test]
-fn a_page_that_is_gone_has_no_number_of_the_present_range() {
+fn a_page_that_is_gone_has_no_numbers_in_the_current_range() {
     let mut table = compared(true);
     select(&mut table, "/old/a");
     assert_eq!(table.selected_row().map(|row| row.counts.clone()), Some(Counts::default()));
     assert_eq!(table.rank("/old/a"), None);
-    assert_eq!(table.scale(), Scale::Linear(100.into()));
+    assert_eq!(table.scale(), BarScale::Linear(100.into()));
     table.show_report(Arc::clone(table.report().expect("a report")), None);
     assert_eq!((table.len(), table.selected() < 6), (6, true));
 }
 
 #[test]
-fn changes_are_sorted_by_views_with_what_is_unknown_last() {
+fn changes_are_sorted_by_views_with_unknown_ones_last() {
     let mut table = compared(true);
     table.sort(PageSorting::by(PageColumn::Change(Metric::Total)));
     assert_eq!(
@@ -354,12 +354,12 @@ fn changes_are_sorted_by_views_with_what_is_unknown_last() {
 }
 
 #[test]
-fn a_folder_changes_by_what_its_pages_gained_and_lost() {
+fn the_change_of_a_folder_is_the_sum_of_the_changes_of_its_pages() {
     let mut table = compared(true);
     table.toggle_tree();
     let folder = |table: &PageTable, name: &str| {
         let mut lines = table.visible(99);
-        lines.find_map(|shown| (shown.name == name).then(|| shown.figures.change(Metric::Total)))
+        lines.find_map(|shown| (shown.name == name).then(|| shown.metrics.change(Metric::Total)))
     };
     assert_eq!(folder(&table, "/old/"), Some(Change::Gone(10.into())));
     assert_eq!(folder(&table, "/guides/deploy/"), Some(Change::New(50.into())));
@@ -369,58 +369,58 @@ fn a_folder_changes_by_what_its_pages_gained_and_lost() {
 }
 
 #[test]
-fn marks_that_the_filter_hides_do_not_count() {
+fn hidden_marks_do_not_count() {
     let mut table = table();
     let chosen = |table: &PageTable| table.chosen().iter().map(|row| row.path.to_string()).collect::<Vec<_>>();
-    assert_eq!(chosen(&table), ["/quickstart"], "none is marked: the selected one");
+    assert_eq!(chosen(&table), ["/quickstart"], "no page is marked: the selected one");
     table.toggle_mark();
     table.move_by(1);
     table.mark_range();
-    assert_eq!((table.marked(), chosen(&table).len()), (3, 3));
+    assert_eq!((table.marked_count(), chosen(&table).len()), (3, 3));
     table.set_filter("api");
     assert_eq!(chosen(&table), ["/api/create"]);
     table.set_filter("guides");
-    assert_eq!((table.marked(), chosen(&table)), (0, vec!["/guides/deploy/gcp".to_owned()]));
+    assert_eq!((table.marked_count(), chosen(&table)), (0, vec!["/guides/deploy/gcp".to_owned()]));
     table.set_filter("");
     table.show_report(report(site(), true), None);
-    assert_eq!(table.marked(), 3, "they are kept by path");
+    assert_eq!(table.marked_count(), 3, "they are restored by path");
     table.show_answer(&site()[..1]);
-    assert_eq!(table.marked(), 1, "what is not listed doesn't count");
+    assert_eq!(table.marked_count(), 1, "unlisted pages don't count");
     table.toggle_mark();
     table.show_report(report(site(), true), None);
-    assert_eq!(table.marked(), 2, "it is unmarked, the others are still marked");
+    assert_eq!(table.marked_count(), 2, "it is unmarked, the others are still marked");
     table.clear_marks();
-    assert_eq!(table.marked(), 0);
+    assert_eq!(table.marked_count(), 0);
 }
 
 #[test]
-fn a_mark_on_a_folder_is_one_on_all_its_pages() {
+fn marking_a_folder_marks_all_its_pages() {
     let mut table = table();
     table.toggle_tree();
     table.move_to_end(true);
     table.toggle_mark();
-    assert_eq!(table.marked(), 2);
+    assert_eq!(table.marked_count(), 2);
     assert!(table.visible(99).last().is_some_and(|shown| shown.marked));
     table.toggle_mark();
-    assert_eq!(table.marked(), 0);
+    assert_eq!(table.marked_count(), 0);
 }
 
 #[test]
-fn the_scale_is_that_of_all_lines_and_of_the_metric() {
+fn the_scale_depends_on_all_lines_and_on_the_metric() {
     let mut table = table();
-    assert_eq!(table.scale(), Scale::Linear(100.into()));
+    assert_eq!(table.scale(), BarScale::Linear(100.into()));
     table.set_metric(Metric::Ai);
-    assert_eq!(table.scale(), Scale::Linear(60.into()));
+    assert_eq!(table.scale(), BarScale::Linear(60.into()));
     table.toggle_log();
-    assert_eq!(table.scale(), Scale::Log(60.into()));
+    assert_eq!(table.scale(), BarScale::Log(60.into()));
     table.set_filter("quick");
-    assert_eq!(table.scale(), Scale::Log(10.into()));
+    assert_eq!(table.scale(), BarScale::Log(10.into()));
     table.set_metric(Metric::Share);
-    assert_eq!((table.scale(), table.is_log()), (Scale::Share, false));
+    assert_eq!((table.scale(), table.is_log()), (BarScale::Share, false));
 }
 
 #[test]
-fn widths_are_those_of_the_numbers_as_they_are_printed() {
+fn widths_are_those_of_the_printed_numbers() {
     let mut table = PageTable::default();
     let odd = Counts { human: Count::Odd(CleanText::line("12.5")), ai: Count::Known(-1234), total: Count::Missing };
     let rows = vec![row("/a", 1_234_567, 0), PageRow { path: CleanText::line("/b"), counts: odd }];
@@ -429,7 +429,7 @@ fn widths_are_those_of_the_numbers_as_they_are_printed() {
     assert_eq!((measures.human, measures.ai, measures.total), (9, 6, 9));
 }
 
-/// Something that a user does, or that comes.
+/// An action of the user, or new data.
 #[derive(Debug, Clone)]
 enum Step {
     Sort(usize, bool),
@@ -487,7 +487,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-fn take(table: &mut PageTable, step: Step) {
+fn apply(table: &mut PageTable, step: Step) {
     match step {
         Step::Sort(column, descending) => {
             let by = (0..column).fold(PageColumn::Path, |by, _| by.next(true));
@@ -499,8 +499,8 @@ fn take(table: &mut PageTable, step: Step) {
             let is_folder = table.selected_folder().is_some();
             assert_eq!(table.toggle_folder(), is_folder);
         }
-        Step::In(true) => table.go_in(),
-        Step::In(false) => table.go_out(),
+        Step::In(true) => table.enter_folder(),
+        Step::In(false) => table.leave_folder(),
         Step::Metric => table.set_metric(table.metric().next()),
         Step::Log => table.toggle_log(),
         Step::Move(by) => table.move_by(by),
@@ -522,7 +522,7 @@ fn paths<'a>(rows: impl Iterator<Item = &'a PageRow>) -> Vec<&'a str> {
 
 /// Whether two sums are equal, apart from rounding: above 2⁴⁰ a folder's sum is a double, which can't hold every fraction, and
 /// above 2⁵³ not every whole number.
-fn are_alike(one: Sums, other: Sums) -> bool {
+fn are_equal(one: Sums, other: Sums) -> bool {
     let same = |a: ViewCount, b: ViewCount| {
         let rounding = ViewCount::ONE.as_f64().max(a.as_f64() / 2_f64.powi(48));
         a == b || (a > ViewCount::from(1 << 40) && (a - b).abs().as_f64() < rounding)
@@ -530,7 +530,7 @@ fn are_alike(one: Sums, other: Sums) -> bool {
     same(one.human, other.human) && same(one.ai, other.ai) && same(one.total, other.total)
 }
 
-fn whole(table: &PageTable) -> Result<(), TestCaseError> {
+fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
     prop_assert!(table.is_empty() && table.selected() == 0 || table.selected() < table.len());
     prop_assert!(table.is_empty() || table.selected_row().is_some() != table.selected_folder().is_some());
     let shown = paths(table.shown_pages());
@@ -540,9 +540,9 @@ fn whole(table: &PageTable) -> Result<(), TestCaseError> {
     known.sort_unstable();
     prop_assert!(shown.iter().all(|path| known.binary_search(path).is_ok()));
     let chosen = paths(table.chosen().into_iter());
-    prop_assert!(chosen.iter().all(|path| shown.contains(path)), "nothing hidden is chosen");
-    prop_assert!(table.marked() == 0 || chosen.len() == table.marked());
-    // The lines on top, and those in each open folder, hold every page that passes, and sum to the same.
+    prop_assert!(chosen.iter().all(|path| shown.contains(path)), "no hidden page is chosen");
+    prop_assert!(table.marked_count() == 0 || chosen.len() == table.marked_count());
+    // The top-level lines, and those in each open folder, include every page that passes, with the same sum.
     let lines: Vec<VisibleRow<'_>> = table.visible(usize::MAX).collect();
     prop_assert_eq!(lines.len(), table.len() - table.top());
     if table.top() == 0 {
@@ -553,9 +553,9 @@ fn whole(table: &PageTable) -> Result<(), TestCaseError> {
                     RowKind::Page { .. } => 1,
                     RowKind::Folder(folder) => folder.pages,
                 };
-                let beyond = [&shown.figures.counts.human, &shown.figures.counts.ai, &shown.figures.counts.total];
+                let beyond = [&shown.metrics.counts.human, &shown.metrics.counts.ai, &shown.metrics.counts.total];
                 let odd = odd || beyond.iter().any(|count| matches!(count, Count::Odd(_)));
-                (pages + more, sums.with(shown.figures.counts), odd)
+                (pages + more, sums.with(shown.metrics.counts), odd)
             })
         };
         let (pages, top, _) = sums(0, &lines);
@@ -563,7 +563,7 @@ fn whole(table: &PageTable) -> Result<(), TestCaseError> {
         let all = table.shown_pages().fold(Sums::default(), |sums, row| sums.with(&row.counts));
         let is_beyond = |sum: ViewCount| sum > ViewCount::from(i64::MAX.unsigned_abs());
         if !is_beyond(all.human) && !is_beyond(all.ai) && !is_beyond(all.total) {
-            prop_assert!(are_alike(top, all), "{:?} {:?}", top, all);
+            prop_assert!(are_equal(top, all), "{:?} {:?}", top, all);
         }
         for (at, shown) in lines.iter().enumerate() {
             let RowKind::Folder(folder) = shown.kind else { continue };
@@ -573,10 +573,10 @@ fn whole(table: &PageTable) -> Result<(), TestCaseError> {
             if folder.open {
                 let (pages, own, odd) = sums(shown.depth + 1, &inside);
                 prop_assert_eq!(pages, folder.pages);
-                // A sum that no count holds is shown as one that is none.
+                // A sum that exceeds the range of a count is shown as text.
                 if !odd && ![own.human, own.ai, own.total].into_iter().any(is_beyond) {
                     let summed = Sums::default().with(&folder.counts);
-                    prop_assert!(are_alike(own, summed), "{:?} {:?}", own, summed);
+                    prop_assert!(are_equal(own, summed), "{:?} {:?}", own, summed);
                 }
             }
         }
@@ -586,17 +586,17 @@ fn whole(table: &PageTable) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
-    fn whatever_is_done_the_list_stays_whole(steps in steps()) {
+    fn the_list_stays_consistent_after_any_steps(steps in steps()) {
         let mut table = PageTable::default();
         for step in steps {
             let (stays, sorts) = (matches!(step, Step::Log), matches!(step, Step::Sort(..)));
             let page = table.selected_row().map(|row| row.path.clone());
-            take(&mut table, step);
-            whole(&table)?;
+            apply(&mut table, step);
+            check_consistency(&table)?;
             if stays {
                 prop_assert_eq!(table.selected_row().map(|row| row.path.clone()), page, "the selection moved");
             }
-            prop_assert!(!sorts || !table.is_report() || table.selected() == 0, "a sort begins at the top");
+            prop_assert!(!sorts || !table.is_report() || table.selected() == 0, "a sort selects the first line");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Folding the pages into a tree, and walking in it: folders open and close, the selection goes in and out.
+//! Folding the pages into a tree, and navigating in it: opening and closing folders, going into and out of them.
 
 use super::PageTable;
 
@@ -11,22 +11,22 @@ impl PageTable {
     /// Folds pages into folders, or unfolds them.
     pub fn toggle_tree(&mut self) {
         self.folded = !self.folded;
-        self.list();
+        self.rebuild_lines();
     }
 
-    /// Opens the selected folder or closes it; whether it is one.
+    /// Opens or closes the selected folder. Returns `false` if a page is selected.
     pub fn toggle_folder(&mut self) -> bool {
         let Some(folder) = self.selected_folder() else { return false };
         let path = folder.path(&self.pages);
         if !self.open.remove(path) {
             self.open.insert(path.into());
         }
-        self.list();
+        self.rebuild_lines();
         true
     }
 
-    /// In a tree: into the selected folder, opening it first.
-    pub fn go_in(&mut self) {
+    /// Goes into the selected folder, opening it first.
+    pub fn enter_folder(&mut self) {
         match self.selected_folder().map(|folder| folder.open) {
             Some(true) => self.move_by(1),
             Some(false) => {
@@ -36,14 +36,14 @@ impl PageTable {
         }
     }
 
-    /// Whether [`Table::go_out`] would do something.
-    pub fn can_go_out(&self) -> bool {
+    /// Whether [`PageTable::go_out`] would do something.
+    pub fn can_leave_folder(&self) -> bool {
         let is_open = self.selected_folder().is_some_and(|folder| folder.open);
         is_open || self.lines.get(self.selected).is_some_and(|line| line.depth > 0)
     }
 
-    /// In a tree: closes the selected folder, else goes to the one around the selected line.
-    pub fn go_out(&mut self) {
+    /// Closes the selected folder, otherwise goes to the one around the selected line.
+    pub fn leave_folder(&mut self) {
         if self.selected_folder().is_some_and(|folder| folder.open) {
             self.toggle_folder();
             return;

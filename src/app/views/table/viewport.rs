@@ -1,11 +1,11 @@
-//! Which lines of the list of pages are in sight, and which of them is selected.
+//! The visible lines of the list of pages, and the selection among them.
 
 use super::super::super::scroll;
 use super::PageTable;
 
 impl PageTable {
-    /// Selects the line in sight so many lines under the first one; false where there is none, and where it was selected
-    /// already.
+    /// Selects a visible line, counted from the first one. Returns `false` if there is no such line, or if it was
+    /// selected already.
     pub(in crate::app) fn select_visible(&mut self, line: usize) -> bool {
         let at = self.top.saturating_add(line);
         let moves = at < self.len() && at != self.selected;
@@ -15,13 +15,12 @@ impl PageTable {
         moves
     }
 
-    /// Whether the line in sight so many lines under the first one is the selected one.
+    /// Whether a visible line, counted from the first one, is selected.
     pub(in crate::app) fn is_selected_visible(&self, line: usize) -> bool {
         !self.is_empty() && self.top.saturating_add(line) == self.selected
     }
 
-    /// Moves what is in sight by so many lines, `rows` of them visible; the selection goes along where it would be lost
-    /// from sight.
+    /// Scrolls by `by` lines of `rows` visible ones; the selection moves along if it would leave the view.
     pub(in crate::app) fn scroll_by(&mut self, by: isize, rows: usize) {
         let top = self.top.saturating_add_signed(by).min(self.len().saturating_sub(rows));
         if top == self.top {
@@ -34,8 +33,8 @@ impl PageTable {
         }
     }
 
-    /// Keeps the selection in sight.
-    pub fn keep_in_sight(&mut self, rows: usize) {
-        self.top = scroll::follow(self.top, self.selected, rows, self.len());
+    /// Scrolls so that the selection is visible.
+    pub fn show_selection(&mut self, rows: usize) {
+        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.len());
     }
 }

@@ -1,0 +1,129 @@
+use super::*;
+use crate::app::dialog::{ConfirmAction, Dialog};
+use crate::app::finish_alerts::tests::{app, press};
+use crate::app::jobs::tests::row;
+use crate::app::{Msg, Pane};
+use crate::model::impact::PageViewsState;
+use crate::model::job::Status;
+use crate::model::period::DateRange;
+use crate::model::text::CleanText;
+use crate::model::views::Counts;
+use chrono::TimeDelta;
+
+fn day(days: i64) -> Time {
+    let noon: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
+    noon + TimeDelta::days(days)
+}
+
+/// A job about a page, started 30 days ago and finished this many days later.
+fn job_about_page(key: i64, finished: Option<i64>) -> Job {
+    let mut job = row(key, if finished.is_some() { Status::Completed } else { Status::Active });
+    job.pages = [CleanText::line("/a")].into();
+    job.created_at = day(-30);
+    job.finished_at = finished.map(|days| day(-30 + days));
+    job
+}
+
+fn unknown() -> Vec<PageImpact> {
+    vec![PageImpact { path: CleanText::line("/a"), before: PageViewsState::Unknown, after: PageViewsState::Unknown }]
+}
+
+fn jobs_to_read(effects: &[Effect]) -> Vec<i64> {
+    let keys = effects.iter().filter_map(|effect| match effect {
+        Effect::LoadJobImpact(job) => Some(job.0),
+        _ => None,
+    });
+    keys.collect()
+}
+
+fn notice(app: &App) -> &str {
+    app.notice.as_ref().map_or("", |notice| notice.text.as_str())
+}
+
+#[test]
+fn the_pages_of_one_job_are_read_at_a_time_and_then_those_of_the_last_one_requested() {
+    let mut pages = JobPages::default();
+    let (one, two, three) = (job_about_page(1, None), job_about_page(2, None), job_about_page(3, None));
+    assert_eq!(pages.show(Some(&one)), Some(JobKey(1)));
+    assert_eq!(pages.show(Some(&one)), None);
+    assert_eq!((pages.show(Some(&two)), pages.show(Some(&three))), (None, None));
+    assert_eq!(pages.apply(JobKey(1), Ok(unknown()), day(0)), Some(JobKey(3)));
+    assert_eq!(pages.apply(JobKey(3), Ok(unknown()), day(0)), None);
+    assert!(pages.page(0).is_some());
+    assert_eq!(pages.show(Some(&job_about_page(3, Some(2)))), Some(JobKey(3)), "finished: there is a window after");
+    assert!(pages.page(0).is_none(), "numbers of other windows are not shown");
+    assert_eq!(pages.read(), None, "read again after this read");
+    assert_eq!(pages.apply(JobKey(3), Ok(unknown()), day(0)), Some(JobKey(3)));
+    assert_eq!((pages.show(None), pages.apply(JobKey(3), Ok(unknown()), day(0))), (None, None));
+    assert!(pages.page(0).is_none());
+}
+
+#[test]
+fn the_pages_of_the_selected_job_are_read_again_after_a_load() {
+    let mut app = app(vec![job_about_page(1, Some(1))]);
+    let effects = app.update(Msg::JobImpact { job: JobKey(1), result: Ok(unknown()) }, day(0));
+    assert_eq!(jobs_to_read(&effects), Vec::<i64>::new());
+    let end = crate::model::report::LoadOutcome {
+        report: None,
+        ended: crate::model::report::LoadEndReason::Complete,
+        requests: 1,
+    };
+    let range = DateRange::last_days(7, day(-1).date_naive());
+    assert!(jobs_to_read(&app.update(Msg::LoadEnded { range, end }, day(0))).contains(&1));
+}
+
+#[test]
+fn the_key_offers_to_fetch_complete_weeks_that_are_not_loaded() {
+    let mut app = app(vec![job_about_page(1, Some(1))]);
+    app.update(Msg::JobImpact { job: JobKey(1), result: Ok(unknown()) }, day(0));
+    for pane in [Pane::List, Pane::Detail] {
+        app.pane = pane;
+        let key = Msg::Input(crossterm::event::Event::Key(crossterm::event::KeyCode::Char('a').into()));
+        // The reports that the cost depends on may be read first.
+        for effect in app.update(key, day(0)) {
+            if let Effect::LoadCached(range) = effect {
+                app.update(Msg::CachedReport { range, recalled: Ok(Default::default()) }, day(0));
+            }
+        }
+        let Some(Dialog::Confirm(question)) = app.dialogs.pop() else { panic!("no question in {pane:?}") };
+        let ConfirmAction::LoadAll(orders) = question.yes else { panic!("{:?}", question.yes) };
+        let ranges: Vec<String> = orders.iter().map(|order| order.range.to_string()).collect();
+        assert_eq!(ranges, ["2026-10-14 … 2026-10-20", "2026-10-23 … 2026-10-29"]);
+    }
+}
+
+#[test]
+fn a_notice_explains_why_there_is_nothing_to_fetch() {
+    let load = |views: &mut PageViewsState| {
+        *views = PageViewsState::Known(Timed { value: Counts::default(), as_of: day(0) });
+    };
+    let notice_for = |finished: Option<i64>| {
+        let mut app = app(vec![job_about_page(1, finished)]);
+        let mut pages = unknown();
+        load(&mut pages[0].before);
+        app.update(Msg::JobImpact { job: JobKey(1), result: Ok(pages) }, day(0));
+        app.update(Msg::Input(crossterm::event::Event::Key(crossterm::event::KeyCode::Char('a').into())), day(0));
+        assert!(app.dialogs.is_empty());
+        notice(&app).to_owned()
+    };
+    assert_eq!(notice_for(None), "Nothing to fetch yet: the week after starts when it has finished.");
+    assert_eq!(notice_for(Some(28)), "Nothing to fetch yet: the week after it is complete on 2026-11-25 (UTC).");
+    let mut plain = app(vec![row(1, Status::Active)]);
+    press(&mut plain, 'a');
+    assert!(notice(&plain).starts_with("This job was not started for a page"), "{}", notice(&plain));
+    let mut early = app(vec![job_about_page(1, None)]);
+    press(&mut early, 'a');
+    assert!(notice(&early).contains("still loading"), "{}", notice(&early));
+}
+
+#[test]
+fn long_lists_of_pages_are_truncated_and_show_the_number_of_the_others() {
+    let mut job = job_about_page(1, None);
+    assert_eq!(
+        pages_lines(&job, 110),
+        [PagesLine::DaysBefore, PagesLine::DaysAfter, PagesLine::Path(0), PagesLine::Views(0)]
+    );
+    job.pages = (0..PAGES_MAX + 3).map(|n| CleanText::line(&format!("/{n}"))).collect();
+    let lines = pages_lines(&job, 40);
+    assert_eq!((lines.len(), lines.last()), (2 + 3 * PAGES_MAX + 1, Some(&PagesLine::More(3))));
+}

@@ -1,0 +1,164 @@
+//! Clicks on dialogs: a click selects a line, a day or an answer, and a click on the selected one confirms it. A click
+//! outside the dialog does nothing.
+
+use super::super::batch::BatchStep;
+use super::super::dialog::Dialog;
+use super::super::geometry::Geometry;
+use super::super::keymap::Action;
+use super::super::text_input::TextInput;
+use super::super::views::months::{CalendarTarget, Months};
+use super::super::views::page_detail::PageDetailLine;
+use super::super::{App, Effect};
+use super::line_at;
+use crate::model::Time;
+use ratatui::layout::{Position, Rect};
+
+/// Moves the cursor of a text input to the clicked cell.
+fn point_at(input: &mut TextInput, text: Rect, at: Position) {
+    if text.contains(at) {
+        input.point_at(at.y - text.y, at.x - text.x);
+    }
+}
+
+/// The result of a click on a dialog.
+enum ClickResult {
+    /// Run the action that confirms the selection.
+    Run(Action),
+    /// Another choice was selected.
+    Selected,
+    Nothing,
+}
+
+/// The distance of the clicked line from the selected one, given which visible lines are selected. `None` if there is
+/// no line.
+fn distance(list: Rect, at: Position, is_selected: impl Iterator<Item = bool>) -> Option<isize> {
+    let line = line_at(list, at)?;
+    let lines: Vec<bool> = is_selected.collect();
+    lines.get(line)?;
+    let from = lines.iter().position(|is_selected| *is_selected)?;
+    isize::try_from(line).ok()?.checked_sub_unsigned(from)
+}
+
+impl App {
+    pub(super) fn click_dialog(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
+        let g = self.geometry();
+        if let Some(Dialog::Export(open)) = self.dialogs.last() {
+            if let Some((part, choice)) = open.choice_at(g.body, at) {
+                self.choose_export(part, choice);
+            }
+            return;
+        }
+        if let Some(Dialog::Calendar(open)) = self.dialogs.last() {
+            let target = Months::for_area(open, g.body).target_at(open, at);
+            self.click_calendar(target, now, effects);
+            return;
+        }
+        if let ClickResult::Run(action) = self.hit_dialog(g, at) {
+            self.run_action(action, now, effects);
+        }
+    }
+
+    fn hit_dialog(&mut self, g: Geometry, at: Position) -> ClickResult {
+        if let Some(Dialog::Confirm(question)) = self.dialogs.last() {
+            let layout = question.layout(g, &self.confirm_buttons(question));
+            if layout.yes.contains(at) {
+                return ClickResult::Run(Action::Yes);
+            }
+            if layout.no.contains(at) {
+                self.dialogs.pop();
+            }
+            return ClickResult::Selected;
+        }
+        let title = g.all_jobs_title();
+        let to = |by: isize| move |at: usize, total: usize| super::super::scroll::move_within(at, by, total);
+        let by = match self.dialogs.last_mut() {
+            Some(Dialog::Palette(open)) => {
+                let rows = g.palette_rows();
+                let by = distance(g.palette_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
+                by.inspect(|by| open.move_to(to(*by), rows))
+            }
+            Some(Dialog::Picker(open)) => {
+                let rows = g.picker_rows();
+                let by = distance(g.picker_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
+                by.inspect(|by| open.move_to(to(*by), rows))
+            }
+            Some(Dialog::CachedRanges(open)) => {
+                let rows = g.cached_rows();
+                let by = distance(g.cached_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
+                by.inspect(|by| open.move_to(to(*by), rows))
+            }
+            Some(Dialog::AllJobs(_)) if title.contains(at) => {
+                let tab = self.tab_at(usize::from(at.x - title.x), usize::from(title.width));
+                tab.into_iter().for_each(|tab| self.select_tab(tab));
+                return ClickResult::Selected;
+            }
+            Some(Dialog::AllJobs(open)) => {
+                let list = &mut open.list;
+                let Some(line) = line_at(g.all_jobs_lines(), at) else { return ClickResult::Selected };
+                if list.is_fold_heading(line) {
+                    list.toggle_dismissed();
+                }
+                let Some(key) = list.visible_job(line) else { return ClickResult::Selected };
+                if list.selected().is_some_and(|row| row.key == key) {
+                    return ClickResult::Run(Action::Open);
+                }
+                list.select(key);
+                return ClickResult::Selected;
+            }
+            Some(Dialog::Profiles(open)) => {
+                let (total, failed) = (self.config.profiles.len(), open.message.is_some());
+                let (lines, top) = (g.profile_lines(total, failed), open.top());
+                let rows = g.profile_rows(total, failed);
+                let is_selected = (top..total.min(top.saturating_add(rows))).map(|at| at == open.selected());
+                let by = distance(lines, at, is_selected);
+                by.filter(|by| *by != 0).into_iter().for_each(|by| open.move_to(to(by), rows, total));
+                by
+            }
+            Some(Dialog::Editor(open)) => {
+                point_at(&mut open.input, g.editor_text(), at);
+                None
+            }
+            Some(Dialog::Batch(open)) => {
+                // A click on a line must not queue all of them.
+                if matches!(open.step, BatchStep::Writing) {
+                    point_at(&mut open.input, g.batch_text(), at);
+                } else if let (BatchStep::Preview(preview), Some(line)) = (&mut open.step, line_at(g.batch_lines(), at))
+                {
+                    let index = preview.top.saturating_add(line);
+                    preview.move_to(|at, total| if index < total { index } else { at }, g.batch_rows());
+                }
+                None
+            }
+            Some(Dialog::Movers(open)) => {
+                return if open.click(at, g) { ClickResult::Run(Action::Open) } else { ClickResult::Selected };
+            }
+            Some(Dialog::PageDetail(open)) => {
+                let line = line_at(g.full_dialog_lines(), at).map(|line| open.scroll.saturating_add(line));
+                let lines = open.lines(g.full_dialog_columns());
+                return match line.and_then(|line| lines.get(line)) {
+                    Some(PageDetailLine::Job(job)) if *job == open.selected => ClickResult::Run(Action::Open),
+                    Some(PageDetailLine::Job(job)) => {
+                        open.selected = *job;
+                        ClickResult::Selected
+                    }
+                    _ => ClickResult::Nothing,
+                };
+            }
+            _ => None,
+        };
+        if by == Some(0) { ClickResult::Run(Action::Confirm) } else { ClickResult::Nothing }
+    }
+
+    /// A click on a day moves the cursor there, a second one picks it as Enter does. A click on a quick choice takes
+    /// it, and one on the text line moves the focus there.
+    fn click_calendar(&mut self, target: Option<CalendarTarget>, now: Time, effects: &mut Vec<Effect>) {
+        let Some(open) = self.calendar_on_top() else { return };
+        match target {
+            Some(CalendarTarget::Day(day)) if open.has_cursor_on(day) => self.run_action(Action::Confirm, now, effects),
+            Some(CalendarTarget::Day(day)) => open.focus_day(day),
+            Some(CalendarTarget::Line) => open.focus_line(),
+            Some(CalendarTarget::Before(before)) => self.choose_quick_range(before, now, effects),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Prefetched threads are shown at once, cost few reads, and are never older than reported changes.
+
+use super::super::jobs::tests::{at, row};
+use super::super::{AppConfig, InitialData, Msg};
+use super::*;
+use crate::model::endpoint::Scope;
+use crate::model::engine_event::EngineEvent;
+use crate::model::failure::FailureKind;
+use crate::model::job::Status;
+use crate::model::load::Load;
+use crate::model::prompt::{Prompt, PromptId, PromptKind};
+use crate::model::row::Job;
+use chrono::FixedOffset;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use proptest::prelude::*;
+
+const JOBS: i64 = 60;
+
+fn thread(text: &str) -> Thread {
+    let prompt = Prompt {
+        id: PromptId(1),
+        kind: PromptKind::Create,
+        text: text.to_owned(),
+        delivery: Delivery::Accepted,
+        written_at: at(0),
+        sent_at: None,
+        state_at: None,
+    };
+    Thread { prompts: vec![prompt], events: Vec::new() }
+}
+
+fn timed(text: &str) -> Timed<Thread> {
+    Timed { value: thread(text), as_of: at(0) }
+}
+
+/// A requested read, with its result once it was executed.
+type Read<T> = (Vec<JobKey>, Option<T>);
+
+/// The dashboard and a store in which the thread of a job is its number of changes.
+struct PrefetchFixture {
+    app: App,
+    /// By job: the revision of the row, and the number of changes of the thread.
+    stored: Vec<(i64, u64)>,
+    revision: i64,
+    /// Unreported events, each with its job and the number of changes of the thread.
+    events: Vec<(EngineEvent, JobKey, u64)>,
+    plain: Option<Read<u64>>,
+    ahead: Option<Read<Vec<u64>>>,
+    /// The number of plain reads and of prefetches.
+    reads: (usize, usize),
+    /// By job: the last reported number of changes, by a row and by a thread event.
+    reported: Vec<(u64, u64)>,
+}
+
+fn index(job: JobKey) -> usize {
+    usize::try_from(job.0 - 1).expect("an index")
+}
+
+impl PrefetchFixture {
+    fn new() -> Self {
+        let scope = Scope { base_url: "https://api.example.com".into(), project: "a".into(), organization: None };
+        let start = AppConfig { size: (160, 48), ..AppConfig::new(scope, FixedOffset::east_opt(0).expect("UTC")) };
+        let (app, _) = App::new(start, at(0));
+        let jobs = usize::try_from(JOBS).expect("a number");
+        let (stored, reported) = (vec![(0, 0); jobs], vec![(0, 0); jobs]);
+        let mut fixture =
+            Self { app, stored, revision: 0, events: Vec::new(), plain: None, ahead: None, reads: (0, 0), reported };
+        let jobs = (1..=JOBS).map(|key| fixture.row(JobKey(key))).collect();
+        fixture.send(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        fixture
+    }
+
+    /// The row as stored.
+    fn row(&self, job: JobKey) -> Job {
+        let mut row = row(job.0, Status::Completed);
+        (row.viewed_at, row.revision) = (Some(at(100)), self.stored[index(job)].0);
+        row
+    }
+
+    fn send(&mut self, msg: Msg) {
+        for effect in self.app.update(msg, at(1)) {
+            match effect {
+                Effect::LoadThread(job) => {
+                    self.reads.0 += 1;
+                    assert!(self.plain.replace((vec![job], None)).is_none(), "one thread is read at a time");
+                }
+                Effect::PrefetchThreads(jobs) => {
+                    self.reads.1 += 1;
+                    assert!(!jobs.is_empty() && jobs.len() <= 24, "{jobs:?}");
+                    assert!(self.ahead.replace((jobs, None)).is_none(), "one prefetch at a time");
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn key(&mut self, code: KeyCode) {
+        let before = self.selected();
+        self.send(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
+        let selected = self.selected();
+        if selected != before
+            && let Some(shown) = self.shown()
+        {
+            let (by_row, by_name) = self.reported[index(selected)];
+            assert!(shown >= by_row.max(by_name), "a thread with a reported change is not shown again");
+        }
+    }
+
+    fn selected(&self) -> JobKey {
+        self.app.jobs.selected().expect("a job").key
+    }
+
+    /// The number of changes of the thread on screen, if it is up to date.
+    fn shown(&self) -> Option<u64> {
+        let Load::Ready(thread) = self.app.detail.thread() else { return None };
+        let text = &thread.value.prompts[0].text;
+        let (job, changes) = text.split_once(' ').expect("two words");
+        assert_eq!(job, self.selected().0.to_string(), "the thread of another job is shown");
+        changes.parse().ok()
+    }
+
+    /// Changes a thread, or only its row. The change is reported later.
+    fn change(&mut self, job: JobKey, how: u8) {
+        self.revision += 1;
+        let (revision, changes) = &mut self.stored[index(job)];
+        *revision = self.revision;
+        *changes += u64::from(how != 0);
+        let changes = *changes;
+        let row = Box::new(self.row(job));
+        let events = match how {
+            0 => vec![EngineEvent::Job(row)],
+            1 => vec![EngineEvent::Job(row), EngineEvent::Thread(job)],
+            // Changes of the queue are reported like this: the row comes last.
+            2 => vec![EngineEvent::Thread(job), EngineEvent::Job(row)],
+            _ => vec![EngineEvent::Prompt { prompt: PromptId(1), delivery: Delivery::Accepted, job: row }],
+        };
+        self.events.extend(events.into_iter().map(|event| (event, job, changes)));
+    }
+
+    fn deliver_event(&mut self) {
+        if self.events.is_empty() {
+            return;
+        }
+        let (event, job, changes) = self.events.remove(0);
+        let reported = &mut self.reported[index(job)];
+        match event {
+            EngineEvent::Job(_) => reported.0 = changes,
+            EngineEvent::Thread(_) => reported.1 = changes,
+            _ => *reported = (changes, changes),
+        }
+        self.send(Msg::Engine(event));
+    }
+
+    /// The store executes a read; its answer is delivered later.
+    fn read(&mut self, ahead: bool) {
+        let stored = &self.stored;
+        let find = |jobs: &[JobKey]| jobs.iter().map(|job| stored[index(*job)].1).collect::<Vec<_>>();
+        if ahead && let Some((jobs, found)) = &mut self.ahead {
+            *found = Some(found.take().unwrap_or_else(|| find(jobs)));
+        } else if !ahead && let Some((jobs, found)) = &mut self.plain {
+            *found = Some(found.unwrap_or_else(|| find(jobs)[0]));
+        }
+    }
+
+    fn answer(&mut self, ahead: bool) {
+        self.read(ahead);
+        let thread = |job: JobKey, changes: u64| thread(&format!("{} {changes}", job.0));
+        if ahead && let Some((jobs, Some(found))) = self.ahead.take() {
+            let threads = jobs.into_iter().zip(found).map(|(job, changes)| (job, thread(job, changes)));
+            self.send(Msg::ThreadsPrefetched(Ok(threads.collect())));
+        } else if !ahead && let Some((jobs, Some(changes))) = self.plain.take() {
+            self.send(Msg::Thread { job: jobs[0], result: Ok(thread(jobs[0], changes)) });
+        }
+    }
+
+    fn settle_all(&mut self) {
+        while !self.events.is_empty() || self.plain.is_some() || self.ahead.is_some() {
+            self.deliver_event();
+            self.answer(false);
+            self.answer(true);
+        }
+    }
+
+    /// Presses a key and answers all reads.
+    fn step(&mut self, code: KeyCode) {
+        self.key(code);
+        self.settle_all();
+    }
+}
+
+#[test]
+fn most_steps_show_their_thread_at_once_without_reading() {
+    let mut fixture = PrefetchFixture::new();
+    fixture.step(KeyCode::Down);
+    fixture.reads = (0, 0);
+    for _ in 0..40 {
+        fixture.key(KeyCode::Down);
+        assert!(fixture.shown().is_some() && !fixture.app.is_reading_store(), "in the first frame");
+        assert!(!fixture.app.detail.lines().is_empty());
+        fixture.settle_all();
+    }
+    assert!(fixture.reads.0 == 0 && fixture.reads.1 <= 3, "{:?}", fixture.reads);
+    fixture.reads = (0, 0);
+    for step in 0..40 {
+        fixture.step(if step % 2 == 0 { KeyCode::Up } else { KeyCode::Down });
+    }
+    assert!(fixture.reads.0 == 0 && fixture.reads.1 <= 1, "{:?}", fixture.reads);
+}
+
+#[test]
+fn a_jump_reads_only_the_thread_of_its_target() {
+    let mut fixture = PrefetchFixture::new();
+    for code in [KeyCode::PageDown, KeyCode::End, KeyCode::Home] {
+        fixture.reads = (0, 0);
+        fixture.step(code);
+        assert_eq!(fixture.reads, (1, 0), "{code:?}");
+    }
+}
+
+#[test]
+fn prefetching_does_not_change_the_screen() {
+    let mut fixture = PrefetchFixture::new();
+    fixture.key(KeyCode::Down);
+    fixture.answer(false);
+    fixture.app.take_dirty();
+    fixture.answer(true);
+    assert!(!fixture.app.take_dirty());
+}
+
+#[test]
+fn a_thread_whose_prefetch_failed_is_read_when_it_is_shown() {
+    let mut fixture = PrefetchFixture::new();
+    fixture.step(KeyCode::Down);
+    for _ in 0..AHEAD {
+        fixture.step(KeyCode::Down);
+    }
+    fixture.reads = (0, 0);
+    fixture.app.detail.prefetched.is_reading = true;
+    fixture.send(Msg::ThreadsPrefetched(Err(Failure::new(FailureKind::Store, "It did not work."))));
+    assert!(fixture.app.notice.is_none(), "the failure is reported when the job is selected");
+    for code in [KeyCode::Up, KeyCode::Up] {
+        fixture.key(code);
+        assert_eq!(fixture.shown(), None);
+        fixture.answer(false);
+        assert_eq!(fixture.shown(), Some(0));
+    }
+    assert_eq!(fixture.reads, (2, 1));
+}
+
+#[test]
+fn a_thread_that_changes_during_its_prefetch_is_read_again() {
+    for how in 1..4 {
+        let mut fixture = PrefetchFixture::new();
+        fixture.key(KeyCode::Down);
+        fixture.read(true);
+        let next = JobKey(fixture.selected().0 - 1);
+        fixture.change(next, how);
+        // The first of the two events is enough.
+        fixture.deliver_event();
+        fixture.answer(true);
+        fixture.answer(false);
+        fixture.key(KeyCode::Down);
+        assert_eq!((fixture.selected(), fixture.shown()), (next, None), "{how}");
+        fixture.settle_all();
+        assert_eq!(fixture.shown(), Some(1));
+    }
+}
+
+#[test]
+fn after_a_suspend_no_prefetched_thread_is_used() {
+    let mut fixture = PrefetchFixture::new();
+    fixture.step(KeyCode::Down);
+    fixture.send(Msg::Resumed);
+    fixture.key(KeyCode::Down);
+    assert_eq!(fixture.shown(), None);
+}
+
+#[test]
+fn the_cache_is_small_and_keeps_the_newest_threads() {
+    let mut ahead = ThreadPrefetch::default();
+    for (jobs, text) in [(0..200, "short".to_owned()), (200..400, "x".repeat(MAX_THREAD_BYTES / 2))] {
+        for job in jobs {
+            ahead.cache_thread((JobKey(job), 1), timed(&text));
+            assert!(ahead.bytes <= MAX_BYTES && ahead.cached.len() <= MAX_JOBS);
+        }
+    }
+    assert!(ahead.cached.len() > 16);
+    assert!(ahead.take((JobKey(399), 1)).is_some() && ahead.take((JobKey(200), 1)).is_none());
+    ahead.cache_thread((JobKey(1), 1), timed(&"x".repeat(MAX_THREAD_BYTES)));
+    assert!(ahead.has((JobKey(1), 1)) && ahead.take((JobKey(1), 1)).is_none(), "a large one is not cached");
+    let mut waits = timed("waits");
+    waits.value.prompts[0].delivery = Delivery::Queued { until: Some(at(9)) };
+    ahead.cache_thread((JobKey(2), 1), waits);
+    assert!(ahead.take((JobKey(2), 1)).is_none(), "nor one with a time that depends on the clock");
+    ahead.clear();
+    assert_eq!(ahead.bytes, 0);
+}
+
+#[test]
+fn if_not_all_threads_fit_the_nearest_are_kept() {
+    let mut ahead = ThreadPrefetch::default();
+    let job = |places: isize| Some((JobKey(if places < 0 { 20 - places as i64 } else { places as i64 }), 1));
+    let requested = ahead.next_request(&job).expect("jobs");
+    assert_eq!(requested.len(), 24);
+    let large = "x".repeat(MAX_THREAD_BYTES - 1024);
+    ahead.apply_result(Ok(requested.into_iter().map(|job| (job, thread(&large))).collect()), at(0));
+    let known: Vec<i64> = (1..=24).filter(|job| ahead.has((JobKey(*job), 1))).collect();
+    assert_eq!(known, (1..=12).chain(21..=24).collect::<Vec<_>>());
+}
+
+/// What steps, in any order.
+#[derive(Debug, Clone)]
+enum Step {
+    Key(KeyCode),
+    Change(i64, u8),
+    DeliverEvent,
+    Read(bool),
+    Answer(bool),
+    Fail,
+    Resumed,
+}
+
+fn steps() -> impl Strategy<Value = Step> {
+    let steps = prop::sample::select(vec![KeyCode::Down, KeyCode::Down, KeyCode::Up]);
+    let jumps = prop::sample::select(vec![KeyCode::Home, KeyCode::End, KeyCode::PageDown, KeyCode::PageUp]);
+    prop_oneof![
+        12 => steps.prop_map(Step::Key),
+        1 => jumps.prop_map(Step::Key),
+        // Near the first jobs of the list, which most steps reach.
+        6 => (JOBS - 11..=JOBS, 0_u8..4).prop_map(|(job, how)| Step::Change(job, how)),
+        6 => Just(Step::DeliverEvent),
+        6 => any::<bool>().prop_map(Step::Read),
+        10 => any::<bool>().prop_map(Step::Answer),
+        1 => Just(Step::Fail),
+        1 => Just(Step::Resumed),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_final_thread_is_the_stored_one_after_any_steps(
+        steps in prop::collection::vec(steps(), 1..160)
+    ) {
+        let mut fixture = PrefetchFixture::new();
+        for one in steps {
+            match one {
+                Step::Key(code) => fixture.key(code),
+                Step::Change(job, how) => fixture.change(JobKey(job), how),
+                Step::DeliverEvent => fixture.deliver_event(),
+                Step::Read(ahead) => fixture.read(ahead),
+                Step::Answer(ahead) => fixture.answer(ahead),
+                Step::Fail if fixture.ahead.take().is_some() => {
+                    fixture.send(Msg::ThreadsPrefetched(Err(Failure::new(FailureKind::Store, "It did not work."))));
+                }
+                Step::Fail => {}
+                Step::Resumed => fixture.send(Msg::Resumed),
+            }
+            if let Some(shown) = fixture.shown() {
+                let job = index(fixture.selected());
+                prop_assert!(shown >= fixture.reported[job].1, "a reported change is shown");
+                prop_assert!(shown <= fixture.stored[job].1);
+            }
+        }
+        fixture.settle_all();
+        let job = index(fixture.selected());
+        prop_assert_eq!(fixture.shown(), Some(fixture.stored[job].1));
+    }
+}

@@ -1,0 +1,176 @@
+//! `docdeck help`: lists the topics of the guide, prints one of them, or the help of a command. The pages are the files
+//! of `assets/guide`, built into the program; [`page`] lays them out for a terminal.
+
+#[cfg(test)]
+mod generated;
+mod page;
+
+use super::arguments::Arguments;
+use super::error::CliError;
+use super::exit_code::Code;
+use super::out::Out;
+use crate::config::environment::Environment;
+use crate::config::{ColorChoice, Flags};
+use crate::model::endpoint::KEY_VARIABLE;
+use crate::model::guide::{TOPICS, Topic};
+use clap::{Args, CommandFactory as _};
+use std::io::{ErrorKind, Write as _};
+use std::process::{Command, Stdio};
+
+macro_rules! pages {
+    ($($name:literal),*) => {
+        [$(($name, include_str!(concat!("../../../assets/guide/", $name, ".md")))),*]
+    };
+}
+
+/// The pages as Markdown, by topic.
+const PAGES: [(&str, &str); TOPICS.len()] = pages![
+    "configuration",
+    "shortcuts",
+    "jobs",
+    "analytics",
+    "prompts",
+    "scripting",
+    "backup",
+    "terminals",
+    "security",
+    "testing",
+    "performance",
+    "contributing"
+];
+
+/// The pager if `PAGER` is not set: quits if the text fits, shows styles, leaves the text on the screen.
+const PAGER: &str = "less -FRX";
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// topic of the guide, or a command
+    #[arg(value_name = "TOPIC", add = super::completion_candidates::topics())]
+    topic: Option<String>,
+}
+
+/// Prints the list of topics, a topic or a command's help; on a terminal, a topic opens in the pager.
+///
+/// # Errors
+/// If there is no such topic or command.
+pub(super) fn run(
+    options: &Options,
+    flags: &Flags,
+    environment: &Environment,
+    out: &mut Out,
+) -> Result<Code, CliError> {
+    let bold = match flags.color {
+        Some(ColorChoice::Always) => true,
+        Some(ColorChoice::Never) => false,
+        Some(ColorChoice::Auto) | None => {
+            out.is_terminal() && !environment.no_color && environment.term.as_deref() != Some("dumb")
+        }
+    };
+    let Some(name) = &options.topic else {
+        out.write(&list());
+        return Ok(Code::Done);
+    };
+    if let Some((_, markdown)) = PAGES.iter().find(|(topic, _)| topic == name) {
+        let text = page::lay_out(markdown, out.width(), bold);
+        if !(out.is_terminal() && show_in_pager(&text, environment.pager.as_deref())) {
+            out.write(&text);
+        }
+        return Ok(Code::Done);
+    }
+    let mut program = Arguments::command();
+    program.build();
+    let command = program.find_subcommand_mut(name).filter(|command| !command.is_hide_set()).ok_or_else(|| {
+        CliError::unusable(format!(
+            "“{}” is neither a topic nor a command.\n\n{}",
+            super::out::clean(name),
+            list().trim_end()
+        ))
+    })?;
+    let text = command.render_long_help();
+    out.write(&if bold { text.ansi().to_string() } else { text.to_string() });
+    Ok(Code::Done)
+}
+
+/// The topics with what each is about.
+fn list() -> String {
+    let width = TOPICS.iter().map(|topic| topic.name.len()).max().unwrap_or(0);
+    let mut text = "Topics of the guide:\n".to_owned();
+    for Topic { name, about } in TOPICS {
+        text.push_str(&format!("  {name:width$}  {about}\n"));
+    }
+    text + "\nOpen one with `docdeck help TOPIC`. For a command: `docdeck COMMAND --help`.\n"
+}
+
+/// Shows the text in a pager. Returns false if the pager is missing or fails at once, so that the caller prints the text.
+fn show_in_pager(text: &str, chosen: Option<&str>) -> bool {
+    let mut words = chosen.unwrap_or(PAGER).split_whitespace();
+    let Some(program) = words.next() else { return false };
+    let mut command = Command::new(program);
+    command.args(words).stdin(Stdio::piped()).env_remove(KEY_VARIABLE);
+    if std::env::var_os("LESS").is_none() {
+        command.env("LESS", "FRX");
+    }
+    let Ok(mut pager) = command.spawn() else { return false };
+    // Ctrl-C is for the pager, which may only end a search.
+    #[cfg(unix)]
+    let _interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
+    let written = pager.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(text.as_bytes()));
+    let has_shown = pager.wait().is_ok_and(|status| status.success());
+    // A reader who quits before the end has seen enough.
+    has_shown && written.err().is_none_or(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_guide_is_a_topic() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/guide");
+        let files = std::fs::read_dir(folder).expect("the guide");
+        let mut files: Vec<String> = files
+            .map(|file| file.expect("a page").file_name().to_string_lossy().trim_end_matches(".md").to_owned())
+            .collect();
+        files.sort_unstable();
+        let mut topics = TOPICS.map(|topic| topic.name);
+        assert_eq!(PAGES.map(|(name, _)| name), topics);
+        topics.sort_unstable();
+        assert_eq!(files, topics);
+    }
+
+    #[test]
+    fn the_list_and_every_page_fit_a_terminal_of_80_columns() {
+        use unicode_width::UnicodeWidthStr as _;
+        assert!(list().lines().all(|line| line.width() <= 80), "{}", list());
+        for (name, markdown) in PAGES {
+            let text = page::lay_out(markdown, Some(80), false);
+            // Code is not wrapped.
+            let wide: Vec<&str> = text.lines().filter(|line| line.width() > 80 && !line.starts_with("    ")).collect();
+            assert_eq!(wide, [""; 0], "{name}");
+        }
+    }
+
+    #[test]
+    fn files_that_the_contributing_page_names_exist() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (_, markdown) = PAGES.into_iter().find(|(name, _)| *name == "contributing").expect("the page");
+        let prose = markdown.split("```").step_by(2).collect::<String>();
+        for name in prose.split('`').skip(1).step_by(2).filter(|name| name.ends_with(".rs") || name.contains('/')) {
+            let is_placeholder =
+                name.contains("NAME") || name.contains('*') || name.contains('…') || name.contains(' ');
+            let exists = [root.join(name), root.join("src").join(name)].iter().any(|path| path.exists());
+            assert!(is_placeholder || exists, "{name}");
+        }
+    }
+
+    #[test]
+    fn links_between_pages_lead_to_files() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/guide");
+        for (name, markdown) in PAGES {
+            for link in markdown.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+                let file = link.split('#').next().unwrap_or_default();
+                assert!(link.contains("://") || folder.join(file).exists(), "{name}: {link}");
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Finds the position of a value in a TOML file, for mistakes that are detected after parsing.
+
+use super::file::line_and_column;
+use toml::de::DeTable;
+
+/// Line and column, starting at 1.
+pub(super) type LineColumn = (usize, usize);
+
+/// Finds positions of values in a text by their names.
+#[derive(Debug)]
+pub(super) struct KeyPositions<'a> {
+    text: &'a str,
+    /// `None` if the text is not TOML; the caller has already reported that.
+    root: Option<DeTable<'a>>,
+}
+
+impl<'a> KeyPositions<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        Self { text, root: DeTable::parse(text).ok().map(toml::Spanned::into_inner) }
+    }
+
+    /// The position of this value in this table; the start of the text if there is none.
+    pub(super) fn at(&self, tables: &[&str], name: &str) -> LineColumn {
+        let found = self.root.as_ref().and_then(|root| {
+            let table = tables.iter().try_fold(root, |table, name| table.get(*name)?.get_ref().as_table())?;
+            Some(table.get(name)?.span().start)
+        });
+        found.map_or((1, 1), |byte| line_and_column(self.text, byte))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_found_by_its_table_and_name() {
+        let positions =
+            KeyPositions::of("a = 1\n[profiles.\"x y\"]\napi_key = \"k\"\n[profiles]\nin = { line = true }\n");
+        assert_eq!(positions.at(&[], "a"), (1, 5));
+        assert_eq!(positions.at(&["profiles", "x y"], "api_key"), (3, 11));
+        assert_eq!(positions.at(&["profiles", "in"], "line"), (5, 15));
+        assert_eq!(positions.at(&["profiles", "none"], "line"), (1, 1));
+    }
+}

@@ -1,0 +1,29 @@
+//! The topics of the guide. `docdeck help TOPIC` prints one, and the help screen names them.
+
+/// A page of the guide: `assets/guide/NAME.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Topic {
+    pub name: &'static str,
+    /// What the page is about, for the list of topics.
+    pub about: &'static str,
+}
+
+const fn topic(name: &'static str, about: &'static str) -> Topic {
+    Topic { name, about }
+}
+
+/// All topics, in reading order.
+pub const TOPICS: [Topic; 12] = [
+    topic("configuration", "config.toml, profiles, themes, your own keys and commands"),
+    topic("shortcuts", "every key of the dashboard"),
+    topic("jobs", "the list, filters, sending prompts, states, limits"),
+    topic("analytics", "page views: ranges, comparing, trend, export"),
+    topic("prompts", "editor, history, templates, many jobs at once"),
+    topic("scripting", "commands, exit codes, JSON, examples"),
+    topic("backup", "export, import, damaged files, where the files are"),
+    topic("terminals", "SSH, tmux, copying, notifications, colours, mouse"),
+    topic("security", "what is stored and sent, reporting a vulnerability"),
+    topic("testing", "what is tested, fault cases, fuzzing"),
+    topic("performance", "what is measured, and how to repeat it"),
+    topic("contributing", "map of the code, and which files to change"),
+];

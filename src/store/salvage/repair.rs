@@ -1,0 +1,410 @@
+//! Repairs the rows of a damaged database: fills in missing values, replaces lost rows that others refer to, and
+//! decides the state of a prompt if it is uncertain.
+
+use super::pages::{PageKind, Record};
+use super::{JOB_BY_ID, JOB_BY_REVISION, R, SCOPE_INDEX, SEQUENCE, SalvagedTables};
+use crate::model::Time;
+use crate::model::text::CleanText;
+use crate::store::prompts::TITLE;
+use crate::store::sending::ABANDONED;
+use rusqlite::types::Value;
+use rusqlite::{Transaction, params};
+use std::collections::{HashMap, HashSet};
+
+const STATES: [&str; 7] = ["queued", "sending", "accepted", "not sent", "rejected", "unconfirmed", "dismissed"];
+const KINDS: [&str; 2] = ["create", "follow-up"];
+const EVENTS: [&str; 4] = ["status", "pull request", "gone", "back"];
+
+/// The reason of an unconfirmed prompt whose state, or whose job, was in a part of the file that can't be read.
+const UNCERTAIN: &str = "the database was damaged: the service may or may not have received this prompt";
+/// Replaces a text that can't be read.
+const LOST_TEXT: &str = "(The text of this prompt was lost when the database was damaged.)";
+
+/// Milliseconds that can be shown as a date: years 1 to 9999.
+const TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+
+/// Guesses by its shape which table a row on an unreached page belongs to.
+pub(super) fn table_of(record: &Record, kind: PageKind) -> Option<&'static str> {
+    let values = &record.values;
+    let text = |at: usize| match values.get(at) {
+        Some(Some(Value::Text(text))) => Some(text.as_str()),
+        _ => None,
+    };
+    let is_number = |at: usize| matches!(values.get(at), Some(Some(Value::Integer(_))));
+    let is_null = |at: usize| matches!(values.get(at), Some(Some(Value::Null)));
+    let is_one_of = |at: usize, words: &[&str]| text(at).is_some_and(|word| words.contains(&word));
+    let is_url = |at: usize| text(at).is_some_and(|text| text.starts_with("http"));
+    if kind == PageKind::IndexLeaf {
+        return match values.len() {
+            2 if text(0).is_some() && text(1).is_some() => Some("key_value"),
+            3 if is_number(0) && is_number(2) && text(1).is_some_and(|path| path.starts_with('/')) => Some("job_page"),
+            3 if is_number(0) && is_number(2) && text(1).is_some() => Some(JOB_BY_ID),
+            3 if is_url(0) && text(1).is_some() && is_number(2) => Some(SCOPE_INDEX),
+            _ => None,
+        };
+    }
+    match values.len() {
+        3 if is_null(0) && is_url(1) && text(2).is_some() => Some("scope"),
+        5 if is_null(0) && is_url(1) && text(2).is_some() && text(3).is_some() => Some("ledger"),
+        2 if is_number(0) && is_number(1) => Some("ledger_use"),
+        6 if is_null(0) && is_number(1) && is_number(2) && is_one_of(3, &EVENTS) => Some("event"),
+        7..=8 if is_number(0) && text(1).is_some() && text(2).is_some() && text(6).is_some() => Some("views_answer"),
+        10..=20 if is_null(0) && is_number(1) && is_one_of(2, &KINDS) => Some("prompt"),
+        5..=9 if is_number(0) && (is_null(1) || is_number(1)) && (is_null(2) || is_number(2)) && text(3).is_some() => {
+            Some("draft")
+        }
+        18.. if is_null(0) && is_number(1) && text(3).is_some() => Some("job"),
+        _ => None,
+    }
+}
+
+/// Sort key for copies of a prompt: the most advanced delivery comes first.
+pub(super) fn delivery_rank(record: &Record) -> usize {
+    const ORDER: [&str; 7] = ["accepted", "dismissed", "unconfirmed", "sending", "rejected", "not sent", "queued"];
+    let state = record.values.get(4).and_then(Option::as_ref);
+    ORDER.iter().position(|word| state == Some(&Value::Text((*word).to_owned()))).unwrap_or(ORDER.len())
+}
+
+/// Repairs rows, one table after the other.
+pub(super) struct RowRepair<'a> {
+    found: &'a SalvagedTables,
+    now: i64,
+    /// Jobs without an undelivered prompt, according to their own rows.
+    delivered: HashSet<i64>,
+    /// The scope and the service's id of each job, from the index.
+    by_id: HashMap<i64, (i64, String)>,
+    /// The number of queued prompts that were paused.
+    pub(super) paused: u64,
+}
+
+impl<'a> RowRepair<'a> {
+    pub(super) fn new(found: &'a SalvagedTables, now: Time) -> Self {
+        let by_id = found.of(JOB_BY_ID).iter().filter_map(|entry| match entry.values.as_slice() {
+            [Some(Value::Integer(scope)), Some(Value::Text(id)), Some(Value::Integer(key))] => {
+                Some((*key, (*scope, id.clone())))
+            }
+            _ => None,
+        });
+        Self { found, now: now.timestamp_millis(), delivered: HashSet::new(), by_id: by_id.collect(), paused: 0 }
+    }
+
+    /// The values of a row, ready to be inserted.
+    pub(super) fn values(&mut self, table: &str, columns: &[String], record: &Record) -> Vec<Option<Value>> {
+        let mut row = SalvagedRow { columns, values: record.values.clone() };
+        // SQLite stores the key of these tables beside the record, and NULL in its column.
+        if matches!(table, "scope" | "revision" | "ledger" | "job" | "prompt" | "event" | "views_report" | "views_path")
+        {
+            row.put_first(Value::Integer(record.rowid));
+        }
+        for (column, value) in columns.iter().zip(&mut row.values) {
+            self.repair_value(column, value);
+        }
+        if table == "job" {
+            // Before this column existed, viewing a job counted as acting on it.
+            let is_old = row.at("handled_at").is_some_and(|at| at >= row.values.len());
+            if let Some(viewed_at) = row.value("viewed_at").cloned().filter(|_| is_old) {
+                row.put("handled_at", viewed_at);
+            }
+        }
+        match table {
+            "job" if row.value("undelivered") == Some(&Value::Null) => {
+                self.delivered.insert(record.rowid);
+            }
+            "prompt" => self.repair_prompt(&mut row),
+            _ => {}
+        }
+        row.values
+    }
+
+    fn repair_value(&self, column: &str, value: &mut Option<Value>) {
+        let is_time = column.ends_with("_at") || matches!(column, "at" | "as_of" | "until");
+        let is_needed =
+            matches!(column, "created_at" | "started_at" | "changed_at" | "written_at" | "saved_at" | "at" | "as_of");
+        match value {
+            Some(Value::Integer(time)) if is_time && !TIMES.contains(time) => {
+                *value = Some(if is_needed { Value::Integer(self.now) } else { Value::Null });
+            }
+            None if is_needed => *value = Some(Value::Integer(self.now)),
+            None if matches!(column, "gone" | "dismissed" | "revision" | "paused" | "batch") => {
+                *value = Some(Value::Integer(0));
+            }
+            None if column == "title" => *value = Some(Value::Text(String::new())),
+            _ => {}
+        }
+    }
+
+    fn repair_prompt(&mut self, prompt: &mut SalvagedRow<'_>) {
+        prompt.put("instance", Value::Null);
+        if !prompt.is_one_of("kind", &KINDS) {
+            prompt.put("kind", "create".to_owned().into());
+        }
+        if prompt.text("text").is_none() {
+            prompt.put("text", LOST_TEXT.to_owned().into());
+        }
+        let state = prompt.text("state").filter(|word| STATES.contains(word)).map(str::to_owned);
+        match state.as_deref() {
+            Some("queued") => {
+                self.paused += 1;
+                prompt.put("paused", Value::Integer(1));
+                prompt.put("until", Value::Null);
+            }
+            Some("sending") => prompt.put_unconfirmed(ABANDONED),
+            Some(_) => {}
+            None if prompt.number("job").is_some_and(|job| self.delivered.contains(&job)) => {
+                prompt.put("state", "accepted".to_owned().into());
+            }
+            None => prompt.put_unconfirmed(UNCERTAIN),
+        }
+    }
+
+    /// Replaces lost rows that others refer to, and deletes rows that refer to nothing.
+    pub(super) fn repair_references(&self, tx: &Transaction<'_>) -> R<()> {
+        tx.execute("INSERT OR IGNORE INTO revision (only, value) VALUES (1, 0)", [])?;
+        tx.execute("UPDATE revision SET value = max(value, (SELECT coalesce(max(revision), 0) FROM job))", [])?;
+        self.last_keys(tx)?;
+        self.jobs_by_id(tx)?;
+        self.jobs_of_prompts(tx)?;
+        self.scopes(tx)?;
+        self.prompts_of_jobs(tx)?;
+        self.drafts(tx)?;
+        tx.execute_batch(
+            "UPDATE prompt SET state_at = iif(state = 'queued', written_at, coalesce(sent_at, written_at))
+             WHERE state_at IS NULL AND state NOT IN ('accepted', 'dismissed');
+             UPDATE job SET merged_into = NULL WHERE merged_into NOT IN (SELECT key FROM job);
+             DELETE FROM event WHERE job NOT IN (SELECT key FROM job);
+             DELETE FROM job_page WHERE job NOT IN (SELECT key FROM job);
+             DELETE FROM ledger_use WHERE ledger NOT IN (SELECT id FROM ledger);
+             DELETE FROM views_answer WHERE scope NOT IN (SELECT id FROM scope) OR NOT json_valid(answer);
+             DELETE FROM views_total WHERE scope NOT IN (SELECT id FROM scope) OR NOT json_valid(totals);
+             -- A report without some of its rows would show wrong sums.
+             DELETE FROM views_report WHERE scope NOT IN (SELECT id FROM scope) OR NOT json_valid(totals)
+                 OR row_count <> (SELECT count(*) FROM views_row JOIN views_path ON views_path.id = views_row.path
+                                  WHERE report = views_report.id);
+             DELETE FROM views_row WHERE report NOT IN (SELECT id FROM views_report);
+             DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row);",
+        )?;
+        Ok(())
+    }
+
+    /// Restores jobs whose own rows are lost or have a wrong key, from the index of the service's ids.
+    fn jobs_by_id(&self, tx: &Transaction<'_>) -> R<()> {
+        let mut has_key = tx.prepare("SELECT EXISTS (SELECT 1 FROM job WHERE key = ?1)")?;
+        let mut keys: Vec<(&i64, &(i64, String))> = self.by_id.iter().collect();
+        keys.sort();
+        for (key, (scope, id)) in keys {
+            if has_key.query_row([key], |row| row.get(0))? {
+                continue;
+            }
+            // The index has the right key of this id, so the row with another key was damaged.
+            let moved = tx.execute("UPDATE job SET key = ?1 WHERE scope = ?2 AND id = ?3", params![key, scope, id])?;
+            if moved == 0 {
+                self.new_job(tx, *key, *scope, Some(id))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn new_job(&self, tx: &Transaction<'_>, key: i64, scope: i64, id: Option<&str>) -> R<()> {
+        let title = id.map(|id| CleanText::title(id, TITLE)).unwrap_or_default();
+        tx.execute(
+            "INSERT OR IGNORE INTO job (key, scope, id, title, created_at, started_at, changed_at, revision)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5, 0)",
+            params![key, scope, id, title.as_str(), self.now],
+        )?;
+        Ok(())
+    }
+
+    /// Restores jobs of which only prompts are left; without the service's id, it is uncertain whether the job exists.
+    fn jobs_of_prompts(&self, tx: &Transaction<'_>) -> R<()> {
+        let known: HashMap<i64, i64> = self.found.of(JOB_BY_REVISION).iter().filter_map(scope_of_job).collect();
+        let usual: i64 = tx.query_row("SELECT coalesce(min(id), 1) FROM scope", [], |row| row.get(0))?;
+        let lost = numbers(tx, "SELECT DISTINCT job FROM prompt WHERE job NOT IN (SELECT key FROM job)")?;
+        for key in lost {
+            self.new_job(tx, key, known.get(&key).copied().unwrap_or(usual), None)?;
+        }
+        // Restored jobs, and jobs whose title was lost.
+        let untitled: Vec<(i64, String, i64)> = tx
+            .prepare(
+                "SELECT key, prompt.text, prompt.written_at FROM job JOIN prompt ON prompt.id =
+                     (SELECT id FROM prompt AS first WHERE first.job = key ORDER BY kind, id LIMIT 1)
+                 WHERE title = '' OR title = job.id",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        for (key, text, at) in untitled {
+            let title = text.lines().map(|line| CleanText::title(line, TITLE)).find(|title| !title.is_empty());
+            tx.execute(
+                "UPDATE job SET title = ?2, created_at = min(created_at, ?3), started_at = min(started_at, ?3)
+                 WHERE key = ?1 AND (title = '' OR created_at = ?4)",
+                params![key, title.unwrap_or_default().as_str(), at, self.now],
+            )?;
+        }
+        tx.execute(
+            "UPDATE prompt SET state = 'unconfirmed', reason = ?1
+             WHERE kind = 'create' AND state = 'accepted'
+                 AND job IN (SELECT key FROM job WHERE id IS NULL AND merged_into IS NULL)",
+            [UNCERTAIN],
+        )?;
+        Ok(())
+    }
+
+    /// Restores projects whose rows are lost, from their index or from the only ledger that belongs to no known
+    /// project.
+    fn scopes(&self, tx: &Transaction<'_>) -> R<()> {
+        for entry in self.found.of(SCOPE_INDEX) {
+            if let [Some(Value::Text(base_url)), Some(Value::Text(project)), Some(Value::Integer(id))] =
+                entry.values.as_slice()
+            {
+                let new = "INSERT OR IGNORE INTO scope (id, base_url, project) VALUES (?1, ?2, ?3)";
+                tx.execute(new, params![id, base_url, project])?;
+            }
+        }
+        let lost = numbers(
+            tx,
+            "SELECT scope FROM job WHERE scope NOT IN (SELECT id FROM scope)
+             UNION SELECT scope FROM draft WHERE scope NOT IN (SELECT id FROM scope)",
+        )?;
+        let ledgers: Vec<(String, String)> = tx
+            .prepare(
+                "SELECT DISTINCT base_url, owner FROM ledger WHERE NOT EXISTS
+                     (SELECT 1 FROM scope WHERE scope.base_url = ledger.base_url AND scope.project = ledger.owner)",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        for id in &lost {
+            let (base_url, project) = match (lost.as_slice(), ledgers.as_slice()) {
+                ([_], [only]) => only.clone(),
+                _ => ("recovered".to_owned(), format!("project {id}")),
+            };
+            let new = "INSERT OR IGNORE INTO scope (id, base_url, project) VALUES (?1, ?2, ?3)";
+            tx.execute(new, params![id, base_url, project])?;
+        }
+        Ok(())
+    }
+
+    /// A job without an id would be listed as working if the prompt that created it is lost.
+    fn prompts_of_jobs(&self, tx: &Transaction<'_>) -> R<()> {
+        tx.execute(
+            "INSERT INTO prompt (job, kind, text, state, reason, written_at)
+             SELECT key, 'create', iif(title = '', ?1, title), 'unconfirmed', ?2, created_at FROM job
+             WHERE id IS NULL AND merged_into IS NULL AND dismissed = 0
+                 AND NOT EXISTS (SELECT 1 FROM prompt WHERE prompt.job = key AND kind = 'create')",
+            [LOST_TEXT, UNCERTAIN],
+        )?;
+        tx.execute(
+            "INSERT INTO prompt (job, kind, text, state, reason, written_at)
+             SELECT key, 'follow-up', ?1, 'unconfirmed', ?2, changed_at FROM job
+             WHERE id IS NOT NULL AND undelivered IN ('unconfirmed', 'sending')
+                 AND NOT EXISTS (SELECT 1 FROM prompt
+                                 WHERE prompt.job = key AND state NOT IN ('accepted', 'dismissed'))",
+            [LOST_TEXT, UNCERTAIN],
+        )?;
+        Ok(())
+    }
+
+    /// Moves drafts of lost jobs and prompts to the draft of a new job.
+    fn drafts(&self, tx: &Transaction<'_>) -> R<()> {
+        let lost: Vec<(i64, i64, String, i64)> = tx
+            .prepare(
+                "SELECT rowid, scope, text, saved_at FROM draft WHERE job NOT IN (SELECT key FROM job)
+                     OR prompt NOT IN (SELECT id FROM prompt) ORDER BY saved_at",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        for (rowid, scope, text, at) in lost {
+            tx.execute("DELETE FROM draft WHERE rowid = ?1", [rowid])?;
+            let joined = tx.execute(
+                "UPDATE draft SET text = text || char(10, 10) || ?2
+                 WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = 0 AND pages IS NULL",
+                params![scope, text],
+            )?;
+            if joined == 0 {
+                let new = "INSERT INTO draft (scope, text, saved_at) VALUES (?1, ?2, ?3)";
+                tx.execute(new, params![scope, text, at])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that the keys of lost rows are not assigned again.
+    fn last_keys(&self, tx: &Transaction<'_>) -> R<()> {
+        for entry in self.found.of(SEQUENCE) {
+            if let [Some(Value::Text(table)), Some(Value::Integer(last)), ..] = entry.values.as_slice() {
+                let set =
+                    tx.execute("UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1", params![table, last])?;
+                if set == 0 && matches!(table.as_str(), "job" | "prompt") {
+                    tx.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)", params![table, last])?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn scope_of_job(entry: &Record) -> Option<(i64, i64)> {
+    match entry.values.as_slice() {
+        [Some(Value::Integer(scope)), _, Some(Value::Integer(key))] => Some((*key, *scope)),
+        _ => None,
+    }
+}
+
+fn numbers(tx: &Transaction<'_>, sql: &str) -> R<Vec<i64>> {
+    let mut statement = tx.prepare(sql)?;
+    let numbers = statement.query_map([], |row| row.get(0))?;
+    Ok(numbers.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The values of a row by column name.
+struct SalvagedRow<'a> {
+    columns: &'a [String],
+    values: Vec<Option<Value>>,
+}
+
+impl SalvagedRow<'_> {
+    fn at(&self, column: &str) -> Option<usize> {
+        self.columns.iter().position(|name| name == column)
+    }
+
+    fn value(&self, column: &str) -> Option<&Value> {
+        self.values.get(self.at(column)?)?.as_ref()
+    }
+
+    fn text(&self, column: &str) -> Option<&str> {
+        match self.value(column) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn number(&self, column: &str) -> Option<i64> {
+        match self.value(column) {
+            Some(Value::Integer(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    fn is_one_of(&self, column: &str, words: &[&str]) -> bool {
+        self.text(column).is_some_and(|word| words.contains(&word))
+    }
+
+    fn put(&mut self, column: &str, value: Value) {
+        let Some(at) = self.at(column) else { return };
+        if self.values.len() <= at {
+            self.values.resize(at + 1, Some(Value::Null));
+        }
+        if let Some(slot) = self.values.get_mut(at) {
+            *slot = Some(value);
+        }
+    }
+
+    fn put_first(&mut self, value: Value) {
+        if let Some(first) = self.values.first_mut() {
+            *first = Some(value);
+        }
+    }
+
+    fn put_unconfirmed(&mut self, reason: &str) {
+        self.put("state", "unconfirmed".to_owned().into());
+        self.put("reason", reason.to_owned().into());
+    }
+}

@@ -1,0 +1,186 @@
+use super::reports::{counts, page, part, range, week};
+use super::*;
+use crate::model::period::DateRange;
+use crate::model::prompt::DraftSlot;
+use crate::model::report::KnownRange;
+use crate::model::views::{Counts, ViewsQuery};
+use crate::store::{Prune, Pruned, ReportAnswer, schema};
+
+const OCTOBER: (&str, &str) = ("2026-10-01", "2026-10-31");
+
+fn october() -> DateRange {
+    range(OCTOBER.0, OCTOBER.1)
+}
+
+impl Store {
+    async fn answer(&self, scope: &Scope, range: DateRange, limit: u32, number: u32, rows: usize, seconds: i64) {
+        let paths: Vec<String> = (0..rows).map(|n| format!("/{number}/{n}")).collect();
+        let rows: Vec<(&str, Counts)> = paths.iter().map(|path| (path.as_str(), counts(1, 1))).collect();
+        let query = ViewsQuery { range, limit, page: number };
+        self.save_views(scope, query, &page(&rows, 99), at(seconds)).await.expect("stored");
+    }
+
+    async fn save_complete(&self, range: DateRange, path: &str, seconds: i64) {
+        let rows = page(&[(path, counts(1, 1))], 9);
+        assert!(self.absorb(ReportAnswer { range, ..part(1, rows, true, seconds) }).await);
+    }
+
+    async fn ranges(&self) -> Vec<DateRange> {
+        self.cached_ranges(&scope()).await.expect("read").ranges.into_iter().map(|known| known.range).collect()
+    }
+
+    async fn prune(&self, what: Prune) -> Pruned {
+        let would = self.plan_prune(what.clone()).await.expect("read");
+        let did = self.prune_views(what).await.expect("pruned");
+        let counted = |pruned: Pruned| (pruned.ranges, pruned.reports, pruned.answers, pruned.totals);
+        assert_eq!(counted(would), counted(did), "the plan matches the result");
+        did
+    }
+}
+
+#[tokio::test]
+async fn each_cached_range_is_listed_once_without_the_days_of_the_trend() {
+    let store = memory();
+    let empty = store.cached_ranges(&scope()).await.expect("read");
+    assert_eq!(empty.ranges, []);
+    store.answer(&scope(), week(), 50, 1, 50, 1).await;
+    store.answer(&scope(), week(), 50, 2, 20, 2).await;
+    store.answer(&scope(), week(), 20, 1, 20, 3).await;
+    store.answer(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 3).await;
+    store.answer(&scope(), october(), 50, 1, 50, 4).await;
+    let rows = page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8);
+    store.absorb(ReportAnswer { range: october(), ..part(1, rows.clone(), true, 5) }).await;
+    store.absorb(ReportAnswer { range: october(), ..part(1, rows, false, 6) }).await;
+    let kept = store.cached_ranges(&scope()).await.expect("read");
+    let listed = KnownRange { range: week(), rows: 70, complete: false, as_of: at(1), totals: counts(99, 0) };
+    let october = KnownRange { range: october(), rows: 2, complete: true, as_of: at(5), totals: counts(8, 0) };
+    assert_eq!(kept.ranges, [listed, october]);
+    store.answer(&scope(), week(), 250, 1, 250, 7).await;
+    let more = store.cached_ranges(&scope()).await.expect("read");
+    let added = more.bytes - kept.bytes;
+    assert!(kept.bytes >= empty.bytes && (3000..20_000).contains(&added), "{added}");
+    let other = Scope { project: "other".to_owned(), ..scope() };
+    assert_eq!(store.cached_ranges(&other).await.expect("read").ranges, []);
+}
+
+#[tokio::test]
+async fn an_interrupted_load_is_listed_with_each_page_once_and_pruned_by_its_oldest_answer() {
+    let store = memory();
+    store.absorb(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
+    store.absorb(part(2, page(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
+    let kept = store.cached_ranges(&scope()).await.expect("read");
+    let listed = KnownRange { range: week(), rows: 3, complete: false, as_of: at(10), totals: counts(9, 0) };
+    assert_eq!(kept.ranges, [listed]);
+    assert_eq!(store.prune(Prune { before: Some(at(10)), ..Prune::default() }).await.reports, 0);
+    let pruned = store.prune(Prune { before: Some(at(11)), ..Prune::default() }).await;
+    assert_eq!((pruned.ranges, pruned.reports), (1, 1));
+    assert_eq!((store.count("views_loading").await, store.count("views_part").await), (0, 0));
+}
+
+#[tokio::test]
+async fn pruning_by_age_also_deletes_paths_that_are_no_longer_used() {
+    let store = memory();
+    store.save_complete(october(), "/old", 10).await;
+    store.save_complete(week(), "/new", 20).await;
+    store.answer(&scope(), week(), 50, 1, 3, 9).await;
+    let pruned = store.prune(Prune { before: Some(at(15)), ..Prune::default() }).await;
+    assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (2, 1, 1, 1));
+    assert_eq!(store.ranges().await, [week()]);
+    assert_eq!((store.count("views_path").await, store.count("views_row").await), (1, 1));
+    let again = store.prune(Prune { before: Some(at(15)), ..Prune::default() }).await;
+    assert_eq!((again.ranges, again.reports, again.answers, again.totals), (0, 0, 0, 0));
+}
+
+#[tokio::test]
+async fn pruning_by_number_keeps_the_newest_ranges_of_each_project_and_the_days_of_the_trend() {
+    let store = memory();
+    let other = Scope { project: "other".to_owned(), ..scope() };
+    let september = range("2026-09-01", "2026-09-30");
+    store.save_complete(october(), "/a", 30).await;
+    store.save_complete(week(), "/a", 20).await;
+    store.save_complete(september, "/a", 10).await;
+    store.answer(&scope(), september, 50, 1, 3, 10).await;
+    store.answer(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
+    store.answer(&other, week(), 50, 1, 3, 1).await;
+    let pruned = store.prune(Prune { keep: Some(2), ..Prune::default() }).await;
+    assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (1, 1, 1, 1));
+    assert_eq!(store.ranges().await, [week(), october()]);
+    assert_eq!(store.cached_ranges(&other).await.expect("read").ranges.len(), 1);
+    let pruned = store.prune(Prune { keep: Some(0), project: Some("other".to_owned()), ..Prune::default() }).await;
+    assert_eq!((pruned.ranges, pruned.answers), (1, 1));
+    assert_eq!(store.ranges().await, [week(), october()], "this project is unchanged");
+}
+
+#[tokio::test]
+async fn all_page_views_can_be_pruned_and_everything_else_stays() {
+    let store = memory();
+    let row = store.accepted("j1", Status::Active, at(0)).await;
+    store.save_draft(&scope(), DraftSlot::NewJob, "typed", at(1)).await.expect("stored");
+    store.save_complete(week(), "/a", 20).await;
+    let more = page(&[("/b", counts(1, 1))], 9);
+    store.absorb(part(1, more, false, 30)).await;
+    store.answer(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
+    let elsewhere = Prune { all: true, base_url: Some("https://elsewhere".to_owned()), ..Prune::default() };
+    assert_eq!(store.prune(elsewhere).await.reports, 0);
+    let pruned = store.prune(Prune { all: true, ..Prune::default() }).await;
+    assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (1, 2, 1, 1));
+    let tables =
+        ["views_loading", "views_part", "views_report", "views_row", "views_path", "views_answer", "views_total"];
+    for table in tables {
+        assert_eq!(store.count(table).await, 0, "{table}");
+    }
+    assert_eq!(store.jobs(&scope()).await.expect("jobs").len(), 1);
+    assert_eq!(store.thread_of(row.key).await.prompts.len(), 1);
+    assert_eq!(store.drafts(&scope()).await.expect("drafts").len(), 1);
+}
+
+#[tokio::test]
+async fn pruning_returns_the_space_to_the_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    for number in 1..=40 {
+        store.answer(&scope(), week(), 250, number, 250, 1).await;
+    }
+    let size = || std::fs::metadata(folder.path().join("docdeck.db")).expect("a file").len();
+    let before = size();
+    let pruned = store.prune(Prune { all: true, ..Prune::default() }).await;
+    assert_eq!((pruned.bytes_before, pruned.bytes_after, pruned.still_large), (before, size(), false));
+    assert!(size() < before / 2, "{} of {before}", size());
+}
+
+#[tokio::test]
+async fn a_later_prune_returns_free_space_even_if_it_deletes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = open(folder.path());
+    for number in 1..=40 {
+        store.answer(&scope(), week(), 250, number, 250, 1).await;
+    }
+    store.raw(|db| db.execute("DELETE FROM views_answer", []).expect("deleted")).await;
+    let pruned = store.prune(Prune::default()).await;
+    assert!(!pruned.still_large && pruned.bytes_after < pruned.bytes_before / 2, "{pruned:?}");
+}
+
+#[test]
+fn the_migration_copies_the_totals_of_existing_answers() {
+    let mut db = Connection::open_in_memory().expect("a database");
+    for (number, sql) in (1..).zip(&schema::MIGRATIONS[..3]) {
+        db.execute_batch(sql).expect("migrated");
+        db.pragma_update(None, "user_version", number).expect("set");
+    }
+    db.execute_batch(
+        r#"INSERT INTO scope (id, base_url, project) VALUES (1, 'u', 'p');
+           INSERT INTO views_answer VALUES (1, '2026-11-14', '2026-11-20', 50, 1, 10,
+               '{"totals":[9,1,10],"rows":[["/a",[1,1,2]]],"more":false}');
+           INSERT INTO views_answer VALUES (1, '2026-11-14', '2026-11-20', 50, 2, 20,
+               '{"totals":["1e99",null,11],"rows":[],"more":false}');
+           INSERT INTO views_answer VALUES (1, '2026-10-01', '2026-10-31', 50, 1, 10, 'no JSON');"#,
+    )
+    .expect("answers of before");
+    schema::migrate(&mut db).expect("migrated");
+    let read = |sql: &str| db.query_row(sql, [], |row| row.get::<_, String>(0)).expect(sql);
+    assert_eq!(
+        read("SELECT group_concat(date_from || ' ' || as_of || ' ' || totals) FROM views_total"),
+        "2026-11-14 20 [\"1e99\",null,11]"
+    );
+    assert_eq!(read("SELECT group_concat(row_count, ' ' ORDER BY rowid) FROM views_answer"), "1 0 0");
+}

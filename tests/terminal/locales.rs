@@ -1,0 +1,32 @@
+//! Other environments: a locale without UTF-8, a keyboard without Latin letters.
+
+use crate::pty::{Pty, Setup};
+
+#[test]
+fn without_a_utf_8_locale_the_screen_is_ascii_unless_the_configuration_overrides_it() {
+    for (setup, is_ascii) in [
+        (Setup::demo().with("LANG", "C"), true),
+        (Setup::demo().with("LC_ALL", "POSIX"), true),
+        (Setup::demo().with("LANG", "C").with("LC_ALL", "en_US.UTF-8"), false),
+        (Setup::demo_with(&[], "[ui]\nascii = false\n").with("LANG", "C"), false),
+    ] {
+        let mut pty = Pty::spawn(setup);
+        pty.wait_for_text("NEEDS YOU");
+        assert_eq!(pty.screen().contents().is_ascii(), is_ascii, "{}", pty.screen().contents());
+        pty.send("q");
+        assert_eq!(pty.wait_for_end(), 0);
+    }
+}
+
+#[test]
+fn control_with_a_cyrillic_letter_triggers_the_shortcut_of_the_same_key() {
+    let mut pty = Pty::spawn(Setup::demo());
+    pty.wait_for_text("NEEDS YOU");
+    // As the kitty keyboard protocol reports them: Ctrl with the letters on P and C.
+    pty.send("\x1b[1079;5u");
+    pty.wait_for_text("Commands:");
+    pty.send("\x1b[1089;5u");
+    pty.wait_for("the list alone", |screen| !screen.contents().contains("Commands:"));
+    pty.send("q");
+    assert_eq!(pty.wait_for_end(), 0);
+}
