@@ -321,7 +321,7 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
             row.pad_to(INDENT).push(text, theme.muted);
         }
         ThreadLine::Waits => {
-            row.pad_to(INDENT).push("… after the previous prompt", theme.muted);
+            row.pad_to(INDENT).push("… behind another prompt", theme.muted);
         }
         ThreadLine::Delivery(delivery) => {
             row.pad_to(INDENT);
@@ -364,7 +364,7 @@ fn delivery_text(view: View<'_>, delivery: &Delivery, space: usize) -> (String, 
             };
             (text, theme.muted)
         }
-        Delivery::Paused => ("‖ paused: not sent until resumed".to_owned(), theme.muted),
+        Delivery::Paused => ("‖ paused until resumed".to_owned(), theme.muted),
         Delivery::Sending => ("↑ sending".to_owned(), theme.working),
         Delivery::Accepted => (String::new(), theme.text),
         Delivery::NotSent(_) => {

@@ -34,6 +34,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
     if editor.input.is_blank() && editor.input.size().1 == 0 {
         let hint = editor.placeholder();
         let spot = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
+        // In a narrow terminal the question alone remains.
+        let question = hint.split_inclusive('?').next().unwrap_or(hint);
+        let hint = if hint.width() < width { hint } else { question };
         frame.render_widget(Line::styled(fit(hint, width - 1), theme.muted), spot);
     }
     let rule = usize::from(text.height);

@@ -59,7 +59,7 @@ impl LogColumns {
         if self.subject > 0 {
             row.push(left("about", self.subject), muted).push("result", muted);
         } else {
-            row.push("about, or result", muted);
+            row.push("details", muted);
         }
         row.line()
     }

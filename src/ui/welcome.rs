@@ -260,9 +260,7 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
         (Field::Organization, _) => {
             "Page views are limited per organization: enter yours if you use several of its projects, so that they share one count."
         }
-        (Field::CaFile, _) => {
-            "Path of a PEM file with certificates to trust, such as your company's, besides those of the system."
-        }
+        (Field::CaFile, _) => "Path of a PEM file with more certificates to trust.",
         (Field::Name, _) => "A name for this key and project. It is [profiles.NAME] in the configuration.",
     };
     text.to_owned()
