@@ -79,12 +79,14 @@ impl CacheWriter {
         tokio::task::spawn_blocking(move || sim.views(query)).await.unwrap_or_default()
     }
 
-    /// When a range that ends on `last` was loaded: two mornings later, or an hour ago.
+    /// When a range that ends on `last` was loaded: two mornings later, or an hour ago, but not before its last day was over.
     fn loaded(&self, last: NaiveDate) -> Time {
+        let at = |days, time: NaiveTime| last.checked_add_days(Days::new(days)).map(|day| day.and_time(time).and_utc());
+        let now = self.sim.now();
+        let lately = now - TimeDelta::hours(1);
+        let lately = at(1, NaiveTime::MIN).map_or(lately, |over| lately.max(over.min(now)));
         let morning = NaiveTime::from_hms_opt(9, 0, 0).unwrap_or_default();
-        let later = last.checked_add_days(Days::new(2)).map(|day| day.and_time(morning).and_utc());
-        let lately = self.sim.now() - TimeDelta::hours(1);
-        later.map_or(lately, |later| later.min(lately))
+        at(2, morning).map_or(lately, |later| later.min(lately))
     }
 }
 
