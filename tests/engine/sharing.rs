@@ -115,7 +115,7 @@ async fn jobs_pruned_by_another_process_are_reported_as_the_remaining_ones() {
     let left = fixture.until("what is left", removed_jobs).await;
     assert!(left.contains(kept.key) && !left.contains(over.key));
     let (_, later) = other.add_new_job(&scope_of(&sim), "Later", chrono::Utc::now()).await.expect("written");
-    assert!(left.contains(later.key), "it was not there to be let go of");
+    assert!(left.contains(later.key), "a job added after the removal is not in the list of remaining jobs");
 }
 
 fn trouble(news: &EngineEvent) -> Option<Connection> {

@@ -144,7 +144,7 @@ fn may_mount(fixture: &CommandFixture) -> bool {
     let may = tried.as_ref().is_ok_and(|output| output.status.success());
     if !may {
         println!(
-            "skipped: nothing can be mounted here ({tried:?}); a limit on the size of files stands in for a full disk"
+            "skipped: nothing can be mounted here ({tried:?}); the tests with a file size limit still cover a full disk"
         );
     }
     may

@@ -154,7 +154,7 @@ const SOURCES: &[(&str, Source)] = &[
         fixture.write_profile_and(&format!("{filter}{filter}"));
         vec![fixture.output(&["doctor", "--offline"])]
     }),
-    ("keys of one's own", |fixture, attack| {
+    ("custom keys", |fixture, attack| {
         let quoted = attack.quoted();
         let tables = [
             format!("[keys.{quoted}]\nx = \"x\"\n"),

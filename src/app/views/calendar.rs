@@ -54,7 +54,7 @@ pub enum CalendarChoice {
 }
 
 impl Calendar {
-    /// Opens at the last day of the range on screen, or of the period before it.
+    /// Opens at the last day of the range on screen, or of the previous period.
     pub fn new(purpose: CalendarPurpose, present: DateRange, previous: Option<DateRange>, today: NaiveDate) -> Self {
         let day = match purpose {
             CalendarPurpose::Show => present.to(),

@@ -20,7 +20,7 @@ pub const WEEKLY_FROM: u32 = 60;
 /// Days in the moving mean, including the day itself.
 pub const MEAN_DAYS: u32 = 7;
 
-/// The site's totals by range, as far as they are cached.
+/// The cached totals of the site, by range.
 #[derive(Debug, Default)]
 pub struct RangeTotals {
     by_range: HashMap<DateRange, Timed<Counts>>,

@@ -217,7 +217,7 @@ impl Scheduler {
         Some(key)
     }
 
-    /// When the budget has a free slot, from `now` on, as far as that does not depend on an answer.
+    /// Returns when the budget has a free slot, at `now` or later. Answers that are still awaited may free one earlier.
     pub(super) fn next_free(&mut self, now: Time) -> Time {
         self.advance_to(now);
         next_slot(&[&self.common, &self.reserved], self.per_minute).after(now).unwrap_or(now)
