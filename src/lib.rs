@@ -69,7 +69,7 @@
 //!
 //! [`store::Store::open`] repairs a damaged database: it rebuilds wrong indexes, and otherwise copies every readable
 //! row into a new file (`store::salvage`). Recovered prompts are never sent automatically. Damage that opening doesn't
-//! detect is found by a check on a separate connection after the first frame ([`store::check`]).
+//! detect is found by a check on a separate connection after the first frame ([`store::check_store`]).
 //!
 //! # Drawing
 //!

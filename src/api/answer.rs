@@ -38,9 +38,9 @@ pub(super) type Decode<T> = fn(&[u8], &ApiKey) -> Result<T, Unreadable>;
 
 /// Decodes a job and redacts the key from its texts. An id can't be redacted, so one that contains the key is
 /// rejected.
-pub(super) fn job(body: &[u8], key: &ApiKey) -> Result<RemoteJob, Unreadable> {
+pub(super) fn decode_redacted_job(body: &[u8], key: &ApiKey) -> Result<RemoteJob, Unreadable> {
     let redactor = Redactor::new(key);
-    let mut job = decode::job(body)?;
+    let mut job = decode::decode_job(body)?;
     if redactor.finds(job.id.as_str()) {
         return Err(Unreadable::NoId);
     }
@@ -49,9 +49,9 @@ pub(super) fn job(body: &[u8], key: &ApiKey) -> Result<RemoteJob, Unreadable> {
 }
 
 /// Decodes page views and redacts the key from their texts.
-pub(super) fn views(body: &[u8], key: &ApiKey) -> Result<ViewsPage, Unreadable> {
+pub(super) fn decode_redacted_views(body: &[u8], key: &ApiKey) -> Result<ViewsPage, Unreadable> {
     let redactor = Redactor::new(key);
-    let mut page = decode::views(body)?;
+    let mut page = decode::decode_views(body)?;
     page.rows.iter_mut().for_each(|row| redactor.clean(&mut row.path));
     Ok(page)
 }
@@ -63,7 +63,7 @@ impl BodyReader<'_> {
     /// The meaning of a status other than 2xx, with the value of `Retry-After` if there was one; or a body that is
     /// not a job.
     pub fn job(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<RemoteJob, ApiError> {
-        self.decode_complete(status, retry_after, body, job)
+        self.decode_complete(status, retry_after, body, decode_redacted_job)
     }
 
     /// Decodes the page views in a complete answer.
@@ -71,7 +71,7 @@ impl BodyReader<'_> {
     /// # Errors
     /// See [`BodyReader::job`]; or a body without page views.
     pub fn views(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<ViewsPage, ApiError> {
-        self.decode_complete(status, retry_after, body, views)
+        self.decode_complete(status, retry_after, body, decode_redacted_views)
     }
 
     fn decode_complete<T>(
@@ -108,7 +108,7 @@ impl BodyReader<'_> {
             // The status is final, however the body ends.
             false => chunks(&mut response, ERROR_CAP).await.0,
         };
-        self.decode_complete(status.as_u16(), header(response.headers(), &RETRY_AFTER), &body, decode)
+        self.decode_complete(status.as_u16(), header_text(response.headers(), &RETRY_AFTER), &body, decode)
     }
 
     /// Reads the complete body of a successful answer.
@@ -154,18 +154,18 @@ impl BodyReader<'_> {
 }
 
 /// The service's Date header.
-pub(super) fn date(headers: &HeaderMap) -> Option<Time> {
-    let date = httpdate::parse_http_date(header(headers, &DATE)?).ok()?;
+pub(super) fn date_header(headers: &HeaderMap) -> Option<Time> {
+    let date = httpdate::parse_http_date(header_text(headers, &DATE)?).ok()?;
     Some(chrono::DateTime::<Utc>::from(date))
 }
 
-fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
 /// The target of a redirect, without path and query, which may contain secrets.
 fn redirect_host(from: &Url, headers: &HeaderMap) -> Option<CleanText> {
-    shown_host(&from.join(header(headers, &LOCATION)?).ok()?)
+    shown_host(&from.join(header_text(headers, &LOCATION)?).ok()?)
 }
 
 /// How a body ended.

@@ -9,7 +9,7 @@ use super::error::ApiError;
 use super::roots::ExtraRoots;
 use super::transport::{self, Reuse};
 use crate::model::endpoint::{ApiKey, Scope};
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::job::{JobId, RemoteJob};
 use crate::model::log::Operation;
 use crate::model::text::CleanText;
@@ -66,7 +66,7 @@ struct OutgoingRequest {
 impl Client {
     /// Creates a client. The error is a message for the user: an invalid base URL, or `http://` to another computer.
     pub fn new(scope: Scope, key: ApiKey, options: ClientOptions) -> Result<Self, Failure> {
-        let address = Address::new(&scope).map_err(|error| Failure::new(FailureKind::Local, &error.to_string()))?;
+        let address = Address::new(&scope).map_err(|error| Failure::local(&error.to_string()))?;
         let inner = ClientState { scope, address, key, options, reads: OnceCell::new(), sends: OnceCell::new() };
         Ok(Self(Arc::new(inner)))
     }
@@ -83,7 +83,7 @@ impl Client {
         };
         self.request(
             OutgoingRequest { operation: Operation::Create, url, body: Some(prompt_body(prompt)) },
-            answer::job,
+            answer::decode_redacted_job,
         )
         .await
     }
@@ -93,7 +93,9 @@ impl Client {
         let Some(url) = self.0.address.job(id) else {
             return unusable_id(id);
         };
-        let answer = self.request(OutgoingRequest { operation: Operation::Get, url, body: None }, answer::job).await;
+        let answer = self
+            .request(OutgoingRequest { operation: Operation::Get, url, body: None }, answer::decode_redacted_job)
+            .await;
         require_same_job(id, Operation::Get, answer)
     }
 
@@ -103,7 +105,7 @@ impl Client {
             return unusable_id(id);
         };
         let call = OutgoingRequest { operation: Operation::FollowUp, url, body: Some(prompt_body(prompt)) };
-        require_same_job(id, Operation::FollowUp, self.request(call, answer::job).await)
+        require_same_job(id, Operation::FollowUp, self.request(call, answer::decode_redacted_job).await)
     }
 
     /// Fetches one page of views. Counts towards the hourly limit of analytics requests.
@@ -111,7 +113,8 @@ impl Client {
         let Some(url) = self.0.address.views(query) else {
             return self.no_url();
         };
-        self.request(OutgoingRequest { operation: Operation::Views, url, body: None }, answer::views).await
+        self.request(OutgoingRequest { operation: Operation::Views, url, body: None }, answer::decode_redacted_views)
+            .await
     }
 
     async fn request<T>(&self, call: OutgoingRequest, decode: answer::Decode<T>) -> ApiAnswer<T> {
@@ -121,7 +124,7 @@ impl Client {
         let reader = BodyReader { operation: call.operation, within, key: &self.0.key };
         match self.send(call, &reader).await {
             Ok(response) => {
-                let (status, date) = (Some(response.status().as_u16()), answer::date(response.headers()));
+                let (status, date) = (Some(response.status().as_u16()), answer::date_header(response.headers()));
                 let result = reader.read(response, decode).await;
                 ApiAnswer { result, status, took: started.elapsed(), date }
             }

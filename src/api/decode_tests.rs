@@ -4,12 +4,12 @@ use super::*;
 use proptest::prelude::*;
 
 fn job_of(body: &str) -> RemoteJob {
-    job(body.as_bytes()).expect("a job")
+    decode_job(body.as_bytes()).expect("a job")
 }
 
 fn count_of(literal: &str) -> Count {
     let body = format!(r#"{{"totals":{{"human":{literal}}},"views":[]}}"#);
-    views(body.as_bytes()).expect("views").totals.human
+    decode_views(body.as_bytes()).expect("views").totals.human
 }
 
 fn clean(text: &str) -> Option<CleanText> {
@@ -20,7 +20,7 @@ fn clean(text: &str) -> Option<CleanText> {
 fn a_time_that_could_not_be_written_again_is_none() {
     for time in ["+12345-01-01", "9999-12-31T23:59:59-14:00", "0000-01-01T00:00:00+14:00", "-0001-01-01 00:00:00"] {
         let body = serde_json::json!({ "id": "x", "createdAt": time }).to_string();
-        assert_eq!(job(body.as_bytes()).expect("a job").created_at, None, "{time}");
+        assert_eq!(decode_job(body.as_bytes()).expect("a job").created_at, None, "{time}");
     }
 }
 
@@ -70,22 +70,22 @@ fn unusual_types_are_converted() {
     );
     assert_eq!(job_of(r#"{"id":"j","createdAt":"2026-11-20"}"#).created_at, "2026-11-20T00:00:00Z".parse().ok());
     assert_eq!(job_of(r#"{"id":"j","model":"a\ud800b"}"#).model, clean(r"a\ud800b"));
-    assert_eq!(job(b"{\"id\":\"j\",\"model\":\"a\xffb\"}").expect("a job").model, clean("a\u{fffd}b"));
+    assert_eq!(decode_job(b"{\"id\":\"j\",\"model\":\"a\xffb\"}").expect("a job").model, clean("a\u{fffd}b"));
 }
 
 #[test]
 fn bodies_that_are_not_a_job_are_distinguished() {
-    assert_eq!(job(b""), Err(Unreadable::Empty));
-    assert_eq!(job(b" \n"), Err(Unreadable::Empty));
-    assert_eq!(job(b"[]"), Err(Unreadable::NotJson));
-    assert_eq!(job(b"{\"id\":\"j\""), Err(Unreadable::NotJson));
-    assert_eq!(job(b"{}"), Err(Unreadable::NoId));
-    assert_eq!(job(br#"{"id":null}"#), Err(Unreadable::NoId));
-    assert_eq!(job(br#"{"id":" "}"#), Err(Unreadable::NoId));
-    assert_eq!(job(br#"{"id":true}"#), Err(Unreadable::NoId));
+    assert_eq!(decode_job(b""), Err(Unreadable::Empty));
+    assert_eq!(decode_job(b" \n"), Err(Unreadable::Empty));
+    assert_eq!(decode_job(b"[]"), Err(Unreadable::NotJson));
+    assert_eq!(decode_job(b"{\"id\":\"j\""), Err(Unreadable::NotJson));
+    assert_eq!(decode_job(b"{}"), Err(Unreadable::NoId));
+    assert_eq!(decode_job(br#"{"id":null}"#), Err(Unreadable::NoId));
+    assert_eq!(decode_job(br#"{"id":" "}"#), Err(Unreadable::NoId));
+    assert_eq!(decode_job(br#"{"id":true}"#), Err(Unreadable::NoId));
     // A job with such an id could never be found again.
-    assert_eq!(job(b"{\"id\":\"job_\xff\"}"), Err(Unreadable::NoId));
-    assert_eq!(job(br#"{"id":"job_\ud800"}"#), Err(Unreadable::NoId));
+    assert_eq!(decode_job(b"{\"id\":\"job_\xff\"}"), Err(Unreadable::NoId));
+    assert_eq!(decode_job(br#"{"id":"job_\ud800"}"#), Err(Unreadable::NoId));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn endless_nesting_neither_loses_the_job_nor_overflows_the_stack() {
     let deep = format!(r#"{{"id":"j","model":{}{}}}"#, "[".repeat(500_000), "]".repeat(500_000));
     assert_eq!(job_of(&deep).model, None);
     let unclosed = format!(r#"{{"id":"j","model":{}"#, r#"{"a":"#.repeat(500_000));
-    assert_eq!(job(unclosed.as_bytes()), Err(Unreadable::NotJson));
+    assert_eq!(decode_job(unclosed.as_bytes()), Err(Unreadable::NotJson));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_value_that_is_not_a_count_is_kept_as_received() {
 fn rows_are_kept_whatever_they_lack() {
     let body = r#"{"totals":{"human":3,"ai":1,"total":4},"hasMore":true,"views":[
         {"path":"/a","human":1,"ai":2.0,"total":3,"new":{}},{"human":1},null,7,"/b",{"path":null,"total":"x"}]}"#;
-    let page = views(body.as_bytes()).expect("views");
+    let page = decode_views(body.as_bytes()).expect("views");
     let paths: Vec<_> = page.rows.iter().map(|row| row.path.as_str()).collect();
     assert_eq!(paths, ["/a", NO_PATH, NO_PATH, "7", "/b", NO_PATH]);
     assert_eq!(page.rows[0].counts.ai, Count::Known(2));
@@ -145,7 +145,7 @@ fn rows_are_kept_whatever_they_lack() {
 
 #[test]
 fn a_missing_or_malformed_has_more_is_not_false() {
-    let more = |rest: &str| views(format!(r#"{{"views":[]{rest}}}"#).as_bytes()).expect("views").has_more;
+    let more = |rest: &str| decode_views(format!(r#"{{"views":[]{rest}}}"#).as_bytes()).expect("views").has_more;
     assert_eq!(more(""), None);
     assert_eq!(more(r#","hasMore":null"#), None);
     assert_eq!(more(r#","hasMore":"perhaps""#), None);
@@ -155,10 +155,10 @@ fn a_missing_or_malformed_has_more_is_not_false() {
 
 #[test]
 fn an_answer_that_is_not_about_views_is_not_a_site_without_any() {
-    assert_eq!(views(b"{}"), Err(Unreadable::NoViews));
-    assert_eq!(views(br#"{"views":{"a":1}}"#), Err(Unreadable::NoViews));
-    assert_eq!(views(br#"{"ok":true}"#), Err(Unreadable::NoViews));
-    assert!(views(br#"{"totals":{},"views":null}"#).expect("views").rows.is_empty());
+    assert_eq!(decode_views(b"{}"), Err(Unreadable::NoViews));
+    assert_eq!(decode_views(br#"{"views":{"a":1}}"#), Err(Unreadable::NoViews));
+    assert_eq!(decode_views(br#"{"ok":true}"#), Err(Unreadable::NoViews));
+    assert!(decode_views(br#"{"totals":{},"views":null}"#).expect("views").rows.is_empty());
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn as_many_rows_as_fit_are_read() {
     let rows: Vec<String> =
         (0..25_000).map(|n| format!(r#"{{"path":"/page/{n}","human":{n},"ai":1,"total":{}}}"#, n + 1)).collect();
     let body = format!(r#"{{"totals":{{}},"views":[{}],"hasMore":false}}"#, rows.join(","));
-    let page = views(body.as_bytes()).expect("views");
+    let page = decode_views(body.as_bytes()).expect("views");
     assert_eq!(page.rows.len(), 25_000);
     assert!(page.rows.iter().all(|row| row.counts.add_up()));
 }
@@ -180,7 +180,7 @@ fn summary(body: &str) -> String {
         Count::Missing => "?".to_owned(),
     };
     let numbers = |counts: &Counts| [&counts.human, &counts.ai, &counts.total].map(number).join("/");
-    match views(body.as_bytes()) {
+    match decode_views(body.as_bytes()) {
         Ok(page) => {
             let rows = page.rows.iter().map(|row| format!("; {} {}", row.path, numbers(&row.counts)));
             format!("{} {:?}{}", numbers(&page.totals), page.has_more, rows.collect::<String>())
@@ -256,7 +256,7 @@ fn endless_nesting_in_views_never_overflows_the_stack() {
 #[test]
 fn a_text_is_cut_at_its_8192nd_character() {
     let path = |text: &str| {
-        views(format!(r#"{{"views":[{{"path":"{text}"}}]}}"#).as_bytes()).expect("views").rows[0].path.clone()
+        decode_views(format!(r#"{{"views":[{{"path":"{text}"}}]}}"#).as_bytes()).expect("views").rows[0].path.clone()
     };
     for letter in ["a", "é", r"\n\u00e9"] {
         let long = path(&letter.repeat(9_000));
@@ -304,19 +304,19 @@ proptest! {
     fn an_id_is_enough_whatever_the_other_fields_are(value in any_json(), field in "[a-zA-Z]{1,12}") {
         prop_assume!(field != "id");
         let body = format!(r#"{{"id":"job 1","status":{value},"source":{value},"prLink":{value},"createdAt":{value},"{field}":{value}}}"#);
-        prop_assert_eq!(job(body.as_bytes()).map(|job| job.id), Ok(JobId::new("job 1").expect("an id")));
+        prop_assert_eq!(decode_job(body.as_bytes()).map(|job| job.id), Ok(JobId::new("job 1").expect("an id")));
     }
 
     #[test]
     fn every_row_of_a_list_is_kept(rows in prop::collection::vec(any_json(), 0..6), more in any_json()) {
         let body = format!(r#"{{"totals":{more},"hasMore":{more},"views":[{}]}}"#, rows.join(","));
-        prop_assert_eq!(views(body.as_bytes()).expect("views").rows.len(), rows.len());
+        prop_assert_eq!(decode_views(body.as_bytes()).expect("views").rows.len(), rows.len());
     }
 
     #[test]
     fn no_bytes_make_it_panic(body in prop_oneof![any_json().prop_map(String::into_bytes), any::<Vec<u8>>()]) {
-        let _ = job(&body);
-        let _ = views(&body);
+        let _ = decode_job(&body);
+        let _ = decode_views(&body);
         let _ = error_message(&body);
     }
 }

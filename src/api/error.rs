@@ -49,40 +49,40 @@ pub enum ApiError {
     #[error("The id “{id}” is not valid, so nothing was sent: check whether it was copied in full.")]
     UnusableId { id: CleanText },
     /// No complete answer in time.
-    #[error("The service did not answer within {}; {}.", seconds(*.after), possible_effect(*.operation))]
+    #[error("The service did not answer within {}; {}.", duration_text(*.after), possible_effect(*.operation))]
     TimedOut { operation: Operation, after: Duration },
     /// The connection was lost after the request was sent; with the reason.
     #[error("The connection was lost before the answer arrived ({detail}); {}.", possible_effect(*.operation))]
     Lost { operation: Operation, detail: CleanText },
     /// 400.
-    #[error("The service refused the request (400{}); {}.", quoted(.words), how_to_correct(*.operation))]
+    #[error("The service refused the request (400{}); {}.", quoted_suffix(.words), how_to_correct(*.operation))]
     BadRequest { operation: Operation, words: CleanText },
     /// 401.
-    #[error("The service does not accept the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.", quoted(.words))]
+    #[error("The service does not accept the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.", quoted_suffix(.words))]
     Unauthorized { words: CleanText },
     /// 403.
-    #[error("The key may not do this (403{}): it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted(.words), scope(*.operation))]
+    #[error("The key may not do this (403{}): it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.words), permission_name(*.operation))]
     Forbidden { operation: Operation, words: CleanText },
     /// 404. An HTML page instead of the service's error points to a wrong base URL rather than a missing job.
-    #[error("{}", not_found(*.operation, .words, *.is_page))]
+    #[error("{}", not_found_text(*.operation, .words, *.is_page))]
     NotFound { operation: Operation, words: CleanText, is_page: bool },
     /// 429.
-    #[error("Limit reached (429{}); the request was not carried out. Try again {retry}.", quoted(.words))]
+    #[error("Limit reached (429{}); the request was not carried out. Try again {retry}.", quoted_suffix(.words))]
     Limited { retry: RetryAfterHeader, words: CleanText },
     /// 408, and 499 as proxies use it: the server gave up while the request was in progress.
-    #[error("The service gave up waiting ({status}{}); {}.", quoted(.words), possible_effect(*.operation))]
+    #[error("The service gave up waiting ({status}{}); {}.", quoted_suffix(.words), possible_effect(*.operation))]
     ServerTimeout { operation: Operation, status: u16, words: CleanText },
     /// Any other 4xx.
-    #[error("The service refused the request ({status}{}); {}.", quoted(.words), how_to_correct(*.operation))]
+    #[error("The service refused the request ({status}{}); {}.", quoted_suffix(.words), how_to_correct(*.operation))]
     Rejected { operation: Operation, status: u16, words: CleanText },
     /// 5xx.
-    #[error("The service failed ({status}{}); {}.", quoted(.words), possible_effect(*.operation))]
+    #[error("The service failed ({status}{}); {}.", quoted_suffix(.words), possible_effect(*.operation))]
     Failed { operation: Operation, status: u16, words: CleanText },
     /// 3xx, never followed: the key must stay with its host. `host` is the target.
     #[error("{}", redirected(*.operation, *.status, .host.as_ref()))]
     Redirected { operation: Operation, status: u16, host: Option<CleanText> },
     /// A 2xx status with an unusable answer; `excerpt` is its beginning.
-    #[error("The service answered {status} with {}; {}.", unreadable(*.why, .excerpt), possible_effect(*.operation))]
+    #[error("The service answered {status} with {}; {}.", unreadable_text(*.why, .excerpt), possible_effect(*.operation))]
     Unreadable { operation: Operation, status: u16, why: Unreadable, excerpt: CleanText },
     /// The answer exceeds the size limit.
     #[error("The answer is larger than {limit_mib} MiB and was not read completely; {}.", possible_effect(*.operation))]
@@ -157,7 +157,7 @@ impl ApiError {
         let text = match self {
             Self::NotReached { cause, .. } => short_cause(cause),
             Self::UnusableId { .. } => "unusable id".to_owned(),
-            Self::TimedOut { after, .. } => format!("timed out after {}", seconds(*after)),
+            Self::TimedOut { after, .. } => format!("timed out after {}", duration_text(*after)),
             Self::Lost { detail, .. } => format!("connection lost: {detail}"),
             Self::BadRequest { operation, words } => reason_with_text("bad request", *operation, words),
             Self::Unauthorized { .. } => "key not accepted".to_owned(),
@@ -223,8 +223,8 @@ fn short_cause(cause: &ConnectError) -> String {
     }
 }
 
-fn not_found(operation: Operation, words: &CleanText, is_page: bool) -> String {
-    let quoted = quoted(words);
+fn not_found_text(operation: Operation, words: &CleanText, is_page: bool) -> String {
+    let quoted = quoted_suffix(words);
     if is_page {
         return format!(
             "A web page answered instead of the service (404{quoted}), so the base URL is probably wrong: check it and the project id."
@@ -278,14 +278,14 @@ fn how_to_correct(operation: Operation) -> &'static str {
     }
 }
 
-fn scope(operation: Operation) -> &'static str {
+fn permission_name(operation: Operation) -> &'static str {
     match operation {
         Operation::Create | Operation::FollowUp => "write",
         Operation::Get | Operation::Views => "read",
     }
 }
 
-fn unreadable(why: Unreadable, excerpt: &CleanText) -> String {
+fn unreadable_text(why: Unreadable, excerpt: &CleanText) -> String {
     let what = match why {
         Unreadable::Empty => return "nothing in it".to_owned(),
         Unreadable::Page => "a web page, so the base URL may be wrong",
@@ -306,7 +306,7 @@ fn short_unreadable(why: Unreadable) -> &'static str {
     }
 }
 
-fn quoted(words: &CleanText) -> String {
+fn quoted_suffix(words: &CleanText) -> String {
     if words.is_empty() { String::new() } else { format!(": “{words}”") }
 }
 
@@ -317,7 +317,7 @@ fn reason_with_text(what: &str, operation: Operation, words: &CleanText) -> Stri
     }
 }
 
-fn seconds(duration: Duration) -> String {
+fn duration_text(duration: Duration) -> String {
     match duration.as_millis() {
         millis @ 0..1000 => format!("{millis} ms"),
         _ => format!("{} s", duration.as_secs()),

@@ -25,7 +25,7 @@ pub(super) struct ErrorText {
 /// The text of an error answer, with the key redacted.
 pub(super) fn error_text(body: &[u8], key: &ApiKey) -> ErrorText {
     if let Some(message) = decode::error_message(body) {
-        return ErrorText { text: clean(&message, MAX_MESSAGE, key), is_page: false };
+        return ErrorText { text: clean_excerpt(&message, MAX_MESSAGE, key), is_page: false };
     }
     ErrorText { text: excerpt(body, key), is_page: is_page(body) }
 }
@@ -34,7 +34,11 @@ pub(super) fn error_text(body: &[u8], key: &ApiKey) -> ErrorText {
 pub(super) fn excerpt(body: &[u8], key: &ApiKey) -> CleanText {
     let head = body.get(..MAX_SEARCHED).unwrap_or(body);
     let text = String::from_utf8_lossy(head);
-    if is_page(body) { clean(&page_text(&text), MAX_EXCERPT, key) } else { clean(&text, MAX_EXCERPT, key) }
+    if is_page(body) {
+        clean_excerpt(&page_text(&text), MAX_EXCERPT, key)
+    } else {
+        clean_excerpt(&text, MAX_EXCERPT, key)
+    }
 }
 
 /// Whether a body is HTML or XML.
@@ -43,7 +47,7 @@ pub(super) fn is_page(body: &[u8]) -> bool {
 }
 
 /// One line of at most `max` characters. The key is redacted before the cut, so that no part of it remains.
-fn clean(text: &str, max: usize, key: &ApiKey) -> CleanText {
+fn clean_excerpt(text: &str, max: usize, key: &ApiKey) -> CleanText {
     let line = CleanText::line(text);
     let spaced = line.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
     CleanText::title(&Redactor::new(key).redacted(&spaced), max)

@@ -25,7 +25,7 @@ pub(super) type ViewsRowFields<'a> = FieldValues<'a, 4>;
 pub(super) type WithRows<'a> = (FieldValues<'a, 2>, Option<Vec<ViewsRowFields<'a>>>);
 
 /// Invalid UTF-8 costs the character, not the answer; a byte order mark is skipped.
-pub(super) fn as_text(body: &[u8]) -> Cow<'_, str> {
+pub(super) fn body_text(body: &[u8]) -> Cow<'_, str> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     // Checking is much cheaper than replacing, and there is hardly ever anything to replace.
     std::str::from_utf8(body).map_or_else(|_| String::from_utf8_lossy(body), Cow::Borrowed)
@@ -60,7 +60,7 @@ fn read_body<'a>(body: &'a str, fields: Fields<'_, 'a>) -> Result<(), Unreadable
 }
 
 /// The fields of an object. Anything else, including an object with unreadable names, becomes the first value.
-pub(super) fn parts<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> FieldValues<'a, N> {
+pub(super) fn field_values<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> FieldValues<'a, N> {
     let mut values = [None; N];
     read_parts(raw, names, &mut values);
     values
@@ -75,8 +75,8 @@ fn read_parts<'a>(raw: &'a RawValue, names: &[&str], values: &mut [Option<&'a Ra
     }
 }
 
-/// The elements of a list, of any type, each read like [`parts`]; `None` if the value is not a list.
-pub(super) fn rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<ViewsRowFields<'a>>> {
+/// The elements of a list, of any type, each read like [`field_values`]; `None` if the value is not a list.
+pub(super) fn parse_rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<ViewsRowFields<'a>>> {
     Rows { names, tolerant: true }.deserialize(raw).ok()
 }
 
@@ -181,7 +181,7 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
 }
 
 /// A string, or the literal of a number or a boolean; `None` for null, lists and objects.
-pub(super) fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+pub(super) fn scalar_text(raw: &RawValue) -> Option<Cow<'_, str>> {
     let literal = raw.get();
     match literal.bytes().next()? {
         b'"' => Some(string(literal)),
@@ -201,8 +201,8 @@ fn string(literal: &str) -> Cow<'_, str> {
 }
 
 /// A text to show; `None` if nothing would be visible.
-pub(super) fn line(raw: &RawValue) -> Option<CleanText> {
-    let text = text(raw)?;
+pub(super) fn parse_line(raw: &RawValue) -> Option<CleanText> {
+    let text = scalar_text(raw)?;
     let line = CleanText::line(truncated(&text));
     (!line.is_empty()).then_some(line)
 }

@@ -42,7 +42,7 @@ impl ExtraRoots {
     /// # Errors
     /// It can't be read, has no certificate, or has one that is not of an authority.
     pub fn read(path: &Path) -> Result<Self, RootsError> {
-        let bytes = read(path).map_err(|error| {
+        let bytes = read_limited(path).map_err(|error| {
             let text = error.to_string();
             let why = CleanText::line(&text.split(" (os error").next().unwrap_or_default().to_lowercase());
             RootsError::Unreadable { path: redacted_path(path), why }
@@ -73,7 +73,7 @@ impl ExtraRoots {
     }
 }
 
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+fn read_limited(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)

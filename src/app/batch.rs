@@ -81,7 +81,7 @@ pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offse
     }
     // If no request was used yet, the first one becomes available again an hour after the first of these jobs.
     let from = budget.resets_at.filter(|at| *at > now).unwrap_or(now + WINDOW).with_timezone(&offset);
-    let first = if at_once == 0 { "none now".to_owned() } else { format!("{} now", format::count(at_once)) };
+    let first = if at_once == 0 { "none now".to_owned() } else { format!("{} now", format::format_count(at_once)) };
     let most = if later > usize::try_from(budget.limit).unwrap_or(usize::MAX) {
         format!(", at most {} per hour", budget.limit)
     } else {
@@ -91,7 +91,7 @@ pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offse
         Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.remaining_text(now)),
         _ => format!("from {} on", from.format("%H:%M")),
     };
-    format!("{all}: {first}, {} {from}{most}", format::count(later))
+    format!("{all}: {first}, {} {from}{most}", format::format_count(later))
 }
 
 impl App {
@@ -170,7 +170,7 @@ impl App {
         let read_only = self.config.read_only;
         let Some(Dialog::Batch(batch)) = self.dialogs.last_mut() else { return };
         match &batch.step {
-            BatchStep::Writing => match batch::parse(None, &batch.input.text()) {
+            BatchStep::Writing => match batch::parse_prompts(None, &batch.input.text()) {
                 Ok(prompts) => {
                     let mut preview = Preview::new(None, prompts);
                     preview.keep_selected_visible(rows);

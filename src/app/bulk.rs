@@ -325,7 +325,7 @@ fn web_link(row: &Job) -> Option<&CleanText> {
 
 /// A job in the JSON format of the command line, with its note and without its prompt.
 fn job_json(row: &Job) -> serde_json::Value {
-    let mut job = json::job(row, None);
+    let mut job = json::job_object(row, None);
     if let Some(fields) = job.as_object_mut() {
         fields.remove("prompt");
         fields.insert("note".to_owned(), row.note.as_ref().map(CleanText::as_str).into());

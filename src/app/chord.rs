@@ -186,11 +186,11 @@ fn named_key(name: &str) -> Option<KeyCode> {
     })
 }
 
-pub(super) const fn key(code: KeyCode) -> Chord {
+pub(super) const fn plain_key(code: KeyCode) -> Chord {
     Chord { code, mods: KeyModifiers::NONE }
 }
 pub(super) const fn ch(c: char) -> Chord {
-    key(KeyCode::Char(c))
+    plain_key(KeyCode::Char(c))
 }
 pub(super) const fn ctrl(c: char) -> Chord {
     Chord { code: KeyCode::Char(c), mods: KeyModifiers::CONTROL }
@@ -222,13 +222,13 @@ mod tests {
             ("Ctrl--", ctrl('-')),
             ("-", ch('-')),
             ("ü", ch('ü')),
-            ("F5", key(KeyCode::F(5))),
+            ("F5", plain_key(KeyCode::F(5))),
             ("Shift-F5", shift(KeyCode::F(5))),
-            ("Enter", key(KeyCode::Enter)),
+            ("Enter", plain_key(KeyCode::Enter)),
             ("Ctrl-Enter", with_ctrl(KeyCode::Enter)),
             ("Space", ch(' ')),
-            ("Shift-Tab", key(KeyCode::BackTab)),
-            ("PgDn", key(KeyCode::PageDown)),
+            ("Shift-Tab", plain_key(KeyCode::BackTab)),
+            ("PgDn", plain_key(KeyCode::PageDown)),
         ] {
             assert_eq!(Chord::parse(text), Some(chord), "{text}");
         }
@@ -277,6 +277,6 @@ mod tests {
         assert_eq!(ctrl('s').to_string(), "Ctrl-S");
         assert_eq!(with_ctrl(KeyCode::Enter).to_string(), "Ctrl-Enter");
         assert_eq!(ch(' ').to_string(), "Space");
-        assert_eq!(key(KeyCode::BackTab).to_string(), "Shift-Tab");
+        assert_eq!(plain_key(KeyCode::BackTab).to_string(), "Shift-Tab");
     }
 }

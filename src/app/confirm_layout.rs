@@ -4,7 +4,7 @@
 use super::App;
 use super::bulk::{Bulk, Targets};
 use super::dialog::{ConfirmAction, ConfirmDialog};
-use super::format::{cells, count, fit};
+use super::format::{display_width, fit, format_count};
 use super::geometry::Geometry;
 use super::keymap::{Action, Context};
 use crate::model::change::QueueChange;
@@ -88,7 +88,7 @@ impl ConfirmDialog {
         let left_out = targets.left_out.iter().map(|(title, reason)| {
             // The title is truncated rather than the reason.
             let reason = format!(": {reason}");
-            format!("not {}{reason}", fit(title.as_str(), columns.saturating_sub(4 + cells(&reason))))
+            format!("not {}{reason}", fit(title.as_str(), columns.saturating_sub(4 + display_width(&reason))))
         });
         let mut lines: Vec<ConfirmLine> = limited_lines(titles, most - for_left_out.min(most), "more")
             .map(|line| ConfirmLine::Target(fit(&line, columns)))
@@ -133,7 +133,7 @@ fn limited_lines(
     let all = lines.len();
     let shown = if all <= most { all } else { most.saturating_sub(1) };
     let lead = if shown == 0 { "" } else { "and " };
-    let more = (shown < all && most > 0).then(|| format!("{lead}{} {word}", count(all - shown)));
+    let more = (shown < all && most > 0).then(|| format!("{lead}{} {word}", format_count(all - shown)));
     lines.take(shown).chain(more)
 }
 

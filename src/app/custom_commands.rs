@@ -49,7 +49,7 @@ impl App {
     }
 
     fn fill(&self, custom: &CustomCommand) -> Result<Vec<String>, FillError> {
-        command::fill(&custom.args, |placeholder| self.value_of(placeholder))
+        command::fill_arguments(&custom.args, |placeholder| self.value_of(placeholder))
     }
 
     fn value_of(&self, placeholder: Placeholder) -> Option<String> {

@@ -219,7 +219,7 @@ fn lines(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     for (at, entry) in entries {
         match entry {
             ThreadEntry::Prompt(prompt) => {
-                prompt_lines(prompt, at, text_width, waits, &mut out);
+                push_prompt_lines(prompt, at, text_width, waits, &mut out);
                 waits |= prompt.delivery.kind().blocks_next();
             }
             ThreadEntry::Event(event) => {
@@ -230,12 +230,12 @@ fn lines(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     out
 }
 
-fn prompt_lines(prompt: &Prompt, at: Time, width: usize, waits: bool, out: &mut Vec<ThreadLine>) {
+fn push_prompt_lines(prompt: &Prompt, at: Time, width: usize, waits: bool, out: &mut Vec<ThreadLine>) {
     let head: String = prompt.text.chars().take(MAX_CHARS).collect();
     let (text, cut) = wrap(CleanText::block(&head).as_str().trim_end(), width, MAX_LINES);
     push_entry(at, Author::You, text, out);
     if cut || head.len() < prompt.text.len() {
-        let total = super::format::count(prompt.text.chars().count());
+        let total = super::format::format_count(prompt.text.chars().count());
         out.push(ThreadLine::PromptLength(format!("… {total} characters in total")));
     }
     if let Some(sentence) = prompt.discarded_text() {

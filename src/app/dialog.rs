@@ -127,7 +127,7 @@ impl Dialog {
         }
     }
 
-    /// Returns the effect that saves the draft, if [`Dialog::saved`] `is_due`, and sets the state to being saved.
+    /// Returns the effect that saves the draft, if [`Dialog::draft_state`] `is_due`, and sets the state to being saved.
     pub(super) fn save_draft_if(&mut self, is_due: impl FnOnce(&DraftState) -> bool) -> Option<Effect> {
         if !self.draft_state().is_some_and(is_due) {
             return None;

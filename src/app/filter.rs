@@ -7,7 +7,7 @@
 //! doesn't even have these letters in this order can't match any longer word. All other rows are `Match::Fuzzy`.
 
 use crate::model::job::Status;
-use crate::model::job_state::{self, normalized, search_words, starts_with_normalized, state_words};
+use crate::model::job_state::{self, filter_words, normalized, starts_with_normalized, state_words};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{Atom, AtomKind, CaseMatching, Normalization};
@@ -93,7 +93,7 @@ impl JobFilter {
     /// The first value of `s:` that no job state starts with: neither one of docdeck nor one of `others`.
     pub fn unknown_status<'a>(&self, others: impl Iterator<Item = &'a str> + Clone) -> Option<&str> {
         let is_known = |start: &str| {
-            search_words().any(|(word, _)| starts_with_normalized(&word, start))
+            filter_words().any(|(word, _)| starts_with_normalized(&word, start))
                 || others.clone().any(|word| starts_with_normalized(word, start))
         };
         self.terms.iter().find_map(|term| match &term.criterion {

@@ -30,10 +30,10 @@ impl FinishAlerts {
     pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
         let finished = new.status.as_ref().filter(|status| status.is_finished() && old.is_working() && !new.gone);
         let text = match (finished, &old.pr_link, &new.pr_link) {
-            (Some(status), ..) => format!("{status}: {}", title(new)),
+            (Some(status), ..) => format!("{status}: {}", alert_title(new)),
             (None, None, Some(_)) => match new.pr_number() {
-                Some(number) => format!("PR {number}: {}", title(new)),
-                None => format!("pull request: {}", title(new)),
+                Some(number) => format!("PR {number}: {}", alert_title(new)),
+                None => format!("pull request: {}", alert_title(new)),
             },
             _ => return,
         };
@@ -63,7 +63,7 @@ impl FinishAlerts {
     }
 }
 
-fn title(row: &Job) -> CleanText {
+fn alert_title(row: &Job) -> CleanText {
     CleanText::title(row.title.as_str(), TITLE)
 }
 

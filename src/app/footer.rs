@@ -2,7 +2,7 @@
 //! mouse both use it, so that they agree.
 
 use super::dialog::Dialog;
-use super::format::{cells, count, plural};
+use super::format::{display_width, format_count, plural};
 use super::keymap::{Action, Binding, Chord};
 use super::message_fit::fit_message;
 use super::{App, Screen, Severity};
@@ -43,7 +43,7 @@ impl Hint {
 
     /// The width in cells.
     pub fn width(&self) -> usize {
-        cells(&self.key) + cells(&self.label) + 3
+        display_width(&self.key) + display_width(&self.label) + 3
     }
 
     /// Whether the hint is always shown, at the far right: help and quit.
@@ -75,7 +75,7 @@ impl App {
         // If there is space for both, the most important hint of the list takes precedence over those of the job.
         let is_first = |item: &&Hint| item.is_fixed && item.action == Some(Action::Filter) && width >= ROOMY;
         let first = items.iter().find(is_first).map_or(0, Hint::width);
-        let label = self.marks_label().map_or(0, |label| cells(&label));
+        let label = self.marks_label().map_or(0, |label| display_width(&label));
         let (mut used, mut fixed, mut always_shown) = (label, reserved, width.saturating_sub(reserved));
         let mut is_full = false;
         items.retain_mut(|item| {
@@ -104,7 +104,7 @@ impl App {
     /// The label before the hints: the number of marked jobs, if keys act on those.
     pub fn marks_label(&self) -> Option<String> {
         let is_list = matches!(self.dialogs.last(), None | Some(Dialog::AllJobs(_)));
-        (is_list && self.acts_on_marks()).then(|| format!(" {} marked:", count(self.listed().marked())))
+        (is_list && self.acts_on_marks()).then(|| format!(" {} marked:", format_count(self.listed().marked())))
     }
 
     /// The alert about prompts that could not be recorded, in lines of this width. It stays until they are recorded.

@@ -2,14 +2,14 @@
 //! text changes, which is when the screen has to be drawn again.
 
 use crate::model::Time;
-pub use crate::model::ledger::{until, until_changes};
+pub use crate::model::ledger::{until_changes, wait_text};
 use crate::model::views::{Count, ViewCount};
 use chrono::TimeDelta;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// A number with thousands separators: `13,430`.
-pub fn number(n: impl Into<i128>) -> String {
+pub fn grouped_number(n: impl Into<i128>) -> String {
     let n: i128 = n.into();
     let digits = n.unsigned_abs().to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3 + 1);
@@ -27,43 +27,43 @@ pub fn number(n: impl Into<i128>) -> String {
 
 /// A number of views with thousands separators and at most one decimal: `13,430`, `12.5`. Less than a tenth is `<0.1`,
 /// to tell it from 0.
-pub fn views(count: ViewCount) -> String {
+pub fn format_views(count: ViewCount) -> String {
     let tenths = count.tenths();
     if tenths == 0 && !count.is_zero() {
         return if count < ViewCount::ZERO { "-<0.1" } else { "<0.1" }.to_owned();
     }
     match tenths % 10 {
-        0 => number(tenths / 10),
+        0 => grouped_number(tenths / 10),
         tenth => {
             let sign = if tenths < 0 { "-" } else { "" };
-            format!("{sign}{}.{}", number(tenths.abs() / 10), tenth.abs())
+            format!("{sign}{}.{}", grouped_number(tenths.abs() / 10), tenth.abs())
         }
     }
 }
 
 /// A mean of views: rounded to a whole number, below 10 with one decimal.
 pub fn mean(count: ViewCount) -> String {
-    if count.abs() < ViewCount::from(10) { views(count) } else { number(count.rounded()) }
+    if count.abs() < ViewCount::from(10) { format_views(count) } else { grouped_number(count.rounded()) }
 }
 
 /// A count as the screen shows it: `?` if it is missing, and as received if it isn't a number.
 pub fn views_or_received(count: &Count) -> String {
     match count {
-        Count::Known(n) => number(*n),
-        Count::Fraction(_) => count.signed().map(views).unwrap_or_default(),
+        Count::Known(n) => grouped_number(*n),
+        Count::Fraction(_) => count.signed().map(format_views).unwrap_or_default(),
         Count::Odd(text) => text.to_string(),
         Count::Missing => "?".to_owned(),
     }
 }
 
 /// A `usize` with thousands separators.
-pub fn count(n: usize) -> String {
-    number(i128::try_from(n).unwrap_or(i128::MAX))
+pub fn format_count(n: usize) -> String {
+    grouped_number(i128::try_from(n).unwrap_or(i128::MAX))
 }
 
 /// `1 job`, `2 jobs`.
 pub fn plural(n: usize, one: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{} {one}s", count(n)) }
+    if n == 1 { format!("1 {one}") } else { format!("{} {one}s", format_count(n)) }
 }
 
 /// An age in one unit and at most four cells: `now`, `14m`, `5h`, `9d`.
@@ -77,7 +77,7 @@ pub fn short_age(age: TimeDelta) -> String {
     }
 }
 
-/// The next time at which the result of [`coarse`] changes.
+/// The next time at which the result of [`short_age`] changes.
 pub fn short_age_changes_at(from: Time, now: Time) -> Time {
     let age = (now - from).num_seconds();
     let unit = match age {
@@ -101,13 +101,13 @@ pub fn duration(delta: TimeDelta) -> String {
 }
 
 /// The width of a text in cells. Most text is ASCII, with one cell per byte, and needs no look-up.
-pub fn cells(text: &str) -> usize {
+pub fn display_width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
 /// Truncates a text to `width` cells, with `…` as the last cell.
 pub fn fit(text: &str, width: usize) -> String {
-    if cells(text) <= width {
+    if display_width(text) <= width {
         return text.to_owned();
     }
     if let Some(head) = text.get(..width.saturating_sub(1)).filter(|_| width > 0 && text.is_ascii()) {
@@ -131,7 +131,7 @@ pub fn fit(text: &str, width: usize) -> String {
 
 /// Truncates a path to `width` cells at its start, because its end tells pages apart.
 pub fn fit_from_end(text: &str, width: usize) -> String {
-    if cells(text) <= width {
+    if display_width(text) <= width {
         return text.to_owned();
     }
     let mut tail: Vec<&str> = Vec::new();
@@ -168,14 +168,18 @@ mod tests {
 
     #[test]
     fn numbers_have_thousands_separators() {
-        assert_eq!([0, 999, 1000, -13_430, 1_234_567].map(number), ["0", "999", "1,000", "-13,430", "1,234,567"]);
-        assert_eq!(number(i64::MIN), "-9,223,372,036,854,775,808");
+        assert_eq!(
+            [0, 999, 1000, -13_430, 1_234_567].map(grouped_number),
+            ["0", "999", "1,000", "-13,430", "1,234,567"]
+        );
+        assert_eq!(grouped_number(i64::MIN), "-9,223,372,036,854,775,808");
     }
 
     #[test]
     fn views_have_at_most_one_decimal_and_a_fraction_is_not_0() {
-        let shown =
-            |literal: &str| views(Count::from_literal(literal).and_then(|count| count.signed()).expect("a number"));
+        let shown = |literal: &str| {
+            format_views(Count::from_literal(literal).and_then(|count| count.signed()).expect("a number"))
+        };
         let literals = ["13430", "12.0", "12.5", "12.04", "12.96", "1234.56", "0.04", "0", "-0.5", "-0.01", "-1234.5"];
         let texts = ["13,430", "12", "12.5", "12", "13", "1,234.6", "<0.1", "0", "-0.5", "-<0.1", "-1,234.5"];
         assert_eq!(literals.map(shown), texts);
@@ -196,13 +200,13 @@ mod tests {
 
     #[test]
     fn time_until_a_reset_is_rounded_up() {
-        assert_eq!(until(TimeDelta::seconds(7_200)), "120m");
-        assert_eq!(until(TimeDelta::seconds(7_201)), "3h");
-        assert_eq!(until(TimeDelta::seconds(61)), "2m");
-        assert_eq!(until(TimeDelta::seconds(60)), "1m");
-        assert_eq!(until(TimeDelta::seconds(59)), "59s");
+        assert_eq!(wait_text(TimeDelta::seconds(7_200)), "120m");
+        assert_eq!(wait_text(TimeDelta::seconds(7_201)), "3h");
+        assert_eq!(wait_text(TimeDelta::seconds(61)), "2m");
+        assert_eq!(wait_text(TimeDelta::seconds(60)), "1m");
+        assert_eq!(wait_text(TimeDelta::seconds(59)), "59s");
         assert_eq!(until_changes(at(121), at(0)), at(1));
-        assert_eq!(until(at(121) - at(1)), "2m");
+        assert_eq!(wait_text(at(121) - at(1)), "2m");
     }
 
     #[test]
@@ -223,7 +227,7 @@ mod tests {
 
         #[test]
         fn ascii_is_measured_and_truncated_like_other_text(text in "[ -~]{0,40}", width in 0_usize..30) {
-            prop_assert_eq!(cells(&text), text.width());
+            prop_assert_eq!(display_width(&text), text.width());
             let shown = fit(&text, width);
             prop_assert_eq!(shown.width(), text.width().min(width));
             prop_assert_eq!(shown.ends_with('…'), text.len() > width && width > 0);

@@ -65,7 +65,7 @@ pub fn is_usable(size: (u16, u16)) -> bool {
 }
 
 /// The layout at this size (columns, rows).
-pub fn layout(size: (u16, u16), panes: Panes) -> Geometry {
+pub fn compute_layout(size: (u16, u16), panes: Panes) -> Geometry {
     let (width, height) = size;
     let header = Rect::new(0, 0, width, height.min(1));
     let footer = Rect::new(0, height.saturating_sub(1), width, height.min(1));
@@ -103,7 +103,7 @@ fn inside(area: Rect) -> Rect {
 }
 
 /// The area inside the borders of a box, below `head` rows.
-fn area_below(area: Rect, head: u16) -> Rect {
+fn inner_area_below(area: Rect, head: u16) -> Rect {
     let inside = inside(area);
     let head = head.min(inside.height);
     Rect { y: inside.y + head, height: inside.height - head, ..inside }
@@ -116,7 +116,7 @@ fn text_over(area: Rect, lines: u16) -> Rect {
     Rect { x: inner.x + 1, width, height, ..inner }
 }
 
-fn rows(area: Rect) -> usize {
+fn row_capacity(area: Rect) -> usize {
     usize::from(area.height)
 }
 
@@ -167,7 +167,7 @@ impl Geometry {
     }
 
     pub fn list_rows(&self) -> usize {
-        rows(self.list_lines())
+        row_capacity(self.list_lines())
     }
 
     /// The columns of text in the details: inside the borders and a margin of one column.
@@ -181,12 +181,12 @@ impl Geometry {
     }
 
     pub fn views_rows(&self) -> usize {
-        rows(self.views_lines())
+        row_capacity(self.views_lines())
     }
 
     /// The lines of the log, below its column headings.
     pub fn log_lines(&self) -> Rect {
-        area_below(self.body, 1)
+        inner_area_below(self.body, 1)
     }
 
     /// The prompt editor, borders included.
@@ -236,13 +236,13 @@ impl Geometry {
 
     /// The list of the picker, between the search input and the preview.
     pub fn picker_lines(&self) -> Rect {
-        let lines = area_below(self.full_dialog(), 1);
+        let lines = inner_area_below(self.full_dialog(), 1);
         Rect { height: (lines.height.saturating_sub(1) / 2).max(1).min(lines.height), ..lines }
     }
 
     /// At least one.
     pub fn picker_rows(&self) -> usize {
-        rows(self.picker_lines()).max(1)
+        row_capacity(self.picker_lines()).max(1)
     }
 
     /// The command palette, borders included.
@@ -252,32 +252,32 @@ impl Geometry {
 
     /// The list of the command palette, below the search input.
     pub fn palette_lines(&self) -> Rect {
-        area_below(self.palette(), 1)
+        inner_area_below(self.palette(), 1)
     }
 
     pub fn palette_rows(&self) -> usize {
-        rows(self.palette_lines())
+        row_capacity(self.palette_lines())
     }
 
     /// The prompts to review of several jobs: below the cost and a gap, above a line for errors.
     pub fn batch_lines(&self) -> Rect {
-        let lines = area_below(self.full_dialog(), 2);
+        let lines = inner_area_below(self.full_dialog(), 2);
         Rect { height: lines.height.saturating_sub(1), ..lines }
     }
 
     /// At least one.
     pub fn batch_rows(&self) -> usize {
-        rows(self.batch_lines()).max(1)
+        row_capacity(self.batch_lines()).max(1)
     }
 
     /// The list of cached page views, below its column headings.
     pub fn cached_lines(&self) -> Rect {
-        area_below(self.full_dialog(), 1)
+        inner_area_below(self.full_dialog(), 1)
     }
 
     /// At least one.
     pub fn cached_rows(&self) -> usize {
-        rows(self.cached_lines()).max(1)
+        row_capacity(self.cached_lines()).max(1)
     }
 
     /// The lines of a dialog of full height.
@@ -343,7 +343,7 @@ impl Geometry {
 
     /// The rows of each half, below its heading.
     pub fn movers_rows(&self) -> (usize, usize) {
-        let [upper, lower] = self.movers_halves().map(|half| rows(half).saturating_sub(1));
+        let [upper, lower] = self.movers_halves().map(|half| row_capacity(half).saturating_sub(1));
         (upper, lower)
     }
 
@@ -378,7 +378,7 @@ mod tests {
     #[test]
     fn every_part_is_inside_the_screen_at_any_size() {
         for (width, height) in sizes() {
-            let g = layout((width, height), Panes::default());
+            let g = compute_layout((width, height), Panes::default());
             let screen = Rect::new(0, 0, width, height);
             let boxes =
                 [g.editor(), g.help(), g.full_dialog(), g.small_dialog(7), g.palette(), g.movers(), g.divider()];
@@ -392,11 +392,11 @@ mod tests {
 
     #[test]
     fn the_details_are_where_there_is_space_for_them() {
-        let at = |size| layout(size, Panes::default()).arrangement;
+        let at = |size| compute_layout(size, Panes::default()).arrangement;
         assert_eq!([at((120, 12)), at((300, 100))], [JobsArrangement::Right; 2]);
         assert_eq!([at((90, 50)), at((40, 36)), at((119, 100))], [JobsArrangement::Below; 3]);
         assert_eq!([at((80, 24)), at((40, 12)), at((119, 35))], [JobsArrangement::Alone; 3]);
-        let hidden = layout((300, 100), Panes { hidden: true, ..Panes::default() });
+        let hidden = compute_layout((300, 100), Panes { hidden: true, ..Panes::default() });
         assert_eq!((hidden.list, hidden.detail, hidden.divider()), (hidden.body, hidden.body, Rect::default()));
     }
 
@@ -404,7 +404,7 @@ mod tests {
     fn the_divider_leaves_both_panes_their_minimum_size() {
         for size in sizes().filter(|size| is_usable(*size)) {
             for chosen in [None, Some(0), Some(39), Some(77), Some(u16::MAX)] {
-                let g = layout(size, Panes { hidden: false, columns: chosen, rows: chosen });
+                let g = compute_layout(size, Panes { hidden: false, columns: chosen, rows: chosen });
                 let (list, detail) = (g.list, g.detail);
                 match g.arrangement {
                     JobsArrangement::Right => {
@@ -421,7 +421,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(layout((160, 40), Panes { columns: Some(77), ..Panes::default() }).list.width, 77);
-        assert_eq!(layout((90, 50), Panes { rows: Some(15), ..Panes::default() }).list.height, 15);
+        assert_eq!(compute_layout((160, 40), Panes { columns: Some(77), ..Panes::default() }).list.width, 77);
+        assert_eq!(compute_layout((90, 50), Panes { rows: Some(15), ..Panes::default() }).list.height, 15);
     }
 }

@@ -1,6 +1,6 @@
 //! The texts of the first line and their positions. Drawing and the mouse both use it, so that they agree.
 
-use super::format::{count, fit, until};
+use super::format::{fit, format_count, wait_text};
 use super::keymap::{Action, Context};
 use super::{App, Screen};
 use crate::model::Time;
@@ -58,7 +58,7 @@ impl App {
         let ledgers = self.limit_texts(now);
         let (name, mut ledger) = name_and_ledger(name, &ledgers, left(&connection));
         let active = self.jobs.working_count();
-        let active = (active > 0).then(|| format!("{} active", count(active)));
+        let active = (active > 0).then(|| format!("{} active", format_count(active)));
         let cells = |text: &Option<String>| text.as_ref().map_or(0, |text| text.width() + GAP);
         let space = left(&connection).saturating_sub(cells(&name));
         // The active jobs are more important than “on this computer”.
@@ -79,7 +79,7 @@ impl App {
     fn tab_names(&self) -> [(String, Screen); 3] {
         let jobs = match self.jobs.len() {
             0 => "Jobs".to_owned(),
-            n => format!("Jobs {}", count(n)),
+            n => format!("Jobs {}", format_count(n)),
         };
         let key = |action| self.config.keymap.key(&[Context::Everywhere], action);
         let tab = |action, name: &str| key(action).map_or_else(|| name.to_owned(), |key| format!("{key} {name}"));
@@ -152,7 +152,7 @@ impl App {
             ];
         }
         let share = format!("{}/{}", budget.used, budget.limit);
-        let (resets, sign) = match budget.resets_at.filter(|at| *at > now).map(|at| until(at - now)) {
+        let (resets, sign) = match budget.resets_at.filter(|at| *at > now).map(|at| wait_text(at - now)) {
             Some(left) => (format!(", resets in {left}"), format!(" ↺ {left}")),
             None => (" this hour".to_owned(), String::new()),
         };

@@ -95,7 +95,7 @@ impl App {
     pub fn help_key_columns(&self, help: &Help, columns: usize) -> usize {
         let most = key_columns(columns);
         let rows = self.config.keymap.rows(&help.contexts).filter(|row| self.is_offered(row.action));
-        let widest = rows.map(|row| keys(self.config.keymap.keys(row), most).width()).max().unwrap_or(0);
+        let widest = rows.map(|row| fitting_keys(self.config.keymap.keys(row), most).width()).max().unwrap_or(0);
         let custom = self.commands_in(&help.contexts).map(|custom| custom.key.to_string().width()).max().unwrap_or(0);
         widest.max(custom).min(most)
     }
@@ -120,22 +120,22 @@ impl App {
                 // While text is typed, plain letters don't trigger the bindings of the other contexts.
                 let works = |chord: &&Chord| !typing || contexts.first() == Some(&row.context) || !chord.types_text();
                 let chords: Vec<Chord> = self.config.keymap.keys(row).iter().filter(works).copied().collect();
-                (!chords.is_empty()).then(|| (keys(&chords, key_columns), row.help.to_owned()))
+                (!chords.is_empty()).then(|| (fitting_keys(&chords, key_columns), row.help.to_owned()))
             });
-            section(&mut lines, &group.name().to_uppercase(), texts, text_columns);
+            push_section(&mut lines, &group.name().to_uppercase(), texts, text_columns);
         }
         if typing {
             return lines;
         }
         let custom = self.commands_in(contexts).map(|custom| (custom.key.to_string(), custom.name.to_string()));
         let custom = custom.filter(|(key, name)| matches(&format!("{key} {name}")));
-        section(&mut lines, "CUSTOM COMMANDS", custom, text_columns);
+        push_section(&mut lines, "CUSTOM COMMANDS", custom, text_columns);
         if contexts.iter().any(|context| matches!(context, Context::Jobs | Context::Detail | Context::AllJobs)) {
             let symbols = job_symbols().filter(|(symbol, text)| matches(&format!("{symbol} {text} symbol")));
-            section(&mut lines, "SYMBOLS IN THE JOBS LIST", symbols, text_columns);
+            push_section(&mut lines, "SYMBOLS IN THE JOBS LIST", symbols, text_columns);
         }
         let topics = TOPICS.chunks(TOPICS_PER_LINE).map(topic_names).filter(|names| matches(&format!("guide {names}")));
-        section(&mut lines, "GUIDE: docdeck help TOPIC", topics.map(|names| (String::new(), names)), text_columns);
+        push_section(&mut lines, "GUIDE: docdeck help TOPIC", topics.map(|names| (String::new(), names)), text_columns);
         lines
     }
 
@@ -185,7 +185,7 @@ fn topic_names(topics: &[Topic]) -> String {
     topics.iter().map(|topic| topic.name).collect::<Vec<_>>().join(", ")
 }
 
-fn section(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (String, String)>, width: usize) {
+fn push_section(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (String, String)>, width: usize) {
     let mut rows = rows.peekable();
     if rows.peek().is_none() {
         return;
@@ -202,7 +202,7 @@ fn section(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item = (St
 }
 
 /// As many keys as fit, at least the first one.
-fn keys(chords: &[Chord], columns: usize) -> String {
+fn fitting_keys(chords: &[Chord], columns: usize) -> String {
     let mut out = String::new();
     for chord in chords.iter().map(ToString::to_string) {
         if out.is_empty() {
@@ -342,7 +342,7 @@ mod tests {
     fn keys_are_never_truncated() {
         let delete = BINDINGS.iter().find(|row| row.action == Action::Edit(Edit::DeleteWordBack)).expect("it has keys");
         let all: Vec<String> = delete.keys.iter().map(ToString::to_string).collect();
-        assert_eq!(keys(delete.keys, 24), all[..2].join("  "));
-        assert_eq!(keys(delete.keys, 10), all[0]);
+        assert_eq!(fitting_keys(delete.keys, 24), all[..2].join("  "));
+        assert_eq!(fitting_keys(delete.keys, 10), all[0]);
     }
 }

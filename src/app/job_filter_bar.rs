@@ -11,7 +11,7 @@ use super::welcome::NOT_IN_DEMO;
 use super::{App, Effect, SavedFilter, Screen, Severity, StoreState};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::job_state::search_words;
+use crate::model::job_state::filter_words;
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 
@@ -42,7 +42,7 @@ impl App {
         let list = self.listed();
         let unknown = list.filter().unknown_status(list.other_statuses()).filter(|_| is_list)?;
         let others = list.other_statuses().map(str::to_owned);
-        let valid: Vec<String> = search_words().map(|(word, _)| word).chain(others).collect();
+        let valid: Vec<String> = filter_words().map(|(word, _)| word).chain(others).collect();
         Some(format!("No job status starts with “{unknown}”. Valid: {}.", valid.join(", ")))
     }
 

@@ -10,7 +10,7 @@ mod viewport;
 
 use super::filter::{FilterState, Match};
 use super::marks::MarkedJobs;
-use super::order::{JobOrder, JobSorting, ListItem, SECTIONS, SortKey, section};
+use super::order::{JobOrder, JobSorting, ListItem, SECTIONS, SortKey, section_index};
 use crate::model::job::Status;
 use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
@@ -122,7 +122,7 @@ impl JobList {
 
     fn count(&mut self, index: usize, by: isize) {
         let Some(group) = self.rows.get(index).map(|row| self.shown_group(row)) else { return };
-        if let Some(count) = self.counts.get_mut(section(group)) {
+        if let Some(count) = self.counts.get_mut(section_index(group)) {
             *count = count.saturating_add_signed(by);
         }
         if self.rows.get(index).is_some_and(Job::counts_as_working) {
@@ -176,7 +176,7 @@ impl JobList {
 
     /// How many jobs are in a group, regardless of the filter.
     pub fn count_of(&self, group: JobGroup) -> usize {
-        self.counts.get(section(group)).copied().unwrap_or(0)
+        self.counts.get(section_index(group)).copied().unwrap_or(0)
     }
 
     /// The number of tracked jobs.

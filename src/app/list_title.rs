@@ -2,7 +2,7 @@
 //! don't fit are left out, the least important first. Drawing and mouse clicks both use it, so that they agree on where
 //! the tabs are.
 
-use super::format::{count, fit, fit_from_end};
+use super::format::{fit, fit_from_end, format_count};
 use super::jobs::JobList;
 use super::order::{JobSorting, Sort};
 use super::text_input::TextInput;
@@ -37,7 +37,7 @@ const BETWEEN: &str = " · ";
 /// Below this width the list of all profiles' jobs has a shorter name.
 const NARROW: usize = 50;
 
-fn cells(part: &[(String, TitlePiece)]) -> usize {
+fn pieces_width(part: &[(String, TitlePiece)]) -> usize {
     part.iter().map(|(text, _)| text.width()).sum()
 }
 
@@ -67,9 +67,9 @@ impl App {
         filter: &dyn Fn(usize) -> Option<TitlePart>,
         width: usize,
     ) -> TitlePart {
-        let mut space = width.saturating_sub(cells(&title) + 1);
+        let mut space = width.saturating_sub(pieces_width(&title) + 1);
         let mut push = |part: TitlePart, space: &mut usize| {
-            let needed = cells(&part) + BETWEEN.width();
+            let needed = pieces_width(&part) + BETWEEN.width();
             let fits = needed <= *space;
             if fits {
                 *space -= needed;
@@ -79,10 +79,11 @@ impl App {
             fits
         };
         let marked = list.marked();
-        let marked = (marked > 0).then(|| vec![(format!("{} marked", count(marked)), TitlePiece::Marked)]);
+        let marked = (marked > 0).then(|| vec![(format!("{} marked", format_count(marked)), TitlePiece::Marked)]);
         let sorting = sorting(list.sorting()).map(|text| vec![(text, TitlePiece::Sorting)]);
         // The filter is cut before it is left out: the user has to see what narrows the list.
-        let others = [&marked, &sorting].into_iter().flatten().map(|part| cells(part) + BETWEEN.width()).sum::<usize>();
+        let others =
+            [&marked, &sorting].into_iter().flatten().map(|part| pieces_width(part) + BETWEEN.width()).sum::<usize>();
         let filter = filter(space.saturating_sub(others + BETWEEN.width()));
         for part in [filter, marked, sorting].into_iter().flatten() {
             push(part, &mut space);
@@ -97,7 +98,7 @@ impl App {
             let n = if group == JobGroup::Working { list.working_count() } else { list.count_of(group) };
             // The headings below count only what passes the filter.
             let all = if list.filter().is_empty() { "" } else { " in all" };
-            let part = vec![(format!("{} {}{all}", group.name(), count(n)), TitlePiece::Group(group))];
+            let part = vec![(format!("{} {}{all}", group.name(), format_count(n)), TitlePiece::Group(group))];
             // If a more important part doesn't fit, a less important one is not shown in its place.
             if n > 0 && !push(part, &mut space) {
                 break;
@@ -159,9 +160,9 @@ impl App {
 fn count_text(list: &JobList, words: &str) -> String {
     let (shown, all) = (list.matching_count(), list.len());
     if list.filter().is_empty() {
-        format!(": {}{words}", count(all))
+        format!(": {}{words}", format_count(all))
     } else {
-        format!(": {} of {}", count(shown), count(all))
+        format!(": {} of {}", format_count(shown), format_count(all))
     }
 }
 

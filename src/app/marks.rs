@@ -1,7 +1,7 @@
 //! Marks: the jobs that a bulk action applies to. Marks of jobs that are not listed don't count.
 
 use super::jobs::JobList;
-use super::order::{SECTIONS, section};
+use super::order::{SECTIONS, section_index};
 use crate::model::row::{Job, JobGroup, JobKey};
 use std::collections::HashSet;
 
@@ -114,7 +114,7 @@ impl JobList {
         self.position(key)?;
         let group = self.get(key).map(|row| self.shown_group(row))?;
         let dismissed = group == JobGroup::Dismissed;
-        Some(if self.order.flat && !dismissed { 0 } else { section(group) })
+        Some(if self.order.flat && !dismissed { 0 } else { section_index(group) })
     }
 }
 

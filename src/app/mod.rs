@@ -79,7 +79,7 @@ use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
 use dialog::Dialog;
-use geometry::{Geometry, layout};
+use geometry::{Geometry, compute_layout};
 use keymap::{Action, Binding, Chord, Context};
 use std::collections::{HashMap, HashSet};
 
@@ -243,7 +243,7 @@ impl App {
 
     /// The layout of the screen at the current size.
     pub fn geometry(&self) -> Geometry {
-        layout(self.size, self.panes)
+        compute_layout(self.size, self.panes)
     }
 
     /// Whether anything on screen changed since the last call. The frame scheduler calls it once per frame.

@@ -59,14 +59,14 @@ pub(super) type SortKey = (usize, u8, i64, i64);
 pub(super) const SECTIONS: usize = JobGroup::ALL.len();
 const DISMISSED: usize = SECTIONS - 1;
 
-pub(super) fn section(group: JobGroup) -> usize {
+pub(super) fn section_index(group: JobGroup) -> usize {
     JobGroup::ALL.iter().position(|&other| other == group).unwrap_or(DISMISSED)
 }
 
 impl JobSorting {
     /// The key of a row that is shown in this group.
     pub(super) fn key(self, row: &Job, group: JobGroup) -> SortKey {
-        let section = section(group);
+        let section = section_index(group);
         let time = match self.by {
             Sort::Change => row.changed_at,
             Sort::Need | Sort::Age | Sort::Status => row.age_from(),

@@ -111,7 +111,7 @@ impl CommandPalette {
 }
 
 /// The words besides its help text that find an action, for example `new-job` and `new job`.
-fn search_words(action: Action) -> String {
+fn action_search_text(action: Action) -> String {
     format!("{} {} {}", action.config_name(), action.config_name().replace('-', " "), action.synonyms())
 }
 
@@ -138,7 +138,7 @@ impl App {
                 entries.push(PaletteEntry {
                     choice: PaletteChoice::Binding(row),
                     text: CleanText::line(row.help),
-                    search_words: search_words(row.action),
+                    search_words: action_search_text(row.action),
                     keys: keys.join("  "),
                     category: row.context.short_name(),
                 });

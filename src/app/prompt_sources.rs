@@ -4,7 +4,7 @@ use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::editor::{DraftState, Editor, join_drafts};
 use super::keymap::{Action, Context};
 use super::picker::{Picker, PickerEntry, PickerKind};
-use super::templates::{TemplateValues, fill};
+use super::templates::{TemplateValues, fill_template};
 use super::views::page_job::{about_title, load_other_draft, short_list, template_order};
 use super::{App, Effect, Screen, Severity, StoreState, Template, format};
 use crate::model::Time;
@@ -138,7 +138,7 @@ impl App {
         if pages > 0 {
             templates.sort_by_key(|template| template_order(&template.text, pages));
         }
-        let entry = |template: Template| PickerEntry::new(fill(&template.text, &values), template.name, None);
+        let entry = |template: Template| PickerEntry::new(fill_template(&template.text, &values), template.name, None);
         if let Some(picker) = self.find_picker(PickerKind::Templates) {
             picker.set_entries(Ok(templates.into_iter().map(entry).collect()));
         }

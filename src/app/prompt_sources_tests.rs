@@ -186,7 +186,7 @@ fn a_failed_external_editor_keeps_the_text_and_reports_why() {
     fixture.type_text("n");
     fixture.paste("old");
     fixture.press_ctrl('g');
-    fixture.send(Msg::EditedExternally(Err(Failure::new(FailureKind::Local, "vi: not installed here."))));
+    fixture.send(Msg::EditedExternally(Err(Failure::local("vi: not installed here."))));
     let editor = fixture.app.dialogs.iter().find_map(Dialog::as_editor).expect("an editor");
     assert!(editor.message.as_ref().is_some_and(|text| text.as_str().starts_with("vi: not installed")));
     assert!(!editor.is_in_external_editor);
@@ -242,7 +242,7 @@ fn the_text_of_a_batch_survives_closing_and_a_wrong_file() {
     fixture.key(KeyCode::Enter);
     assert_eq!(fixture.effects, [Effect::ReadPrompts("p.csv".to_owned())]);
     fixture.send(Msg::PromptsRead { file: "other".to_owned(), result: Ok(vec!["late".to_owned()]) });
-    fixture.send(Msg::PromptsRead { file: "p.csv".to_owned(), result: Err(Failure::new(FailureKind::Local, "No.")) });
+    fixture.send(Msg::PromptsRead { file: "p.csv".to_owned(), result: Err(Failure::local("No.")) });
     fixture.key(KeyCode::Esc);
     fixture.type_text("b");
     fixture.press_ctrl('s');

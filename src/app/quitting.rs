@@ -2,7 +2,7 @@
 //! send them.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
-use super::format::{count, fit};
+use super::format::{fit, format_count};
 use super::{App, Effect};
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::Job;
@@ -45,11 +45,11 @@ fn question_text(queued: &[&Job]) -> String {
     let named = queued.iter().take(MAX_NAMED);
     let mut titles: Vec<String> = named.map(|row| fit(row.title.as_str(), TITLE_CELLS)).collect();
     if queued.len() > MAX_NAMED {
-        titles.push(format!("and {} more", count(queued.len() - MAX_NAMED)));
+        titles.push(format!("and {} more", format_count(queued.len() - MAX_NAMED)));
     }
     let subject = match queued.len() {
         1 => "1 job has a queued prompt, which is".to_owned(),
-        n => format!("{} jobs have queued prompts, which are", count(n)),
+        n => format!("{} jobs have queued prompts, which are", format_count(n)),
     };
     format!("{subject} sent only while docdeck is running: {}.", titles.join(", "))
 }

@@ -125,7 +125,7 @@ mod tests {
     use crate::app::jobs::tests::at;
     use crate::app::{AppConfig, InitialData, Msg};
     use crate::model::endpoint::Scope;
-    use crate::model::failure::{Failure, FailureKind};
+    use crate::model::failure::Failure;
     use chrono::FixedOffset;
     use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -141,7 +141,7 @@ mod tests {
     }
 
     fn locked() -> Msg {
-        Msg::Loaded(Err(Failure::new(FailureKind::Local, "Another docdeck kept the store locked.")))
+        Msg::Loaded(Err(Failure::local("Another docdeck kept the store locked.")))
     }
 
     fn notice(app: &App) -> &str {

@@ -48,7 +48,7 @@ impl TemplateValues {
 }
 
 /// Fills in all blanks whose value is known; the others stay. Blanks in values are not filled in.
-pub fn fill(text: &str, values: &TemplateValues) -> String {
+pub fn fill_template(text: &str, values: &TemplateValues) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, blank, after)) = split_at_blank(rest) {
@@ -98,29 +98,29 @@ mod tests {
     #[test]
     fn known_blanks_are_filled_in_and_the_others_stay() {
         let text = "Fix {{path}} ({{human}} people, {{ai}} AI): {{problem}} on {{path}}";
-        assert_eq!(fill(text, &values()), "Fix /a (9,120 people, {{ai}} AI): {{problem}} on /a");
+        assert_eq!(fill_template(text, &values()), "Fix /a (9,120 people, {{ai}} AI): {{problem}} on /a");
     }
 
     #[test]
     fn text_that_only_resembles_a_blank_is_not_changed() {
         for text in ["{{}}", "{{ path }}", "{{Path}}", "{path}", "{{path}", "{{{", "a {{ {{b c}} }}", "日{{語}}"] {
-            assert_eq!(fill(text, &values()), text);
+            assert_eq!(fill_template(text, &values()), text);
             assert_eq!(blank(text), None, "{text}");
         }
-        assert_eq!(fill("{{{path}}}", &values()), "{/a}");
+        assert_eq!(fill_template("{{{path}}}", &values()), "{/a}");
     }
 
     #[test]
     fn a_blank_in_a_value_is_not_filled_in() {
         let values =
             TemplateValues { path: Some("{{job}}".to_owned()), job: Some("x".to_owned()), ..TemplateValues::default() };
-        assert_eq!(fill("{{path}} {{job}}", &values), "{{job}} x");
+        assert_eq!(fill_template("{{path}} {{job}}", &values), "{{job}} x");
     }
 
     proptest! {
         #[test]
         fn without_values_the_text_is_unchanged(text in "[{}a-z日 ]{0,60}") {
-            prop_assert_eq!(fill(&text, &TemplateValues::default()), text);
+            prop_assert_eq!(fill_template(&text, &TemplateValues::default()), text);
         }
     }
 }

@@ -89,10 +89,10 @@ impl App {
 
 impl Tracking {
     fn summary(&self) -> String {
-        let mut text = format!("{} tracked", format::count(self.tracked));
+        let mut text = format!("{} tracked", format::format_count(self.tracked));
         for (what, ids) in [("not found", &self.unknown), ("failed", &self.failed)] {
             if !ids.is_empty() {
-                text.push_str(&format!("; {what}: {}", names(ids)));
+                text.push_str(&format!("; {what}: {}", join_ids(ids)));
             }
         }
         match &self.reason {
@@ -102,7 +102,7 @@ impl Tracking {
     }
 }
 
-fn names(ids: &[CleanText]) -> String {
+fn join_ids(ids: &[CleanText]) -> String {
     let named: Vec<&str> = ids.iter().take(MAX_NAMED).map(CleanText::as_str).collect();
     match ids.len() - named.len() {
         0 => named.join(", "),

@@ -25,7 +25,7 @@ fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<Str
     }
     let mut line = String::new();
     let mut cells = 0;
-    for word in words(paragraph, width) {
+    for word in split_words(paragraph, width) {
         if lines.len() >= max {
             return;
         }
@@ -51,12 +51,12 @@ fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<Str
 
 /// Splits a paragraph into pieces that are not broken. Punctuation stays with the word that it touches, unless that
 /// would not fit a line. A line may end after any wide character, because such scripts have no spaces.
-fn words(paragraph: &str, width: usize) -> Vec<&str> {
+fn split_words(paragraph: &str, width: usize) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
     let mut before = "";
     for (at, part) in paragraph.split_word_bound_indices() {
-        let is_joined = !is_blank(before) && !is_blank(part) && !is_wide(before) && !is_wide(part);
+        let is_joined = !is_whitespace(before) && !is_whitespace(part) && !is_wide(before) && !is_wide(part);
         let fits = paragraph.get(start..at + part.len()).is_some_and(|word| word.width() <= width);
         if !(is_joined && fits) {
             words.extend(paragraph.get(start..at).filter(|word| !word.is_empty()));
@@ -68,7 +68,7 @@ fn words(paragraph: &str, width: usize) -> Vec<&str> {
     words
 }
 
-fn is_blank(part: &str) -> bool {
+fn is_whitespace(part: &str) -> bool {
     part.trim().is_empty()
 }
 

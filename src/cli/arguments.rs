@@ -67,7 +67,7 @@ pub(super) enum Command {
     /// run the simulated service alone, on 127.0.0.1 (prints lines to paste into a shell)
     Sim {
         /// listen on this port; 0 picks a free one
-        #[arg(long, value_name = "P", default_value_t = 0, value_parser = number(0..=u16::MAX, "a whole number from 0 to 65535"))]
+        #[arg(long, value_name = "P", default_value_t = 0, value_parser = number_parser(0..=u16::MAX, "a whole number from 0 to 65535"))]
         port: u16,
         #[command(flatten)]
         world: SimArguments,
@@ -239,16 +239,16 @@ impl From<Options> for Flags {
 #[derive(Debug, Args)]
 pub(super) struct SimArguments {
     /// start with this many jobs
-    #[arg(long, value_name = "N", default_value_t = SimOptions::default().jobs, value_parser = number(0..=u32::MAX, "a whole number, like 40"))]
+    #[arg(long, value_name = "N", default_value_t = SimOptions::default().jobs, value_parser = number_parser(0..=u32::MAX, "a whole number, like 40"))]
     jobs: u32,
     /// simulate a site with this many pages
-    #[arg(long, value_name = "N", default_value_t = SimOptions::default().pages, value_parser = number(0..=u32::MAX, "a whole number, like 40"))]
+    #[arg(long, value_name = "N", default_value_t = SimOptions::default().pages, value_parser = number_parser(0..=u32::MAX, "a whole number, like 40"))]
     pages: u32,
     /// run jobs this many times faster than in reality
     #[arg(long, value_name = "X", default_value_t = SimOptions::default().speed, value_parser = parse_speed)]
     speed: f64,
     /// generate data from this seed; the same seed gives the same data
-    #[arg(long, value_name = "N", default_value_t = SimOptions::default().seed, value_parser = number(0..=u64::MAX, "a whole number, like 7"))]
+    #[arg(long, value_name = "N", default_value_t = SimOptions::default().seed, value_parser = number_parser(0..=u64::MAX, "a whole number, like 7"))]
     seed: u64,
     /// simulate a fault; can be repeated
     ///
@@ -277,11 +277,11 @@ fn not_blank(text: &str) -> Result<String, String> {
 
 /// Parses the seconds of `--timeout`.
 pub(super) fn parse_seconds(text: &str) -> Result<u32, String> {
-    number(0..=u32::MAX, "a whole number of seconds, like 600")(text)
+    number_parser(0..=u32::MAX, "a whole number of seconds, like 600")(text)
 }
 
 /// A parser for a number in this range; `wanted` describes the range for the error.
-pub(super) fn number<T>(
+pub(super) fn number_parser<T>(
     allowed: RangeInclusive<T>,
     wanted: &'static str,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static

@@ -1,17 +1,17 @@
 //! `docdeck new --batch`: creates a job from each prompt of a file. All prompts are saved before the first is sent, and
 //! the ledger paces them. Prompts that fail or are interrupted are reported and stay in the database.
 
-use super::batch_plan::{BatchPlan, all_sent_message, is_waiting, plan, read, waiting};
+use super::batch_plan::{BatchPlan, all_sent_message, is_waiting, plan, read_prompts, waiting_jobs};
 use super::cost::Cost;
 use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::id;
-use super::jobs::as_json;
+use super::jobs::jobs_json;
 use super::new::Options;
 use super::out::Out;
 use super::session::{Session, StoreSession, WaitEnd};
 use super::wait::wait_command;
-use super::waiting::{JobWait, Timer, connection_problem, log_progress, when};
+use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress};
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
@@ -41,7 +41,7 @@ pub(super) async fn run(
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    let prompts = read(file)?;
+    let prompts = read_prompts(file)?;
     if options.dry_run || options.queue {
         let session = StoreSession::open_for(flags, environment, options.queue, out)?;
         let result = without_sending(&session, prompts, options, out).await;
@@ -49,7 +49,7 @@ pub(super) async fn run(
         return result.map(|()| Code::Done);
     }
     let timer = options.wait_timeout.start();
-    let work = async |session: &mut Session, out: &mut Out| send(session, prompts, options, timer, out).await;
+    let work = async |session: &mut Session, out: &mut Out| send_batch(session, prompts, options, timer, out).await;
     Session::with(flags, environment, LeaseRoles::All, out, work).await
 }
 
@@ -62,7 +62,7 @@ async fn without_sending(
     let (store, scope) = (&session.store, &session.scope);
     let count = prompts.len();
     let BatchPlan { fresh, known } = plan(store, scope, prompts, options).await?;
-    let waiting = waiting(&known);
+    let waiting = waiting_jobs(&known);
     if options.dry_run {
         let cost = Cost::of(store, scope, fresh.len(), &waiting).await?;
         let sent = (count - fresh.len()).saturating_sub(waiting.len());
@@ -104,7 +104,7 @@ async fn without_sending(
     out.note(&cost.sentence());
     let rows = store.add_batch(scope, &fresh, Utc::now()).await?;
     if options.json {
-        out.json(&json!({ "jobs": as_json(store, &rows).await? }));
+        out.json(&json!({ "jobs": jobs_json(store, &rows).await? }));
     }
     out.note(&format!(
         "{} queued. They are sent only while a dashboard is running on this computer: start `docdeck`.",
@@ -113,7 +113,7 @@ async fn without_sending(
     Ok(())
 }
 
-async fn send(
+async fn send_batch(
     session: &mut Session,
     prompts: Vec<String>,
     options: &Options,
@@ -122,18 +122,18 @@ async fn send(
 ) -> Result<Code, CliError> {
     let count = prompts.len();
     let BatchPlan { fresh, known } = plan(&session.store, &session.scope, prompts, options).await?;
-    if fresh.is_empty() && waiting(&known).is_empty() {
+    if fresh.is_empty() && waiting_jobs(&known).is_empty() {
         if options.json {
             out.json(&json!({ "jobs": [] }));
         }
         out.note(&all_sent_message(count));
         return Ok(Code::Done);
     }
-    log_progress(&Cost::of(&session.store, &session.scope, fresh.len(), &waiting(&known)).await?.sentence(), out);
+    log_progress(&Cost::of(&session.store, &session.scope, fresh.len(), &waiting_jobs(&known)).await?.sentence(), out);
     if !session.engine.dispatches() {
         log_progress("another docdeck on this computer sends the queue; waiting for it", out);
     }
-    let mut rows = requeue(session, &known, out).await?;
+    let mut rows = requeue_unsent(session, &known, out).await?;
     let engine = session.engine.clone();
     if !fresh.is_empty() {
         rows.extend(session.run_uninterrupted(engine.submit_batch(&fresh)).await?);
@@ -147,7 +147,7 @@ async fn send(
 
 /// Queues the known prompts that were not sent: resumes paused ones, and sends those again that never reached the
 /// service. Leaves prompts alone that were sent or may have been.
-async fn requeue(session: &mut Session, known: &[RecentPrompt], out: &mut Out) -> Result<Vec<Job>, CliError> {
+async fn requeue_unsent(session: &mut Session, known: &[RecentPrompt], out: &mut Out) -> Result<Vec<Job>, CliError> {
     let mut rows = Vec::new();
     let engine = session.engine.clone();
     for one in known.iter().filter(|known| is_waiting(known)) {
@@ -245,7 +245,7 @@ impl BatchWait {
                 let limit = budget.wait();
                 let waits = self.rows.values().any(|row| row.undelivered == Some(DeliveryKind::Queued));
                 if let Some(wait) = limit.filter(|_| self.limit.is_none() && waits) {
-                    log_progress(&format!("hourly limit reached; sending the next {}", when(wait)), out);
+                    log_progress(&format!("hourly limit reached; sending the next {}", limit_end_text(wait)), out);
                 }
                 self.limit = limit;
             }
@@ -283,7 +283,10 @@ impl BatchWait {
 
     fn live_line(&self) -> String {
         let open = self.rows.values().filter(|row| is_open(row)).count();
-        let waits = self.limit.map(|wait| format!(" · hourly limit reached, next {}", when(wait))).unwrap_or_default();
+        let waits = self
+            .limit
+            .map(|wait| format!(" · hourly limit reached, next {}", limit_end_text(wait)))
+            .unwrap_or_default();
         format!(
             "{} of {} sent · {}{waits}",
             self.rows.len() - open,
@@ -316,7 +319,7 @@ impl BatchWait {
             (Code::Done, error)
         };
         let known =
-            if options.json { json!({ "jobs": as_json(&session.store, &waiting.rows).await? }) } else { Value::Null };
+            if options.json { json!({ "jobs": jobs_json(&session.store, &waiting.rows).await? }) } else { Value::Null };
         match error {
             Some(error) => return Err(error.with_fields(known)),
             None if options.json => out.json(&known),

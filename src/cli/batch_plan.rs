@@ -4,7 +4,7 @@ use super::error::CliError;
 use super::new::Options;
 use super::prompt_text;
 use crate::app::format::plural;
-use crate::model::batch::parse;
+use crate::model::batch::parse_prompts;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::JobKey;
@@ -30,13 +30,14 @@ pub(super) struct BatchPlan {
 ///
 /// # Errors
 /// The file can't be read or contains no prompt.
-pub(super) fn read(file: &Path) -> Result<Vec<String>, CliError> {
+pub(super) fn read_prompts(file: &Path) -> Result<Vec<String>, CliError> {
     let (name, text) = if file.as_os_str() == "-" {
-        (None, prompt_text::read(std::io::stdin().lock(), "stdin", MAX_BYTES)?)
+        (None, prompt_text::read_prompt_stream(std::io::stdin().lock(), "stdin", MAX_BYTES)?)
     } else {
         (file.to_str(), prompt_text::open_and_read(file, MAX_BYTES)?)
     };
-    parse(name, &text).map_err(|error| CliError::unusable(format!("{}: {error} Nothing was sent.", file.display())))
+    parse_prompts(name, &text)
+        .map_err(|error| CliError::unusable(format!("{}: {error} Nothing was sent.", file.display())))
 }
 
 /// Separates the prompts into new and known ones.
@@ -87,6 +88,6 @@ pub(super) fn is_waiting(known: &RecentPrompt) -> bool {
 }
 
 /// The jobs whose prompts `--rest` sends.
-pub(super) fn waiting(known: &[RecentPrompt]) -> Vec<JobKey> {
+pub(super) fn waiting_jobs(known: &[RecentPrompt]) -> Vec<JobKey> {
     known.iter().filter(|known| is_waiting(known)).map(|known| known.job).collect()
 }

@@ -1,6 +1,6 @@
 //! The changes changes_between two versions of a job, as text for a log line and as words for JSON.
 
-use super::job_line::{id, state};
+use super::job_line::{id, state_and_role};
 use crate::model::job::Status;
 use crate::model::link;
 use crate::model::prompt::DeliveryKind;
@@ -53,7 +53,7 @@ pub(super) fn describe(changes: &[JobChange], row: &Job) -> String {
     let mut words: Vec<String> = Vec::new();
     for change in changes {
         let word = match change {
-            JobChange::New => state(row).0.to_owned(),
+            JobChange::New => state_and_role(row).0.to_owned(),
             JobChange::Status => row.status.as_ref().map_or("not checked yet", Status::word).to_owned(),
             JobChange::PullRequest => match &row.pr_link {
                 Some(link) => format!("pull request {}", link::display_url(link)),

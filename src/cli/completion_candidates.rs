@@ -2,11 +2,11 @@
 //! the configuration without changing them, sends no request, and offers nothing if anything is wrong.
 
 use super::arguments::Arguments;
-use super::job_line::state;
+use super::job_line::state_and_role;
 use crate::config::environment::Environment;
 use crate::config::{self, Flags, SetupState, data_folder, resolve};
 use crate::model::guide::TOPICS;
-use crate::model::job_state::search_words;
+use crate::model::job_state::filter_words;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
 use crate::store::Store;
@@ -30,29 +30,29 @@ const MAX_TITLE: usize = 60;
 
 /// The ids of the tracked jobs.
 pub(super) fn job_ids() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| candidates(&words(std::env::args_os())).unwrap_or_default())
+    ArgValueCandidates::new(|| candidates(&utf8_words(std::env::args_os())).unwrap_or_default())
 }
 
 /// The names of the profiles in the configuration file.
 pub(super) fn profiles() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let known = profile_names(&words(std::env::args_os()), &Environment::of_process()).unwrap_or_default();
-        known.iter().filter(|name| is_plain(name)).map(CompletionCandidate::new).collect()
+        let known = profile_names(&utf8_words(std::env::args_os()), &Environment::of_process()).unwrap_or_default();
+        known.iter().filter(|name| is_shell_safe(name)).map(CompletionCandidate::new).collect()
     })
 }
 
 /// The words that `jobs --status` always accepts; jobs may have other statuses.
 pub(super) fn statuses() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| search_words().map(|(word, help)| offered(&word, help)).collect())
+    ArgValueCandidates::new(|| filter_words().map(|(word, help)| offered(&word, help)).collect())
 }
 
 /// The common values of `views --last`.
-pub(super) fn spans() -> ArgValueCandidates {
+pub(super) fn last_values() -> ArgValueCandidates {
     ArgValueCandidates::new(|| SPANS.map(|(word, help)| offered(word, help)).into())
 }
 
 /// The commands that have a manual page.
-pub(super) fn commands() -> ArgValueCandidates {
+pub(super) fn complete_commands() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let root = Arguments::command();
         let known = root
@@ -73,11 +73,11 @@ fn offered(word: &str, help: &'static str) -> CompletionCandidate {
 
 fn profile_names(words: &[String], environment: &Environment) -> Option<Vec<String>> {
     let path = config::path(&flags(words), environment).ok()?;
-    let found = config::file::read(&path).ok()??;
+    let found = config::file::read_config_file(&path).ok()??;
     Some(found.file.profiles.into_keys().collect())
 }
 
-fn words(words: impl Iterator<Item = OsString>) -> Vec<String> {
+fn utf8_words(words: impl Iterator<Item = OsString>) -> Vec<String> {
     words.filter_map(|word| word.into_string().ok()).collect()
 }
 
@@ -98,15 +98,15 @@ fn candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
 
 fn candidate(row: &Job) -> Option<CompletionCandidate> {
     let id = row.id.as_ref()?.as_str();
-    if !is_plain(id) {
+    if !is_shell_safe(id) {
         return None;
     }
-    let help = format!("{}, {}", state(row).0, CleanText::title(row.title.as_str(), MAX_TITLE));
+    let help = format!("{}, {}", state_and_role(row).0, CleanText::title(row.title.as_str(), MAX_TITLE));
     Some(CompletionCandidate::new(id).help(Some(help.into())))
 }
 
 /// Whether a shell reads the id literally. Ids come from the service and are inserted unquoted.
-fn is_plain(id: &str) -> bool {
+fn is_shell_safe(id: &str) -> bool {
     !id.starts_with(['-', '.', '~']) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._~-/@+".contains(&b))
 }
 
@@ -140,9 +140,9 @@ mod tests {
 
     #[test]
     fn an_id_with_shell_syntax_is_not_offered() {
-        assert!(is_plain("01J9ZK-a_b.c/d"));
+        assert!(is_shell_safe("01J9ZK-a_b.c/d"));
         for bad in ["$(reboot)", "a b", "a;b", "-rf", "~root", "*", "a'b", "a\"b", "a`b`", "a&b", "a|b", "a\nb", "ä"] {
-            assert!(!is_plain(bad), "{bad}");
+            assert!(!is_shell_safe(bad), "{bad}");
         }
     }
 

@@ -64,7 +64,7 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
 }
 
 /// Answers a shell that asks for completions. Returns whether one did.
-pub(super) fn answer() -> bool {
+pub(super) fn answer_shell() -> bool {
     let asked = CompleteEnv::with_factory(Arguments::command).var(VARIABLE).bin(NAME).completer(NAME);
     // After an error the shell gets no answer, because it would not show a message. Typed paths are relative to this
     // folder.

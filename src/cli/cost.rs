@@ -1,6 +1,6 @@
 //! The cost of a batch of new jobs: how many can start now, and when the others can, as far as this computer knows.
 
-use super::out::rfc3339;
+use super::out::rfc3339_seconds;
 use crate::app::batch::schedule_text;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -72,8 +72,8 @@ impl Cost {
             "known": known,
             "now": now_count,
             "later": self.jobs - now_count,
-            "laterFrom": later.map(|(first, _)| rfc3339(first)),
-            "lastNotBefore": later.map(|(_, last)| rfc3339(last)),
+            "laterFrom": later.map(|(first, _)| rfc3339_seconds(first)),
+            "lastNotBefore": later.map(|(_, last)| rfc3339_seconds(last)),
             "ahead": self.already_queued,
             "usedHere": self.budget.used,
             "limit": self.budget.limit,

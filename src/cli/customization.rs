@@ -31,7 +31,7 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
     }
     for keys in &custom.keys {
         let [of_context, of_action, of_keys] = keys.positions;
-        let wrong = |place, what: String| mistake(path, place, &what);
+        let wrong = |place, what: String| invalid_config(path, place, &what);
         let context: Context = keys.context.parse().map_err(|_| {
             let known: Vec<&str> = Context::iter().map(Context::config_name).collect();
             wrong(of_context, format!("unknown key context {}; valid: {}", keys.context, known.join(", ")))
@@ -64,7 +64,7 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
         let (name, hidden, context) =
             (row.action.config_name(), general.action.config_name(), row.context.config_name());
         let what = format!("{name} ({context}) hides {hidden} (everywhere) with the key {chord}; change one of them");
-        return Err(mistake(path, place, &what));
+        return Err(invalid_config(path, place, &what));
     }
     let Some((chord, one, other)) = keymap.conflict() else { return Ok(keymap) };
     // The key that the file changed; the later one if it changed both.
@@ -73,10 +73,14 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
     };
     let place = custom.keys.iter().rev().find(is_of).map_or((1, 1), |keys| keys.positions[2]);
     let (one, other, context) = (one.action.config_name(), other.action.config_name(), one.context.config_name());
-    Err(mistake(path, place, &format!("{one} and {other} have the same key {chord} ({context}); change one of them")))
+    Err(invalid_config(
+        path,
+        place,
+        &format!("{one} and {other} have the same key {chord} ({context}); change one of them"),
+    ))
 }
 
-fn mistake(path: &Path, place: (usize, usize), what: &str) -> ConfigError {
+fn invalid_config(path: &Path, place: (usize, usize), what: &str) -> ConfigError {
     ConfigError::invalid(path, place, what)
 }
 
@@ -86,11 +90,11 @@ const WRITE: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
 ///
 /// # Errors
 /// Names the position of an unknown key and of a key that docdeck or another command uses in the same context.
-pub fn commands(custom: &Customization, keymap: &Keymap, path: &Path) -> Result<Vec<CustomCommand>, ConfigError> {
+pub fn parse_commands(custom: &Customization, keymap: &Keymap, path: &Path) -> Result<Vec<CustomCommand>, ConfigError> {
     let mut taken: Vec<CustomCommand> = Vec::new();
     for (command, (line, column)) in &custom.commands {
         let name = CleanText::line(command.name.get_ref());
-        let wrong = |what: String| mistake(path, (*line, *column), &what);
+        let wrong = |what: String| invalid_config(path, (*line, *column), &what);
         let written = command.key.get_ref();
         let key = Chord::parse(written)
             .ok_or_else(|| wrong(format!("unknown key \"{written}\" of the command {name}; {WRITE}")))?;
@@ -126,7 +130,7 @@ mod tests {
             error.split_once("config.toml:").map_or(error.clone(), |(_, rest)| rest.to_owned())
         };
         let custom = file.customization();
-        keymap(&custom, &path).and_then(|keymap| commands(&custom, &keymap, &path)).map_err(without_folder)
+        keymap(&custom, &path).and_then(|keymap| parse_commands(&custom, &keymap, &path)).map_err(without_folder)
     }
 
     fn command(key: &str, name: &str, run: &str) -> String {

@@ -31,7 +31,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
         SetupState::Ready(settings) => *settings,
         SetupState::Missing(missing) => return welcome::run(flags, *missing, environment).await,
     };
-    open(settings, environment, None).await
+    open_dashboard(settings, environment, None).await
 }
 
 /// What the setup page passes to the dashboard: the key, and a first message.
@@ -43,7 +43,7 @@ pub(super) struct AfterSetup {
 }
 
 /// Runs the dashboard with these settings.
-pub(super) async fn open(
+pub(super) async fn open_dashboard(
     settings: Settings,
     environment: Environment,
     after: Option<AfterSetup>,
@@ -51,7 +51,7 @@ pub(super) async fn open(
     // Reports mistakes in the configuration before anything is opened.
     let colours = settings.display.theme.read_unless_default()?;
     let keymap = customization::keymap(&settings.customization, &settings.config)?;
-    let commands = customization::commands(&settings.customization, &keymap, &settings.config)?;
+    let commands = customization::parse_commands(&settings.customization, &keymap, &settings.config)?;
     let kind = terminal(&environment)?.with_titles(settings.customization.notify.title);
     // Before the dashboard opens, because a key command may ask for a password in the terminal.
     let (key, greeting, is_verified) = match after {
@@ -63,7 +63,7 @@ pub(super) async fn open(
     // The store opens on a separate thread while the rest is prepared.
     let no_store = |error| store_failure(&settings.data_folder, &error);
     let (store, opening) = Store::open_in_background(&settings.data_folder, chrono::Utc::now()).map_err(no_store)?;
-    let start = AppConfig { keymap, commands, greeting, is_verified, ..start(&settings) };
+    let start = AppConfig { keymap, commands, greeting, is_verified, ..build_app_config(&settings) };
     let preload = Preload::start(&store, &start).map_err(terminal_error)?;
     let connection = Some(EngineConfig {
         client,
@@ -76,7 +76,7 @@ pub(super) async fn open(
         templates: Some(settings.templates.clone()),
         themes: Some(settings.config.with_file_name("themes")),
     };
-    let themes = themes::names(folders.themes.as_deref());
+    let themes = themes::theme_names(folders.themes.as_deref());
     let (notify, clipboard) = (settings.customization.notify.how, settings.customization.clipboard.clone());
     let first_run = FirstRun { config: settings.config.clone(), source: None };
     let profiles = ProfileSwitcher {
@@ -104,7 +104,7 @@ pub(super) async fn open(
         profiles,
         first_run,
     };
-    let ended = runtime::run(parts).await.map_err(terminal_error)?;
+    let ended = runtime::run_dashboard(parts).await.map_err(terminal_error)?;
     Ok(if ended.is_unrecorded { Code::Unconfirmed } else { ended.exit.into() })
 }
 
@@ -115,10 +115,10 @@ fn notice(opened: &Opened, folder: &Path) -> Option<CleanText> {
     repaired.or_else(|| opened.read_only.then(|| unavailable_reason(folder)).flatten()).or_else(permissions)
 }
 
-fn start(settings: &Settings) -> AppConfig {
+fn build_app_config(settings: &Settings) -> AppConfig {
     AppConfig {
         profile: settings.profile.clone(),
-        profiles: settings.profiles.iter().map(profile).collect(),
+        profiles: settings.profiles.iter().map(profile_entry).collect(),
         current_profile: settings.current,
         default_profile: settings.default,
         reduced_motion: settings.display.calm,
@@ -131,7 +131,7 @@ fn start(settings: &Settings) -> AppConfig {
     }
 }
 
-fn profile(known: &ConfiguredProfile) -> ProfileEntry {
+fn profile_entry(known: &ConfiguredProfile) -> ProfileEntry {
     ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), problem: known.problem() }
 }
 

@@ -7,11 +7,12 @@ use super::exit_code::Code;
 use super::out::Out;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
+use crate::runtime::new_file::create_private_file;
 use crate::store::{ExportFilter, Exported, StoreError};
 use chrono::Utc;
 use clap::builder::UnknownArgumentValueParser;
 use clap::{ArgAction, Args};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,7 +70,7 @@ pub(super) async fn run(
         Spool::Memory(bytes) => Box::new(io::Cursor::new(bytes.taken())),
     };
     match file {
-        Some(file) => write_file(&mut lines, file, options.force).map_err(|error| not_written(file, &error))?,
+        Some(file) => write_export_file(&mut lines, file, options.force).map_err(|error| not_written(file, &error))?,
         None => match io::copy(&mut lines, &mut io::stdout().lock()) {
             // The reader closed the pipe.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Code::Done),
@@ -153,7 +154,7 @@ fn check_destination(file: &Path, force: bool) -> Result<(), CliError> {
     }
 }
 
-fn write_file(spool: &mut dyn Read, file: &Path, force: bool) -> io::Result<()> {
+fn write_export_file(spool: &mut dyn Read, file: &Path, force: bool) -> io::Result<()> {
     if force {
         // Writes a temporary file beside the old one, then replaces the old one.
         let target = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
@@ -164,25 +165,13 @@ fn write_file(spool: &mut dyn Read, file: &Path, force: bool) -> io::Result<()> 
         new.persist(&target).map_err(|error| error.error)?;
         return Ok(());
     }
-    let mut new = create(file)?;
+    let mut new = create_private_file(file)?;
     let written = io::copy(spool, &mut new).and_then(|_| new.sync_all());
     if written.is_err() {
         drop(new);
         let _ = std::fs::remove_file(file);
     }
     written
-}
-
-/// Creates a new file that only the user can read.
-fn create(file: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    options.open(file)
 }
 
 fn not_written(file: &Path, error: &io::Error) -> CliError {
@@ -204,9 +193,9 @@ fn summary(exported: Exported, file: Option<&Path>) -> String {
     let totals = exported.totals;
     // Drafts of follow-ups are part of their jobs.
     let what = match totals.drafts {
-        0 => count(totals.jobs, "job"),
-        1 => format!("{} and 1 draft of a new job", count(totals.jobs, "job")),
-        drafts => format!("{} and {drafts} drafts of new jobs", count(totals.jobs, "job")),
+        0 => count_noun(totals.jobs, "job"),
+        1 => format!("{} and 1 draft of a new job", count_noun(totals.jobs, "job")),
+        drafts => format!("{} and {drafts} drafts of new jobs", count_noun(totals.jobs, "job")),
     };
     let place = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
     let mut summary = format!("Exported {what}{place}.");
@@ -225,7 +214,7 @@ fn summary(exported: Exported, file: Option<&Path>) -> String {
 }
 
 /// `1 job`, `3 jobs`. If `one` has several words, the first one gets the s.
-pub(super) fn count(n: u64, one: &str) -> String {
+pub(super) fn count_noun(n: u64, one: &str) -> String {
     match one.split_once(' ') {
         _ if n == 1 => format!("1 {one}"),
         Some((head, rest)) => format!("{n} {head}s {rest}"),

@@ -59,18 +59,18 @@ pub(super) async fn run(
     let text = options.source.read()?;
     // Before the key is read, because an unknown id needs none.
     let row = StoreSession::with(flags, environment, out, async |session, _| {
-        Ok(resolve_id::find(&session.store.jobs(&session.scope).await?, &options.id)?.clone())
+        Ok(resolve_id::find_by_id_prefix(&session.store.jobs(&session.scope).await?, &options.id)?.clone())
     });
     let row = row.await?;
     let send_options = SendOptions { wait: options.wait, timer: options.wait_timeout.start(), json: options.json };
     let roles = if options.wait { LeaseRoles::Poll } else { LeaseRoles::None };
     Session::with(flags, environment, roles, out, async |session, out| {
-        send(session, &row, &text, send_options, out).await
+        send_to_job(session, &row, &text, send_options, out).await
     })
     .await
 }
 
-async fn send(
+async fn send_to_job(
     session: &mut Session,
     row: &Job,
     text: &str,

@@ -4,12 +4,12 @@
 use super::data_folder::{open_store, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::export::{count, export_filter, spool};
+use super::export::{count_noun, export_filter, spool};
 use super::out::Out;
 use crate::config::environment::Environment;
 use crate::config::file::system_message;
 use crate::config::{Flags, data_folder};
-use crate::store::{ImportError, Imported, Store, check_import};
+use crate::store::{ImportError, Imported, Store, check_backup};
 use chrono::Utc;
 use clap::Args;
 use serde_json::{Value, json};
@@ -56,26 +56,26 @@ pub(super) async fn run(
     out.allow_live_lines(environment);
     let folder = data_folder(flags, environment)?;
     let lines = check_lines(&folder, &options.file, out)?;
-    let store = open(&folder, options.dry_run, out)?;
-    let imported = import(&store, lines, flags, options, out).await;
+    let store = open_import_store(&folder, options.dry_run, out)?;
+    let imported = import_with_progress(&store, lines, flags, options, out).await;
     store.close().await;
     let imported = imported.map_err(|error| import_error(&folder, &options.file, &error))?;
     if !imported.has_end {
         out.note(&format!(
             "docdeck: {} has no end line: it may have been cut off. Check whether the export was complete.",
-            name(&options.file)
+            source_name(&options.file)
         ));
     }
     if options.json {
-        out.json(&as_json(&imported, options.dry_run));
+        out.json(&imported_json(&imported, options.dry_run));
     } else {
-        out.lines(&as_text(&imported, options.dry_run));
+        out.lines(&imported_lines(&imported, options.dry_run));
     }
     Ok(Code::Done)
 }
 
 /// Imports the lines and shows the progress.
-async fn import(
+async fn import_with_progress(
     store: &Store,
     lines: File,
     flags: &Flags,
@@ -94,7 +94,7 @@ async fn import(
                 out.clear_live();
                 return imported;
             }
-            () = tokio::time::sleep(TICK) => match percent(read.load(Ordering::Relaxed), total) {
+            () = tokio::time::sleep(TICK) => match percent_done(read.load(Ordering::Relaxed), total) {
                 Some(100) => out.live("Importing: saving…"),
                 share => out.live(&progress("Importing", share)),
             },
@@ -111,7 +111,7 @@ fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliErr
         let mut found = File::open(file).map_err(|error| fails(error.into()))?;
         let about = found.metadata().ok().filter(std::fs::Metadata::is_file);
         if let Some(about) = about {
-            check(&mut found, None, about.len(), out).map_err(fails)?;
+            check_source(&mut found, None, about.len(), out).map_err(fails)?;
             found.rewind().map_err(|error| fails(error.into()))?;
             return Ok(found);
         }
@@ -119,20 +119,20 @@ fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliErr
     };
     let mut spool = spool(folder).map_err(|error| fails(error.into()))?;
     let mut lines = spool.try_clone().map_err(|error| fails(error.into()))?;
-    check(from, Some(&mut spool), 0, out).map_err(fails)?;
+    check_source(from, Some(&mut spool), 0, out).map_err(fails)?;
     lines.rewind().map_err(|error| fails(error.into()))?;
     Ok(lines)
 }
 
 /// Checks all lines; `total` is the number of bytes, 0 if unknown.
-fn check(from: impl Read, copy: Option<&mut File>, total: u64, out: &mut Out) -> Result<(), ImportError> {
-    let checked = check_import(BufReader::new(Checked { from, copy, read: 0, total, out }), Utc::now()).map(|_| ());
+fn check_source(from: impl Read, copy: Option<&mut File>, total: u64, out: &mut Out) -> Result<(), ImportError> {
+    let checked = check_backup(BufReader::new(Checked { from, copy, read: 0, total, out }), Utc::now()).map(|_| ());
     out.clear_live();
     checked
 }
 
 /// The percentage of `total` that is done. Returns `None` if the total is unknown.
-fn percent(done: u64, total: u64) -> Option<u64> {
+fn percent_done(done: u64, total: u64) -> Option<u64> {
     done.saturating_mul(100).checked_div(total)
 }
 
@@ -157,7 +157,7 @@ impl<R: Read> Read for Checked<'_, R> {
         }
         self.read = self.read.saturating_add(u64::try_from(read).unwrap_or(0));
         if self.read > SHORT {
-            self.out.live(&progress("Checking the file", percent(self.read, self.total)));
+            self.out.live(&progress("Checking the file", percent_done(self.read, self.total)));
         }
         Ok(read)
     }
@@ -177,7 +177,7 @@ impl Read for CountingReader {
     }
 }
 
-fn open(folder: &Path, dry_run: bool, out: &mut Out) -> Result<Store, CliError> {
+fn open_import_store(folder: &Path, dry_run: bool, out: &mut Out) -> Result<Store, CliError> {
     if !store_exists(folder)? && dry_run {
         return Store::in_memory().map_err(CliError::unusable);
     }
@@ -185,7 +185,7 @@ fn open(folder: &Path, dry_run: bool, out: &mut Out) -> Result<Store, CliError> 
 }
 
 fn import_error(folder: &Path, file: &Path, error: &ImportError) -> CliError {
-    let file = name(file);
+    let file = source_name(file);
     CliError::unusable(match error {
         ImportError::Store(error) => return store_failure(folder, error),
         ImportError::Unreadable(error) => {
@@ -196,11 +196,11 @@ fn import_error(folder: &Path, file: &Path, error: &ImportError) -> CliError {
     })
 }
 
-fn name(file: &Path) -> String {
+fn source_name(file: &Path) -> String {
     if file == Path::new("-") { "The standard input".to_owned() } else { file.display().to_string() }
 }
 
-fn as_json(imported: &Imported, dry_run: bool) -> Value {
+fn imported_json(imported: &Imported, dry_run: bool) -> Value {
     let Imported {
         jobs_added,
         jobs_changed,
@@ -222,13 +222,13 @@ fn as_json(imported: &Imported, dry_run: bool) -> Value {
     })
 }
 
-fn as_text(imported: &Imported, dry_run: bool) -> Vec<String> {
+fn imported_lines(imported: &Imported, dry_run: bool) -> Vec<String> {
     let (added, changed) = if dry_run { ("Would add", "would change") } else { ("Added", "changed") };
     let parts = [(imported.prompts_added, "prompt"), (imported.drafts_added, "draft")];
-    let parts: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(*n, what)).collect();
+    let parts: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| count_noun(*n, what)).collect();
     let mut lines = vec![format!(
         "{added} {}{}; {changed} {}; {} unchanged.",
-        count(imported.jobs_added, "job"),
+        count_noun(imported.jobs_added, "job"),
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) },
         imported.jobs_changed,
         imported.jobs_unchanged,
@@ -238,16 +238,16 @@ fn as_text(imported: &Imported, dry_run: bool) -> Vec<String> {
         lines.push(format!(
             "{} {verb} unconfirmed, because the computer that wrote the file may still send what it has queued. \
              docdeck never sends them from here automatically.",
-            count(imported.in_flight, "prompt")
+            count_noun(imported.in_flight, "prompt")
         ));
     }
     if imported.drafts_skipped > 0 {
         let verb = if imported.drafts_skipped == 1 { "was" } else { "were" };
-        let what = count(imported.drafts_skipped, "draft");
+        let what = count_noun(imported.drafts_skipped, "draft");
         lines.push(format!("{what} {verb} left out, because there is another draft here. The file still has it."));
     }
     if imported.labels_skipped > 0 {
-        let what = count(imported.labels_skipped, "job");
+        let what = count_noun(imported.labels_skipped, "job");
         lines.push(format!("A title or a note of {what} was left out, because there is another one here."));
     }
     lines

@@ -1,14 +1,14 @@
 //! How commands print jobs: the state in a word, and a table of jobs.
 
-use super::out::{Out, rfc3339};
+use super::out::{Out, rfc3339_seconds};
 use super::table::{ColumnKind, TextCell, TextColumn, TextTable};
 use crate::model::Time;
 use crate::model::colors::ColorRole;
-use crate::model::job_state::{JobState, NEEDS_YOU, pull_request, state_word};
+use crate::model::job_state::{JobState, NEEDS_YOU, pull_request_label, state_word};
 use crate::model::row::{Job, JobGroup};
 
 /// The word for a job's state, and its colour role.
-pub(super) fn state(row: &Job) -> (&str, ColorRole) {
+pub(super) fn state_and_role(row: &Job) -> (&str, ColorRole) {
     let role = match JobState::of(row) {
         JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => ColorRole::Warning,
         JobState::Completed => ColorRole::Good,
@@ -36,7 +36,7 @@ pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: Time
         column("TITLE", ColumnKind::Flexible),
     ]);
     for row in rows {
-        let (word, role) = state(row);
+        let (word, role) = state_and_role(row);
         let mark = if row.group() == JobGroup::NeedsYou { NEEDS_YOU } else { "" };
         let since = row.state_since();
         let link = row.pr_address().unwrap_or_default();
@@ -44,9 +44,9 @@ pub(super) fn write_table<'a>(rows: impl IntoIterator<Item = &'a Job>, now: Time
             TextCell::new(ColorRole::Warning, mark),
             TextCell::new(ColorRole::Muted, id(row)),
             TextCell::new(role, word),
-            TextCell::new(ColorRole::Text, pull_request(row).into_owned()).piped(link.as_str()),
+            TextCell::new(ColorRole::Text, pull_request_label(row).into_owned()).piped(link.as_str()),
             TextCell::new(ColorRole::Muted, since.map(|at| out.when(at, now)).unwrap_or_default())
-                .piped(since.map(rfc3339).unwrap_or_default()),
+                .piped(since.map(rfc3339_seconds).unwrap_or_default()),
             TextCell::new(ColorRole::Text, row.title.as_str()),
         ]);
     }

@@ -3,12 +3,12 @@
 use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::write_table;
-use super::out::{Out, clean};
+use super::out::{Out, clean_line};
 use super::session::StoreSession;
 use crate::app::format::plural;
 use crate::config::Flags;
 use crate::config::environment::Environment;
-use crate::model::job_state::{normalized, search_words, state_words};
+use crate::model::job_state::{filter_words, normalized, state_words};
 use crate::model::json;
 use crate::model::prompt::{PromptKind, Thread};
 use crate::model::row::{Job, JobGroup};
@@ -48,10 +48,10 @@ pub(super) async fn run(
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    StoreSession::with(flags, environment, out, async |session, out| list(session, options, out).await).await
+    StoreSession::with(flags, environment, out, async |session, out| list_jobs(session, options, out).await).await
 }
 
-async fn list(session: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
+async fn list_jobs(session: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let all = session.store.jobs(&session.scope).await?;
     let known = all.len();
     if let Some(wanted) = &options.status {
@@ -63,7 +63,7 @@ async fn list(session: &StoreSession, options: &Options, out: &mut Out) -> Resul
     };
     rows.sort_by_key(|row| (row.group(), Reverse(row.age_from()), Reverse(row.key)));
     if options.json {
-        let jobs = as_json(&session.store, &rows).await?;
+        let jobs = jobs_json(&session.store, &rows).await?;
         out.json(&serde_json::json!({ "jobs": jobs }));
     } else {
         write_table(&rows, chrono::Utc::now(), out);
@@ -83,14 +83,14 @@ async fn list(session: &StoreSession, options: &Options, out: &mut Out) -> Resul
 /// # Errors
 /// It is neither, so it is probably a typing mistake, which must not look like an empty list.
 fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), CliError> {
-    let built_in: Vec<String> = search_words().map(|(word, _)| word).collect();
+    let built_in: Vec<String> = filter_words().map(|(word, _)| word).collect();
     if built_in.iter().any(|word| same(word, wanted)) || jobs.iter().any(|job| is(job, wanted)) {
         return Ok(());
     }
     let others = jobs.iter().flat_map(state_words).filter(|word| !built_in.iter().any(|known| same(known, word)));
-    let others: BTreeSet<String> = others.map(|word| clean(word).to_string()).collect();
+    let others: BTreeSet<String> = others.map(|word| clean_line(word).to_string()).collect();
     let valid: Vec<String> = built_in.into_iter().chain(others).collect();
-    Err(CliError::unusable(format!("Unknown status “{}”; valid: {}.", clean(wanted), valid.join(", "))))
+    Err(CliError::unusable(format!("Unknown status “{}”; valid: {}.", clean_line(wanted), valid.join(", "))))
 }
 
 /// Whether a word describes the job: its status, its delivery or its group.
@@ -104,11 +104,11 @@ fn same(one: &str, other: &str) -> bool {
 }
 
 /// Jobs as JSON, each with the prompt that created it.
-pub(super) async fn as_json(store: &Store, rows: &[Job]) -> Result<Vec<Value>, StoreError> {
+pub(super) async fn jobs_json(store: &Store, rows: &[Job]) -> Result<Vec<Value>, StoreError> {
     let mut jobs = Vec::with_capacity(rows.len());
     for row in rows {
         let thread = store.thread(row.key).await?;
-        jobs.push(json::job(row, created_by(&thread)));
+        jobs.push(json::job_object(row, created_by(&thread)));
     }
     Ok(jobs)
 }

@@ -38,7 +38,7 @@ impl LineWriterHandle {
         thread::Builder::new()
             .name("stdout".to_owned())
             .spawn(move || {
-                let end = write_all(&inbox);
+                let end = write_lines(&inbox);
                 ended.send_replace(Some(end));
             })
             .map_err(|error| CliError::unusable(format!("Can't start a thread to write the output: {error}.")))?;
@@ -68,7 +68,7 @@ impl LineWriterHandle {
     }
 }
 
-fn write_all(inbox: &mpsc::Receiver<String>) -> WriterEnd {
+fn write_lines(inbox: &mpsc::Receiver<String>) -> WriterEnd {
     while let Ok(line) = inbox.recv() {
         let mut stdout = io::stdout().lock();
         match writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {

@@ -44,7 +44,7 @@ pub(super) const VARIABLES: [(&str, &str); 8] = [
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// print the page of this command [default: the page of docdeck itself]
-    #[arg(value_name = "COMMAND", conflicts_with = "dir", add = super::completion_candidates::commands())]
+    #[arg(value_name = "COMMAND", conflicts_with = "dir", add = super::completion_candidates::complete_commands())]
     command: Option<String>,
     /// write all pages into this folder, one file each, and overwrite existing ones
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -56,33 +56,33 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let mut root = Arguments::command().version(env!("CARGO_PKG_VERSION"));
     root.build();
     if let Some(folder) = &options.dir {
-        write_all(&root, folder)?;
+        write_pages(&root, folder)?;
         return Ok(Code::Done);
     }
     let wanted = match &options.command {
         None => &root,
-        Some(name) => pages(&root).find(|page| page.get_name() == name).ok_or_else(|| {
+        Some(name) => page_commands(&root).find(|page| page.get_name() == name).ok_or_else(|| {
             CliError::unusable(format!(
                 "Unknown command {}. List the commands with `docdeck --help`.",
-                super::out::clean(name)
+                super::out::clean_line(name)
             ))
         })?,
     };
-    let page = page(wanted).map_err(|error| CliError::unusable(format!("Can't generate the page: {error}.")))?;
+    let page = man_page(wanted).map_err(|error| CliError::unusable(format!("Can't generate the page: {error}.")))?;
     out.write(&String::from_utf8_lossy(&page));
     Ok(Code::Done)
 }
 
 /// The commands that have a manual page.
-fn pages(root: &Command) -> impl Iterator<Item = &Command> {
+fn page_commands(root: &Command) -> impl Iterator<Item = &Command> {
     root.get_subcommands().filter(|command| !command.is_hide_set())
 }
 
-fn write_all(root: &Command, folder: &Path) -> Result<(), CliError> {
+fn write_pages(root: &Command, folder: &Path) -> Result<(), CliError> {
     let write = || -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
-        for command in std::iter::once(root).chain(pages(root)) {
-            std::fs::write(folder.join(Man::new(command.clone()).get_filename()), page(command)?)?;
+        for command in std::iter::once(root).chain(page_commands(root)) {
+            std::fs::write(folder.join(Man::new(command.clone()).get_filename()), man_page(command)?)?;
         }
         Ok(())
     };
@@ -90,7 +90,7 @@ fn write_all(root: &Command, folder: &Path) -> Result<(), CliError> {
     write().map_err(why)
 }
 
-fn page(command: &Command) -> io::Result<Vec<u8>> {
+fn man_page(command: &Command) -> io::Result<Vec<u8>> {
     let man = Man::new(command.clone()).manual("docdeck manual").source(concat!("docdeck ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
     man.render_title(&mut page)?;
@@ -106,13 +106,13 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     // The usual name of such a section in manuals.
     page.extend(String::from_utf8_lossy(&notes).replacen(".SH EXTRA", ".SH NOTES", 1).into_bytes());
     if command.has_subcommands() {
-        table("EXIT STATUS", &EXIT_CODES).to_writer(&mut page)?;
-        table("ENVIRONMENT", &VARIABLES).to_writer(&mut page)?;
+        man_section("EXIT STATUS", &EXIT_CODES).to_writer(&mut page)?;
+        man_section("ENVIRONMENT", &VARIABLES).to_writer(&mut page)?;
     }
     Ok(page)
 }
 
-fn table(title: &str, rows: &[(&str, &str)]) -> Roff {
+fn man_section(title: &str, rows: &[(&str, &str)]) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", [title]);
     for (name, meaning) in rows {

@@ -57,7 +57,7 @@ use std::process::ExitCode;
 pub fn main() -> ExitCode {
     // Before the environment is read, because it may contain the key.
     runtime::core_dump::forbid();
-    if completions::answer() {
+    if completions::answer_shell() {
         return ExitCode::SUCCESS;
     }
     let arguments = match Arguments::read(std::env::args_os()) {

@@ -77,11 +77,18 @@ pub(super) async fn run(
     let text = options.source.read()?;
     let send_options = SendOptions { wait: options.wait, timer: options.wait_timeout.start(), json: options.json };
     let roles = if options.wait { LeaseRoles::Poll } else { LeaseRoles::None };
-    Session::with(flags, environment, roles, out, async |session, out| send(session, &text, send_options, out).await)
-        .await
+    Session::with(flags, environment, roles, out, async |session, out| {
+        send_new_job(session, &text, send_options, out).await
+    })
+    .await
 }
 
-async fn send(session: &mut Session, text: &str, send_options: SendOptions, out: &mut Out) -> Result<Code, CliError> {
+async fn send_new_job(
+    session: &mut Session,
+    text: &str,
+    send_options: SendOptions,
+    out: &mut Out,
+) -> Result<Code, CliError> {
     let engine = session.engine.clone();
     // A signal is handled afterwards, so that the prompt is never half saved.
     let (prompt, row) = session.run_uninterrupted(engine.submit_new_job(text)).await?;

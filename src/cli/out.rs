@@ -188,7 +188,7 @@ impl Out {
         if !self.can_animate() {
             return;
         }
-        let line = cut(text, columns().saturating_sub(1));
+        let line = cut_to_width(text, columns().saturating_sub(1));
         let line = self.encoded(&line, true).into_owned();
         if self.live.as_ref() == Some(&line) {
             return;
@@ -215,13 +215,13 @@ impl Out {
 
     /// A past time: its rounded age on a terminal (`14m`), RFC 3339 in a pipe.
     pub(super) fn when(&self, at: Time, now: Time) -> String {
-        if self.stdout_is_terminal { short_age(now - at) } else { rfc3339(at) }
+        if self.stdout_is_terminal { short_age(now - at) } else { rfc3339_seconds(at) }
     }
 
     /// As [`Out::when`], for a sentence: `14m ago`, `at 2026-…`.
     pub(super) fn when_in_words(&self, at: Time, now: Time) -> String {
         match short_age(now - at) {
-            _ if !self.stdout_is_terminal => format!("at {}", rfc3339(at)),
+            _ if !self.stdout_is_terminal => format!("at {}", rfc3339_seconds(at)),
             age if age == "now" => "just now".to_owned(),
             age => format!("{age} ago"),
         }
@@ -272,12 +272,12 @@ fn without_breaks_of(arguments: impl Iterator<Item = String>, text: &str) -> Str
 }
 
 /// The time as RFC 3339 in UTC, to the second.
-pub(super) fn rfc3339(at: Time) -> String {
+pub(super) fn rfc3339_seconds(at: Time) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// The text cut to `width` cells, ending in `…` if it was cut.
-pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
+pub(super) fn cut_to_width(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return Cow::Borrowed(text);
     }
@@ -293,7 +293,7 @@ pub(super) fn cut(text: &str, width: usize) -> Cow<'_, str> {
 }
 
 /// Text from outside, made safe for a message on stderr.
-pub(super) fn clean(text: impl std::fmt::Display) -> CleanText {
+pub(super) fn clean_line(text: impl std::fmt::Display) -> CleanText {
     CleanText::line(&text.to_string())
 }
 
@@ -339,11 +339,11 @@ mod tests {
 
     #[test]
     fn a_cut_text_ends_in_an_ellipsis_and_fits_the_width() {
-        assert_eq!(cut("abcdef", 6), "abcdef");
-        assert_eq!(cut("abcdef", 5), "abcd…");
-        assert_eq!(cut("世界世界", 5), "世界…");
-        assert_eq!(cut("世界世界", 4), "世…");
-        assert_eq!((cut("ab", 1), cut("ab", 0)), ("…".into(), "".into()));
+        assert_eq!(cut_to_width("abcdef", 6), "abcdef");
+        assert_eq!(cut_to_width("abcdef", 5), "abcd…");
+        assert_eq!(cut_to_width("世界世界", 5), "世界…");
+        assert_eq!(cut_to_width("世界世界", 4), "世…");
+        assert_eq!((cut_to_width("ab", 1), cut_to_width("ab", 0)), ("…".into(), "".into()));
     }
 
     #[test]

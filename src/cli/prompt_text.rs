@@ -52,7 +52,7 @@ fn from_stdin() -> Result<String, CliError> {
         // Stdin is read even if stderr is closed.
         let _ = writeln!(io::stderr(), "Type the prompt, then press Ctrl-D on an empty line.");
     }
-    read(stdin.lock(), "stdin", MAX_BYTES)
+    read_prompt_stream(stdin.lock(), "stdin", MAX_BYTES)
 }
 
 fn from_file(path: &Path) -> Result<String, CliError> {
@@ -67,18 +67,18 @@ pub(super) fn open_and_read(path: &Path, max_bytes: u64) -> Result<String, CliEr
     let name = path.display().to_string();
     let file = File::open(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => CliError::unusable(format!("File {name} not found, so nothing was sent.")),
-        _ => unreadable(&name, &error),
+        _ => unreadable_prompt(&name, &error),
     })?;
-    read(file, &name, max_bytes)
+    read_prompt_stream(file, &name, max_bytes)
 }
 
 /// Reads a stream of at most `max_bytes` bytes.
 ///
 /// # Errors
 /// As [`open_and_read`].
-pub(super) fn read(stream: impl Read, name: &str, max_bytes: u64) -> Result<String, CliError> {
+pub(super) fn read_prompt_stream(stream: impl Read, name: &str, max_bytes: u64) -> Result<String, CliError> {
     let mut bytes = Vec::new();
-    stream.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
+    stream.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|error| unreadable_prompt(name, &error))?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > max_bytes) {
         let size = max_bytes >> 20;
         return Err(CliError::unusable(format!(
@@ -89,7 +89,7 @@ pub(super) fn read(stream: impl Read, name: &str, max_bytes: u64) -> Result<Stri
         .map_err(|_| CliError::unusable(format!("{name} is not UTF-8 text, so nothing was sent: save it as UTF-8.")))
 }
 
-fn unreadable(name: &str, error: &io::Error) -> CliError {
+fn unreadable_prompt(name: &str, error: &io::Error) -> CliError {
     CliError::unusable(format!("Can't read {name} ({error}), so nothing was sent."))
 }
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_stream_must_be_utf8_and_within_the_limit() {
-        let read = |bytes: &[u8]| read(bytes, "stdin", 4).map_err(|error| error.sentence);
+        let read = |bytes: &[u8]| read_prompt_stream(bytes, "stdin", 4).map_err(|error| error.sentence);
         assert_eq!(read(b"abcd").as_deref(), Ok("abcd"));
         assert!(read(b"abcde").is_err_and(|sentence| sentence.contains("more than")));
         assert!(read(b"\xff").is_err_and(|sentence| sentence.contains("not UTF-8")));

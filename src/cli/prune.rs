@@ -1,7 +1,7 @@
 //! `docdeck prune`: removes cached page views and frees their disk space. Needs neither key nor network, and reads no
 //! configuration file.
 
-use super::arguments::number;
+use super::arguments::number_parser;
 use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
@@ -10,6 +10,7 @@ use super::prune_jobs;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
 use crate::model::Time;
+use crate::model::file_size::format_size;
 use crate::store::{Prune, Pruned};
 use chrono::{TimeDelta, Utc};
 use clap::Args;
@@ -31,11 +32,11 @@ pub(super) struct Options {
     /// remove page views loaded more than this many days ago, or with --jobs, jobs that have not changed for that long
     /// [default: 400 for page views, without --keep and --all; none for jobs]
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true,
-          value_parser = number(0..=u32::MAX, "a whole number of days, like 400"))]
+          value_parser = number_parser(0..=u32::MAX, "a whole number of days, like 400"))]
     pub(super) older_than: Option<u32>,
     /// remove all page views except the N ranges of each project that were loaded last
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = number(0..=u32::MAX, "a whole number of ranges, like 20"))]
+          value_parser = number_parser(0..=u32::MAX, "a whole number of ranges, like 20"))]
     keep: Option<u32>,
     /// remove all page views
     #[arg(long, conflicts_with_all = ["older_than", "keep"])]
@@ -58,7 +59,7 @@ impl Options {
             (older_than, ..) => older_than,
         };
         Prune {
-            before: days.map(|days| days_before(days, now)),
+            before: days.map(|days| subtract_days(days, now)),
             keep: self.keep,
             all: self.all,
             project: flags.project.clone(),
@@ -68,7 +69,7 @@ impl Options {
 }
 
 /// The time `days` before `now`.
-pub(super) fn days_before(days: u32, now: Time) -> Time {
+pub(super) fn subtract_days(days: u32, now: Time) -> Time {
     now.checked_sub_signed(TimeDelta::days(i64::from(days))).unwrap_or(Time::MIN_UTC)
 }
 
@@ -84,10 +85,14 @@ pub(super) async fn run(
         return prune_jobs::run(&folder, flags, options, out).await;
     }
     let answer = if store_exists(&folder)? {
-        let pruned = prune(&folder, flags, options, out).await?;
-        if options.json { as_json(&pruned, options.dry_run) } else { as_text(&pruned, options.dry_run) }
+        let pruned = prune_cache(&folder, flags, options, out).await?;
+        if options.json {
+            pruned_views_json(&pruned, options.dry_run)
+        } else {
+            pruned_views_text(&pruned, options.dry_run)
+        }
     } else if options.json {
-        as_json(&Pruned::default(), options.dry_run)
+        pruned_views_json(&Pruned::default(), options.dry_run)
     } else {
         format!("Nothing to remove: {} contains no database.", folder.display())
     };
@@ -95,7 +100,7 @@ pub(super) async fn run(
     Ok(Code::Done)
 }
 
-async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Pruned, CliError> {
+async fn prune_cache(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Pruned, CliError> {
     let now = Utc::now();
     let store = open_undamaged(folder, !options.dry_run, out).await?;
     let rules = options.rules(flags, now);
@@ -104,7 +109,7 @@ async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -
     pruned.map_err(|error| store_failure(folder, &error))
 }
 
-fn as_json(pruned: &Pruned, dry_run: bool) -> String {
+fn pruned_views_json(pruned: &Pruned, dry_run: bool) -> String {
     let Pruned { ranges, reports, answers, totals, bytes_before, bytes_after, still_large } = pruned;
     serde_json::json!({
         "dryRun": dry_run,
@@ -119,7 +124,7 @@ fn as_json(pruned: &Pruned, dry_run: bool) -> String {
     .to_string()
 }
 
-fn as_text(pruned: &Pruned, dry_run: bool) -> String {
+fn pruned_views_text(pruned: &Pruned, dry_run: bool) -> String {
     let Pruned { ranges, reports, answers, totals, bytes_before, bytes_after, still_large } = *pruned;
     let parts = [
         (reports, "report of all pages", "reports of all pages"),
@@ -146,9 +151,9 @@ fn as_text(pruned: &Pruned, dry_run: bool) -> String {
 /// Lines about the size of the database, before and after.
 pub(super) fn size_lines(before: u64, after: u64, still_large: bool) -> Vec<String> {
     let sizes = if before == after {
-        format!("The database uses {}.", size(after))
+        format!("The database uses {}.", format_size(after))
     } else {
-        format!("The database used {} and now uses {}.", size(before), size(after))
+        format!("The database used {} and now uses {}.", format_size(before), format_size(after))
     };
     let still = still_large.then(|| {
         "The disk space could not be freed, because another docdeck uses the database or the disk is full. docdeck \
@@ -156,15 +161,6 @@ pub(super) fn size_lines(before: u64, after: u64, still_large: bool) -> Vec<Stri
             .to_owned()
     });
     std::iter::once(sizes).chain(still).collect()
-}
-
-/// A size for people, like 24.1 MB.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
-        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
-    }
 }
 
 #[cfg(test)]
@@ -223,16 +219,19 @@ mod tests {
             still_large: false,
         };
         assert_eq!(
-            as_text(&pruned, false),
+            pruned_views_text(&pruned, false),
             "Removed page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
              The database used 24.1 MB and now uses 3.2 MB."
         );
         assert_eq!(
-            as_text(&Pruned { bytes_after: 24_160_000, ..pruned }, true),
+            pruned_views_text(&Pruned { bytes_after: 24_160_000, ..pruned }, true),
             "Would remove page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
              The database uses 24.1 MB."
         );
         let nothing = Pruned { bytes_before: 900, bytes_after: 900, still_large: true, ..Pruned::default() };
-        assert!(as_text(&nothing, false).starts_with("No page views to remove.\nThe database uses 900 B.\nThe disk"));
+        assert!(
+            pruned_views_text(&nothing, false)
+                .starts_with("No page views to remove.\nThe database uses 900 B.\nThe disk")
+        );
     }
 }

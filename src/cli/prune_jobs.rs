@@ -3,9 +3,9 @@
 use super::data_folder::{open_undamaged, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::export::{count, export_filter};
+use super::export::{count_noun, export_filter};
 use super::out::Out;
-use super::prune::{Options, days_before, size_lines};
+use super::prune::{Options, size_lines, subtract_days};
 use crate::config::Flags;
 use crate::store::{PruneJobs, PrunedJobs};
 use serde_json::{Value, json};
@@ -14,28 +14,33 @@ use std::path::Path;
 /// Runs `docdeck prune --jobs`.
 pub(super) async fn run(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let exists = store_exists(folder)?;
-    let pruned = if exists { prune(folder, flags, options, out).await? } else { PrunedJobs::default() };
+    let pruned = if exists { prune_old_jobs(folder, flags, options, out).await? } else { PrunedJobs::default() };
     if options.json {
-        out.json(&as_json(&pruned, options.dry_run));
+        out.json(&pruned_jobs_json(&pruned, options.dry_run));
     } else if exists {
-        out.lines(&as_text(&pruned, options.dry_run));
+        out.lines(&pruned_jobs_lines(&pruned, options.dry_run));
     } else {
         out.line(&format!("Nothing to remove: {} contains no database.", folder.display()));
     }
     Ok(Code::Done)
 }
 
-async fn prune(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<PrunedJobs, CliError> {
+async fn prune_old_jobs(
+    folder: &Path,
+    flags: &Flags,
+    options: &Options,
+    out: &mut Out,
+) -> Result<PrunedJobs, CliError> {
     let now = chrono::Utc::now();
     let days = options.older_than.ok_or_else(|| CliError::unusable("--jobs needs --older-than DAYS."))?;
-    let what = PruneJobs { before: days_before(days, now), only: export_filter(flags) };
+    let what = PruneJobs { before: subtract_days(days, now), only: export_filter(flags) };
     let store = open_undamaged(folder, !options.dry_run, out).await?;
     let pruned = if options.dry_run { store.plan_prune_jobs(what).await } else { store.prune_jobs(what).await };
     store.close().await;
     pruned.map_err(|error| store_failure(folder, &error))
 }
 
-fn as_json(pruned: &PrunedJobs, dry_run: bool) -> Value {
+fn pruned_jobs_json(pruned: &PrunedJobs, dry_run: bool) -> Value {
     let PrunedJobs { jobs, prompts, skipped: spared, bytes_before, bytes_after, still_large } = pruned;
     json!({
         "dryRun": dry_run,
@@ -48,8 +53,8 @@ fn as_json(pruned: &PrunedJobs, dry_run: bool) -> Value {
     })
 }
 
-fn as_text(pruned: &PrunedJobs, dry_run: bool) -> Vec<String> {
-    let what = format!("{} with {}", count(pruned.jobs, "job"), count(pruned.prompts, "prompt"));
+fn pruned_jobs_lines(pruned: &PrunedJobs, dry_run: bool) -> Vec<String> {
+    let what = format!("{} with {}", count_noun(pruned.jobs, "job"), count_noun(pruned.prompts, "prompt"));
     let mut lines = vec![match (pruned.jobs, dry_run) {
         (0, _) => "No jobs to remove.".to_owned(),
         (_, true) => format!("Would remove {what}."),

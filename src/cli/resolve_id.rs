@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::out::clean;
+use super::out::clean_line;
 use crate::model::row::Job;
 
 /// The number of ids that an error lists.
@@ -12,7 +12,7 @@ const MAX_LISTED: usize = 5;
 ///
 /// # Errors
 /// No tracked job matches (exit code 4), or several do (2).
-pub(super) fn find<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, CliError> {
+pub(super) fn find_by_id_prefix<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, CliError> {
     let wanted = wanted.trim();
     if wanted.is_empty() {
         return Err(CliError::unusable("The id is blank. Give the id of a job, as listed by `docdeck jobs`."));
@@ -24,13 +24,13 @@ pub(super) fn find<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, CliErro
     let found: Vec<&Job> = rows.iter().filter(|row| id(row, |id, wanted| id.starts_with(wanted))).collect();
     match found.as_slice() {
         [one] => Ok(one),
-        [] => Err(unknown(wanted)),
+        [] => Err(untracked_job(wanted)),
         many => Err(ambiguous(wanted, many)),
     }
 }
 
-fn unknown(wanted: &str) -> CliError {
-    let wanted = clean(wanted);
+fn untracked_job(wanted: &str) -> CliError {
+    let wanted = clean_line(wanted);
     CliError::new(
         Code::Service,
         format!(
@@ -49,7 +49,7 @@ fn ambiguous(wanted: &str, found: &[&Job]) -> CliError {
     CliError::unusable(format!(
         "{} jobs have an id that begins with {}: {listed}. Give more of the id.",
         found.len(),
-        clean(wanted)
+        clean_line(wanted)
     ))
 }
 
@@ -71,7 +71,7 @@ mod tests {
 
     fn found(ids: &[&str], wanted: &str) -> Result<JobKey, (Code, String)> {
         let rows = rows(ids);
-        find(&rows, wanted).map(|row| row.key).map_err(|error| (error.code, error.sentence))
+        find_by_id_prefix(&rows, wanted).map(|row| row.key).map_err(|error| (error.code, error.sentence))
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::jobs::created_by;
 use super::out::Out;
 use super::session::{STILL_RECORDING, Session, WaitEnd};
 use super::wait::wait_command;
-use super::waiting::{JobWait, Timer, connection_problem, log_progress, when};
+use super::waiting::{JobWait, Timer, connection_problem, limit_end_text, log_progress};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
@@ -396,7 +396,7 @@ impl SentPrompt {
     }
 
     fn when(&self, until: Time) -> String {
-        when(Wait { until, is_estimate: self.is_estimate })
+        limit_end_text(Wait { until, is_estimate: self.is_estimate })
     }
 
     fn noun(&self) -> &'static str {
@@ -457,7 +457,7 @@ impl SentPrompt {
     async fn as_json(&self, session: &Session) -> Result<Value, StoreError> {
         let thread = session.store.thread(self.row.key).await?;
         let row = session.store.job(self.row.key).await?;
-        let mut job = json::job(row.as_ref().unwrap_or(&self.row), created_by(&thread));
+        let mut job = json::job_object(row.as_ref().unwrap_or(&self.row), created_by(&thread));
         let own = thread.prompts.iter().find(|prompt| prompt.id == self.prompt);
         let Value::Object(fields) = &mut job else { return Ok(job) };
         if let Some(unrecorded) = session.unrecorded.get(self.prompt) {

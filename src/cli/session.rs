@@ -8,7 +8,7 @@ use super::out::Out;
 use crate::api::Client;
 use crate::config::environment::Environment;
 use crate::config::{Flags, SetupState, data_folder, resolve};
-use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
+use crate::engine::{Engine, EngineSetup, LeaseRoles, PollOptions, sleep_until};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::log::{LogKind, Operation};
@@ -347,12 +347,5 @@ impl Session {
             }
             Signal::Continue => false,
         }
-    }
-}
-
-async fn sleep_until(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => tokio::time::sleep_until(moment).await,
-        None => std::future::pending().await,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::state;
+use super::job_line::state_and_role;
 use super::jobs::created_by;
 use super::out::Out;
 use super::resolve_id;
@@ -51,18 +51,18 @@ pub(super) async fn run(
 
 async fn show(session: &StoreSession, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     let rows = session.store.jobs(&session.scope).await?;
-    let row = resolve_id::find(&rows, &options.id)?;
+    let row = resolve_id::find_by_id_prefix(&rows, &options.id)?;
     let thread = session.store.thread(row.key).await?;
     if options.json {
-        let mut job = json::job(row, created_by(&thread));
+        let mut job = json::job_object(row, created_by(&thread));
         if let Value::Object(fields) = &mut job {
-            fields.insert("thread".to_owned(), json!(json::thread(&thread)));
+            fields.insert("thread".to_owned(), json!(json::thread_json(&thread)));
         }
         out.json(&job);
         return Ok(Code::Done);
     }
     let now = chrono::Utc::now();
-    let mut lines = head(row, now, out);
+    let mut lines = job_header(row, now, out);
     lines.push(String::new());
     lines.extend(thread_lines(&thread, now, out));
     out.lines(&lines);
@@ -70,8 +70,8 @@ async fn show(session: &StoreSession, options: &Options, out: &mut Out) -> Resul
 }
 
 /// The lines about the job itself: title, state, and one line for each known field.
-fn head(row: &Job, now: Time, out: &Out) -> Vec<String> {
-    let (word, role) = state(row);
+fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
+    let (word, role) = state_and_role(row);
     let mut state = out.paint(role, word);
     if let Some(since) = row.state_since() {
         state.push_str(&format!(" {}", out.when_in_words(since, now)));
@@ -115,7 +115,7 @@ fn thread_lines(thread: &Thread, now: Time, out: &Out) -> Vec<String> {
     let mut entries: Vec<(Time, Vec<String>)> = Vec::new();
     for prompt in &thread.prompts {
         let at = prompt.sent_at.unwrap_or(prompt.written_at);
-        entries.push((at, prompt_lines(prompt, &out.when(at, now), out)));
+        entries.push((at, painted_prompt_lines(prompt, &out.when(at, now), out)));
     }
     for event in &thread.events {
         entries.push((event.at, vec![event_line(event, &out.when(event.at, now), out)]));
@@ -124,7 +124,7 @@ fn thread_lines(thread: &Thread, now: Time, out: &Out) -> Vec<String> {
     entries.into_iter().flat_map(|(_, lines)| lines).collect()
 }
 
-fn prompt_lines(prompt: &Prompt, when: &str, out: &Out) -> Vec<String> {
+fn painted_prompt_lines(prompt: &Prompt, when: &str, out: &Out) -> Vec<String> {
     let kind = prompt.delivery.kind();
     let who = match kind {
         DeliveryKind::Accepted => "you".to_owned(),

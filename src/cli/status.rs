@@ -4,7 +4,7 @@
 use super::data_folder::{check_service_and_folder, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::out::{Out, rfc3339};
+use super::out::{Out, rfc3339_seconds};
 use crate::app::format::short_age;
 use crate::config::environment::Environment;
 use crate::config::{Flags, SetupState, data_folder, resolve};
@@ -58,7 +58,7 @@ pub(super) fn run(
         }
         None => {
             if options.json {
-                out.json(&as_json(None));
+                out.json(&summary_json(None));
             } else {
                 out.line("not set up");
             }
@@ -66,14 +66,14 @@ pub(super) fn run(
         }
     };
     if options.json {
-        out.json(&as_json(Some(summary)));
+        out.json(&summary_json(Some(summary)));
     } else {
-        out.line(&sentence(summary, chrono::Utc::now()));
+        out.line(&summary_sentence(summary, chrono::Utc::now()));
     }
     Ok(Code::Done)
 }
 
-fn sentence(summary: StatusSummary, now: Time) -> String {
+fn summary_sentence(summary: StatusSummary, now: Time) -> String {
     let StatusSummary { tracked: known, needs_you, active, queued, paused, as_of } = summary;
     if known == 0 {
         return "no jobs".to_owned();
@@ -92,7 +92,7 @@ fn sentence(summary: StatusSummary, now: Time) -> String {
     line
 }
 
-fn as_json(summary: Option<StatusSummary>) -> Value {
+fn summary_json(summary: Option<StatusSummary>) -> Value {
     let field = |of: fn(&StatusSummary) -> usize| summary.as_ref().map(of);
     json!({
         "needYou": field(|summary| summary.needs_you),
@@ -100,7 +100,7 @@ fn as_json(summary: Option<StatusSummary>) -> Value {
         "queued": field(|summary| summary.queued),
         "paused": field(|summary| summary.paused),
         "known": field(|summary| summary.tracked),
-        "asOf": summary.and_then(|summary| summary.as_of).map(rfc3339),
+        "asOf": summary.and_then(|summary| summary.as_of).map(rfc3339_seconds),
     })
 }
 
@@ -118,11 +118,14 @@ mod tests {
             as_of: Some(now - TimeDelta::minutes(9)),
             ..StatusSummary::default()
         };
-        assert_eq!(sentence(summary, now), "2 need you · 3 working");
+        assert_eq!(summary_sentence(summary, now), "2 need you · 3 working");
         let old =
             StatusSummary { needs_you: 1, queued: 4, paused: 1, as_of: Some(now - TimeDelta::hours(2)), ..summary };
-        assert_eq!(sentence(old, now), "1 needs you · 3 working · 4 queued · 1 paused · checked 2h ago");
-        assert_eq!(sentence(StatusSummary { tracked: 1, ..StatusSummary::default() }, now), "0 need you · 0 working");
-        assert_eq!(sentence(StatusSummary::default(), now), "no jobs");
+        assert_eq!(summary_sentence(old, now), "1 needs you · 3 working · 4 queued · 1 paused · checked 2h ago");
+        assert_eq!(
+            summary_sentence(StatusSummary { tracked: 1, ..StatusSummary::default() }, now),
+            "0 need you · 0 working"
+        );
+        assert_eq!(summary_sentence(StatusSummary::default(), now), "no jobs");
     }
 }

@@ -1,7 +1,7 @@
 //! Tables on stdout: on a terminal, aligned by display width and cut to the terminal's width; in a pipe, one line per
 //! row, uncut, separated by tabs, without headings.
 
-use super::out::{Out, cut};
+use super::out::{Out, cut_to_width};
 use crate::model::colors::ColorRole;
 use crate::model::export::guarded;
 use unicode_width::UnicodeWidthStr as _;
@@ -130,7 +130,7 @@ impl TextTable {
             if available == 0 {
                 break;
             }
-            let text = cut(&cell.text, available);
+            let text = cut_to_width(&cell.text, available);
             let blank = " ".repeat(available.saturating_sub(text.width()));
             let painted = out.paint(cell.role, &text);
             line.push_str(gap);

@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::write_table;
-use super::jobs::as_json;
+use super::jobs::jobs_json;
 use super::out::Out;
 use super::session::{Interrupted, Session};
 use crate::app::format::plural;
@@ -58,9 +58,9 @@ pub(super) async fn run(
         }
     }
     let mut session = Session::open(flags, environment, LeaseRoles::None, out).await?;
-    let result = track(&mut session, ids, out).await;
+    let result = track_ids(&mut session, ids, out).await;
     let code = match result {
-        Ok(tracked) => answer(&session, tracked, options.json, out).await,
+        Ok(tracked) => write_tracked(&session, tracked, options.json, out).await,
         Err(Interrupted) => Err(CliError::new(
             Code::Interrupted,
             "Interrupted. The jobs that were found so far are tracked; list them with `docdeck jobs`.",
@@ -70,7 +70,7 @@ pub(super) async fn run(
     code
 }
 
-async fn track(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<Tracked, Interrupted> {
+async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<Tracked, Interrupted> {
     let mut tracked = Tracked::default();
     let count = ids.len();
     for (n, id) in ids.into_iter().enumerate() {
@@ -93,11 +93,11 @@ async fn track(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<
     Ok(tracked)
 }
 
-async fn answer(session: &Session, tracked: Tracked, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
+async fn write_tracked(session: &Session, tracked: Tracked, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
     let Tracked { rows, failures, left } = tracked;
     if in_json {
         let failures: Vec<Value> = failures.iter().map(|(id, failure)| failure_json(id, failure)).collect();
-        out.json(&json!({ "jobs": as_json(&session.store, &rows).await?, "failures": failures }));
+        out.json(&json!({ "jobs": jobs_json(&session.store, &rows).await?, "failures": failures }));
     } else {
         write_table(&rows, chrono::Utc::now(), out);
     }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 /// Prints the error in the arguments, also as JSON if an argument is `--json`; or prints the help or the version.
 pub(super) fn report(error: clap::Error) -> ExitCode {
-    let error = as_text(error);
+    let error = clean_usage_error(error);
     if !error.use_stderr() {
         // A closed stdout is not an error.
         let _ = error.print();
@@ -28,7 +28,7 @@ pub(super) fn report(error: clap::Error) -> ExitCode {
 
 /// The same error or help, with control characters removed from the quoted arguments, which may come from a file or
 /// another program.
-fn as_text(error: clap::Error) -> clap::Error {
+fn clean_usage_error(error: clap::Error) -> clap::Error {
     let clean = std::env::args_os().map(|typed| CleanText::line(&on_one_line(&typed.to_string_lossy())).to_string());
     // The cleaned arguments may be valid; then the original message, which includes the usage, is cleaned.
     let plain = || clap::Error::raw(error.kind(), CleanText::block(&error.render().to_string()).as_str());

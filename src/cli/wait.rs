@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::write_table;
-use super::jobs::as_json;
+use super::jobs::jobs_json;
 use super::out::Out;
 use super::resolve_id;
 use super::session::{Session, StoreSession};
@@ -70,7 +70,7 @@ async fn find_jobs(session: &StoreSession, ids: &[String]) -> Result<Vec<Job>, C
     let known = session.store.jobs(&session.scope).await?;
     let mut rows: Vec<Job> = Vec::new();
     for id in ids {
-        let row = resolve_id::find(&known, id)?;
+        let row = resolve_id::find_by_id_prefix(&known, id)?;
         if !rows.iter().any(|other| other.key == row.key) {
             rows.push(row.clone());
         }
@@ -89,7 +89,7 @@ async fn wait(
     let end = waiting.wait(session, out).await?;
     let again = wait_command(&waiting.rows);
     let error = waiting.error(end, &again);
-    let known = if in_json { Some(json!({ "jobs": as_json(&session.store, &waiting.rows).await? })) } else { None };
+    let known = if in_json { Some(json!({ "jobs": jobs_json(&session.store, &waiting.rows).await? })) } else { None };
     match (error, known) {
         (Some(error), Some(known)) => return Err(error.with_fields(known)),
         (None, Some(known)) => out.json(&known),

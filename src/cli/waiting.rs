@@ -4,7 +4,7 @@
 use super::changes::{changes_between, describe};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::out::{Out, rfc3339};
+use super::out::{Out, rfc3339_seconds};
 use super::session::{Session, WaitEnd};
 use crate::app::format::{duration, plural};
 use crate::model::connection::Connection;
@@ -242,7 +242,7 @@ pub(super) fn connection_problem(connection: &Connection) -> Option<CleanText> {
 }
 
 /// When a limit ends: the time of day and the remaining time, or an estimate.
-pub(super) fn when(wait: Wait) -> String {
+pub(super) fn limit_end_text(wait: Wait) -> String {
     let left = wait.remaining_text(Utc::now());
     match wait.is_estimate {
         true => format!("in {left} (estimated, the service gave no time)"),
@@ -258,5 +258,5 @@ pub(super) fn log_progress(text: &str, out: &mut Out) {
 
 /// The current time for a log line.
 pub(super) fn log_time(on_terminal: bool) -> String {
-    if on_terminal { Local::now().format("%H:%M:%S").to_string() } else { rfc3339(Utc::now()) }
+    if on_terminal { Local::now().format("%H:%M:%S").to_string() } else { rfc3339_seconds(Utc::now()) }
 }

@@ -50,7 +50,7 @@ pub(super) async fn run(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let mut session = Session::open(flags, environment, LeaseRoles::Poll, out).await?;
-    let result = watch(&mut session, options.json, out).await;
+    let result = watch_jobs(&mut session, options.json, out).await;
     session.close(out).await;
     result
 }
@@ -64,7 +64,7 @@ struct Watch<'a> {
     trouble: Option<CleanText>,
 }
 
-async fn watch(session: &mut Session, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
+async fn watch_jobs(session: &mut Session, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
     let rows = session.store.jobs(&session.scope).await?;
     let known = first_line(&rows);
     let rows = rows.into_iter().map(|row| (row.key, row)).collect();
@@ -140,9 +140,9 @@ impl Watch<'_> {
         if !changes.is_empty() {
             if self.in_json {
                 let thread = session.store.thread(new.key).await?;
-                let mut job = json::job(&new, created_by(&thread));
+                let mut job = json::job_object(&new, created_by(&thread));
                 if let Value::Object(fields) = &mut job {
-                    fields.insert("at".to_owned(), json!(json::time(chrono::Utc::now())));
+                    fields.insert("at".to_owned(), json!(json::json_time(chrono::Utc::now())));
                     let words: Vec<&str> = changes.iter().map(|change| change.word()).collect();
                     fields.insert("changes".to_owned(), json!(words));
                 }

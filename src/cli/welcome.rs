@@ -1,7 +1,7 @@
 //! The setup page, which `docdeck` opens if something is not configured yet. From there the user can open the demo and
 //! return, or save the settings and open the dashboard.
 
-use super::dashboard::{AfterSetup, local_offset, open, terminal, terminal_error};
+use super::dashboard::{AfterSetup, local_offset, open_dashboard, terminal, terminal_error};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::{customization, demo};
@@ -26,7 +26,9 @@ pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: En
     terminal(&environment).map_err(|_| CliError::unusable(missing.setup_instructions()))?;
     let mut page = Box::new(Welcome::new(&missing.existing, CleanText::line(&missing.config.display().to_string())));
     loop {
-        let ended = runtime::run(parts(&missing, page, environment.clone())?).await.map_err(terminal_error)?;
+        let ended = runtime::run_dashboard(welcome_config(&missing, page, environment.clone())?)
+            .await
+            .map_err(terminal_error)?;
         page = match (ended.exit, ended.welcome) {
             (Exit::Relaunch(RelaunchTarget::Demo), Some(page)) => {
                 // Quitting the demo returns to the setup page; any other exit ends docdeck.
@@ -46,7 +48,11 @@ pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: En
     }
 }
 
-fn parts(missing: &MissingSettings, page: Box<Welcome>, environment: Environment) -> Result<DashboardConfig, CliError> {
+fn welcome_config(
+    missing: &MissingSettings,
+    page: Box<Welcome>,
+    environment: Environment,
+) -> Result<DashboardConfig, CliError> {
     let (look, colours) = (missing.display.clone(), missing.display.theme.read_unless_default()?);
     let keymap = customization::keymap(&missing.customization, &missing.config)?;
     let kind = terminal(&environment)?.with_titles(missing.customization.notify.title);
@@ -55,7 +61,7 @@ fn parts(missing: &MissingSettings, page: Box<Welcome>, environment: Environment
     let start = AppConfig {
         reduced_motion: missing.display.calm,
         mouse: missing.display.mouse,
-        themes: themes::names(Some(&folder)),
+        themes: themes::theme_names(Some(&folder)),
         keymap,
         welcome: Some(page),
         ..AppConfig::new(scope, local_offset())
@@ -89,7 +95,7 @@ async fn dashboard(flags: &Flags, ready: ProfileToStart, environment: Environmen
     };
     match resolve(&flags, &environment)? {
         SetupState::Ready(settings) => {
-            open(*settings, environment, Some(AfterSetup { key, greeting, is_verified })).await
+            open_dashboard(*settings, environment, Some(AfterSetup { key, greeting, is_verified })).await
         }
         SetupState::Missing(missing) => Err(CliError::unusable(missing.setup_instructions())),
     }

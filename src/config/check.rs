@@ -12,10 +12,10 @@ use std::path::Path;
 ///
 /// # Errors
 /// Returns the first invalid field with the reason.
-pub fn profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> {
+pub fn check_profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> {
     let at = |field: SetupField| move |sentence: String| SetupProblem::new(Some(field), &sentence);
-    project(&profile.project).map_err(at(SetupField::Project))?;
-    base_url(profile.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL)).map_err(at(SetupField::BaseUrl))?;
+    check_project(&profile.project).map_err(at(SetupField::Project))?;
+    check_base_url(profile.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL)).map_err(at(SetupField::BaseUrl))?;
     match &profile.key {
         KeySourceInput::File(file) => key_file(config, file).map_err(at(SetupField::Key))?,
         KeySourceInput::Command(words) => command(words).map_err(at(SetupField::Key))?,
@@ -31,13 +31,13 @@ pub fn profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> 
 
 /// # Errors
 /// A sentence: it is not a valid URL, or would send the key unencrypted to another computer.
-pub fn base_url(url: &str) -> Result<(), String> {
+pub fn check_base_url(url: &str) -> Result<(), String> {
     check_scope(url, "x")
 }
 
 /// # Errors
 /// A sentence: it is not valid in a URL, or is an API key.
-pub fn project(project: &str) -> Result<(), String> {
+pub fn check_project(project: &str) -> Result<(), String> {
     if looks_like_key(project) {
         return Err("This looks like an API key, not a project id.".to_owned());
     }
@@ -117,9 +117,10 @@ mod tests {
     fn every_invalid_field_is_rejected_before_it_is_written() {
         let folder = tempfile::tempdir().expect("a folder");
         let config = folder.path().join("config.toml");
-        let field = |profile: &NewProfile| super::profile(&config, profile).err().and_then(|problem| problem.field);
+        let field =
+            |profile: &NewProfile| super::check_profile(&config, profile).err().and_then(|problem| problem.field);
         let url = "http://127.0.0.1:1";
-        assert_eq!(super::profile(&config, &new(url, typed())), Ok(()));
+        assert_eq!(super::check_profile(&config, &new(url, typed())), Ok(()));
         for wrong in ["http://docs.example.com", "nonsense", "https://u:p@example.com"] {
             assert_eq!(field(&new(wrong, typed())), Some(SetupField::BaseUrl), "{wrong}");
         }
@@ -129,7 +130,7 @@ mod tests {
         for (mode, accepted) in [(0o644, false), (0o600, true)] {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("mode");
             assert_eq!(
-                super::profile(&config, &new(url, KeySourceInput::File("key".into()))).is_ok(),
+                super::check_profile(&config, &new(url, KeySourceInput::File("key".into()))).is_ok(),
                 accepted,
                 "{mode:o}"
             );
@@ -137,7 +138,7 @@ mod tests {
         let ca = NewProfile { ca_file: Some("key".into()), ..new(url, typed()) };
         assert_eq!(field(&ca), Some(SetupField::CaFile));
         std::fs::write(&config, "nonsense\n").expect("written");
-        let problem = super::profile(&config, &new(url, typed())).expect_err("the file is invalid");
+        let problem = super::check_profile(&config, &new(url, typed())).expect_err("the file is invalid");
         assert!(problem.field.is_none() && problem.sentence.as_str().contains("config.toml:1"), "{problem:?}");
     }
 
@@ -145,7 +146,8 @@ mod tests {
     fn a_key_as_organization_or_name_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let config = folder.path().join("config.toml");
-        let field = |profile: &NewProfile| super::profile(&config, profile).err().and_then(|problem| problem.field);
+        let field =
+            |profile: &NewProfile| super::check_profile(&config, profile).err().and_then(|problem| problem.field);
         let (url, key) = ("http://127.0.0.1:1", "MINT_secret".to_owned());
         let organization = NewProfile { organization: Some(key.clone()), ..new(url, typed()) };
         assert_eq!(field(&organization), Some(SetupField::Organization));
@@ -157,8 +159,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let config = folder.path().join("config.toml");
         let key = "mint_secret".to_owned();
-        let sentences =
-            [project(&key), base_url(&key), command(std::slice::from_ref(&key)), key_file(&config, Path::new(&key))];
+        let sentences = [
+            check_project(&key),
+            check_base_url(&key),
+            command(std::slice::from_ref(&key)),
+            key_file(&config, Path::new(&key)),
+        ];
         for sentence in sentences {
             assert!(!sentence.expect_err("refused").contains("secret"));
         }

@@ -80,7 +80,7 @@ pub struct Customization {
 type CommandMistake = (Range<usize>, String);
 
 /// Checks what the types don't ensure. Returns the first mistake in filters, commands, then programs.
-pub(super) fn check(
+pub(super) fn check_customization(
     filters: &[FilterConfig],
     commands: &[CommandConfig],
     programs: [(&str, Option<&Spanned<Vec<String>>>); 2],
@@ -140,7 +140,7 @@ fn check_command(command: &CommandConfig) -> Result<(), CommandMistake> {
 }
 
 /// A mistake at the start of these bytes of the text.
-pub(super) fn mistake(text: &str, (span, what): CommandMistake) -> Mistake {
+pub(super) fn command_mistake(text: &str, (span, what): CommandMistake) -> Mistake {
     Mistake::at(text, span.start, &what)
 }
 

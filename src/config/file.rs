@@ -66,13 +66,13 @@ impl ConfigFile {
             commands: self.commands.iter().cloned().zip(self.command_key_positions.iter().copied()).collect(),
             keys: self.key_overrides.clone(),
             notify: self.notify,
-            on_change: words(self.on_change.as_ref()),
-            clipboard: words(self.ui.clipboard.as_ref()),
+            on_change: program_words(self.on_change.as_ref()),
+            clipboard: program_words(self.ui.clipboard.as_ref()),
         }
     }
 }
 
-fn words(program: Option<&Spanned<Vec<String>>>) -> Vec<String> {
+fn program_words(program: Option<&Spanned<Vec<String>>>) -> Vec<String> {
     program.map(|words| words.get_ref().clone()).unwrap_or_default()
 }
 
@@ -189,7 +189,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 ///
 /// # Errors
 /// Fails if the file can't be read, is not TOML, or contains unknown fields (with line and column).
-pub fn read(path: &Path) -> Result<Option<LoadedFile>, ConfigError> {
+pub fn read_config_file(path: &Path) -> Result<Option<LoadedFile>, ConfigError> {
     let unreadable = |error: &std::io::Error| ConfigError::Unreadable { path: path.into(), why: system_message(error) };
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
@@ -202,12 +202,12 @@ pub fn read(path: &Path) -> Result<Option<LoadedFile>, ConfigError> {
     let size = file.metadata().map_or(0, |known| known.len()).min(MAX_BYTES);
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1));
     file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
-    let text = as_text(&bytes).map_err(|mistake| mistake.of(path))?;
+    let text = decode_utf8(&bytes).map_err(|mistake| mistake.of(path))?;
     Ok(Some(LoadedFile { file: ConfigFile::parse(path, text)?, readable_by_others }))
 }
 
 /// The file's text, or the position of invalid UTF-8.
-fn as_text(bytes: &[u8]) -> Result<&str, Mistake> {
+fn decode_utf8(bytes: &[u8]) -> Result<&str, Mistake> {
     std::str::from_utf8(bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).and_then(|bytes| std::str::from_utf8(bytes).ok());
         let before = before.unwrap_or_default();
@@ -249,8 +249,8 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
         Mistake::at(text, at, &user_message(error.message()))
     })?;
     let programs = [("on_change", file.on_change.as_ref()), ("clipboard", file.ui.clipboard.as_ref())];
-    customization::check(&file.filters, &file.commands, programs)
-        .map_err(|wrong| customization::mistake(text, wrong))?;
+    customization::check_customization(&file.filters, &file.commands, programs)
+        .map_err(|wrong| customization::command_mistake(text, wrong))?;
     file.command_key_positions =
         file.commands.iter().map(|command| line_and_column(text, command.key.span().start)).collect();
     file.key_overrides = keys::key_overrides(&file.keys, |byte| line_and_column(text, byte));

@@ -86,7 +86,7 @@ impl KeySource {
         match self {
             Self::Given(key) => Ok(key.clone()),
             Self::File(path) => read_file(path),
-            Self::Command(words) => key_command::run(words, key_command::LIMIT).await,
+            Self::Command(words) => key_command::run_key_command(words, key_command::LIMIT).await,
         }
     }
 }
@@ -94,7 +94,7 @@ impl KeySource {
 /// The source of the key: the environment beats the profile. `None` if neither sets one.
 ///
 /// # Errors
-/// Fails if the variable contains an invalid key; see also [`KeySource::of_profile`].
+/// Fails if the variable contains an invalid key; see also [`KeySource::from_profile`].
 pub fn source(
     environment: &Environment,
     name: &str,

@@ -25,7 +25,7 @@ const SHORTEST_KEY: usize = 8;
 ///
 /// # Errors
 /// Fails if the program can't be started, fails (with its stderr), runs longer than `limit`, or prints no key.
-pub(super) async fn run(words: &[String], limit: Duration) -> Result<ApiKey, ConfigError> {
+pub(super) async fn run_key_command(words: &[String], limit: Duration) -> Result<ApiKey, ConfigError> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
     let failed = |why: &str| ConfigError::KeyCommand { program: shown_program(program), why: CleanText::line(why) };
     let mut command = Command::new(program);
@@ -40,7 +40,8 @@ pub(super) async fn run(words: &[String], limit: Duration) -> Result<ApiKey, Con
     let mut group = ProcessGroup::of(&child);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (mut output, mut complaint) = (buffer(), buffer());
-    let all = async { tokio::join!(child.wait(), head(stdout, &mut output), head(stderr, &mut complaint)).0 };
+    let all =
+        async { tokio::join!(child.wait(), read_start(stdout, &mut output), read_start(stderr, &mut complaint)).0 };
     let ended = tokio::time::timeout(limit, all).await;
     let message = stderr_text(&complaint, &output);
     let Ok(status) = ended else {
@@ -83,7 +84,7 @@ fn buffer() -> Zeroizing<Vec<u8>> {
 }
 
 /// Reads to the end but stores only the start, so that endless output doesn't fill the memory.
-async fn head(stream: Option<impl AsyncRead + Unpin>, kept: &mut Zeroizing<Vec<u8>>) {
+async fn read_start(stream: Option<impl AsyncRead + Unpin>, kept: &mut Zeroizing<Vec<u8>>) {
     let Some(mut stream) = stream else { return };
     let mut part = Zeroizing::new(vec![0; 4096]);
     while let Ok(n @ 1..) = stream.read(&mut part).await {
@@ -197,7 +198,7 @@ mod tests {
     }
 
     async fn run_sh(script: &str) -> Result<ApiKey, ConfigError> {
-        run(&words(&["sh", "-c", script]), LIMIT).await
+        run_key_command(&words(&["sh", "-c", script]), LIMIT).await
     }
 
     #[tokio::test]
@@ -208,7 +209,7 @@ mod tests {
 
     #[tokio::test]
     async fn arguments_are_not_read_by_a_shell() {
-        let key = run(&words(&["printf", "%s", "$HOME;x"]), LIMIT).await.expect("a key");
+        let key = run_key_command(&words(&["printf", "%s", "$HOME;x"]), LIMIT).await.expect("a key");
         assert_eq!(key.expose(), "$HOME;x");
     }
 
@@ -234,7 +235,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_command_that_hangs_is_stopped_and_its_stderr_is_shown() {
-        let hangs = run(&words(&["sh", "-c", "echo locked >&2; sleep 600"]), Duration::from_millis(300)).await;
+        let hangs =
+            run_key_command(&words(&["sh", "-c", "echo locked >&2; sleep 600"]), Duration::from_millis(300)).await;
         let message = hangs.expect_err("it hangs").to_string();
         assert!(message.contains("did not finish within 0 s") && message.contains("printed: locked"), "{message}");
     }
@@ -250,7 +252,7 @@ mod tests {
         let held = fifo.clone();
         std::thread::spawn(move || let_go.send(std::fs::read(held)));
         let script = format!("sleep 600 >'{}' & wait", fifo.display());
-        let hangs = run(&words(&["sh", "-c", &script]), Duration::from_secs(2)).await;
+        let hangs = run_key_command(&words(&["sh", "-c", &script]), Duration::from_secs(2)).await;
         assert!(matches!(hangs, Err(ConfigError::KeyCommand { .. })), "{hangs:?}");
         let ended = ended.recv_timeout(Duration::from_secs(20));
         assert!(ended.is_ok(), "a child process is still running");
@@ -258,7 +260,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_command_is_an_error_with_its_name() {
-        let error = run(&words(&["docdeck-no-such-program"]), LIMIT).await.expect_err("not there");
+        let error = run_key_command(&words(&["docdeck-no-such-program"]), LIMIT).await.expect_err("not there");
         assert!(error.to_string().contains("docdeck-no-such-program"), "{error}");
     }
 }

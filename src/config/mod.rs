@@ -281,13 +281,13 @@ impl ConfigError {
 /// with a key.
 pub fn resolve(flags: &Flags, environment: &Environment) -> Result<SetupState, ConfigError> {
     let path = sources::config_path(flags, environment)?;
-    let found = found(&path)?;
+    let found = load_config_file(&path)?;
     join(flags, environment, &path.value, &found)
 }
 
 /// Loads the file, which must exist only if it was named.
-fn found(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> {
-    match (file::read(&path.value)?, path.from) {
+fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> {
+    match (file::read_config_file(&path.value)?, path.from) {
         (Some(found), _) => Ok(found),
         (None, SettingSource::Default) => Ok(LoadedFile { file: ConfigFile::default(), readable_by_others: false }),
         (None, _) => Err(ConfigError::NotFound { path: path.value.clone() }),
@@ -308,24 +308,28 @@ pub fn path(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigE
 /// Fails if the file is invalid or doesn't contain the profile.
 pub fn profile_of(flags: &Flags, environment: &Environment) -> Result<String, ConfigError> {
     let path = path(flags, environment)?;
-    let file = file::read(&path)?.map(|found| found.file).unwrap_or_default();
-    sources::profile(flags, environment, &path, &file).map(|(name, _)| name.value)
+    let file = file::read_config_file(&path)?.map(|found| found.file).unwrap_or_default();
+    sources::resolve_profile(flags, environment, &path, &file).map(|(name, _)| name.value)
 }
 
 fn join(flags: &Flags, environment: &Environment, path: &Path, found: &LoadedFile) -> Result<SetupState, ConfigError> {
     let look = display_settings(flags, environment, &found.file.ui, path);
     let per_minute = found.file.poll_rate();
     let nothing = ProfileConfig::default();
-    let (name, profile) = sources::profile(flags, environment, path, &found.file)?;
+    let (name, profile) = sources::resolve_profile(flags, environment, path, &found.file)?;
     let (name, profile) = (name.value, profile.unwrap_or(&nothing));
     let key = key::source(environment, &name, profile, path, found.readable_by_others)?;
-    if let Some(mistake) = sources::base_url_mistake(&sources::base_url(flags, environment, profile), profile, path) {
+    if let Some(mistake) =
+        sources::base_url_mistake(&sources::resolve_base_url(flags, environment, profile), profile, path)
+    {
         return Err(mistake);
     }
-    if let Some(mistake) = sources::project(flags, environment, profile).and_then(|id| sources::project_mistake(&id)) {
+    if let Some(mistake) =
+        sources::resolve_project(flags, environment, profile).and_then(|id| sources::project_mistake(&id))
+    {
         return Err(mistake);
     }
-    let scope = sources::scope(flags, environment, profile);
+    let scope = sources::resolve_scope(flags, environment, profile);
     let (key, scope) = match (key, scope) {
         (Some(key), Some(scope)) => (key, scope),
         (key, scope) => {
@@ -382,7 +386,7 @@ pub fn named_file(flags: &Flags, environment: &Environment) -> Result<(ConfigFil
     let Some(path) = flags.config.clone().or_else(|| environment.config.clone()) else {
         return Ok((ConfigFile::default(), PathBuf::new()));
     };
-    match file::read(&path)? {
+    match file::read_config_file(&path)? {
         Some(found) => Ok((found.file, path)),
         None => Err(ConfigError::NotFound { path }),
     }
@@ -422,7 +426,7 @@ fn of_theme(error: ThemeError, (line, column): LineColumn, path: &Path) -> Confi
 /// # Errors
 /// Fails if no folder is set and there is no home folder.
 pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigError> {
-    sources::data_folder(flags, environment).map(|folder| folder.value)
+    sources::resolve_data_folder(flags, environment).map(|folder| folder.value)
 }
 
 fn folders() -> Option<directories::ProjectDirs> {

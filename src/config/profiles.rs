@@ -78,7 +78,7 @@ fn other(
     path: &Path,
     readable_by_others: bool,
 ) -> ConfiguredProfile {
-    let scope = sources::scope(&Flags::default(), &Environment::default(), profile);
+    let scope = sources::resolve_scope(&Flags::default(), &Environment::default(), profile);
     let own = KeySource::from_profile(name, profile, path, readable_by_others);
     let service = |scope: &Option<Scope>| scope.as_ref().map(|scope| scope.base_url.clone());
     // A key is only ever sent to the service that it was set for.

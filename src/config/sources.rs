@@ -50,14 +50,14 @@ impl<T> Sourced<T> {
 }
 
 /// The first text that is not blank, trimmed.
-fn first(candidates: [(Option<&String>, SettingSource); 3]) -> Option<Sourced<String>> {
+fn first_set(candidates: [(Option<&String>, SettingSource); 3]) -> Option<Sourced<String>> {
     let mut texts = candidates.into_iter().filter_map(|(text, from)| Some((text?.trim(), from)));
     texts.find(|(text, _)| !text.is_empty()).map(|(text, from)| Sourced::new(text.to_owned(), from))
 }
 
 /// The base URL, without a trailing slash.
-pub fn base_url(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Sourced<String> {
-    let named = first([
+pub fn resolve_base_url(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Sourced<String> {
+    let named = first_set([
         (flags.base_url.as_ref(), SettingSource::Flag("--base-url")),
         (environment.base_url.as_ref(), SettingSource::Variable("DOCDECK_BASE_URL")),
         (profile.base_url.as_ref(), SettingSource::File),
@@ -81,8 +81,8 @@ pub fn base_url_mistake(named: &Sourced<String>, profile: &ProfileConfig, path: 
     Some(ConfigError::Invalid { path: path.into(), line, column, what: CleanText::line(what.trim_end_matches('.')) })
 }
 
-pub fn project(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Sourced<String>> {
-    first([
+pub fn resolve_project(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Sourced<String>> {
+    first_set([
         (flags.project.as_ref(), SettingSource::Flag("--project")),
         (environment.project.as_ref(), SettingSource::Variable("DOCDECK_PROJECT_ID")),
         (profile.project_id.as_ref(), SettingSource::File),
@@ -100,9 +100,9 @@ pub fn organization(profile: &ProfileConfig) -> Option<String> {
 }
 
 /// The service and project; `None` without a project.
-pub fn scope(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Scope> {
-    let project = project(flags, environment, profile)?.value;
-    let base_url = base_url(flags, environment, profile).value;
+pub fn resolve_scope(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Scope> {
+    let project = resolve_project(flags, environment, profile)?.value;
+    let base_url = resolve_base_url(flags, environment, profile).value;
     Some(Scope { base_url, project, organization: organization(profile) })
 }
 
@@ -114,11 +114,11 @@ pub fn already_set(
     profile: &ProfileConfig,
     key: KeyPresence,
 ) -> AlreadySet {
-    let named = base_url(flags, environment, profile);
+    let named = resolve_base_url(flags, environment, profile);
     AlreadySet {
         profile: name.to_owned(),
         base_url: (named.from != SettingSource::Default).then_some(named.value),
-        project: project(flags, environment, profile).map(|project| project.value),
+        project: resolve_project(flags, environment, profile).map(|project| project.value),
         organization: organization(profile),
         ca_file: profile.ca_file.clone(),
         key,
@@ -130,7 +130,7 @@ pub fn already_set(
 /// # Errors
 /// Fails if the named profile doesn't exist, or if none is named although the file has several and the environment
 /// isn't sufficient without one.
-pub fn profile<'a>(
+pub fn resolve_profile<'a>(
     flags: &Flags,
     environment: &Environment,
     path: &Path,
@@ -159,7 +159,8 @@ pub fn profile<'a>(
     }
     let usual = file.profiles.get(DEFAULT_PROFILE);
     // A key and a project from the environment need no profile. With less than that, the user must choose one.
-    let is_enough = environment.api_key.is_some() && project(flags, environment, &ProfileConfig::default()).is_some();
+    let is_enough =
+        environment.api_key.is_some() && resolve_project(flags, environment, &ProfileConfig::default()).is_some();
     if usual.is_none() && file.profiles.len() > 1 && !is_enough {
         let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
         return Err(ConfigError::WhichProfile { path: path.into(), known: CleanText::line(&known.join(", ")) });
@@ -188,7 +189,7 @@ pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<P
 ///
 /// # Errors
 /// Fails if no folder is set and there is no home folder.
-pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
+pub fn resolve_data_folder(flags: &Flags, environment: &Environment) -> Result<Sourced<PathBuf>, ConfigError> {
     let named = [
         (flags.data_dir.as_ref(), SettingSource::Flag("--data-dir")),
         (environment.data_dir.as_ref(), SettingSource::Variable("DOCDECK_DATA_DIR")),

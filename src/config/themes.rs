@@ -38,7 +38,7 @@ pub fn default_theme() -> ThemePalettes {
     let mut colours = ThemePalettes { unknown: ColorPalette::middle_tones(), ..ThemePalettes::default() };
     // A test reads the built-in files, so this can't fail; the terminal's colours would be used if it did.
     for (name, text) in SHIPPED.into_iter().take(2) {
-        if let Ok(file) = read(name, text) {
+        if let Ok(file) = deserialize_theme(name, text) {
             for (table, palette) in [(&file.dark, &mut colours.dark), (&file.light, &mut colours.light)] {
                 if let Some(table) = table {
                     let _ = patch(table, palette, name, text);
@@ -63,14 +63,14 @@ pub fn load_theme(name: &str, folder: Option<&Path>) -> Result<ThemePalettes, Th
     match SHIPPED.into_iter().find(|(shipped, _)| *shipped == name) {
         Some((shipped, text)) => parse(shipped, text),
         None => {
-            let known = names(folder).join(", ");
+            let known = theme_names(folder).join(", ");
             Err(ThemeError::Unknown { name: CleanText::line(name), known: CleanText::line(&known) })
         }
     }
 }
 
 /// The names of all themes: `auto`, the built-in and the custom ones.
-pub fn names(folder: Option<&Path>) -> Vec<String> {
+pub fn theme_names(folder: Option<&Path>) -> Vec<String> {
     let mut names: Vec<String> =
         std::iter::once(AUTO).chain(SHIPPED.map(|(name, _)| name)).map(str::to_owned).collect();
     let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
@@ -151,7 +151,7 @@ struct PaintTable {
 /// # Errors
 /// Fails with line and column if the text is not TOML or contains an unknown role.
 pub fn parse(name: &str, text: &str) -> Result<ThemePalettes, ThemeError> {
-    let file = read(name, text)?;
+    let file = deserialize_theme(name, text)?;
     let mut colours = default_theme();
     let tables =
         [(&file.dark, &mut colours.dark), (&file.light, &mut colours.light), (&file.unknown, &mut colours.unknown)];
@@ -179,7 +179,7 @@ pub fn parse(name: &str, text: &str) -> Result<ThemePalettes, ThemeError> {
     Ok(colours)
 }
 
-fn read(name: &str, text: &str) -> Result<File, ThemeError> {
+fn deserialize_theme(name: &str, text: &str) -> Result<File, ThemeError> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         invalid(name, text, at, error.message())
@@ -363,7 +363,7 @@ mod tests {
         assert!(load_theme("mine", Some(folder.path())).is_ok());
         let error = load_theme("../mine", Some(&folder.path().join("themes"))).expect_err("no such theme").to_string();
         assert!(error.contains("auto, dark, light, high-contrast, colour-blind-safe, terminal-16"), "{error}");
-        assert_eq!(names(Some(folder.path())).last().map(String::as_str), Some("mine"));
+        assert_eq!(theme_names(Some(folder.path())).last().map(String::as_str), Some("mine"));
     }
 
     #[test]

@@ -53,7 +53,7 @@ fn there(path: &Path, needs: WritePermission) -> String {
 /// # Errors
 /// Fails if the file can't be read or is invalid.
 pub fn needed(path: &Path, profile: &str) -> Result<WritePermission, ConfigError> {
-    Ok(match file::read(path)? {
+    Ok(match file::read_config_file(path)? {
         None => WritePermission::Nothing,
         Some(found) if found.file.profiles.contains_key(profile) => WritePermission::Change,
         Some(_) => WritePermission::Add,
@@ -64,7 +64,7 @@ pub fn needed(path: &Path, profile: &str) -> Result<WritePermission, ConfigError
 ///
 /// # Errors
 /// Fails if more than `allowed` would be changed, or the file can't be read or written; it is then unchanged.
-pub fn save(path: &Path, profile: &NewProfile, allowed: WritePermission) -> Result<(), WriteError> {
+pub fn write_profile(path: &Path, profile: &NewProfile, allowed: WritePermission) -> Result<(), WriteError> {
     let needs = needed(path, &profile.name)?;
     if needs > allowed {
         return Err(WriteError::There { path: path.into(), needs });
@@ -100,13 +100,13 @@ pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Resu
                 if !replace {
                     return Err(exists());
                 }
-                set(table, "filter", Some(filter.into()));
+                set_field(table, "filter", Some(filter.into()));
                 return Ok(());
             }
             let mut table = Table::new();
             table.decor_mut().set_prefix("\n");
-            set(&mut table, "name", Some(name.into()));
-            set(&mut table, "filter", Some(filter.into()));
+            set_field(&mut table, "name", Some(name.into()));
+            set_field(&mut table, "filter", Some(filter.into()));
             tables.push(table);
         } else if let Some(array) = filters.as_array_mut() {
             let is_same = |table: &InlineTable| table.get("name").and_then(Value::as_str) == Some(name);
@@ -115,7 +115,7 @@ pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Resu
                 if !replace {
                     return Err(exists());
                 }
-                set(table, "filter", Some(filter.into()));
+                set_field(table, "filter", Some(filter.into()));
                 return Ok(());
             }
             array.push(InlineTable::from_iter([("name", Value::from(name)), ("filter", Value::from(filter))]));
@@ -131,7 +131,7 @@ pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Resu
 pub fn save_theme(path: &Path, theme: &str) -> Result<(), WriteError> {
     edit_file(path, |document| {
         if let Some(ui) = document.entry("ui").or_insert_with(new_table).as_table_like_mut() {
-            set(ui, "theme", Some(theme.into()));
+            set_field(ui, "theme", Some(theme.into()));
         }
         Ok(())
     })
@@ -141,7 +141,7 @@ pub fn save_theme(path: &Path, theme: &str) -> Result<(), WriteError> {
 /// new text is parsed before it replaces the old one.
 fn edit_file(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), WriteError>) -> Result<(), WriteError> {
     let unwritable = |error: io::Error| WriteError::Unwritable { path: path.into(), why: system_message(&error) };
-    if file::read(path)?.is_none() {
+    if file::read_config_file(path)?.is_none() {
         let mut document = DocumentMut::new();
         change(&mut document)?;
         return write_atomically(path, &format!("{HEAD}{document}\n{REST}"), false, FileAccess::Owner)
@@ -195,7 +195,7 @@ fn new_text(profile: &NewProfile) -> Zeroizing<String> {
         ),
         KeySourceInput::Command(words) => head.push_str(&format!("api_key_command = {}\n", array(words))),
         KeySourceInput::File(path) => head.push_str(&format!("api_key_file = {}\n", quoted(&path.to_string_lossy()))),
-        KeySourceInput::Typed(typed) => key = key_line(typed),
+        KeySourceInput::Typed(typed) => key = api_key_line(typed),
     }
     let mut text = Zeroizing::new(String::with_capacity(head.len() + key.len() + REST.len() + 1));
     text.push_str(&head);
@@ -207,7 +207,7 @@ fn new_text(profile: &NewProfile) -> Zeroizing<String> {
 
 /// `api_key = "…"` with its line end, in a buffer that never grows: a buffer that grows leaves copies that are never
 /// wiped.
-fn key_line(key: &ApiKey) -> Zeroizing<String> {
+fn api_key_line(key: &ApiKey) -> Zeroizing<String> {
     let mut line = Zeroizing::new(String::with_capacity(2 * key.expose().len() + 16));
     line.push_str("api_key = \"");
     escape(key, &mut line);
@@ -251,11 +251,11 @@ fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mi
         .entry(&profile.name)
         .or_insert_with(|| if is_inline { Item::Value(Value::InlineTable(Default::default())) } else { new_table() });
     let table = table.as_table_like_mut().ok_or_else(|| wrong("the profile is not a table"))?;
-    set(table, "project_id", Some(profile.project.as_str().into()));
-    set(table, "base_url", profile.base_url.as_deref().map(Value::from));
-    set(table, "organization", profile.organization.as_deref().map(Value::from));
+    set_field(table, "project_id", Some(profile.project.as_str().into()));
+    set_field(table, "base_url", profile.base_url.as_deref().map(Value::from));
+    set_field(table, "organization", profile.organization.as_deref().map(Value::from));
     if let Some(file) = &profile.ca_file {
-        set(table, "ca_file", Some(Value::from(file.to_string_lossy().as_ref())));
+        set_field(table, "ca_file", Some(Value::from(file.to_string_lossy().as_ref())));
     }
     // Insert the key last, so that no part of the document contains it.
     let mut place = "the-key-goes-here".to_owned();
@@ -270,9 +270,9 @@ fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mi
         KeySourceInput::Typed(_) => typed = Some(Value::from(place.as_str())),
     }
     if profile.key != KeySourceInput::SetElsewhere {
-        set(table, "api_key_command", command);
-        set(table, "api_key_file", path);
-        set(table, "api_key", typed);
+        set_field(table, "api_key_command", command);
+        set_field(table, "api_key_file", path);
+        set_field(table, "api_key", typed);
     }
     let mut text = Zeroizing::new(document.to_string());
     if let (KeySourceInput::Typed(key), Some((before, after))) = (&profile.key, text.split_once(&place)) {
@@ -293,7 +293,7 @@ fn new_table() -> Item {
 }
 
 /// Sets or removes a field; the comment after a changed value stays.
-fn set(table: &mut dyn TableLike, name: &str, value: Option<Value>) {
+fn set_field(table: &mut dyn TableLike, name: &str, value: Option<Value>) {
     match (value, table.get_mut(name)) {
         (None, _) => {
             table.remove(name);
@@ -321,7 +321,7 @@ enum FileAccess {
 /// The error is `InvalidData` if others could read a secret.
 fn write_atomically(path: &Path, text: &str, over: bool, access: FileAccess) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    make_folder(folder)?;
+    create_config_folder(folder)?;
     let (mut file, new) = create_temporary_file(path)?;
     let protected = match &access {
         FileAccess::Secret if file::others_can_read(&file)? => Err(io::Error::from(ErrorKind::InvalidData)),
@@ -329,7 +329,7 @@ fn write_atomically(path: &Path, text: &str, over: bool, access: FileAccess) -> 
         FileAccess::Owner | FileAccess::Secret => Ok(()),
     };
     let written = protected.and_then(|()| file.write_all(text.as_bytes())).and_then(|()| file.sync_all());
-    let done = written.and_then(|()| if over { fs::rename(&new, path) } else { link(&new, path) });
+    let done = written.and_then(|()| if over { fs::rename(&new, path) } else { link_or_rename(&new, path) });
     // It no longer exists if it was renamed.
     let _ = fs::remove_file(&new);
     done?;
@@ -341,7 +341,7 @@ fn write_atomically(path: &Path, text: &str, over: bool, access: FileAccess) -> 
 }
 
 /// Gives the file its name unless a file of that name exists.
-fn link(new: &Path, path: &Path) -> io::Result<()> {
+fn link_or_rename(new: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(new, path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
             // The file system doesn't support hard links.
@@ -377,7 +377,7 @@ fn create_temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
 }
 
 /// Creates the folder for its owner only; an existing one stays unchanged.
-fn make_folder(folder: &Path) -> io::Result<()> {
+fn create_config_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }

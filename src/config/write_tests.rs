@@ -60,7 +60,7 @@ fn a_new_file_is_read_back_with_the_same_settings() {
         ca_file: Some("/etc/corp \"ca\".pem".into()),
         ..profile("my docs", KeySourceInput::Command(vec!["pass".to_owned(), "show \"it\"\\".to_owned()]))
     };
-    save(&path, &new, WritePermission::Nothing).expect("written");
+    write_profile(&path, &new, WritePermission::Nothing).expect("written");
     let read = settings(&path, None);
     assert_eq!(read.scope, new.scope());
     assert_eq!(read.profile.as_str(), "my docs");
@@ -72,12 +72,12 @@ fn a_new_file_is_read_back_with_the_same_settings() {
 fn every_source_of_the_key_is_read_back() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
-    save(&at("file"), &profile("a", KeySourceInput::File("/etc/key".into())), WritePermission::Nothing)
+    write_profile(&at("file"), &profile("a", KeySourceInput::File("/etc/key".into())), WritePermission::Nothing)
         .expect("written");
     assert!(matches!(settings(&at("file"), None).key, KeySource::File(path) if path == Path::new("/etc/key")));
-    save(&at("typed"), &profile("a", typed(r#"mint_"a\b"#)), WritePermission::Nothing).expect("written");
+    write_profile(&at("typed"), &profile("a", typed(r#"mint_"a\b"#)), WritePermission::Nothing).expect("written");
     assert!(matches!(settings(&at("typed"), None).key, KeySource::Given(key) if key.expose() == r#"mint_"a\b"#));
-    save(&at("none"), &profile("a", KeySourceInput::SetElsewhere), WritePermission::Nothing).expect("written");
+    write_profile(&at("none"), &profile("a", KeySourceInput::SetElsewhere), WritePermission::Nothing).expect("written");
     let flags = Flags { config: Some(at("none")), ..Flags::default() };
     assert!(matches!(resolve(&flags, &Environment::default()), Ok(SetupState::Missing(missing)) if missing.key));
 }
@@ -124,10 +124,10 @@ fn only_the_owner_can_read_a_written_file() {
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
     let folder = folder();
     let path = folder.path().join("new/deep/config.toml");
-    save(&path, &profile("a", typed("mint_k")), WritePermission::Nothing).expect("written");
+    write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Nothing).expect("written");
     assert_eq!((mode(&path), mode(path.parent().expect("a folder"))), (0o600, 0o700));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("mode");
-    save(&path, &profile("b", typed("mint_l")), WritePermission::Add).expect("written");
+    write_profile(&path, &profile("b", typed("mint_l")), WritePermission::Add).expect("written");
     assert_eq!(mode(&path), 0o600, "a key came into it");
     assert_eq!(
         fs::read_dir(path.parent().expect("a folder")).expect("a folder").count(),
@@ -145,10 +145,10 @@ fn a_profile_is_added_and_everything_else_stays_unchanged() {
     let path = folder.path().join("config.toml");
     fs::write(&path, MINE).expect("written");
     let new = profile("b", typed("mint_k"));
-    let refused = save(&path, &new, WritePermission::Nothing).expect_err("not asked");
+    let refused = write_profile(&path, &new, WritePermission::Nothing).expect_err("not asked");
     assert_eq!(refused, WriteError::There { path: path.clone(), needs: WritePermission::Add });
     assert_eq!(read(&path), MINE);
-    save(&path, &new, WritePermission::Add).expect("written");
+    write_profile(&path, &new, WritePermission::Add).expect("written");
     let text = read(&path);
     for line in MINE.lines().filter(|line| !line.is_empty()) {
         assert!(text.lines().any(|other| other == line), "{line} in {text}");
@@ -162,10 +162,10 @@ fn an_existing_profile_is_changed_only_with_permission() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, MINE).expect("written");
-    let refused = save(&path, &profile("a", typed("mint_k")), WritePermission::Add).expect_err("not asked");
+    let refused = write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Add).expect_err("not asked");
     assert_eq!(refused, WriteError::There { path: path.clone(), needs: WritePermission::Change });
     assert_eq!(read(&path), MINE);
-    save(&path, &profile("a", typed("mint_k")), WritePermission::Change).expect("written");
+    write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Change).expect("written");
     let text = read(&path);
     assert!(text.contains("project_id = \"my-docs\"  # its id\n") && text.contains("# colours\n[ui]\n"), "{text}");
     assert!(!text.contains("api_key_file"), "one source at a time: {text}");
@@ -177,7 +177,7 @@ fn the_source_of_the_key_stays_if_it_is_set_elsewhere() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, MINE).expect("written");
-    save(&path, &profile("a", KeySourceInput::SetElsewhere), WritePermission::Change).expect("written");
+    write_profile(&path, &profile("a", KeySourceInput::SetElsewhere), WritePermission::Change).expect("written");
     assert!(read(&path).contains("api_key_file = \"k\""));
 }
 
@@ -190,7 +190,7 @@ fn the_style_of_an_existing_file_is_preserved() {
     {
         let path = folder.path().join(format!("{n}.toml"));
         fs::write(&path, mine).expect("written");
-        save(&path, &profile("b", typed("mint_k")), WritePermission::Add).expect(mine);
+        write_profile(&path, &profile("b", typed("mint_k")), WritePermission::Add).expect(mine);
         assert_eq!(settings(&path, Some("b")).scope.project, "my-docs", "{}", read(&path));
     }
 }
@@ -200,7 +200,7 @@ fn an_invalid_file_is_not_changed() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, "nonsense\n").expect("written");
-    let refused = save(&path, &profile("a", typed("mint_k")), WritePermission::Change).expect_err("wrong");
+    let refused = write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Change).expect_err("wrong");
     assert!(matches!(refused, WriteError::Config(ConfigError::Invalid { line: 1, .. })), "{refused}");
     assert_eq!(read(&path), "nonsense\n");
 }
@@ -212,7 +212,7 @@ fn a_symbolic_link_to_the_file_is_preserved() {
     let (path, real) = (folder.path().join("config.toml"), folder.path().join("real.toml"));
     fs::write(&real, MINE).expect("written");
     std::os::unix::fs::symlink(&real, &path).expect("a link");
-    save(&path, &profile("b", typed("mint_k")), WritePermission::Add).expect("written");
+    write_profile(&path, &profile("b", typed("mint_k")), WritePermission::Add).expect("written");
     assert!(fs::symlink_metadata(&path).expect("there").is_symlink());
     assert!(read(&real).contains("[profiles.b]"));
 }
@@ -223,7 +223,8 @@ fn a_failed_write_is_reported_and_changes_nothing() {
     let folder = folder();
     fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("file/config.toml");
-    let refused = save(&path, &profile("a", typed("mint_k")), WritePermission::Nothing).expect_err("no folder");
+    let refused =
+        write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Nothing).expect_err("no folder");
     assert!(!refused.to_string().contains("mint_k"), "{refused}");
 }
 

@@ -15,14 +15,14 @@ const PROBE_JOB: &str = "docdeck-asks-whether-the-key-works";
 /// # Errors
 /// The key is refused, the project is unknown, the limit is reached, the service can't be reached,
 /// or it answered unexpectedly.
-pub async fn check(client: &Client) -> Result<CleanText, Failure> {
+pub async fn probe_key(client: &Client) -> Result<CleanText, Failure> {
     let Some(id) = JobId::new(PROBE_JOB) else {
-        return Err(Failure::new(FailureKind::Local, "The probe job has no valid id."));
+        return Err(Failure::local("The probe job has no valid id."));
     };
     let answer = client.get_job(&id).await;
     match answer.result {
         Ok(_) => Ok(CleanText::line("The key works, and the project exists.")),
-        Err(ApiError::NotFound { words, is_page: false, .. }) => not_found(&words),
+        Err(ApiError::NotFound { words, is_page: false, .. }) => check_not_found(&words),
         // The answer is a job with another id; that still proves that the key works.
         Err(ApiError::OtherJob { .. }) => Ok(CleanText::line("The key works (the service answered with a job).")),
         Err(error) => Err(error.failure(answer.date.unwrap_or_else(Utc::now))),
@@ -43,7 +43,7 @@ pub fn no_project(words: &CleanText) -> Option<Failure> {
 
 /// A refused key is answered with 401 or 403, so a 404 proves that the key works. Only the
 /// service's text shows whether the project or the job is missing.
-fn not_found(words: &CleanText) -> Result<CleanText, Failure> {
+fn check_not_found(words: &CleanText) -> Result<CleanText, Failure> {
     if let Some(failure) = no_project(words) {
         return Err(failure);
     }
@@ -60,16 +60,16 @@ mod tests {
 
     #[test]
     fn a_404_proves_only_that_the_key_works() {
-        let quoted = not_found(&CleanText::line("Job not found")).expect("a good answer");
+        let quoted = check_not_found(&CleanText::line("Job not found")).expect("a good answer");
         for part in ["The key works", "“Job not found”", "with the first job"] {
             assert!(quoted.as_str().contains(part), "{quoted}");
         }
-        assert!(not_found(&CleanText::default()).is_ok(), "no words are documented");
+        assert!(check_not_found(&CleanText::default()).is_ok(), "no words are documented");
     }
 
     #[test]
     fn a_404_about_the_project_is_an_error() {
-        let failure = not_found(&CleanText::line("Project not found")).expect_err("no project");
+        let failure = check_not_found(&CleanText::line("Project not found")).expect_err("no project");
         assert_eq!(failure.kind, FailureKind::NotFound);
         assert!(failure.message.as_str().contains("check the project id"), "{failure:?}");
     }

@@ -50,7 +50,7 @@ struct OutgoingPrompt {
 
 /// Sends prompts until it is aborted. `trouble` is a problem from the start, when nothing could
 /// receive it yet.
-pub(super) async fn run(inner: Arc<EngineState>, trouble: Option<Failure>) {
+pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Failure>) {
     if let Some(trouble) = trouble {
         inner.trouble(trouble).await;
     }
@@ -267,7 +267,7 @@ impl EngineState {
                 }
                 Err(error) => error,
             };
-            let (outcome, obstacle) = (delivery(how.clone()), error.obstacle());
+            let (outcome, obstacle) = (delivery_after(how.clone()), error.obstacle());
             let id = match how {
                 SendOutcome::Accepted(job) => Some(job.id.clone()),
                 _ => id.clone(),
@@ -293,7 +293,7 @@ impl EngineState {
         if !matches!(how, SendOutcome::Limited { .. }) {
             lock(&self.own_prompts).remove(&prompt);
         }
-        let delivery = delivery(how);
+        let delivery = delivery_after(how);
         self.order(PollerCommand::Rows { rows: vec![row.clone()], by_others: false });
         if accepted {
             self.order(PollerCommand::Outcome(FetchOutcome::good()));
@@ -314,7 +314,7 @@ impl EngineState {
     }
 }
 
-fn delivery(how: SendOutcome) -> Delivery {
+fn delivery_after(how: SendOutcome) -> Delivery {
     match how {
         SendOutcome::Accepted(_) => Delivery::Accepted,
         SendOutcome::NotSent(reason) => Delivery::NotSent(reason),

@@ -82,10 +82,8 @@ impl EngineState {
             Err(error) => return unwritten(&error, false),
         };
         let Some(id) = before.id.clone() else {
-            let failure = Failure::new(
-                FailureKind::Local,
-                "This job has no id yet: the service has not accepted its prompt. Try again later.",
-            );
+            let failure =
+                Failure::local("This job has no id yet: the service has not accepted its prompt. Try again later.");
             return (Err(failure), outcome(JobCheck::Removed, ServiceHealth::Good, false));
         };
         let (result, health) = self.get(&id).await;
@@ -183,13 +181,13 @@ impl EngineState {
     async fn log_transitions(&self, row: &Job, events: &[JobEvent]) {
         let subject = row.id.as_ref().map(JobId::clean).unwrap_or_default();
         for event in events {
-            self.log(subject.clone(), LogKind::Transition(transition(&event.kind))).await;
+            self.log(subject.clone(), LogKind::Transition(transition_text(&event.kind))).await;
         }
     }
 }
 
 fn unknown_job() -> Failure {
-    Failure::new(FailureKind::Local, "This job is no longer tracked on this computer.")
+    Failure::local("This job is no longer tracked on this computer.")
 }
 
 fn health(failure: &Failure) -> ServiceHealth {
@@ -204,7 +202,7 @@ fn health(failure: &Failure) -> ServiceHealth {
 }
 
 /// The log text of a change.
-fn transition(kind: &EventKind) -> CleanText {
+fn transition_text(kind: &EventKind) -> CleanText {
     let text = match kind {
         EventKind::Status { from: Some(from), to } => format!("{from} → {to}"),
         EventKind::Status { from: None, to } => to.to_string(),
@@ -223,8 +221,8 @@ mod tests {
     #[test]
     fn a_transition_reads_as_what_changed() {
         let kind = EventKind::Status { from: Some(Status::Active), to: Status::Completed };
-        assert_eq!(transition(&kind).as_str(), "active → completed");
+        assert_eq!(transition_text(&kind).as_str(), "active → completed");
         let first = EventKind::Status { from: None, to: Status::parse("odd one") };
-        assert_eq!(transition(&first).as_str(), "odd one");
+        assert_eq!(transition_text(&first).as_str(), "odd one");
     }
 }

@@ -75,7 +75,7 @@ impl EngineState {
         let Some(changes) = &self.changes else { return };
         let thread = self.store.thread(row.key).await.unwrap_or_default();
         let first = thread.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
-        let mut job = json::job(row, first.map(|prompt| prompt.text.as_str())).to_string();
+        let mut job = json::job_object(row, first.map(|prompt| prompt.text.as_str())).to_string();
         job.push('\n');
         let subject = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
         self.running_hooks.fetch_add(1, Ordering::Relaxed);

@@ -8,7 +8,7 @@ use super::state::{EngineState, lock};
 use super::views::{RequestPurpose, ViewsRequestResult, makes_no_progress, report_answer};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, Report, ReportMerge};
@@ -240,6 +240,6 @@ impl LoadRun<'_> {
 
 fn interrupted() -> LoadOutcome {
     let sentence = "Loading all pages failed inside docdeck. The loaded pages are saved: load again to continue.";
-    let failure = Failure::new(FailureKind::Local, sentence);
+    let failure = Failure::local(sentence);
     LoadOutcome { report: None, ended: LoadEndReason::Failed(failure), requests: 0 }
 }

@@ -43,6 +43,7 @@ pub use cached::StoredViews;
 pub use instances::RunningInstances;
 pub use lease::LeaseRoles;
 use poll::PollerCommand;
+pub use poll::sleep_until;
 use state::EngineState;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -101,14 +102,14 @@ impl Engine {
         let inner = Arc::new(inner);
         inner.take_leases();
         let mut tasks = vec![
-            tokio::spawn(dispatch::run(Arc::clone(&inner), start.trouble)),
-            tokio::spawn(poll::run(Arc::clone(&inner), commands, poll)),
+            tokio::spawn(dispatch::run_dispatcher(Arc::clone(&inner), start.trouble)),
+            tokio::spawn(poll::run_poller(Arc::clone(&inner), commands, poll)),
         ];
         if let Some(hook) = start.hook {
             tasks.push(tokio::spawn(hook.run(Arc::clone(&inner))));
         }
         if let Some(version) = start.data_version {
-            tasks.push(tokio::spawn(watch::run(Arc::clone(&inner), version)));
+            tasks.push(tokio::spawn(watch::run_watcher(Arc::clone(&inner), version)));
         }
         Ok(Self { inner, tasks: Arc::new(Mutex::new(tasks)) })
     }

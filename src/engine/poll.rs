@@ -11,7 +11,7 @@ use super::state::EngineState;
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::poll::backoff;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
@@ -89,7 +89,7 @@ struct Poller {
 }
 
 /// Polls until it is aborted.
-pub(super) async fn run(
+pub(super) async fn run_poller(
     inner: Arc<EngineState>,
     mut commands: mpsc::UnboundedReceiver<PollerCommand>,
     options: PollOptions,
@@ -128,7 +128,7 @@ pub(super) async fn run(
 }
 
 /// Sleeps until `wake`, or forever for `None`.
-pub(super) async fn sleep_until(wake: Option<tokio::time::Instant>) {
+pub async fn sleep_until(wake: Option<tokio::time::Instant>) {
     match wake {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
@@ -275,7 +275,7 @@ impl Poller {
                 self.loaded = false;
                 self.enter(PollerMode::Stalled { until: self.inner.clock.steady() + STORE_PAUSE });
                 let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
-                self.inner.trouble(Failure::new(FailureKind::Local, sentence)).await;
+                self.inner.trouble(Failure::local(sentence)).await;
             }
             Err(_) => {}
         }

@@ -13,7 +13,7 @@ use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::log::{LogEntry, LogKind, Operation};
 use crate::model::period::DateRange;
 use crate::model::prompt::{Delivery, DeliveryKind, PromptId};
@@ -102,8 +102,7 @@ impl EngineState {
         let reserving = !duties.include(LeaseRole::Dispatch);
         // If nothing can be written, nothing is sent either, and that is reported as a separate problem.
         let trouble = match locked {
-            Err(_) if store.check_writable().await.unwrap_or(true) => Some(Failure::new(
-                FailureKind::Local,
+            Err(_) if store.check_writable().await.unwrap_or(true) => Some(Failure::local(
                 "File locks don't work in the data folder, so another docdeck may treat prompts that are being \
                  sent as lost. Move the data folder to a file system with locks.",
             )),

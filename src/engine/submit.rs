@@ -6,7 +6,7 @@ use super::poll::PollerCommand;
 use super::state::{EngineState, lock};
 use crate::model::change::{Discarded, QueueChange};
 use crate::model::engine_event::EngineEvent;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::prompt::{Delivery, Prompt, PromptId, Resolution};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
@@ -19,12 +19,12 @@ impl EngineState {
             true => self.store.reserve_new_job(&self.scope, text, self.instance.name(), local_now()).await,
             false => self.store.add_new_job(&self.scope, text, local_now()).await,
         };
-        Ok(self.enqueue(added.map_err(failure)?).await)
+        Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
     pub(super) async fn submit_job_about(&self, text: &str, pages: &[CleanText]) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
-        let added = self.store.add_job_about(&self.scope, text, pages, local_now()).await.map_err(failure)?;
+        let added = self.store.add_job_about(&self.scope, text, pages, local_now()).await.map_err(submit_failure)?;
         Ok(self.enqueue(added).await)
     }
 
@@ -34,7 +34,7 @@ impl EngineState {
             true => self.store.reserve_follow_up(job, text, self.instance.name(), local_now()).await,
             false => self.store.add_follow_up(job, text, local_now()).await,
         };
-        Ok(self.enqueue(added.map_err(failure)?).await)
+        Ok(self.enqueue(added.map_err(submit_failure)?).await)
     }
 
     pub(super) async fn supersede_follow_ups(
@@ -45,7 +45,7 @@ impl EngineState {
         reject_blank(text)?;
         let reserved_for = self.reserving.then(|| self.instance.name());
         let superseded =
-            self.store.supersede_follow_ups(job, text, reserved_for, local_now()).await.map_err(failure)?;
+            self.store.supersede_follow_ups(job, text, reserved_for, local_now()).await.map_err(submit_failure)?;
         let (prompt, row, discarded) = superseded;
         for one in &discarded {
             lock(&self.own_prompts).remove(&one.id);
@@ -59,31 +59,31 @@ impl EngineState {
     /// them, in queue order.
     pub(super) async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<Job>, Failure> {
         if prompts.is_empty() {
-            return Err(Failure::new(FailureKind::Local, "Nothing was queued: the batch contains no prompt."));
+            return Err(Failure::local("Nothing was queued: the batch contains no prompt."));
         }
         for prompt in prompts {
             reject_blank(prompt)?;
         }
-        let rows = self.store.add_batch(&self.scope, prompts, local_now()).await.map_err(failure)?;
+        let rows = self.store.add_batch(&self.scope, prompts, local_now()).await.map_err(submit_failure)?;
         self.dispatch_wake.notify_one();
         Ok(rows)
     }
 
     pub(super) async fn change_queue(&self, jobs: &[JobKey], change: QueueChange) -> Result<Vec<Job>, Failure> {
-        let rows = self.store.change_queue(jobs, change, local_now()).await.map_err(failure)?;
+        let rows = self.store.change_queue(jobs, change, local_now()).await.map_err(submit_failure)?;
         self.dispatch_wake.notify_one();
         self.emit_threads(&rows).await;
         Ok(rows)
     }
 
     pub(super) async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<Discarded, Failure> {
-        let removed = self.store.remove_from_queue(jobs, local_now()).await.map_err(failure)?;
+        let removed = self.store.remove_from_queue(jobs, local_now()).await.map_err(submit_failure)?;
         self.after_discarding(&removed).await;
         Ok(removed)
     }
 
     pub(super) async fn discard(&self, prompt: PromptId) -> Result<Discarded, Failure> {
-        let discarded = self.store.discard_prompt(prompt, local_now()).await.map_err(failure)?;
+        let discarded = self.store.discard_prompt(prompt, local_now()).await.map_err(submit_failure)?;
         self.after_discarding(&discarded).await;
         Ok(discarded)
     }
@@ -96,7 +96,7 @@ impl EngineState {
     }
 
     pub(super) async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
-        let rows = self.store.restore_prompts(prompts).await.map_err(failure)?;
+        let rows = self.store.restore_prompts(prompts).await.map_err(submit_failure)?;
         // A prompt that is queued again is sent by the dispatching instance.
         self.dispatch_wake.notify_one();
         self.emit_threads(&rows).await;
@@ -110,7 +110,7 @@ impl EngineState {
     }
 
     pub(super) async fn pause(&self, prompt: PromptId) -> Result<Option<Job>, Failure> {
-        let row = self.store.pause_prompt(prompt, local_now()).await.map_err(failure)?;
+        let row = self.store.pause_prompt(prompt, local_now()).await.map_err(submit_failure)?;
         if let Some(row) = &row {
             lock(&self.own_prompts).remove(&prompt);
             self.emit_step(prompt, Delivery::Paused, row.clone()).await;
@@ -127,7 +127,7 @@ impl EngineState {
             }
             Resolution::Link(id) => {
                 let job = self.fetch(&id).await?;
-                let row = self.store.link_job(prompt, job, local_now()).await.map_err(failure)?;
+                let row = self.store.link_job(prompt, job, local_now()).await.map_err(submit_failure)?;
                 self.emit_resolved(prompt, Delivery::Accepted, &row).await;
                 self.emit_merged(row.key).await;
                 Ok(row)
@@ -136,7 +136,7 @@ impl EngineState {
     }
 
     async fn requeue(&self, prompt: PromptId, edited: Option<&str>) -> Result<Job, Failure> {
-        let row = self.store.requeue(prompt, edited, local_now()).await.map_err(failure)?;
+        let row = self.store.requeue(prompt, edited, local_now()).await.map_err(submit_failure)?;
         Ok(self.enqueue((prompt, row)).await.1)
     }
 
@@ -158,14 +158,14 @@ impl EngineState {
     }
 }
 
-fn failure(error: StoreError) -> Failure {
+fn submit_failure(error: StoreError) -> Failure {
     error.failure()
 }
 
 fn reject_blank(text: &str) -> Result<(), Failure> {
     if text.trim().is_empty() {
         let sentence = "Not sent: the prompt is blank. Write what the agent should do.";
-        return Err(Failure::new(FailureKind::Local, sentence));
+        return Err(Failure::local(sentence));
     }
     Ok(())
 }

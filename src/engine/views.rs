@@ -242,5 +242,5 @@ pub(super) fn is_fresh(range: DateRange, as_of: Time, now: Time) -> bool {
 }
 
 fn crashed() -> Failure {
-    Failure::new(FailureKind::Local, "Loading the page views failed because of a bug in docdeck. Try again.")
+    Failure::local("Loading the page views failed because of a bug in docdeck. Try again.")
 }

@@ -42,7 +42,7 @@ struct Watcher {
 }
 
 /// Watches until it is aborted. `version` is the data version before the store was first read.
-pub(super) async fn run(inner: Arc<EngineState>, version: i64) {
+pub(super) async fn run_watcher(inner: Arc<EngineState>, version: i64) {
     let seen = Arc::new(Mutex::new(StoreSnapshot { version, failed: None }));
     if let Err(error) = start_checks(&inner, &seen) {
         inner.trouble(error.failure()).await;

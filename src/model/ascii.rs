@@ -5,7 +5,7 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The ASCII character that replaces a symbol; `?` for any other character.
-pub fn replacement(symbol: &str) -> &'static str {
+pub fn ascii_symbol(symbol: &str) -> &'static str {
     match symbol {
         "┌" | "┐" | "└" | "┘" => "+",
         "─" | "–" | "▪" => "-",
@@ -46,7 +46,7 @@ pub fn to_ascii(text: &str) -> String {
         if symbol.is_ascii() {
             out.push_str(symbol);
         } else {
-            out.push_str(replacement(symbol));
+            out.push_str(ascii_symbol(symbol));
             // Fills the second cell of a wide character.
             out.extend((1..symbol.width()).map(|_| '?'));
         }

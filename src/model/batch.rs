@@ -34,17 +34,17 @@ pub enum BatchError {
 ///
 /// # Errors
 /// Returns the first mistake. No prompt of a file with a mistake is used.
-pub fn parse(name: Option<&str>, text: &str) -> Result<Vec<String>, BatchError> {
+pub fn parse_prompts(name: Option<&str>, text: &str) -> Result<Vec<String>, BatchError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Err(BatchError::Empty);
     }
     let prompts = match format(name, text) {
         BatchFormat::Text => blocks(text),
-        BatchFormat::Csv => column(text)?,
+        BatchFormat::Csv => read_prompt_column(text)?,
         BatchFormat::JsonLines => json_lines(text)?,
     };
-    if let Some((line, _)) = prompts.iter().find(|(_, prompt)| is_blank(prompt)) {
+    if let Some((line, _)) = prompts.iter().find(|(_, prompt)| is_blank_prompt(prompt)) {
         return Err(BatchError::Blank { line: *line });
     }
     if prompts.is_empty() {
@@ -79,13 +79,13 @@ fn format(name: Option<&str>, text: &str) -> BatchFormat {
 }
 
 /// Whether the prompt has no visible character.
-fn is_blank(prompt: &str) -> bool {
+fn is_blank_prompt(prompt: &str) -> bool {
     CleanText::block(prompt).as_str().trim().is_empty()
 }
 
 type Prompts = Vec<(u64, String)>;
 
-fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> {
+fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     // A lone CR is a line break as well.
     (1..).zip(text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r')))
 }
@@ -93,7 +93,7 @@ fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> {
 fn blocks(text: &str) -> Prompts {
     let mut prompts: Prompts = Vec::new();
     let mut open = false;
-    for (number, line) in numbered(text) {
+    for (number, line) in numbered_lines(text) {
         if line.trim().is_empty() {
             open = false;
             continue;
@@ -111,7 +111,7 @@ fn blocks(text: &str) -> Prompts {
 }
 
 fn json_lines(text: &str) -> Result<Prompts, BatchError> {
-    let lines = numbered(text).filter(|(_, line)| !line.trim().is_empty());
+    let lines = numbered_lines(text).filter(|(_, line)| !line.trim().is_empty());
     lines.map(|(line, json)| Ok((line, from_json(json).ok_or(BatchError::Json { line })?))).collect()
 }
 
@@ -141,19 +141,19 @@ fn delimiter(text: &str) -> Option<u8> {
     [b',', b';', b'\t'].into_iter().find(|delimiter| column_index(&mut reader(text, *delimiter)).is_some())
 }
 
-fn column(text: &str) -> Result<Prompts, BatchError> {
+fn read_prompt_column(text: &str) -> Result<Prompts, BatchError> {
     let mut reader = reader(text, delimiter(text).ok_or(BatchError::NoColumn)?);
     let index = column_index(&mut reader).ok_or(BatchError::NoColumn)?;
     let mut prompts = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(unreadable)?;
+        let record = record.map_err(csv_error)?;
         let line = record.position().map_or(1, csv::Position::line);
         prompts.push((line, record.get(index).unwrap_or_default().replace("\r\n", "\n")));
     }
     Ok(prompts)
 }
 
-fn unreadable(error: csv::Error) -> BatchError {
+fn csv_error(error: csv::Error) -> BatchError {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => BatchError::Columns {
             line: pos.as_ref().map_or(1, csv::Position::line),
@@ -170,7 +170,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(name: &str, text: &str) -> Result<Vec<String>, BatchError> {
-        parse(Some(name), text)
+        parse_prompts(Some(name), text)
     }
 
     fn prompts(texts: &[&str]) -> Result<Vec<String>, BatchError> {
@@ -181,7 +181,7 @@ mod tests {
     fn blank_lines_separate_prompts_and_line_breaks_within_a_prompt_stay() {
         let text = "\u{feff}\n\nFix the links\r\n  in /api\r\n \t\r\nTranslate\n\n\n";
         assert_eq!(read("a.txt", text), prompts(&["Fix the links\n  in /api", "Translate"]));
-        assert_eq!(parse(None, "one line"), prompts(&["one line"]));
+        assert_eq!(parse_prompts(None, "one line"), prompts(&["one line"]));
     }
 
     #[test]
@@ -199,10 +199,10 @@ mod tests {
 
     #[test]
     fn the_content_decides_the_format_of_a_file_without_a_known_extension() {
-        assert_eq!(parse(None, "{\"prompt\":\"a\"}\n{\"prompt\":\"b\"}"), prompts(&["a", "b"]));
-        assert_eq!(parse(Some("list"), "page,prompt\n/x,a\n/y,b\n"), prompts(&["a", "b"]));
-        assert_eq!(parse(Some("list"), "Fix, then prompt\nme\n\nb"), prompts(&["Fix, then prompt\nme", "b"]));
-        assert_eq!(parse(Some("v1.2 prompts"), "{not json}"), prompts(&["{not json}"]));
+        assert_eq!(parse_prompts(None, "{\"prompt\":\"a\"}\n{\"prompt\":\"b\"}"), prompts(&["a", "b"]));
+        assert_eq!(parse_prompts(Some("list"), "page,prompt\n/x,a\n/y,b\n"), prompts(&["a", "b"]));
+        assert_eq!(parse_prompts(Some("list"), "Fix, then prompt\nme\n\nb"), prompts(&["Fix, then prompt\nme", "b"]));
+        assert_eq!(parse_prompts(Some("v1.2 prompts"), "{not json}"), prompts(&["{not json}"]));
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(read("a.json", "[\"a\"]"), Err(BatchError::Json { line: 1 }));
         assert_eq!(read("a.jsonl", "{\"prompt\": 5}"), Err(BatchError::Json { line: 1 }));
         for empty in ["", " \r\n\n", "\u{feff}"] {
-            assert_eq!(parse(None, empty), Err(BatchError::Empty), "{empty:?}");
+            assert_eq!(parse_prompts(None, empty), Err(BatchError::Empty), "{empty:?}");
         }
         assert_eq!(read("a.csv", "prompt\n"), Err(BatchError::Empty));
     }
@@ -232,9 +232,9 @@ mod tests {
             name in prop::sample::select(vec![None, Some("a.csv"), Some("a.jsonl"), Some("a.txt"), Some("a")]),
             text in "(prompt|id|[,;\t\"\\{\\}:\r\n \u{feff}\u{200b}a-c\\PC]){0,60}",
         ) {
-            if let Ok(prompts) = parse(name, &text) {
+            if let Ok(prompts) = parse_prompts(name, &text) {
                 prop_assert!(!prompts.is_empty());
-                prop_assert!(prompts.iter().all(|prompt| !is_blank(prompt)));
+                prop_assert!(prompts.iter().all(|prompt| !is_blank_prompt(prompt)));
             }
         }
 
@@ -242,7 +242,7 @@ mod tests {
         fn prompts_joined_with_blank_lines_are_read_back_unchanged(
             texts in prop::collection::vec("[a-z][a-z ,\"]{0,9}(\n[a-z][a-z ,\"]{0,9}){0,2}", 1..6),
         ) {
-            prop_assert_eq!(parse(Some("a.txt"), &texts.join("\n\n")), Ok(texts));
+            prop_assert_eq!(parse_prompts(Some("a.txt"), &texts.join("\n\n")), Ok(texts));
         }
     }
 }

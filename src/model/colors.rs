@@ -178,7 +178,7 @@ impl Default for Paint {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColorPalette {
     paints: [Paint; ColorRole::ALL.len()],
-    /// Drawn behind everything; [`Colour::Terminal`] keeps the terminal's background.
+    /// Drawn behind everything; [`ThemeColor::Terminal`] keeps the terminal's background.
     pub background: ThemeColor,
     /// Terminal backgrounds that these colours are made for, if they don't set one.
     pub made_for: Vec<Rgb>,

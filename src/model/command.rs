@@ -122,14 +122,17 @@ pub enum FillError {
 ///
 /// # Errors
 /// Fails if a value is missing or could be misread by a program.
-pub fn fill(arguments: &[String], value: impl Fn(Placeholder) -> Option<String>) -> Result<Vec<String>, FillError> {
+pub fn fill_arguments(
+    arguments: &[String],
+    value: impl Fn(Placeholder) -> Option<String>,
+) -> Result<Vec<String>, FillError> {
     let fill_one = |argument: &String| {
         let mut filled = String::new();
         for piece in pieces(argument) {
             match piece {
                 ArgumentPiece::Text(text) => filled.push_str(text),
                 ArgumentPiece::Word(word) => match Placeholder::parse(word) {
-                    Some(placeholder) => filled.push_str(&checked(placeholder, value(placeholder))?),
+                    Some(placeholder) => filled.push_str(&check_value(placeholder, value(placeholder))?),
                     None => filled.push_str(&format!("{{{word}}}")),
                 },
             }
@@ -139,7 +142,7 @@ pub fn fill(arguments: &[String], value: impl Fn(Placeholder) -> Option<String>)
     arguments.iter().map(fill_one).collect()
 }
 
-fn checked(placeholder: Placeholder, value: Option<String>) -> Result<String, FillError> {
+fn check_value(placeholder: Placeholder, value: Option<String>) -> Result<String, FillError> {
     match value {
         None => Err(FillError::Missing(placeholder)),
         Some(value) if value.is_empty() => Err(FillError::Missing(placeholder)),
@@ -179,7 +182,7 @@ mod tests {
 
     fn filled(arguments: &[&str], value: &str) -> Result<Vec<String>, FillError> {
         let arguments: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
-        fill(&arguments, |_| (!value.is_empty()).then(|| value.to_owned()))
+        fill_arguments(&arguments, |_| (!value.is_empty()).then(|| value.to_owned()))
     }
 
     #[test]

@@ -33,4 +33,9 @@ impl Failure {
     pub fn new(kind: FailureKind, sentence: &str) -> Self {
         Self { kind, message: CleanText::line(sentence) }
     }
+
+    /// Something on this computer failed.
+    pub fn local(sentence: &str) -> Self {
+        Self::new(FailureKind::Local, sentence)
+    }
 }

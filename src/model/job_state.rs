@@ -127,13 +127,13 @@ pub fn state_word(job: &Job) -> &str {
 pub fn list_word(job: &Job) -> Cow<'_, str> {
     match JobState::of(job) {
         JobState::Completed if job.pr_link.is_none() => "no PR".into(),
-        JobState::Completed | JobState::Active => pull_request(job),
+        JobState::Completed | JobState::Active => pull_request_label(job),
         _ => state_word(job).into(),
     }
 }
 
 /// The pull request as lists name it; empty if there is none.
-pub fn pull_request(job: &Job) -> Cow<'static, str> {
+pub fn pull_request_label(job: &Job) -> Cow<'static, str> {
     match (job.pr_number(), &job.pr_link) {
         (Some(number), _) => ["PR ", &number.to_string()].concat().into(),
         (None, Some(_)) => "PR".into(),
@@ -150,7 +150,7 @@ pub const NOT_OPENED: &str = "○";
 pub const MARKED: &str = "*";
 
 /// The words that filter jobs, as they are typed: statuses, deliveries, then groups. Jobs may have other statuses too.
-pub fn search_words() -> impl Iterator<Item = (String, &'static str)> {
+pub fn filter_words() -> impl Iterator<Item = (String, &'static str)> {
     let is_searched = |state: &JobState| !matches!(state, JobState::Other | JobState::NoStatus);
     let states = JobState::ALL.into_iter().filter(is_searched).map(JobState::word_and_meaning);
     let groups = JobGroup::ALL.into_iter().filter(|group| *group != JobGroup::Queued).map(|group| {
@@ -190,18 +190,18 @@ pub fn state_words(job: &Job) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ascii::replacement;
+    use crate::model::ascii::ascii_symbol;
 
     #[test]
     fn every_symbol_has_an_ascii_replacement_and_every_state_a_unique_word() {
         let mut seen = std::collections::HashSet::new();
         for state in JobState::ALL {
             let symbol = state.symbol();
-            assert!(symbol.is_ascii() || replacement(symbol) != "?", "{state:?}");
+            assert!(symbol.is_ascii() || ascii_symbol(symbol) != "?", "{state:?}");
             assert!(seen.insert(state.word_and_meaning().0), "{state:?}");
         }
         for (mark, _) in ROW_MARKS {
-            assert!(mark.is_ascii() || replacement(mark) != "?", "{mark}");
+            assert!(mark.is_ascii() || ascii_symbol(mark) != "?", "{mark}");
         }
     }
 

@@ -15,16 +15,16 @@ use serde_json::{Value, json};
 ///
 /// `delivery` is the state of the thread's most urgent undelivered prompt. If all prompts are delivered, it is
 /// `accepted` for a job that exists on the service, otherwise `discarded`.
-pub fn job(row: &Job, prompt: Option<&str>) -> Value {
+pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
     let settled = if row.id.is_some() { "accepted" } else { "discarded" };
     json!({
         "id": row.id.as_ref().map(|id| id.as_str()),
-        "status": row.status.as_ref().and_then(status),
-        "source": { "repository": text(row.repository.as_deref()), "ref": text(row.git_ref.as_ref()) },
-        "model": text(row.model.as_deref()),
-        "prLink": text(row.pr_address().as_ref()),
-        "createdAt": time(row.created_at),
-        "archivedAt": row.archived_at.map(time),
+        "status": row.status.as_ref().and_then(service_status),
+        "source": { "repository": optional_str(row.repository.as_deref()), "ref": optional_str(row.git_ref.as_ref()) },
+        "model": optional_str(row.model.as_deref()),
+        "prLink": optional_str(row.pr_address().as_ref()),
+        "createdAt": json_time(row.created_at),
+        "archivedAt": row.archived_at.map(json_time),
         "title": row.title.as_str(),
         "prompt": prompt,
         "tags": row.tags.iter().map(CleanText::as_str).collect::<Vec<_>>(),
@@ -36,35 +36,36 @@ pub fn job(row: &Job, prompt: Option<&str>) -> Value {
 /// A thread, oldest first: prompts (`type` `prompt`, with `kind`, `text`, `delivery`, `reason`, `writtenAt`, `sentAt`)
 /// and changes of the job (`type` `status` with `from` and `to`, `pullRequest` with `prLink`, `gone`, `back`). Each has
 /// `at`: when the change was seen, or when the prompt was last sent, or written if it was never sent.
-pub fn thread(thread: &Thread) -> Vec<Value> {
-    let prompts = thread.prompts.iter().map(|one| (one.sent_at.unwrap_or(one.written_at), prompt(one)));
-    let mut entries: Vec<(Time, Value)> = prompts.chain(thread.events.iter().map(|one| (one.at, event(one)))).collect();
+pub fn thread_json(thread: &Thread) -> Vec<Value> {
+    let prompts = thread.prompts.iter().map(|one| (one.sent_at.unwrap_or(one.written_at), prompt_json(one)));
+    let mut entries: Vec<(Time, Value)> =
+        prompts.chain(thread.events.iter().map(|one| (one.at, event_json(one)))).collect();
     // The sort is stable: at the same time, a prompt comes before its results.
     entries.sort_by_key(|(at, _)| *at);
     entries.into_iter().map(|(_, entry)| entry).collect()
 }
 
-fn prompt(prompt: &Prompt) -> Value {
+fn prompt_json(prompt: &Prompt) -> Value {
     json!({
         "type": "prompt",
-        "at": time(prompt.sent_at.unwrap_or(prompt.written_at)),
+        "at": json_time(prompt.sent_at.unwrap_or(prompt.written_at)),
         "kind": match prompt.kind {
             PromptKind::Create => "create",
             PromptKind::FollowUp => "follow-up",
         },
         "text": prompt.text,
         "delivery": prompt.delivery.kind().word(),
-        "reason": text(prompt.delivery.reason()),
-        "writtenAt": time(prompt.written_at),
-        "sentAt": prompt.sent_at.map(time),
+        "reason": optional_str(prompt.delivery.reason()),
+        "writtenAt": json_time(prompt.written_at),
+        "sentAt": prompt.sent_at.map(json_time),
     })
 }
 
-fn event(event: &JobEvent) -> Value {
-    let at = time(event.at);
+fn event_json(event: &JobEvent) -> Value {
+    let at = json_time(event.at);
     match &event.kind {
         EventKind::Status { from, to } => {
-            json!({ "type": "status", "at": at, "from": from.as_ref().and_then(status), "to": status(to) })
+            json!({ "type": "status", "at": at, "from": from.as_ref().and_then(service_status), "to": service_status(to) })
         }
         EventKind::PullRequest(link) => {
             json!({ "type": "pullRequest", "at": at, "prLink": link::display_url(link).as_str() })
@@ -75,19 +76,19 @@ fn event(event: &JobEvent) -> Value {
 }
 
 /// The status as the service writes it; `None` if the answer had none.
-fn status(status: &Status) -> Option<&str> {
+fn service_status(status: &Status) -> Option<&str> {
     match status {
         Status::Unknown(word) if word.is_empty() => None,
         status => Some(status.word()),
     }
 }
 
-fn text(text: Option<&CleanText>) -> Option<&str> {
+fn optional_str(text: Option<&CleanText>) -> Option<&str> {
     text.map(CleanText::as_str)
 }
 
 /// RFC 3339 in UTC with milliseconds, the service's own format.
-pub fn time(time: Time) -> String {
+pub fn json_time(time: Time) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
@@ -129,20 +130,20 @@ mod tests {
             "pages": ["/quickstart"],
             "delivery": "accepted",
         });
-        assert_eq!(job(&row(), Some("Fix\nit")), expected);
+        assert_eq!(job_object(&row(), Some("Fix\nit")), expected);
     }
 
     #[test]
     fn unknown_fields_are_null_and_an_undelivered_prompt_sets_the_delivery() {
         let queued = Job { id: None, status: None, undelivered: Some(DeliveryKind::Paused), ..row() };
-        let written = job(&queued, None);
+        let written = job_object(&queued, None);
         assert_eq!(
             (&written["id"], &written["status"], &written["prompt"]),
             (&Value::Null, &Value::Null, &Value::Null)
         );
         assert_eq!(written["delivery"], "paused");
         let unsaid = Job { status: Some(Status::parse("")), ..row() };
-        assert_eq!(job(&unsaid, None)["status"], Value::Null);
+        assert_eq!(job_object(&unsaid, None)["status"], Value::Null);
     }
 
     #[test]
@@ -159,7 +160,7 @@ mod tests {
             state_at: sent.map(at),
         };
         let lost = Delivery::Unconfirmed(CleanText::line("Lost."));
-        let entries = thread(&Thread {
+        let entries = thread_json(&Thread {
             prompts: vec![
                 prompt(1, PromptKind::Create, Delivery::Accepted, 0, Some(1)),
                 prompt(2, PromptKind::FollowUp, lost, 5, None),

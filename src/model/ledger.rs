@@ -74,11 +74,11 @@ impl Wait {
         match self.is_estimate {
             true if left > TimeDelta::seconds(30) => "about a minute".to_owned(),
             true => "under a minute".to_owned(),
-            false => until(left.max(TimeDelta::seconds(1))),
+            false => wait_text(left.max(TimeDelta::seconds(1))),
         }
     }
 
-    /// When the result of [`Wait::words`] changes, or the wait ends.
+    /// When the result of [`Wait::remaining_text`] changes, or the wait ends.
     pub fn next_change(self, now: Time) -> Time {
         let half = self.until - TimeDelta::seconds(30);
         match self.is_estimate {
@@ -89,14 +89,14 @@ impl Wait {
     }
 }
 
-/// When the result of [`until`] changes.
+/// When the result of [`wait_text`] changes.
 pub fn until_changes(end: Time, now: Time) -> Time {
     let left = (end - now).num_seconds();
     if left <= 60 { now + TimeDelta::seconds(1) } else { end - TimeDelta::seconds((left - 1) / 60 * 60) }
 }
 
 /// A duration as text, rounded up: minutes (`22m`), seconds in the last minute, hours beyond two.
-pub fn until(delta: TimeDelta) -> String {
+pub fn wait_text(delta: TimeDelta) -> String {
     let s = delta.min(LONGEST_WAIT).num_seconds().max(0);
     match s {
         0..60 => format!("{s}s"),
@@ -210,7 +210,7 @@ impl Budget {
 
 /// Calculates the budget from `entries` in any order, with times in the service's time. Entries in the future count
 /// too, so that setting the clock back frees nothing early.
-pub fn budget(limited: RateLimited, entries: &[LedgerEntry], block: Option<Block>, now: Time) -> Budget {
+pub fn compute_budget(limited: RateLimited, entries: &[LedgerEntry], block: Option<Block>, now: Time) -> Budget {
     let mut inside: Vec<Time> =
         entries.iter().map(|entry| entry.counts_from(now)).filter(|&at| at + WINDOW > now).collect();
     inside.sort_unstable();

@@ -50,7 +50,7 @@ pub fn display_url(link: &CleanText) -> CleanText {
     WebLink::parse(link.as_str()).map_or_else(|| link.clone(), |web| web.clean())
 }
 
-/// Like [`shown`], without `https://`.
+/// Like [`display_url`], without `https://`.
 pub fn short_display_url(link: &CleanText) -> String {
     WebLink::parse(link.as_str()).map_or_else(|| link.to_string(), |web| web.short().to_owned())
 }

@@ -16,6 +16,7 @@ pub mod endpoint;
 pub mod engine_event;
 pub mod export;
 pub mod failure;
+pub mod file_size;
 pub mod guide;
 pub mod impact;
 pub mod job;

@@ -2,7 +2,7 @@
 //! configuration, or one that the service repeats.
 //!
 //! There are three levels. [`redacted`] finds the service's keys by their form and leaves all other text alone.
-//! [`Redactor`] also finds one known key. [`redacted_setting`] and [`redacted_words`] are for the user's own settings,
+//! [`Redactor`] also finds one known key. [`redacted_setting`] and [`redacted_text`] are for the user's own settings,
 //! where it does little harm to hide too much.
 
 use super::endpoint::ApiKey;
@@ -60,7 +60,7 @@ pub fn redacted_text(text: &str) -> String {
     out
 }
 
-/// For a path from the settings: like [`redacted_setting`], and the last part like [`redacted_words`], because a key in
+/// For a path from the settings: like [`redacted_setting`], and the last part like [`redacted_text`], because a key in
 /// the wrong field looks like a file name.
 pub fn redacted_path(path: &Path) -> PathBuf {
     let original = path.display().to_string();

@@ -46,7 +46,7 @@ impl Report {
         report
     }
 
-    /// Merges the next answer. To merge many answers, use a [`Merge`].
+    /// Merges the next answer. To merge many answers, use a [`ReportMerge`].
     pub fn add_answer(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
         ReportIndex::of(&self.rows).absorb(self, answer, complete, as_of);
     }
@@ -105,7 +105,7 @@ impl ReportMerge {
         self.index.positions.contains_key(path)
     }
 
-    /// See [`Report::absorb`].
+    /// See [`Report::add_answer`].
     pub fn absorb(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
         self.index.absorb(&mut self.report, answer, complete, as_of);
     }
@@ -307,9 +307,9 @@ pub enum LoadEndReason {
     /// All pages are loaded.
     Complete,
     Stopped,
-    /// [`LoadPlan::at_most`] requests were made.
+    /// [`LoadPlan::max_requests`] requests were made.
     RequestLimit,
-    /// [`LoadPlan::until`] was reached before the last page.
+    /// [`LoadPlan::stop_at_percent`] was reached before the last page.
     TargetReached,
     Failed(Failure),
 }

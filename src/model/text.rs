@@ -19,16 +19,16 @@ pub struct CleanText(Box<str>);
 impl CleanText {
     /// Cleans a single line: line breaks and tabs become spaces, and both ends are trimmed.
     pub fn line(raw: &str) -> Self {
-        if is_plain(raw) {
+        if is_printable_ascii(raw) {
             return Self(redacted(raw.trim()).into());
         }
-        let text = clean(raw, false);
+        let text = remove_controls(raw, false);
         Self(redacted(text.trim()).into())
     }
 
     /// Cleans several lines: CR and CRLF become LF, a tab becomes four spaces.
     pub fn block(raw: &str) -> Self {
-        Self(redacted(&clean(raw, true)).into())
+        Self(redacted(&remove_controls(raw, true)).into())
     }
 
     /// A job's title: the first line that isn't blank, cut to `max` characters with `…` if it is longer.
@@ -118,11 +118,11 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
 }
 
 /// Whether the text is only printable ASCII, as most text is, and needs no cleaning.
-fn is_plain(raw: &str) -> bool {
+fn is_printable_ascii(raw: &str) -> bool {
     raw.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-fn clean(raw: &str, keep_lines: bool) -> String {
+fn remove_controls(raw: &str, keep_lines: bool) -> String {
     let mut out = String::with_capacity(raw.len());
     let mut marks = 0;
     let mut chars = raw.chars().peekable();

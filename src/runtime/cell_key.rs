@@ -34,10 +34,10 @@ impl CellKey {
         };
         let background = color_code(cell.bg) << 32;
         if glyph == u64::from(b' ') && !cell.modifier.intersects(VISIBLE_ON_BLANK) {
-            return Self { glyph: glyph | width(cell), colors: background };
+            return Self { glyph: glyph | forced_width(cell), colors: background };
         }
         let modifier = u64::from(cell.modifier.bits()) << 32;
-        Self { glyph: glyph | modifier | width(cell), colors: color_code(cell.fg) | background }
+        Self { glyph: glyph | modifier | forced_width(cell), colors: color_code(cell.fg) | background }
     }
 
     /// The part of the key that all glyphs with this style share, except blanks.
@@ -70,7 +70,7 @@ fn multi_byte(bytes: &[u8]) -> u64 {
 /// The forced width of a cell, in the bits above those of the glyph. It distinguishes a link from the same glyphs
 /// without one.
 #[inline(always)]
-fn width(cell: &Cell) -> u64 {
+fn forced_width(cell: &Cell) -> u64 {
     match cell.diff_option {
         CellDiffOption::ForcedWidth(cells) => u64::from(cells.get()) << 48,
         _ => 0,

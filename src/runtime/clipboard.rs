@@ -4,7 +4,7 @@
 
 use crate::model::endpoint::KEY_VARIABLE;
 use crate::model::export::COPY_LIMIT;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use std::io::ErrorKind;
@@ -45,7 +45,7 @@ pub async fn copy_with_program(words: &[String], text: String) -> Result<(), Fai
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
     let failed = |why: &str| {
         let sentence = format!("{program} could not copy ({why}). It is set as clipboard under [ui] in config.toml.");
-        Failure::new(FailureKind::Local, &sentence)
+        Failure::local(&sentence)
     };
     let mut command = Command::new(program);
     command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -5,7 +5,7 @@ use super::clipboard::{copy_sequence, copy_with_program};
 use super::event_loop::Dashboard;
 use super::multiplexer::Multiplexer;
 use crate::app::Msg;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::text::CleanText;
 
 impl Dashboard {
@@ -23,7 +23,7 @@ impl Dashboard {
 
     /// Copies by OSC 52, between two frames.
     pub(super) fn copy_through_terminal(&mut self, text: &str) -> Result<(), Failure> {
-        let local = |sentence: &str| Failure::new(FailureKind::Local, sentence);
+        let local = |sentence: &str| Failure::local(sentence);
         if !self.session.is_modern() {
             return Err(local("This terminal can't copy. Set a program as clipboard under [ui] in config.toml."));
         }

@@ -23,7 +23,7 @@ pub fn install_without_terminal(log: Option<PathBuf>) {
 fn install_with(restore: impl Fn() + Send + Sync + 'static, log: Option<PathBuf>) {
     std::panic::set_hook(Box::new(move |info| {
         restore();
-        let what = sentence(info);
+        let what = panic_sentence(info);
         if let Some(path) = &log {
             logfile::append(path, &what);
         }
@@ -35,7 +35,7 @@ fn install_with(restore: impl Fn() + Send + Sync + 'static, log: Option<PathBuf>
     }));
 }
 
-fn sentence(info: &PanicHookInfo<'_>) -> CleanText {
+fn panic_sentence(info: &PanicHookInfo<'_>) -> CleanText {
     let payload = info.payload();
     let what = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let what = what.unwrap_or("no message");

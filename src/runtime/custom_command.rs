@@ -3,7 +3,7 @@
 
 use super::event_loop::Dashboard;
 use crate::app::Msg;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::text::CleanText;
 use std::io::{self, Write};
 use std::process::ExitStatus;
@@ -26,7 +26,7 @@ fn finished_msg(program: &CleanText, result: Result<ExitStatus, Failure>) -> Msg
         Ok(status) if status.success() => (format!("{program} finished."), Ok(())),
         Ok(status) => {
             let sentence = format!("{program} failed with {}.", exit_text(status));
-            (sentence.clone(), Err(Failure::new(FailureKind::Local, &sentence)))
+            (sentence.clone(), Err(Failure::local(&sentence)))
         }
         Err(failure) => (failure.message.to_string(), Err(failure)),
     };

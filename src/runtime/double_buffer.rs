@@ -133,7 +133,7 @@ impl RowChanges {
             *differs = true;
             self.count += 1;
         }
-        self.is_simple &= was.is_letter() || before.is_some_and(|before| width(before) == 1);
+        self.is_simple &= was.is_letter() || before.is_some_and(|before| glyph_width(before) == 1);
     }
 }
 
@@ -147,7 +147,7 @@ fn compare_row(keys: &mut [CellKey], shown: &[Cell], next: &mut [Cell]) -> RowCh
         }
     }
     if all.is_simple {
-        all.is_simple = keys.iter().zip(next.iter()).all(|(key, cell)| key.is_letter() || width(cell) == 1);
+        all.is_simple = keys.iter().zip(next.iter()).all(|(key, cell)| key.is_letter() || glyph_width(cell) == 1);
     }
     all
 }
@@ -167,7 +167,7 @@ fn add_changes<'a>(
         if at < covered {
             if (behind.from..behind.end).contains(&at) {
                 // Behind a wide glyph, the terminal may not clear what was there.
-                behind.from = at + width(is).max(1);
+                behind.from = at + glyph_width(is).max(1);
                 behind.end = behind.end.max(behind.from);
                 covered = covered.max(behind.end);
                 if behind.all || was.symbol() != is.symbol() {
@@ -176,7 +176,7 @@ fn add_changes<'a>(
             }
             continue;
         }
-        let width = width(is);
+        let width = glyph_width(is);
         covered = at + width.max(1);
         if !differs {
             continue;
@@ -187,8 +187,8 @@ fn add_changes<'a>(
         }
         if width > 1 && is.symbol().contains(AS_EMOJI) {
             behind = WideGlyphTail { from: at + 1, end: at + width, all: false };
-        } else if width <= 1 && self::width(was) > width && shows_when_blank(was) {
-            let end = at + self::width(was);
+        } else if width <= 1 && self::glyph_width(was) > width && shows_when_blank(was) {
+            let end = at + self::glyph_width(was);
             behind = WideGlyphTail { from: at + 1, end, all: true };
             covered = end;
         }
@@ -206,7 +206,7 @@ fn add_second_halves<'a>(
     updates: &mut Vec<CellUpdate<'a>>,
 ) {
     // The cells behind the head of a link are compared separately.
-    let width = |cell: &Cell| width(cell).max(1);
+    let width = |cell: &Cell| glyph_width(cell).max(1);
     let is_link = |cell: &Cell| matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
     if !shown.iter().zip(differs).any(|(was, differs)| *differs && !is_link(was) && width(was) > 1) {
         return;
@@ -247,7 +247,7 @@ struct WideGlyphTail {
 }
 
 /// The width of the cell's glyph.
-fn width(cell: &Cell) -> usize {
+fn glyph_width(cell: &Cell) -> usize {
     // A single byte is one cell wide, and most glyphs are a single byte.
     let is_letter = cell.symbol().len() == 1 && cell.diff_option == CellDiffOption::None;
     if is_letter { 1 } else { usize::from(cell.cell_width()) }

@@ -1,5 +1,6 @@
 //! Runs each effect and returns the message with its result.
 
+use super::current_time;
 use super::first_run::FirstRun;
 use super::new_file;
 use super::templates;
@@ -7,13 +8,12 @@ use crate::app::{AllProfilesJobs, Effect, InitialData, MAX_THREAD_BYTES, Msg, Su
 use crate::engine::Engine;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::layout::Layout;
 use crate::model::prompt::{Delivery, DraftSlot, PromptId, Resolution, Thread};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::store::{Store, StoreError};
-use chrono::Utc;
 use std::path::PathBuf;
 use tokio::sync::watch;
 
@@ -44,7 +44,7 @@ impl EffectRunner {
     pub(super) async fn run(self, effect: Effect) -> Option<Msg> {
         Some(match effect {
             Effect::LoadFirstRows(limit) => {
-                Msg::FirstRows(self.store.first_jobs(&self.scope, limit).await.map_err(failure))
+                Msg::FirstRows(self.store.first_jobs(&self.scope, limit).await.map_err(save_failure))
             }
             Effect::LoadInitialData => Msg::Loaded(self.initial_data().await.map(Box::new)),
             Effect::LoadLayout(key) => {
@@ -59,7 +59,7 @@ impl EffectRunner {
             Effect::LoadThread(job) => {
                 let read = self.threads(vec![job], None).await;
                 let thread = read.map(|mut read| read.pop().map(|(_, thread)| thread));
-                let result = thread.and_then(|thread| thread.ok_or_else(|| failure(StoreError::NoSuchJob)));
+                let result = thread.and_then(|thread| thread.ok_or_else(|| save_failure(StoreError::NoSuchJob)));
                 Msg::Thread { job, result }
             }
             Effect::PrefetchThreads(jobs) => Msg::ThreadsPrefetched(self.threads(jobs, Some(MAX_THREAD_BYTES)).await),
@@ -93,7 +93,7 @@ impl EffectRunner {
                 Msg::Tracked { id: job.clean(), result }
             }
             Effect::Change(jobs, change) => {
-                Msg::Changed(self.store.change_jobs(&jobs, change, now()).await.map_err(failure))
+                Msg::Changed(self.store.change_jobs(&jobs, change, current_time()).await.map_err(save_failure))
             }
             Effect::ChangeQueue(jobs, change) => {
                 let result = self.with_engine(async |engine| engine.change_queue(&jobs, change).await).await;
@@ -110,14 +110,14 @@ impl EffectRunner {
                 Msg::Restored(self.with_engine(async |engine| engine.restore(&prompts).await).await)
             }
             Effect::FindPrompts(text) => {
-                let jobs = self.store.find_prompts(&self.scope, &text).await.map_err(failure);
+                let jobs = self.store.find_prompts(&self.scope, &text).await.map_err(save_failure);
                 Msg::PromptsFound { text, jobs }
             }
             Effect::FindPromptsIn(scopes, text) => {
-                let jobs = self.prompts_of(&scopes, &text).await.map_err(failure);
+                let jobs = self.prompts_of(&scopes, &text).await.map_err(save_failure);
                 Msg::PromptsFound { text, jobs }
             }
-            Effect::LoadHistory => Msg::History(self.store.sent_prompts(&self.scope).await.map_err(failure)),
+            Effect::LoadHistory => Msg::History(self.store.sent_prompts(&self.scope).await.map_err(save_failure)),
             Effect::SubmitBatch { prompts, typed } => {
                 let result = self.with_engine(async |engine| engine.submit_batch(&prompts).await).await;
                 Msg::BatchAdded(result.map_err(|failure| SubmitError { failure, text: typed, pages: Vec::new() }))
@@ -128,10 +128,10 @@ impl EffectRunner {
             }
             Effect::ReadPrompts(file) => {
                 let name = file.clone();
-                let result = tokio::task::spawn_blocking(move || templates::prompts(&name)).await.ok()?;
+                let result = tokio::task::spawn_blocking(move || templates::read_prompt_file(&name)).await.ok()?;
                 Msg::PromptsRead { file, result }
             }
-            Effect::WriteFile(file, overwrite) => new_file::write_file(self.exports.clone(), file, overwrite).await,
+            Effect::WriteFile(file, overwrite) => new_file::save_new_file(self.exports.clone(), file, overwrite).await,
             Effect::ReadKey { attempt, key } => self.first_run.read(attempt, &key).await,
             Effect::WriteConfig { attempt, profile, allowed } => self.first_run.write(attempt, profile, allowed).await,
             Effect::TestProfile { attempt, profile, key } => self.first_run.test_profile(attempt, &profile, key).await,
@@ -144,11 +144,11 @@ impl EffectRunner {
             | Effect::Notify(_)
             | Effect::Relaunch(_) => return None,
             Effect::SaveDraft(slot, text) => {
-                let at = now();
+                let at = current_time();
                 draft_saved(slot, at, self.store.save_draft(&self.scope, slot, &text, at).await)
             }
             Effect::SaveDraftAbout(text, pages) => {
-                let at = now();
+                let at = current_time();
                 let result = self.store.save_draft_about(&self.scope, &text, &pages, at).await;
                 draft_saved(DraftSlot::AboutPages, at, result)
             }
@@ -159,7 +159,9 @@ impl EffectRunner {
                 let (text, pages) = found.map(|draft| (draft.text, draft.pages)).unzip();
                 Msg::DraftRead { slot, text, pages: pages.unwrap_or_default() }
             }
-            Effect::DeleteDraft(slot) => draft_saved(slot, now(), self.store.delete_draft(&self.scope, slot).await),
+            Effect::DeleteDraft(slot) => {
+                draft_saved(slot, current_time(), self.store.delete_draft(&self.scope, slot).await)
+            }
             Effect::LoadViews { query, force } => self.load_views(query, force).await,
             Effect::LoadCached(range) => self.load_cached(range).await,
             Effect::LoadAll(order) => self.load_all(order).await,
@@ -185,7 +187,7 @@ impl EffectRunner {
                 self.engine().await.ok()?.report_budgets().await;
                 return None;
             }
-            Effect::ListAllJobs(scopes) => Msg::AllJobs(self.jobs_of(scopes).await.map_err(failure)),
+            Effect::ListAllJobs(scopes) => Msg::AllJobs(self.jobs_of(scopes).await.map_err(save_failure)),
             Effect::ReadProfileKey(_) | Effect::TestProfileKey(..) | Effect::SwitchProfile(..) => return None,
             Effect::OpenUrl(_) | Effect::Copy { .. } => return None,
             Effect::Mouse(_) | Effect::Repaint | Effect::Suspend | Effect::Quit => return None,
@@ -195,7 +197,7 @@ impl EffectRunner {
     /// The engine, once it has started or failed to.
     pub(super) async fn engine(&self) -> Result<Engine, Failure> {
         let mut engine = self.engine.clone();
-        let ended = || Failure::new(FailureKind::Local, "docdeck is shutting down; nothing was sent.");
+        let ended = || Failure::local("docdeck is shutting down; nothing was sent.");
         let started = engine.wait_for(Option::is_some).await.map_err(|_| ended())?;
         started.clone().unwrap_or_else(|| Err(ended()))
     }
@@ -213,9 +215,9 @@ impl EffectRunner {
     async fn threads(&self, jobs: Vec<JobKey>, max_bytes: Option<usize>) -> Result<Vec<(JobKey, Thread)>, Failure> {
         let is_engine_running = matches!(*self.engine.borrow(), Some(Ok(_)));
         if max_bytes.is_some() && !is_engine_running {
-            return Err(Failure::new(FailureKind::Local, "Threads are not prefetched before the engine runs."));
+            return Err(Failure::local("Threads are not prefetched before the engine runs."));
         }
-        let mut threads = self.store.threads(&jobs, max_bytes).await.map_err(failure)?;
+        let mut threads = self.store.threads(&jobs, max_bytes).await.map_err(save_failure)?;
         // Send times are stored in the service's time. Before the engine runs, the clocks are assumed to be equal.
         if let Some(Ok(engine)) = self.engine.borrow().as_ref() {
             for prompt in threads.iter_mut().flat_map(|(_, thread)| &mut thread.prompts) {
@@ -256,15 +258,11 @@ impl EffectRunner {
             let tips = Some(self.store.value(TIPS).await?.unwrap_or_default());
             Ok(InitialData { jobs, drafts, draft_pages, log, tips })
         };
-        read.await.map_err(failure)
+        read.await.map_err(save_failure)
     }
 }
 
-fn now() -> Time {
-    Utc::now()
-}
-
-pub(super) fn failure(error: StoreError) -> Failure {
+pub(super) fn save_failure(error: StoreError) -> Failure {
     error.not_saved()
 }
 
@@ -273,5 +271,5 @@ fn submitted(slot: DraftSlot, text: String, pages: Vec<CleanText>, result: Resul
 }
 
 fn draft_saved(slot: DraftSlot, at: Time, result: Result<(), StoreError>) -> Msg {
-    Msg::DraftSaved { slot, result: result.map(|()| at).map_err(failure) }
+    Msg::DraftSaved { slot, result: result.map(|()| at).map_err(save_failure) }
 }

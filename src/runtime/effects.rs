@@ -3,7 +3,7 @@
 //! terminal (copying, opening, suspending, quitting) are up to the event loop.
 
 use super::draining_session::DrainingSession;
-use super::effect_runner::{EffectRunner, StartedEngine, failure};
+use super::effect_runner::{EffectRunner, StartedEngine, save_failure};
 use super::first_run::FirstRun;
 use super::preload::PendingRead;
 use super::signals::SignalStream;
@@ -16,7 +16,7 @@ use crate::model::prompt::Resolution;
 use crate::model::row::InitialRows;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
-use crate::store::{Health, Store, StoreError, check};
+use crate::store::{Health, Store, StoreError, check_store};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -170,7 +170,7 @@ impl Effects {
         if let Effect::LoadFirstRows(_) = effect
             && let Some(rows) = self.first_rows.0.take()
         {
-            self.tasks.spawn(async move { Some(Msg::FirstRows(rows.await.map_err(failure))) });
+            self.tasks.spawn(async move { Some(Msg::FirstRows(rows.await.map_err(save_failure))) });
             return;
         }
         if !is_ordered(&effect) {
@@ -208,7 +208,7 @@ impl Effects {
         self.tasks.spawn(async move {
             match store.check_writable().await {
                 Ok(is_writable) => (!is_writable).then_some(Msg::ReadOnly),
-                Err(error) => Some(Msg::Engine(EngineEvent::InternalFailure(failure(error)))),
+                Err(error) => Some(Msg::Engine(EngineEvent::InternalFailure(save_failure(error)))),
             }
         });
     }
@@ -218,7 +218,7 @@ impl Effects {
         let store = self.runner.store.clone();
         self.tasks.spawn(async move {
             tokio::time::sleep(CHECK_AFTER).await;
-            let health = tokio::task::spawn_blocking(move || check(&folder)).await.ok()?;
+            let health = tokio::task::spawn_blocking(move || check_store(&folder)).await.ok()?;
             let sentence = match health {
                 Ok(Health::WrongIndexes(names)) if store.rebuild_indexes(names.clone()).await.is_ok() => {
                     tracing::warn!("note: rebuilt damaged indexes: {names:?}");

@@ -33,7 +33,7 @@ pub(super) fn normalize_blank(cell: &mut Cell) {
 /// Encodes these cells of a frame, starting and ending with the default style. `updates` is sorted by row and column.
 /// A blank screen is encoded as fast as possible: saving a fifth of the bytes would take twice the time, while
 /// nothing is visible yet.
-pub(super) fn cells(updates: &[CellUpdate<'_>], buffer: &Buffer, on_blank: bool) -> String {
+pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer, on_blank: bool) -> String {
     let mut frame =
         Encoder { buffer, out: String::with_capacity(1024), style: SgrState::default(), at: CursorPos::Unknown };
     let initial = (frame.style, frame.at);

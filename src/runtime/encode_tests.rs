@@ -23,7 +23,7 @@ fn line(parts: &[(&str, Style)]) -> Buffer {
 }
 
 fn sent(before: &Buffer, after: &Buffer) -> String {
-    cells(&before.diff(after), after, false)
+    encode_cells(&before.diff(after), after, false)
 }
 
 fn muted() -> Style {
@@ -36,7 +36,7 @@ fn key() -> Style {
 
 #[test]
 fn no_changes_send_nothing() {
-    assert_eq!(cells(&[], &empty(), false), "");
+    assert_eq!(encode_cells(&[], &empty(), false), "");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn check_same_screen(screens: Vec<Buffer>) -> Result<(), TestCaseError> {
     let (mut ours, mut theirs, mut before) = (parser(), parser(), empty());
     for after in screens {
         let on_blank = before == empty();
-        ours.process(cells(&before.diff(&after), &after, on_blank).as_bytes());
+        ours.process(encode_cells(&before.diff(&after), &after, on_blank).as_bytes());
         theirs.process(&by_ratatui(&before, &after));
         prop_assert_eq!(seen(ours.screen()), seen(theirs.screen()));
         before = after;

@@ -10,20 +10,19 @@ use super::notify;
 use super::opener::{self, OpenMethod};
 use super::signals::{Signal, stop_group};
 use super::switch::ProfileSwitcher;
-use super::terminal_session::{TerminalEvent, TerminalSession, until};
+use super::terminal_session::{TerminalEvent, TerminalSession, sleep_until_moment};
 use super::theme_state::ThemeState;
-use super::{Exit, Folders};
+use super::{Exit, Folders, current_time};
 use crate::app::keymap::{Action, Context};
 use crate::app::{App, Effect, Msg};
 use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::link;
 use crate::model::text::CleanText;
 use crate::ui::{self, Theme};
-use chrono::Utc;
 use crossterm::event::Event;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -38,10 +37,6 @@ const WAKE_PAUSE: Duration = Duration::from_millis(10);
 const INTERRUPT_ECHO: Duration = Duration::from_millis(500);
 /// Longest sleep: after the computer wakes up, ages on the screen are correct again within this time.
 const WAKE_MAX: Duration = Duration::from_secs(60);
-
-pub(super) fn now() -> Time {
-    Utc::now()
-}
 
 /// The state machine and its environment.
 #[derive(Debug)]
@@ -122,8 +117,8 @@ impl Dashboard {
             msg = foreground_child::wait_for_exit(self.foreground.as_mut()) => WakeReason::ChildEnded(Box::new(msg)),
             Some(engine_events) = self.engine_events.recv() => WakeReason::Msg(Box::new(Msg::Engine(engine_events))),
             msg = self.effects.next() => WakeReason::Msg(Box::new(msg)),
-            () = until(frame) => WakeReason::Timer,
-            () = until(wake) => WakeReason::Timer,
+            () = sleep_until_moment(frame) => WakeReason::Timer,
+            () = sleep_until_moment(wake) => WakeReason::Timer,
         }
     }
 
@@ -140,7 +135,7 @@ impl Dashboard {
         let result = self
             .theme_state
             .choose(name, self.folders.themes.as_deref())
-            .map_err(|error| Failure::new(FailureKind::Local, &format!("Theme not changed. {error}")));
+            .map_err(|error| Failure::local(&format!("Theme not changed. {error}")));
         self.ask_background();
         self.update_theme();
         if keep && result.is_ok() {
@@ -167,18 +162,18 @@ impl Dashboard {
 
     /// Converts a time to the monotonic clock.
     fn instant_of(&self, at: Time, instant: Instant) -> Instant {
-        let pause = (at - now()).to_std().unwrap_or_default().min(WAKE_MAX);
+        let pause = (at - current_time()).to_std().unwrap_or_default().min(WAKE_MAX);
         (instant + pause).max(self.last_wake + WAKE_PAUSE)
     }
 
     /// Notifies the state machine of an expired timer, even if another event arrived at the same time, and requests
     /// the next timer.
     fn fire_timer(&mut self) {
-        if self.timer.is_some_and(|at| at <= now()) {
+        if self.timer.is_some_and(|at| at <= current_time()) {
             self.last_wake = Instant::now();
             self.handle(Msg::Timer);
         }
-        self.timer = self.app.next_timer(now());
+        self.timer = self.app.next_timer(current_time());
     }
 
     /// Handles everything that is already available before drawing, within limits.
@@ -216,7 +211,7 @@ impl Dashboard {
             if let (Some(log), Msg::Engine(EngineEvent::Logged(entry))) = (&self.log, &msg) {
                 log.record(entry);
             }
-            for effect in self.app.update(msg, now()) {
+            for effect in self.app.update(msg, current_time()) {
                 queue.extend(self.run_effect(effect));
             }
         }
@@ -287,19 +282,16 @@ impl Dashboard {
         let words = match opener::open_method(url.as_str(), &self.environment) {
             Ok(OpenMethod::Run(words)) => words,
             Ok(OpenMethod::CopyInstead) => {
-                let result = self.copy_through_terminal(url.as_str()).map_err(|_| {
-                    Failure::new(
-                        FailureKind::Local,
-                        &format!("No browser available, and copying failed. The link: {url}"),
-                    )
-                });
+                let result = self
+                    .copy_through_terminal(url.as_str())
+                    .map_err(|_| Failure::local(&format!("No browser available, and copying failed. The link: {url}")));
                 let what = CleanText::line(&format!("No browser available; link copied: {url}"));
                 return Some(Msg::ActionFinished { what, result });
             }
             Err(failure) => return Some(Msg::ActionFinished { what: url, result: Err(failure) }),
         };
         self.effects.spawn(async move {
-            let result = opener::run(&words, url.as_str()).await;
+            let result = opener::run_opener(&words, url.as_str()).await;
             Msg::ActionFinished { what: CleanText::line(&format!("Opened {url}")), result }
         });
         None
@@ -352,7 +344,7 @@ impl Dashboard {
             Ok(false) => {
                 self.continue_running();
                 let sentence = "Can't suspend: not started from a shell with job control.";
-                let result = Err(Failure::new(FailureKind::Local, sentence));
+                let result = Err(Failure::local(sentence));
                 Some(Msg::ActionFinished { what: CleanText::line("suspend"), result })
             }
             Err(_) => {
@@ -416,7 +408,7 @@ impl Dashboard {
             return;
         }
         self.notice_size();
-        let (app, theme, time) = (&self.app, &self.theme, now());
+        let (app, theme, time) = (&self.app, &self.theme, current_time());
         let drawn = self.session.screen.draw(app.size, app.is_typing(), |frame| ui::draw(frame, app, theme, time));
         let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.title())));
         if drawn.is_err() {

@@ -5,7 +5,7 @@ use super::event_loop::Dashboard;
 use crate::app::Msg;
 use crate::config::environment::Environment;
 use crate::model::command::split_command_line;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl Dashboard {
             Ok(file) => file,
             Err(error) => {
                 let sentence = format!("Could not write the text to a file for the editor: {error}.");
-                return Some(Msg::EditedExternally(Err(local(&sentence))));
+                return Some(Msg::EditedExternally(Err(Failure::local(&sentence))));
             }
         };
         let programs = editors(&self.environment, &file.path());
@@ -53,10 +53,6 @@ fn editors(environment: &Environment, file: &Path) -> Vec<Vec<String>> {
         words
     };
     programs.into_iter().map(with_file).collect()
-}
-
-fn local(sentence: &str) -> Failure {
-    Failure::new(FailureKind::Local, sentence)
 }
 
 /// A text file in a separate folder, removed when dropped.
@@ -95,13 +91,13 @@ impl EditedFile {
     fn read(&self, ended: Result<ExitStatus, Failure>) -> Result<String, Failure> {
         let status = ended?;
         if !status.success() {
-            return Err(local(&format!("Your editor failed ({status}), so its text was ignored.")));
+            return Err(Failure::local(&format!("Your editor failed ({status}), so its text was ignored.")));
         }
         self.text()
     }
 
     fn text(&self) -> Result<String, Failure> {
-        let unreadable = |why: String| local(&format!("Could not read the text from your editor: {why}."));
+        let unreadable = |why: String| Failure::local(&format!("Could not read the text from your editor: {why}."));
         let size = fs::metadata(self.path()).map_err(|error| unreadable(error.to_string()))?.len();
         if size > LARGEST {
             return Err(unreadable(format!("it has {size} bytes, more than {LARGEST}")));

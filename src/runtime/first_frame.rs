@@ -53,6 +53,6 @@ impl Dashboard {
             self.scheduler.set_reading(true, since);
             self.effects.set_first_rows(pending);
         }
-        Some(Msg::FirstRows(read?.map_err(effect_runner::failure)))
+        Some(Msg::FirstRows(read?.map_err(effect_runner::save_failure)))
     }
 }

@@ -9,10 +9,10 @@ use crate::app::{Effect, Msg, SavedFilter};
 use crate::config::check;
 use crate::config::key::{KeySource, resolve_path};
 use crate::config::profiles::ConfiguredProfile;
-use crate::config::write::{self, WriteError, save};
-use crate::engine::check::check as test_key;
+use crate::config::write::{self, WriteError, write_profile};
+use crate::engine::check::probe_key as test_key;
 use crate::model::endpoint::ApiKey;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::redaction::redacted_setting;
 use crate::model::setup::{KeySourceInput, NewProfile, SetupProblem, WritePermission};
 use crate::model::text::CleanText;
@@ -35,7 +35,7 @@ impl FirstRun {
 
     /// Checks a new profile by the rules of the next start. Reads files, runs nothing.
     pub(super) async fn check(self, attempt: u64, profile: Box<NewProfile>) -> Msg {
-        let checked = tokio::task::spawn_blocking(move || check::profile(&self.config, &profile)).await;
+        let checked = tokio::task::spawn_blocking(move || check::check_profile(&self.config, &profile)).await;
         let ending = || Err(SetupProblem::new(None, "docdeck is shutting down; nothing was saved."));
         Msg::ProfileChecked { attempt, result: checked.unwrap_or_else(|_| ending()) }
     }
@@ -64,8 +64,8 @@ impl FirstRun {
 
     pub(super) async fn read(&self, attempt: u64, key: &KeySourceInput) -> Msg {
         let result = match self.source(key) {
-            Some(source) => source.read().await.map_err(|error| local(&redacted_setting(&error.to_string()))),
-            None => Err(local("No key source is set.")),
+            Some(source) => source.read().await.map_err(|error| Failure::local(&redacted_setting(&error.to_string()))),
+            None => Err(Failure::local("No key source is set.")),
         };
         Msg::KeyRead { attempt, result }
     }
@@ -76,7 +76,7 @@ impl FirstRun {
             let options = self
                 .known_profile(profile)
                 .client_options()
-                .map_err(|error| local(&redacted_setting(&error.to_string())))?;
+                .map_err(|error| Failure::local(&redacted_setting(&error.to_string())))?;
             test_key(&Client::new(profile.scope(), key, options)?).await
         };
         Msg::ProfileTested { attempt, result: tried.await }
@@ -84,12 +84,12 @@ impl FirstRun {
 
     /// Saves the profile in the configuration.
     pub(super) async fn write(self, attempt: u64, profile: Box<NewProfile>, allowed: WritePermission) -> Msg {
-        let saved = tokio::task::spawn_blocking(move || save(&self.config, &profile, allowed)).await;
+        let saved = tokio::task::spawn_blocking(move || write_profile(&self.config, &profile, allowed)).await;
         let result = match saved {
             Ok(Ok(())) => Ok(()),
             Ok(Err(WriteError::There { needs, .. })) => Err(ConfigWriteError::NeedsConfirmation(needs)),
-            Ok(Err(error)) => Err(ConfigWriteError::Failed(local(&redacted_setting(&error.to_string())))),
-            Err(_) => Err(ConfigWriteError::Failed(local("docdeck is shutting down; nothing was saved."))),
+            Ok(Err(error)) => Err(ConfigWriteError::Failed(Failure::local(&redacted_setting(&error.to_string())))),
+            Err(_) => Err(ConfigWriteError::Failed(Failure::local("docdeck is shutting down; nothing was saved."))),
         };
         Msg::ConfigWritten { attempt, result }
     }
@@ -104,7 +104,7 @@ impl Dashboard {
             return None;
         };
         if self.session.is_away() {
-            let result = Err(local("Another program is using the terminal; the key was not read."));
+            let result = Err(Failure::local("Another program is using the terminal; the key was not read."));
             return Some(Msg::KeyRead { attempt, result });
         }
         self.session.release();
@@ -120,10 +120,6 @@ impl Dashboard {
 /// Saves a setting.
 async fn save_setting(write: impl FnOnce() -> Result<(), WriteError> + Send + 'static) -> Result<(), Failure> {
     let written = tokio::task::spawn_blocking(write).await;
-    let written = written.map_err(|_| local("docdeck is shutting down; nothing was saved."))?;
-    written.map_err(|error| local(&redacted_setting(&error.to_string())))
-}
-
-fn local(sentence: &str) -> Failure {
-    Failure::new(FailureKind::Local, sentence)
+    let written = written.map_err(|_| Failure::local("docdeck is shutting down; nothing was saved."))?;
+    written.map_err(|error| Failure::local(&redacted_setting(&error.to_string())))
 }

@@ -4,7 +4,7 @@
 use super::event_loop::Dashboard;
 use crate::app::Msg;
 use crate::model::endpoint::KEY_VARIABLE;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use std::fmt;
 use std::future::Future;
 use std::io::ErrorKind;
@@ -86,10 +86,10 @@ impl Dashboard {
         then: impl FnOnce(Result<ExitStatus, Failure>) -> Msg + Send + 'static,
     ) -> Option<Msg> {
         if self.session.is_away() {
-            return Some(then(Err(local("Another program is using the terminal; nothing was run."))));
+            return Some(then(Err(Failure::local("Another program is using the terminal; nothing was run."))));
         }
         self.session.release();
-        match start(programs) {
+        match spawn_first_installed(programs) {
             Ok(mut child) => {
                 let program = child.id();
                 let has_exited = Arc::new(AtomicBool::new(false));
@@ -97,7 +97,7 @@ impl Dashboard {
                 let ended = async move {
                     let result = child.wait().await;
                     exited.store(true, Ordering::SeqCst);
-                    then(result.map_err(|error| local(&format!("{error}."))))
+                    then(result.map_err(|error| Failure::local(&format!("{error}."))))
                 };
                 self.foreground = Some(ForegroundChild { exit: Box::pin(ended), program, has_exited, rescue: None });
                 None
@@ -111,22 +111,18 @@ impl Dashboard {
 }
 
 /// Starts the first program that is installed.
-fn start(programs: &[Vec<String>]) -> Result<Child, Failure> {
+fn spawn_first_installed(programs: &[Vec<String>]) -> Result<Child, Failure> {
     let mut names = Vec::new();
     for words in programs {
         let Some((program, arguments)) = words.split_first() else { continue };
         match Command::new(program).args(arguments).env_remove(KEY_VARIABLE).spawn() {
             Ok(child) => return Ok(child),
             Err(error) if error.kind() == ErrorKind::NotFound => names.push(program.as_str()),
-            Err(error) => return Err(local(&format!("{program} could not be started: {error}."))),
+            Err(error) => return Err(Failure::local(&format!("{program} could not be started: {error}."))),
         }
     }
     let names = if names.is_empty() { "No program given".to_owned() } else { names.join(" and ") };
-    Err(local(&format!("{names}: not installed. Nothing was run.")))
-}
-
-fn local(sentence: &str) -> Failure {
-    Failure::new(FailureKind::Local, sentence)
+    Err(Failure::local(&format!("{names}: not installed. Nothing was run.")))
 }
 
 #[cfg(test)]
@@ -136,9 +132,9 @@ mod tests {
     #[tokio::test]
     async fn the_first_installed_program_is_started() {
         let missing = vec!["docdeck-no-such-program".to_owned()];
-        let mut child = start(&[missing.clone(), vec!["true".to_owned()]]).expect("the second one");
+        let mut child = spawn_first_installed(&[missing.clone(), vec!["true".to_owned()]]).expect("the second one");
         assert!(child.wait().await.expect("ended").success());
-        let failure = start(&[missing]).expect_err("not there");
+        let failure = spawn_first_installed(&[missing]).expect_err("not there");
         assert!(failure.message.as_str().contains("docdeck-no-such-program"), "{failure:?}");
     }
 }

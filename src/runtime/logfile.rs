@@ -48,12 +48,12 @@ impl LogGuard {
 
     /// Writes one entry.
     pub fn record(&self, entry: &LogEntry) {
-        tracing::info!("{}", line(entry));
+        tracing::info!("{}", log_line(entry));
     }
 }
 
 /// An entry as a line of the file, without the time before it.
-fn line(entry: &LogEntry) -> String {
+fn log_line(entry: &LogEntry) -> String {
     match &entry.kind {
         LogKind::Request { operation, status, millis, reason } => {
             let status = status.map_or_else(|| "-".to_owned(), |status| status.to_string());
@@ -67,13 +67,13 @@ fn line(entry: &LogEntry) -> String {
 
 /// Appends one line directly, since a panic may have broken the writer thread.
 pub fn append(path: &Path, text: &CleanText) {
-    if let Ok(mut file) = open_file(path) {
+    if let Ok(mut file) = open_log(path) {
         // The program is ending, so an error can't be reported.
         let _ = writeln!(file, "{} ERROR {text}", chrono::Utc::now().format("%Y-%m-%dT%H:%M:%S%.6fZ"));
     }
 }
 
-fn open_file(path: &Path) -> io::Result<File> {
+fn open_log(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).append(true);
     #[cfg(unix)]
@@ -96,7 +96,7 @@ struct RotatingFile {
 impl RotatingFile {
     fn open(folder: &Path, limit: u64) -> io::Result<Self> {
         let path = folder.join(NAME);
-        let file = open_file(&path)?;
+        let file = open_log(&path)?;
         let size = file.metadata()?.len();
         Ok(Self { path, file, size, limit })
     }
@@ -112,7 +112,7 @@ impl RotatingFile {
             }
             std::fs::rename(&self.path, numbered(1))?;
         }
-        self.file = open_file(&self.path)?;
+        self.file = open_log(&self.path)?;
         self.size = self.file.metadata()?.len();
         Ok(())
     }
@@ -173,6 +173,6 @@ mod tests {
                 reason: Some(CleanText::line("retry in 60 s")),
             },
         };
-        assert_eq!(line(&entry), "get 429 12 ms retry in 60 s");
+        assert_eq!(log_line(&entry), "get 429 12 ms retry in 60 s");
     }
 }

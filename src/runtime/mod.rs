@@ -39,7 +39,7 @@ pub mod hangup;
 mod impact;
 pub mod logfile;
 pub mod multiplexer;
-mod new_file;
+pub mod new_file;
 pub mod notify;
 pub mod opener;
 pub mod osc_replies;
@@ -61,10 +61,12 @@ use crate::app::{App, AppConfig};
 use crate::config::DisplaySettings;
 use crate::config::customization::NotifyMethod;
 use crate::config::environment::Environment;
+use crate::model::Time;
 use crate::model::colors::ThemePalettes;
 use crate::store::Store;
+use chrono::Utc;
 use effects::{EVENT_CAPACITY, Effects, EngineConfig};
-use event_loop::{Dashboard, now};
+use event_loop::Dashboard;
 use first_run::FirstRun;
 use frame_scheduler::FrameScheduler;
 use logfile::LogGuard;
@@ -136,11 +138,15 @@ pub enum Exit {
     Relaunch(RelaunchTarget),
 }
 
+fn current_time() -> Time {
+    Utc::now()
+}
+
 /// Runs the dashboard until it ends, and restores the terminal.
 ///
 /// # Errors
 /// The terminal can't be taken over.
-pub async fn run(config: DashboardConfig) -> io::Result<Outcome> {
+pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     let mut preload = match config.preload {
         Some(preload) => preload,
         None => Preload::start(&config.store, &config.app)?,
@@ -154,7 +160,7 @@ pub async fn run(config: DashboardConfig) -> io::Result<Outcome> {
     let theme_state = ThemeState::new(&config.display, config.colours, &config.environment);
     let mut effects = Effects::new(config.store, start.scope.clone(), config.folders.templates.clone());
     effects.set_first_run(config.first_run);
-    let (app, initial_effects) = App::new(start, now());
+    let (app, initial_effects) = App::new(start, current_time());
     let mut dashboard = Dashboard {
         app,
         theme: theme_state.theme(),

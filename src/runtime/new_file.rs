@@ -2,7 +2,7 @@
 //! after the user confirmed it, and by a rename, so that a failure loses nothing.
 
 use crate::app::{Msg, NewFile, Overwrite};
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::text::CleanText;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -21,14 +21,14 @@ enum WriteResult {
 
 /// Writes the file to this folder, or the current one by default, and reports its path. Reports an existing file
 /// instead of overwriting it, unless that is allowed.
-pub(super) async fn write_file(folder: Option<PathBuf>, file: NewFile, overwrite: Overwrite) -> Msg {
+pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwrite: Overwrite) -> Msg {
     let NewFile { name, text, what } = file;
     let wanted = CleanText::line(&name);
     let path = folder.unwrap_or_default().join(&name);
-    let task = tokio::task::spawn_blocking(move || (write(&path, &text, overwrite), text));
+    let task = tokio::task::spawn_blocking(move || (write_text(&path, &text, overwrite), text));
     let failure = |why: &str| {
         let sentence = format!("Could not write {wanted} to the current folder: {why}.");
-        Err(Failure::new(FailureKind::Local, &sentence))
+        Err(Failure::local(&sentence))
     };
     match task.await {
         Ok((Ok(WriteResult::At(path)), _)) => {
@@ -47,7 +47,7 @@ pub(super) async fn write_file(folder: Option<PathBuf>, file: NewFile, overwrite
     }
 }
 
-fn write(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<WriteResult> {
+fn write_text(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<WriteResult> {
     match overwrite {
         Overwrite::Never => write_beside(path, text).map(WriteResult::At),
         Overwrite::Ask => match write_new(path, text) {
@@ -61,7 +61,7 @@ fn write(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<WriteResul
 /// Writes to the first of `name`, `name-2`, … that doesn't exist.
 fn write_beside(name: &Path, text: &str) -> io::Result<PathBuf> {
     for n in 1..=TRIES {
-        let path = numbered(name, n);
+        let path = numbered_name(name, n);
         match write_new(&path, text) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -73,7 +73,7 @@ fn write_beside(name: &Path, text: &str) -> io::Result<PathBuf> {
 
 /// Writes a file that must not exist yet. If that fails, the incomplete file is removed.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = create(path)?;
+    let mut file = create_private_file(path)?;
     let done = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     if done.is_err() {
         drop(file);
@@ -93,7 +93,11 @@ fn write_over(path: &Path, text: &str) -> io::Result<()> {
     done
 }
 
-fn create(path: &Path) -> io::Result<File> {
+/// Creates a file that only the user can read.
+///
+/// # Errors
+/// The file exists already or can't be created.
+pub fn create_private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -105,7 +109,7 @@ fn create(path: &Path) -> io::Result<File> {
 }
 
 /// `jobs.json`, `jobs-2.json`, …
-fn numbered(name: &Path, n: u32) -> PathBuf {
+fn numbered_name(name: &Path, n: u32) -> PathBuf {
     if n == 1 {
         return name.to_path_buf();
     }
@@ -144,7 +148,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let name = |part: &str| folder.path().join(part).display().to_string();
         let file = |name: String| NewFile { name, text: "x".into(), what: CleanText::line("3 jobs") };
-        let written = |name: String| write_file(None, file(name), Overwrite::Never);
+        let written = |name: String| save_new_file(None, file(name), Overwrite::Never);
         match written(name("jobs.json")).await {
             Msg::ActionFinished { what, result: Ok(()) } => {
                 assert_eq!(what.as_str(), format!("3 jobs written to {}.", name("jobs.json")));
@@ -169,7 +173,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("views.csv");
         std::fs::write(&path, "old").expect("written");
-        let write = |overwrite| write_file(Some(folder.path().to_owned()), views(), overwrite);
+        let write = |overwrite| save_new_file(Some(folder.path().to_owned()), views(), overwrite);
         match write(Overwrite::Ask).await {
             Msg::FileExists(file) => assert_eq!(file, views()),
             other => panic!("{other:?}"),
@@ -189,7 +193,7 @@ mod tests {
         let inside = folder.path().join("views.csv/kept");
         std::fs::create_dir(folder.path().join("views.csv")).expect("a folder in the way");
         std::fs::write(&inside, "old").expect("written");
-        let written = write_file(Some(folder.path().to_owned()), views(), Overwrite::Yes);
+        let written = save_new_file(Some(folder.path().to_owned()), views(), Overwrite::Yes);
         assert!(matches!(written.await, Msg::ActionFinished { result: Err(_), .. }));
         assert_eq!(std::fs::read_to_string(&inside).expect("there"), "old");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing is left beside it");

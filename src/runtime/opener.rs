@@ -3,7 +3,7 @@
 
 use crate::config::environment::Environment;
 use crate::model::endpoint::KEY_VARIABLE;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::link::WebLink;
 use std::process::Stdio;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub enum OpenMethod {
 pub fn open_method(url: &str, environment: &Environment) -> Result<OpenMethod, Failure> {
     let Some(link) = WebLink::parse(url) else {
         let sentence = format!("Only http and https links without a user name can be opened: {url}");
-        return Err(Failure::new(FailureKind::Local, &sentence));
+        return Err(Failure::local(&sentence));
     };
     let url = link.as_str();
     let headless = environment.ssh || cfg!(all(unix, not(target_os = "macos"))) && !environment.display;
@@ -60,10 +60,9 @@ fn browser_command(browser: &str, url: &str) -> Option<Vec<String>> {
 ///
 /// # Errors
 /// The program can't be started, or fails.
-pub async fn run(words: &[String], url: &str) -> Result<(), Failure> {
+pub async fn run_opener(words: &[String], url: &str) -> Result<(), Failure> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
-    let failed =
-        |why: &str| Failure::new(FailureKind::Local, &format!("{program} could not open the link ({why}): {url}"));
+    let failed = |why: &str| Failure::local(&format!("{program} could not open the link ({why}): {url}"));
     let mut command = tokio::process::Command::new(program);
     command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     #[cfg(unix)]
@@ -122,9 +121,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_or_failing_opener_reports_the_link() {
-        let missing = run(&["docdeck-no-such-program".to_owned()], LINK).await.expect_err("not there");
+        let missing = run_opener(&["docdeck-no-such-program".to_owned()], LINK).await.expect_err("not there");
         assert!(missing.message.as_str().contains(LINK), "{missing:?}");
-        let fails = run(&["false".to_owned()], LINK).await.expect_err("it failed");
+        let fails = run_opener(&["false".to_owned()], LINK).await.expect_err("it failed");
         assert!(fails.message.as_str().contains(LINK), "{fails:?}");
     }
 }

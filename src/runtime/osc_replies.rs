@@ -103,7 +103,7 @@ impl OscReplyFilter {
         let plain = key.modifiers.difference(KeyModifiers::SHIFT).is_empty();
         let Some(spelled) = &mut self.held_text else {
             // Only an Esc is held.
-            let opener = opener(key).filter(|_| !self.held.is_empty() && plain);
+            let opener = reply_opener(key).filter(|_| !self.held.is_empty() && plain);
             if let Some(opener) = opener {
                 self.held_text = Some(opener.to_owned());
                 self.held.push(key);
@@ -116,7 +116,7 @@ impl OscReplyFilter {
             _ => false,
         };
         if ends {
-            let background = spelled.strip_prefix(']').and_then(parse);
+            let background = spelled.strip_prefix(']').and_then(parse_background);
             if background.is_none() && (spelled.starts_with("]11") || !is_surely_a_reply(spelled)) {
                 return false;
             }
@@ -143,7 +143,7 @@ impl OscReplyFilter {
     }
 
     fn try_begin(&mut self, key: KeyEvent, now: Instant) -> bool {
-        let opener = opener(key).filter(|_| key.modifiers.difference(KeyModifiers::SHIFT) == KeyModifiers::ALT);
+        let opener = reply_opener(key).filter(|_| key.modifiers.difference(KeyModifiers::SHIFT) == KeyModifiers::ALT);
         self.held_text = opener.map(str::to_owned);
         let awaited = self.asked.is_some_and(|asked| now < asked + PATIENCE);
         opener.is_some() || (awaited && key.code == KeyCode::Esc && key.modifiers.is_empty())
@@ -170,7 +170,7 @@ impl OscReplyFilter {
 }
 
 /// The character after the ESC of a reply.
-fn opener(key: KeyEvent) -> Option<&'static str> {
+fn reply_opener(key: KeyEvent) -> Option<&'static str> {
     match key.code {
         KeyCode::Char(']') => Some("]"),
         KeyCode::Char('P') => Some("P"),
@@ -197,7 +197,7 @@ fn can_continue(spelled: &str, c: char) -> bool {
 }
 
 /// Parses `11;rgb:RRRR/GGGG/BBBB`, with one to four digits per colour, and `rgba:`, whose alpha is ignored.
-pub(super) fn parse(answer: &str) -> Option<Rgb> {
+pub(super) fn parse_background(answer: &str) -> Option<Rgb> {
     let (kind, colours) = answer.strip_prefix("11;")?.split_once(':')?;
     let mut parts = colours.split('/').map(|digits| {
         let value = u32::from_str_radix(digits, 16).ok().filter(|_| (1..=4).contains(&digits.len()))?;
@@ -325,7 +325,7 @@ mod tests {
             "11;rgbx:0/0/0",
             "12;rgb:0/0/0",
         ] {
-            assert_eq!(parse(bad), None, "{bad}");
+            assert_eq!(parse_background(bad), None, "{bad}");
         }
     }
 

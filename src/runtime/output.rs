@@ -59,7 +59,7 @@ impl Write for Tty {
 ///
 /// # Errors
 /// The system does not report a size.
-pub fn size() -> io::Result<(u16, u16)> {
+pub fn terminal_size() -> io::Result<(u16, u16)> {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(io::stdout())
         && size.ws_col > 0
@@ -122,7 +122,7 @@ impl<W: Write> TerminalOutput<W> {
             backend.forget_cursor();
             self.frames.blank();
         }
-        let changed = self.frames.show(encode::cells);
+        let changed = self.frames.show(encode::encode_cells);
         if !changed.is_empty() {
             backend.cursor_moved();
         }

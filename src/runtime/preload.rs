@@ -36,7 +36,7 @@ impl Preload {
     /// # Errors
     /// The size of the terminal is unknown.
     pub fn start(store: &Store, start: &AppConfig) -> io::Result<Self> {
-        let limit: u32 = output::size()?.1.into();
+        let limit: u32 = output::terminal_size()?.1.into();
         let layout = start_layout_read(store, start);
         let rows = start.welcome.is_none().then(|| {
             let (store, scope) = (store.clone(), start.scope.clone());
@@ -45,7 +45,7 @@ impl Preload {
         Ok(Self { layout, rows })
     }
 
-    /// Like [`layout`], from the running read.
+    /// Like [`read_saved_layout`], from the running read.
     pub(super) async fn layout(&mut self) -> Option<Layout> {
         Some(read_layout(self.layout.take()?).await)
     }
@@ -53,7 +53,7 @@ impl Preload {
 
 /// The saved layout, or the default one if it can't be read or takes too long. Returns `None` if layouts are not
 /// saved.
-pub async fn layout(store: &Store, start: &AppConfig) -> Option<Layout> {
+pub async fn read_saved_layout(store: &Store, start: &AppConfig) -> Option<Layout> {
     Some(read_layout(start_layout_read(store, start)?).await)
 }
 

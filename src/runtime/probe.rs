@@ -85,7 +85,7 @@ fn parse_replies(bytes: &[u8]) -> ProbeReplies {
     let text = String::from_utf8_lossy(bytes);
     let background = text.split("\x1b]").find_map(|part| {
         let end = part.find(['\x07', '\x1b'])?;
-        super::osc_replies::parse(part.get(..end)?)
+        super::osc_replies::parse_background(part.get(..end)?)
     });
     // The numbers of each report, and the letter at its end.
     let reports = || {

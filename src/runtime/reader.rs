@@ -63,7 +63,7 @@ impl Reader {
         let (end, ended) = channel();
         let shared = Arc::new(ReaderState::default());
         let state = Arc::clone(&shared);
-        std::thread::Builder::new().name("terminal".into()).spawn(move || run(&sender, &state, end))?;
+        std::thread::Builder::new().name("terminal".into()).spawn(move || read_events(&sender, &state, end))?;
         Ok(Self { events, shared, ended })
     }
 
@@ -89,7 +89,7 @@ impl Drop for Reader {
 }
 
 /// Reads until stopped or until the input ends. Dropping `_end` signals the end.
-fn run(sender: &mpsc::Sender<Event>, shared: &ReaderState, _end: Sender<()>) {
+fn read_events(sender: &mpsc::Sender<Event>, shared: &ReaderState, _end: Sender<()>) {
     shared.set_interrupt(Some(EventStream::new()));
     while !shared.stop.load(Ordering::SeqCst) {
         let event = match poll(POLL_TIMEOUT) {

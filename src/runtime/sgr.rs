@@ -138,7 +138,7 @@ impl<'a> Codes<'a> {
             Color::Reset => base + 9,
             Color::Indexed(n) => return self.numbers(&[many, 5, n]),
             Color::Rgb(r, g, b) => {
-                return match numbered(r, g, b) {
+                return match palette_index(r, g, b) {
                     Some(n) => self.numbers(&[many, 5, n]),
                     None => self.numbers(&[many, 2, r, g, b]),
                 };
@@ -172,7 +172,7 @@ impl<'a> Codes<'a> {
 
 /// The number of exactly this colour in the 256-colour palette, which takes half the bytes. Excludes the first
 /// colours of the cube, which some terminal themes redefine.
-fn numbered(r: u8, g: u8, b: u8) -> Option<u8> {
+fn palette_index(r: u8, g: u8, b: u8) -> Option<u8> {
     let level = |value: u8| match value {
         0 => Some(0),
         95..=255 if (value - 55).is_multiple_of(40) => Some((value - 55) / 40),
@@ -203,12 +203,12 @@ mod tests {
         let greys = (232..=255_u8).map(|n| (n, [8 + 10 * (n - 232); 3]));
         let all: Vec<_> = cube.chain(greys).collect();
         for (n, [r, g, b]) in &all {
-            assert_eq!(numbered(*r, *g, *b), Some(*n));
+            assert_eq!(palette_index(*r, *g, *b), Some(*n));
         }
         let others =
             (0..=255_u8).flat_map(|r| (0..=255).step_by(5).flat_map(move |g| [(r, g, g), (r, g, 95), (g, g, r)]));
         for (r, g, b) in others.filter(|(r, g, b)| !all.iter().any(|(_, rgb)| *rgb == [*r, *g, *b])) {
-            assert_eq!(numbered(r, g, b), None, "{r} {g} {b}");
+            assert_eq!(palette_index(r, g, b), None, "{r} {g} {b}");
         }
     }
 

@@ -39,14 +39,15 @@ pub struct ProfileSwitcher {
 impl ProfileSwitcher {
     fn client(&self, at: usize, key: ApiKey) -> Result<Client, Failure> {
         let profile = self.profiles.get(at).ok_or_else(incomplete)?;
-        let options = profile.client_options().map_err(|error| local(&redacted_setting(&error.to_string())))?;
+        let options =
+            profile.client_options().map_err(|error| Failure::local(&redacted_setting(&error.to_string())))?;
         Client::new(profile.scope.clone().ok_or_else(incomplete)?, key, options)
     }
 
     fn source(&self, at: usize) -> Result<KeySource, Failure> {
         match self.profiles.get(at).map(|profile| &profile.key) {
             Some(Ok(Some(source))) => Ok(source.clone()),
-            Some(Err(error)) => Err(local(&redacted_setting(&error.to_string()))),
+            Some(Err(error)) => Err(Failure::local(&redacted_setting(&error.to_string()))),
             Some(Ok(None)) | None => Err(incomplete()),
         }
     }
@@ -63,7 +64,8 @@ impl ProfileSwitcher {
     pub fn read_key(&self, at: usize) -> impl Future<Output = Msg> + Send + 'static {
         let source = self.source(at);
         async move {
-            let read = async { source?.read().await.map_err(|error| local(&redacted_setting(&error.to_string()))) };
+            let read =
+                async { source?.read().await.map_err(|error| Failure::local(&redacted_setting(&error.to_string()))) };
             Msg::ProfileKey(at, read.await)
         }
     }
@@ -96,11 +98,7 @@ impl ProfileSwitcher {
 }
 
 fn incomplete() -> Failure {
-    local("This profile has no project or no key.")
-}
-
-fn local(sentence: &str) -> Failure {
-    Failure::new(FailureKind::Local, sentence)
+    Failure::local("This profile has no project or no key.")
 }
 
 impl Dashboard {
@@ -112,7 +110,7 @@ impl Dashboard {
             return None;
         };
         if self.session.is_away() {
-            let failure = local("Another program is using the terminal; the key was not read.");
+            let failure = Failure::local("Another program is using the terminal; the key was not read.");
             return Some(Msg::ProfileKey(at, Err(failure)));
         }
         self.session.release();

@@ -2,7 +2,7 @@
 
 use crate::app::Template;
 use crate::model::batch;
-use crate::model::failure::{Failure, FailureKind};
+use crate::model::failure::Failure;
 use crate::model::text::CleanText;
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,8 +50,8 @@ fn user_templates(folder: &Path) -> BTreeMap<String, String> {
 }
 
 /// The prompts of a file; `~/` at its start is the home folder.
-pub(super) fn prompts(file: &str) -> Result<Vec<String>, Failure> {
-    let local = |why: &str| Failure::new(FailureKind::Local, &format!("{file}: {why}"));
+pub(super) fn read_prompt_file(file: &str) -> Result<Vec<String>, Failure> {
+    let local = |why: &str| Failure::local(&format!("{file}: {why}"));
     let path = match (file.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(file),
@@ -70,13 +70,13 @@ pub(super) fn prompts(file: &str) -> Result<Vec<String>, Failure> {
         io::ErrorKind::InvalidData => local("not UTF-8 text."),
         _ => local(&format!("can't be read ({error}).")),
     })?;
-    batch::parse(Some(file), &text).map_err(|error| local(&error.to_string()))
+    batch::parse_prompts(Some(file), &text).map_err(|error| local(&error.to_string()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::templates::{TemplateValues, blank, fill};
+    use crate::app::templates::{TemplateValues, blank, fill_template};
 
     #[test]
     fn every_built_in_template_has_a_title_and_only_known_placeholders_are_filled() {
@@ -84,7 +84,7 @@ mod tests {
         for template in templates(None) {
             let title = template.text.lines().next().expect("a first line");
             assert!(!title.trim().is_empty() && title.len() < 80 && !title.starts_with('#'), "{title}");
-            assert!(!fill(&template.text, &values).contains("{{path}}"));
+            assert!(!fill_template(&template.text, &values).contains("{{path}}"));
         }
         assert_eq!(templates(None).len(), BUILT_IN.len());
         assert!(BUILT_IN.iter().any(|(_, text)| blank(text).is_some()));
@@ -121,10 +121,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("p.txt");
         fs::write(&path, "one\n\ntwo\nlines\n").expect("written");
-        assert_eq!(prompts(&path.display().to_string()), Ok(vec!["one".to_owned(), "two\nlines".to_owned()]));
+        assert_eq!(read_prompt_file(&path.display().to_string()), Ok(vec!["one".to_owned(), "two\nlines".to_owned()]));
         fs::write(&path, b"\xff\xfe").expect("written");
         for bad in [path, folder.path().to_path_buf(), folder.path().join("none")] {
-            let failure = prompts(&bad.display().to_string()).expect_err("not prompts");
+            let failure = read_prompt_file(&bad.display().to_string()).expect_err("not prompts");
             assert!(failure.message.as_str().starts_with(&bad.display().to_string()), "{failure:?}");
         }
     }

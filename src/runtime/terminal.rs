@@ -105,14 +105,14 @@ impl TerminalState {
     pub fn take_over(&self) -> io::Result<()> {
         enable_raw_mode()?;
         self.is_taken_over.store(true, Ordering::SeqCst);
-        send(&entering(self.caps, self.mouse.load(Ordering::SeqCst)))
+        send_sequences(&entering(self.caps, self.mouse.load(Ordering::SeqCst)))
     }
 
     /// Restores the terminal. Does nothing if that was done already; continues if a part fails.
     pub fn restore(&self) {
         if self.is_taken_over.swap(false, Ordering::SeqCst) {
             // If the terminal is gone, nothing can be done; otherwise it also gets the rest.
-            let _ = send(&leaving(self.caps, self.had_mouse.load(Ordering::SeqCst)));
+            let _ = send_sequences(&leaving(self.caps, self.had_mouse.load(Ordering::SeqCst)));
             let _ = disable_raw_mode();
         }
     }
@@ -128,7 +128,7 @@ impl Drop for Guard {
     }
 }
 
-fn send(sequences: &str) -> io::Result<()> {
+fn send_sequences(sequences: &str) -> io::Result<()> {
     let mut tty = Tty::stdout()?;
     tty.write_all(sequences.as_bytes())?;
     tty.flush()
@@ -140,15 +140,15 @@ fn entering(caps: TerminalCaps, mouse: bool) -> String {
     if caps.titles {
         out.push_str("\x1b[22;2t");
     }
-    add(&mut out, EnterAlternateScreen);
-    add(&mut out, cursor::Hide);
-    add(&mut out, EnableBracketedPaste);
-    add(&mut out, EnableFocusChange);
+    append_ansi(&mut out, EnterAlternateScreen);
+    append_ansi(&mut out, cursor::Hide);
+    append_ansi(&mut out, EnableBracketedPaste);
+    append_ansi(&mut out, EnableFocusChange);
     if mouse {
         out.push_str(MOUSE_ON);
     }
     if caps.modern {
-        add(&mut out, PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES));
+        append_ansi(&mut out, PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES));
     }
     out
 }
@@ -158,24 +158,24 @@ fn leaving(caps: TerminalCaps, mouse: bool) -> String {
     let mut out = String::new();
     if caps.modern {
         out.push_str("\x1b[?2026l");
-        add(&mut out, PopKeyboardEnhancementFlags);
+        append_ansi(&mut out, PopKeyboardEnhancementFlags);
     }
     // Even if it was switched off since: that sequence may not have arrived.
     if mouse {
         out.push_str(MOUSE_OFF);
     }
-    add(&mut out, DisableFocusChange);
-    add(&mut out, DisableBracketedPaste);
+    append_ansi(&mut out, DisableFocusChange);
+    append_ansi(&mut out, DisableBracketedPaste);
     out.push_str("\x1b[0m");
-    add(&mut out, cursor::Show);
-    add(&mut out, LeaveAlternateScreen);
+    append_ansi(&mut out, cursor::Show);
+    append_ansi(&mut out, LeaveAlternateScreen);
     if caps.titles {
         out.push_str("\x1b[23;2t");
     }
     out
 }
 
-fn add(out: &mut String, command: impl Command) {
+fn append_ansi(out: &mut String, command: impl Command) {
     // Writing to a string can't fail, and none of these commands does.
     let _: fmt::Result = command.write_ansi(out);
 }

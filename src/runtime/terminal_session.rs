@@ -108,7 +108,7 @@ impl TerminalSession {
     /// # Errors
     /// The system does not report a size.
     pub fn size(&self) -> io::Result<(u16, u16)> {
-        output::size()
+        output::terminal_size()
     }
 
     /// The next event. Cancel safe.
@@ -128,7 +128,7 @@ impl TerminalSession {
                     Some(event) => self.push_event(event, Instant::now()),
                     None => return TerminalEvent::Signal(Signal::Hangup),
                 },
-                () = until(held) => self.release_held(Instant::now()),
+                () = sleep_until_moment(held) => self.release_held(Instant::now()),
             }
         }
     }
@@ -258,7 +258,7 @@ async fn next_event(reader: Option<&mut Reader>) -> Option<Event> {
 }
 
 /// Waits until that time, or forever if there is none.
-pub async fn until(moment: Option<Instant>) {
+pub async fn sleep_until_moment(moment: Option<Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment.into()).await,
         None => std::future::pending().await,

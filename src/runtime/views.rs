@@ -1,6 +1,6 @@
 //! The effects about page views: requests to the service, and cached views from the store at no cost.
 
-use super::effect_runner::{EffectRunner, failure};
+use super::effect_runner::{EffectRunner, save_failure};
 use super::impact::ImpactReader;
 use crate::app::Msg;
 use crate::model::period::DateRange;
@@ -41,17 +41,17 @@ impl EffectRunner {
     }
 
     pub(super) async fn page_history(&self, path: CleanText) -> Msg {
-        let result = self.impact_reader().history(&path).await.map_err(failure);
+        let result = self.impact_reader().history(&path).await.map_err(save_failure);
         Msg::PageHistory { path, result }
     }
 
     pub(super) async fn pages_of(&self, job: JobKey) -> Msg {
-        Msg::JobImpact { job, result: self.impact_reader().pages_of(job).await.map_err(failure) }
+        Msg::JobImpact { job, result: self.impact_reader().pages_of(job).await.map_err(save_failure) }
     }
 
     pub(super) async fn cached_ranges(&self) -> Msg {
         let cached = self.store.cached_ranges(&self.scope).await.map(|cached| self.with_local_times(cached));
-        Msg::CachedRanges(cached.map_err(failure))
+        Msg::CachedRanges(cached.map_err(save_failure))
     }
 
     fn impact_reader(&self) -> ImpactReader<'_> {

@@ -27,7 +27,7 @@ const SIGN_IN_PAGE: &str = "<!doctype html><html><head><title>Sign in to this ne
 </h1><p>Please sign in to go on.</p></body></html>";
 
 /// The answer to a request that a fault prevents from being carried out; `None` if the fault does not prevent it.
-pub(super) fn replacement(kind: FaultKind, now: Time) -> Option<Response> {
+pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
     Some(match kind {
         FaultKind::Refuse => closed(),
         FaultKind::Status(status) => {
@@ -35,10 +35,10 @@ pub(super) fn replacement(kind: FaultKind, now: Time) -> Option<Response> {
             refusal(status, status.canonical_reason().unwrap_or("Error"))
         }
         FaultKind::TooMany(retry_after) => too_many(retry_after, now),
-        FaultKind::GatewayPage => page(StatusCode::BAD_GATEWAY, GATEWAY_PAGE),
-        FaultKind::Html => page(StatusCode::OK, SIGN_IN_PAGE),
+        FaultKind::GatewayPage => html_page(StatusCode::BAD_GATEWAY, GATEWAY_PAGE),
+        FaultKind::Html => html_page(StatusCode::OK, SIGN_IN_PAGE),
         FaultKind::Redirect => {
-            let mut response = page(StatusCode::FOUND, "");
+            let mut response = html_page(StatusCode::FOUND, "");
             response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/sign-in"));
             response
         }
@@ -120,7 +120,7 @@ fn closed() -> Response {
     response
 }
 
-fn page(status: StatusCode, html: &'static str) -> Response {
+fn html_page(status: StatusCode, html: &'static str) -> Response {
     let mut response = Response::new(Body::from(html));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html"));

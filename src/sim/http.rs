@@ -1,7 +1,7 @@
 //! The HTTP server: routes, request parsing and connections. Injects faults and closes connections without a byte if
 //! an answer is to be lost. `service` answers the requests.
 
-use super::bad_bodies::{CloseUnanswered, damage, replacement};
+use super::bad_bodies::{CloseUnanswered, damage, fault_response};
 use super::faults::FaultKind;
 use super::reply::refusal;
 use super::service::{Service, SimRequest};
@@ -76,18 +76,18 @@ struct Unanswered;
 
 fn router(service: Arc<Service>) -> Router {
     Router::new()
-        .route("/v2/agent/{project}/job", post(create))
+        .route("/v2/agent/{project}/job", post(post_job))
         .route("/v2/agent/{project}/job/{id}", get(get_job))
         .route("/v2/agent/{project}/job/{id}/message", post(follow_up))
-        .route("/v1/analytics/{project}/views", get(views))
+        .route("/v1/analytics/{project}/views", get(get_views))
         .fallback(async || refusal(StatusCode::NOT_FOUND, "Not found"))
         .method_not_allowed_fallback(async || refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed"))
-        .layer(axum::middleware::map_response_with_state(Arc::clone(&service), date))
+        .layer(axum::middleware::map_response_with_state(Arc::clone(&service), add_date_header))
         .with_state(service)
 }
 
 /// Adds the service's time to every answer.
-async fn date(State(service): ServiceState, mut response: Response) -> Response {
+async fn add_date_header(State(service): ServiceState, mut response: Response) -> Response {
     let text = httpdate::fmt_http_date(SystemTime::from(service.now()));
     if let Ok(value) = HeaderValue::from_str(&text) {
         response.headers_mut().insert(header::DATE, value);
@@ -95,7 +95,7 @@ async fn date(State(service): ServiceState, mut response: Response) -> Response 
     response
 }
 
-async fn create(State(service): ServiceState, request: Request) -> Response {
+async fn post_job(State(service): ServiceState, request: Request) -> Response {
     handle(&service, Operation::Create, request).await
 }
 
@@ -110,7 +110,7 @@ async fn follow_up(State(service): ServiceState, request: Request) -> Response {
     handle(&service, Operation::FollowUp, request).await
 }
 
-async fn views(State(service): ServiceState, request: Request) -> Response {
+async fn get_views(State(service): ServiceState, request: Request) -> Response {
     if request.method() != Method::GET {
         return refusal(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
     }
@@ -124,11 +124,11 @@ async fn handle(service: &Service, operation: Operation, request: Request) -> Re
     if !injected.wait.is_zero() {
         tokio::time::sleep(injected.wait).await;
     }
-    if let Some(response) = injected.kind.and_then(|kind| replacement(kind, service.now())) {
+    if let Some(response) = injected.kind.and_then(|kind| fault_response(kind, service.now())) {
         return response;
     }
     let Ok(body) = body else { return refusal(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large") };
-    let mut sim_request = match read(&mut parts, operation, body).await {
+    let mut sim_request = match extract_request(&mut parts, operation, body).await {
         Ok(sim_request) => sim_request,
         Err(response) => return response,
     };
@@ -142,7 +142,7 @@ async fn handle(service: &Service, operation: Operation, request: Request) -> Re
     }
 }
 
-async fn read(parts: &mut Parts, operation: Operation, body: Bytes) -> Result<SimRequest, Response> {
+async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -> Result<SimRequest, Response> {
     let bad_path = |_| refusal(StatusCode::BAD_REQUEST, "The path is not valid UTF-8");
     let (project, id) = match operation {
         Operation::Create | Operation::Views => {

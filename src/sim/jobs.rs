@@ -50,9 +50,9 @@ impl SimJob {
             status: self.status(now).to_owned(),
             source: SourceBody { repository: REPOSITORY.to_owned(), git_ref: Some(self.git_ref.clone()) },
             model: self.model.to_owned(),
-            pr_link: link.map(|link| pull_request(link.number)),
-            created_at: rfc3339(self.created_at),
-            archived_at: archived_at.map(rfc3339),
+            pr_link: link.map(|link| pull_request_url(link.number)),
+            created_at: rfc3339_with_millis(self.created_at),
+            archived_at: archived_at.map(rfc3339_with_millis),
         }
     }
 
@@ -72,11 +72,11 @@ impl SimJob {
 }
 
 /// The URL of a pull request.
-pub(super) fn pull_request(number: u32) -> String {
+pub(super) fn pull_request_url(number: u32) -> String {
     format!("{REPOSITORY}/pull/{number}")
 }
 
-fn rfc3339(at: Time) -> String {
+fn rfc3339_with_millis(at: Time) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 

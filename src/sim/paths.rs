@@ -10,10 +10,10 @@ const PATHS: u64 = 4 << 32;
 /// order, then translations of it.
 pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    let mut paths: Vec<Box<str>> = section("top").take(count).map(Box::from).collect();
+    let mut paths: Vec<Box<str>> = section_lines("top").take(count).map(Box::from).collect();
     let mut site = all_paths();
     SeededRng::new(seed, PATHS).shuffle(&mut site);
-    let editions = std::iter::once("").chain(section("locales"));
+    let editions = std::iter::once("").chain(section_lines("locales"));
     for edition in editions {
         let left = count.saturating_sub(paths.len());
         let edition = if edition.is_empty() { String::new() } else { format!("/{edition}") };
@@ -28,27 +28,27 @@ pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
 /// All paths that can be formed from the words, without the well-known ones.
 fn all_paths() -> Vec<String> {
     let mut site = Vec::new();
-    for object in section("objects") {
-        site.extend(section("verbs").map(|verb| format!("/api/{verb}-{object}")));
-        site.extend(section("languages").map(|language| format!("/sdks/{language}/{object}")));
+    for object in section_lines("objects") {
+        site.extend(section_lines("verbs").map(|verb| format!("/api/{verb}-{object}")));
+        site.extend(section_lines("languages").map(|language| format!("/sdks/{language}/{object}")));
     }
-    for topic in section("topics") {
+    for topic in section_lines("topics") {
         site.push(format!("/guides/{topic}"));
-        site.extend(section("languages").map(|language| format!("/guides/{topic}/{language}")));
+        site.extend(section_lines("languages").map(|language| format!("/guides/{topic}/{language}")));
         site.push(format!("/concepts/{topic}"));
     }
-    for name in section("integrations") {
+    for name in section_lines("integrations") {
         site.push(format!("/integrations/{name}"));
-        site.extend(section("facets").map(|facet| format!("/integrations/{name}/{facet}")));
+        site.extend(section_lines("facets").map(|facet| format!("/integrations/{name}/{facet}")));
     }
     for year in 2023..=2026 {
         site.extend((1..=12).map(|month| format!("/changelog/{year}-{month:02}")));
     }
-    site.retain(|path| !section("top").any(|top| top == path));
+    site.retain(|path| !section_lines("top").any(|top| top == path));
     site
 }
 
-fn section(name: &'static str) -> impl Iterator<Item = &'static str> {
+fn section_lines(name: &'static str) -> impl Iterator<Item = &'static str> {
     let mut lines = WORDS.lines();
     lines.by_ref().find(move |line| line.strip_prefix("# ") == Some(name));
     lines.take_while(|line| !line.starts_with("# "))

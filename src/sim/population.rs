@@ -65,7 +65,7 @@ pub(super) fn populate(
     seed_jobs.extend(finished(count - working, &mut rng));
     let mut jobs: Vec<(SimJob, Seed)> = seed_jobs
         .iter()
-        .zip(prompts(count))
+        .zip(seed_prompts(count))
         .map(|(seed_job, text)| create_job(seed_job, text, now, &mut rng))
         .collect();
     jobs.sort_by_key(|(job, _)| job.created_at);
@@ -131,7 +131,7 @@ struct Text {
 }
 
 /// The prompts of the file; after its end they repeat with a number.
-fn prompts(count: u32) -> impl Iterator<Item = Text> {
+fn seed_prompts(count: u32) -> impl Iterator<Item = Text> {
     let blocks: Vec<&str> = PROMPTS.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).collect();
     let known = u32::try_from(blocks.len()).unwrap_or(1).max(1);
     (0..count).zip(blocks.into_iter().cycle()).collect::<Vec<_>>().into_iter().map(move |(n, block)| {
@@ -192,9 +192,9 @@ mod tests {
 
     #[test]
     fn there_are_forty_distinct_prompts_and_further_ones_are_numbered() {
-        let first: HashSet<String> = prompts(40).map(|text| text.prompt).collect();
+        let first: HashSet<String> = seed_prompts(40).map(|text| text.prompt).collect();
         assert_eq!(first.len(), 40);
-        let many: HashSet<String> = prompts(500).map(|text| text.prompt).collect();
+        let many: HashSet<String> = seed_prompts(500).map(|text| text.prompt).collect();
         assert_eq!(many.len(), 500);
     }
 }

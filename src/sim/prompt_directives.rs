@@ -52,22 +52,22 @@ impl Directives {
     fn apply(&mut self, directive: &str) -> bool {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
         match name {
-            "seconds" => self.work = seconds(value),
+            "seconds" => self.work = parse_delay(value),
             "pr" => self.outcome = Some(RunOutcome::PullRequest { late: TimeDelta::zero() }),
             "no-pr" => self.outcome = Some(RunOutcome::NoPullRequest),
             "fail" => self.outcome = Some(RunOutcome::Failed),
             "status" => self.outcome = Some(RunOutcome::Word(value.to_owned())),
             "late-link" => {
-                self.outcome = Some(RunOutcome::PullRequest { late: seconds(value).unwrap_or_default() });
+                self.outcome = Some(RunOutcome::PullRequest { late: parse_delay(value).unwrap_or_default() });
             }
-            "archive" => self.archive_after = Some(seconds(value).unwrap_or_default()),
+            "archive" => self.archive_after = Some(parse_delay(value).unwrap_or_default()),
             _ => return false,
         }
         true
     }
 }
 
-fn seconds(value: &str) -> Option<TimeDelta> {
+fn parse_delay(value: &str) -> Option<TimeDelta> {
     let length = Duration::try_from_secs_f64(value.parse().ok()?).ok()?;
     TimeDelta::from_std(length).ok().filter(|length| *length < TimeDelta::days(3650))
 }

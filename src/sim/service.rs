@@ -191,10 +191,10 @@ impl Service {
                 let job = locked(&self.world).create(&prompt, now);
                 Ok(Reply::json(StatusCode::CREATED, &job))
             }
-            Operation::Get => found(locked(&self.world).job(&call.id, now)),
+            Operation::Get => job_or_404(locked(&self.world).job(&call.id, now)),
             Operation::FollowUp => {
                 let prompt = read_prompt(call)?;
-                found(locked(&self.world).follow_up(&call.id, &prompt, now))
+                job_or_404(locked(&self.world).follow_up(&call.id, &prompt, now))
             }
             Operation::Views => {
                 let read = call.parameters.as_ref().map_or_else(|| Err(Vec::new()), Parameters::read);
@@ -206,7 +206,7 @@ impl Service {
     }
 }
 
-fn found(job: Option<JobBody>) -> Result<Reply, Reply> {
+fn job_or_404(job: Option<JobBody>) -> Result<Reply, Reply> {
     job.map(|job| Reply::json(StatusCode::OK, &job))
         .ok_or_else(|| Reply::error(StatusCode::NOT_FOUND, "Job not found", Vec::new()))
 }

@@ -119,10 +119,10 @@ impl SimViews {
         let rows = ranking.rows.iter().skip(wanted.offset).take(wanted.limit);
         let views = rows.map(|row| PageBody {
             path: self.site.path(row.index).to_owned(),
-            counts: counts(Sum { human: row.human.into(), ai: row.ai.into() }),
+            counts: counts_body(Sum { human: row.human.into(), ai: row.ai.into() }),
         });
         ViewsBody {
-            totals: counts(ranking.totals),
+            totals: counts_body(ranking.totals),
             views: views.collect(),
             has_more: ranking.rows.len() > wanted.offset.saturating_add(wanted.limit),
         }
@@ -136,8 +136,10 @@ impl SimViews {
         let answer = self.answer(wanted, now);
         let rows = answer.views.into_iter();
         ViewsPage {
-            totals: read(&answer.totals),
-            rows: rows.map(|row| PageRow { path: CleanText::line(&row.path), counts: read(&row.counts) }).collect(),
+            totals: counts_from_body(&answer.totals),
+            rows: rows
+                .map(|row| PageRow { path: CleanText::line(&row.path), counts: counts_from_body(&row.counts) })
+                .collect(),
             has_more: Some(answer.has_more),
         }
     }
@@ -177,13 +179,13 @@ impl Ranking {
     }
 }
 
-fn read(body: &CountsBody) -> Counts {
+fn counts_from_body(body: &CountsBody) -> Counts {
     let [human, ai, total] =
         [body.human, body.ai, body.total].map(|n| i64::try_from(n).map_or(Count::Missing, Count::Known));
     Counts { human, ai, total }
 }
 
-fn counts(sum: Sum) -> CountsBody {
+fn counts_body(sum: Sum) -> CountsBody {
     CountsBody { human: sum.human, ai: sum.ai, total: sum.total() }
 }
 

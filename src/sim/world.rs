@@ -3,7 +3,7 @@
 //! `service` checks keys and limits.
 
 use super::SimOptions;
-use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, pull_request};
+use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, pull_request_url};
 use super::population::{Seed, populate};
 use super::prompt_directives::{Directives, RunOutcome};
 use super::rng::SeededRng;
@@ -191,38 +191,40 @@ impl RunPlan {
     /// A new job works 20 s to 8 min. The first one is quick and successful, because the user watches it.
     fn new_job(rng: &mut SeededRng, is_first: bool) -> Self {
         if is_first {
-            let work = seconds(rng.between(20, 30));
-            return Self { work, outcome: RunOutcome::PullRequest { late: seconds(3) }, archive_after: None };
+            let work = seconds_delta(rng.between(20, 30));
+            return Self { work, outcome: RunOutcome::PullRequest { late: seconds_delta(3) }, archive_after: None };
         }
         let (low, high) = match rng.between(0, 99) {
             0..35 => (20, 60),
             35..80 => (60, 240),
             _ => (240, 480),
         };
-        Self { work: seconds(rng.between(low, high)), ..Self::random_ending(rng) }
+        Self { work: seconds_delta(rng.between(low, high)), ..Self::random_ending(rng) }
     }
 
     /// A follow-up works 15 to 120 s.
     fn follow_up(rng: &mut SeededRng) -> Self {
-        Self { work: seconds(rng.between(15, 120)), ..Self::random_ending(rng) }
+        Self { work: seconds_delta(rng.between(15, 120)), ..Self::random_ending(rng) }
     }
 
     fn random_ending(rng: &mut SeededRng) -> Self {
         let outcome = match rng.between(0, 99) {
             0..76 => {
                 let is_late = rng.chance(250);
-                RunOutcome::PullRequest { late: if is_late { seconds(rng.between(2, 20)) } else { TimeDelta::zero() } }
+                RunOutcome::PullRequest {
+                    late: if is_late { seconds_delta(rng.between(2, 20)) } else { TimeDelta::zero() },
+                }
             }
             76..89 => RunOutcome::NoPullRequest,
             _ => RunOutcome::Failed,
         };
         let is_archived = outcome != RunOutcome::Failed && rng.chance(100);
-        let archive_after = is_archived.then(|| seconds(rng.between(300, 1800)));
+        let archive_after = is_archived.then(|| seconds_delta(rng.between(300, 1800)));
         Self { work: TimeDelta::zero(), outcome, archive_after }
     }
 }
 
-fn seconds(n: u32) -> TimeDelta {
+fn seconds_delta(n: u32) -> TimeDelta {
     TimeDelta::seconds(i64::from(n))
 }
 
@@ -236,7 +238,7 @@ fn scaled(length: TimeDelta, speed: f64) -> TimeDelta {
 fn seeded_job(job: &SimJob, seed: &Seed, now: Time) -> SeededJob {
     let mut changes = Vec::new();
     if let Some(ended) = seed.first_run_ended {
-        let pr_link = job.link.map(|link| pull_request(link.number));
+        let pr_link = job.link.map(|link| pull_request_url(link.number));
         changes.push(SeededChange { at: ended, status: "completed".to_owned(), pr_link });
     }
     for &at in &seed.follow_up_at {

@@ -1,7 +1,7 @@
 //! The ranges whose page views are cached, and the disk space they use.
 
-use super::columns::time;
-use super::error::StoreError;
+use super::columns::read_time;
+use super::error::StoreResult;
 use super::json_column::decode_counts;
 use super::views::read_range;
 use super::{Store, loading, scopes};
@@ -12,27 +12,25 @@ use rusqlite::{Connection, Row};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-type R<T> = Result<T, StoreError>;
-
 impl Store {
     /// The ranges with cached pages, by last day, newest first. For a range without a report, `rows` counts the rows of
     /// its answers at the page size with the most of them. Ranges with only totals (days of the trend) are not listed.
     /// `bytes` is the space that the views of all projects use in the file. Times are the service's.
-    pub async fn cached_ranges(&self, scope: &Scope) -> R<CachedViews> {
+    pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CachedViews> {
         let scope = scope.clone();
         self.handle
             .read(move |db| {
-                let ranges = match scopes::find(db, &scope)? {
+                let ranges = match scopes::find_scope(db, &scope)? {
                     Some(scope) => ranges(db, scope)?,
                     None => Vec::new(),
                 };
-                Ok(CachedViews { ranges, bytes: bytes(db)? })
+                Ok(CachedViews { ranges, bytes: cached_bytes(db)? })
             })
             .await
     }
 }
 
-fn ranges(connection: &Connection, scope: i64) -> R<Vec<KnownRange>> {
+fn ranges(connection: &Connection, scope: i64) -> StoreResult<Vec<KnownRange>> {
     let mut by_range: HashMap<DateRange, KnownRange> = HashMap::new();
     // Complete reports first: for a range that is found twice, the first one counts.
     collect(
@@ -41,7 +39,7 @@ fn ranges(connection: &Connection, scope: i64) -> R<Vec<KnownRange>> {
         scope,
         &mut by_range,
     )?;
-    for (range, loading) in loading::all(connection, scope)? {
+    for (range, loading) in loading::find_loadings(connection, scope)? {
         if by_range.contains_key(&range) {
             continue;
         }
@@ -64,12 +62,17 @@ fn ranges(connection: &Connection, scope: i64) -> R<Vec<KnownRange>> {
     Ok(ranges)
 }
 
-fn collect(connection: &Connection, sql: &str, scope: i64, by_range: &mut HashMap<DateRange, KnownRange>) -> R<()> {
+fn collect(
+    connection: &Connection,
+    sql: &str,
+    scope: i64,
+    by_range: &mut HashMap<DateRange, KnownRange>,
+) -> StoreResult<()> {
     let mut statement = connection.prepare_cached(sql)?;
     let of_row = |row: &Row<'_>| {
         let Some(range) = read_range(row, 0)? else { return Ok(None) };
         let totals: String = row.get(5)?;
-        let (rows, complete, as_of) = (row.get(2)?, row.get(3)?, time(row, 4)?);
+        let (rows, complete, as_of) = (row.get(2)?, row.get(3)?, read_time(row, 4)?);
         Ok(Some(KnownRange { range, rows, complete, as_of, totals: decode_counts(&totals) }))
     };
     for found in statement.query_map([scope], of_row)? {
@@ -81,7 +84,7 @@ fn collect(connection: &Connection, sql: &str, scope: i64, by_range: &mut HashMa
 }
 
 /// Bytes of the file's pages that belong to the tables of views and their indexes.
-fn bytes(connection: &Connection) -> R<u64> {
+fn cached_bytes(connection: &Connection) -> StoreResult<u64> {
     let mut statement = connection.prepare_cached(
         "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND name IN
          (SELECT name FROM sqlite_schema WHERE tbl_name IN

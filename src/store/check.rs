@@ -1,12 +1,10 @@
 //! Checks the store while it is in use: on a separate connection, in short steps between which others can write.
 
-use super::error::StoreError;
+use super::error::{StoreError, StoreResult};
 use super::{open, schema};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::path::Path;
-
-type R<T> = Result<T, StoreError>;
 
 /// In a larger file, the rows of the indexes are only counted: looking up each row would block writers for too long.
 const COUNTED_FROM: u64 = 16 << 20;
@@ -26,7 +24,7 @@ pub enum Health {
 ///
 /// # Errors
 /// The store can't be opened, or another process has locked it.
-pub fn check(folder: &Path) -> R<Health> {
+pub fn check_store(folder: &Path) -> StoreResult<Health> {
     if !open::exists(folder) {
         return Ok(Health::Sound);
     }
@@ -48,7 +46,7 @@ pub fn check(folder: &Path) -> R<Health> {
 }
 
 /// Finds indexes with missing or superfluous rows by looking up every row of every index.
-fn check_rows(connection: &Connection) -> R<BTreeSet<String>> {
+fn check_rows(connection: &Connection) -> StoreResult<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
     for table in schema::TABLES {
         let mut check = connection.prepare(&format!("PRAGMA integrity_check({table})"))?;
@@ -72,7 +70,7 @@ struct IndexDefinition {
     condition: String,
 }
 
-fn indexes(connection: &Connection) -> R<Vec<IndexDefinition>> {
+fn indexes(connection: &Connection) -> StoreResult<Vec<IndexDefinition>> {
     let mut statement =
         connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")?;
     let indexes = statement.query_map([], |row| {
@@ -84,7 +82,7 @@ fn indexes(connection: &Connection) -> R<Vec<IndexDefinition>> {
 }
 
 /// Finds indexes whose number of rows differs from their table's.
-fn count_rows(connection: &Connection, indexes: &[IndexDefinition]) -> R<BTreeSet<String>> {
+fn count_rows(connection: &Connection, indexes: &[IndexDefinition]) -> StoreResult<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
     for IndexDefinition { name, table, condition } in indexes {
         let all = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
@@ -102,6 +100,6 @@ fn count_rows(connection: &Connection, indexes: &[IndexDefinition]) -> R<BTreeSe
 }
 
 #[cfg(test)]
-pub(super) fn counted(connection: &Connection) -> R<BTreeSet<String>> {
+pub(super) fn counted(connection: &Connection) -> StoreResult<BTreeSet<String>> {
     count_rows(connection, &indexes(connection)?)
 }

@@ -38,14 +38,14 @@ impl FromSql for CleanLine {
 }
 
 /// The service's word for a status; unlike [`Status::word`], a missing word stays empty.
-pub(super) fn status_word(status: &Status) -> &str {
+pub(super) fn stored_status(status: &Status) -> &str {
     match status {
         Status::Unknown(word) => word.as_str(),
         known => known.word(),
     }
 }
 
-pub(super) fn text(value: Option<&CleanText>) -> Option<&str> {
+pub(super) fn text_param(value: Option<&CleanText>) -> Option<&str> {
     value.map(CleanText::as_str)
 }
 
@@ -53,7 +53,7 @@ pub(super) fn ms(value: Option<Time>) -> Option<UnixMillis> {
     value.map(UnixMillis)
 }
 
-pub(super) fn kind_word(kind: PromptKind) -> &'static str {
+pub(super) fn stored_kind(kind: PromptKind) -> &'static str {
     match kind {
         PromptKind::Create => "create",
         PromptKind::FollowUp => "follow-up",
@@ -66,7 +66,7 @@ pub(super) fn joined_tags(tags: &[CleanText]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-fn tags(row: &Row<'_>, index: usize) -> Result<ThinVec<CleanText>> {
+fn read_tags(row: &Row<'_>, index: usize) -> Result<ThinVec<CleanText>> {
     let joined: Option<String> = row.get(index)?;
     let tags = joined.iter().flat_map(|joined| joined.lines()).map(CleanText::line);
     Ok(tags.filter(|tag| !tag.is_empty()).collect())
@@ -125,23 +125,23 @@ pub(super) fn job_row_sharing(row: &Row<'_>, shared: &mut SharedTexts) -> Result
     let pages: Option<String> = row.get(27)?;
     Ok(Job {
         has_own_title: row.get(19)?,
-        tags: tags(row, 20)?,
+        tags: read_tags(row, 20)?,
         note: note.as_deref().map(CleanText::block),
         queue_position: row.get(22)?,
         pages: pages.as_deref().map(|joined| super::pages::split(joined).into()).unwrap_or_default(),
         key: JobKey(row.get(0)?),
         id: id.as_deref().and_then(JobId::new),
-        title: line(row, 2)?.unwrap_or_default(),
-        status: status(row, 3)?,
+        title: read_clean_line(row, 2)?.unwrap_or_default(),
+        status: read_status(row, 3)?,
         repository: shared.line(row, 4)?,
-        git_ref: line(row, 5)?,
+        git_ref: read_clean_line(row, 5)?,
         model: shared.line(row, 6)?,
-        pr_link: line(row, 7)?,
-        created_at: time(row, 8)?,
+        pr_link: read_clean_line(row, 7)?,
+        created_at: read_time(row, 8)?,
         archived_at: opt_time(row, 9)?,
-        started_at: time(row, 10)?,
+        started_at: read_time(row, 10)?,
         finished_at: opt_time(row, 11)?,
-        changed_at: time(row, 12)?,
+        changed_at: read_time(row, 12)?,
         checked_at: opt_time(row, 13)?,
         viewed_at: opt_time(row, 14)?,
         handled_at: opt_time(row, 23)?,
@@ -161,19 +161,19 @@ pub(super) const STATE: &str = "CASE WHEN state = 'queued' AND paused = 1 THEN '
 /// When that state began.
 pub(super) const STATE_AT: &str = "iif(state = 'dismissed', discarded_at, state_at)";
 
-/// Columns of the table `prompt` in the order in which [`prompt`] reads them.
+/// Columns of the table `prompt` in the order in which [`read_prompt_row`] reads them.
 pub(super) fn prompt_columns() -> String {
     format!("id, kind, text, {STATE}, until, reason, written_at, sent_at, {STATE_AT}, discarded_from")
 }
 
 /// Reads [`prompt_columns`].
-pub(super) fn prompt(row: &Row<'_>) -> Result<Prompt> {
+pub(super) fn read_prompt_row(row: &Row<'_>) -> Result<Prompt> {
     Ok(Prompt {
         id: PromptId(row.get(0)?),
         kind: prompt_kind(row, 1)?,
         text: row.get(2)?,
-        delivery: delivery(row)?,
-        written_at: time(row, 6)?,
+        delivery: read_delivery(row)?,
+        written_at: read_time(row, 6)?,
         sent_at: opt_time(row, 7)?,
         state_at: opt_time(row, 8)?,
     })
@@ -181,17 +181,17 @@ pub(super) fn prompt(row: &Row<'_>) -> Result<Prompt> {
 
 pub(super) fn prompt_kind(row: &Row<'_>, index: usize) -> Result<PromptKind> {
     let word: String = row.get(index)?;
-    Ok(if word == kind_word(PromptKind::Create) { PromptKind::Create } else { PromptKind::FollowUp })
+    Ok(if word == stored_kind(PromptKind::Create) { PromptKind::Create } else { PromptKind::FollowUp })
 }
 
-pub(super) fn state(row: &Row<'_>, index: usize) -> Result<DeliveryKind> {
+pub(super) fn read_delivery_kind(row: &Row<'_>, index: usize) -> Result<DeliveryKind> {
     let word: String = row.get(index)?;
     DeliveryKind::parse(&word).ok_or_else(|| unknown_word_error(index, word))
 }
 
-fn delivery(row: &Row<'_>) -> Result<Delivery> {
-    let reason = line(row, 5)?.unwrap_or_default();
-    Ok(match state(row, 3)? {
+fn read_delivery(row: &Row<'_>) -> Result<Delivery> {
+    let reason = read_clean_line(row, 5)?.unwrap_or_default();
+    Ok(match read_delivery_kind(row, 3)? {
         DeliveryKind::Queued => Delivery::Queued { until: opt_time(row, 4)? },
         DeliveryKind::Paused => Delivery::Paused,
         DeliveryKind::Sending => Delivery::Sending,
@@ -209,7 +209,7 @@ fn delivery(row: &Row<'_>) -> Result<Delivery> {
 /// Columns of an event: kind, before, after.
 pub(super) fn event_columns(kind: &EventKind) -> (&'static str, Option<&str>, Option<&str>) {
     match kind {
-        EventKind::Status { from, to } => ("status", from.as_ref().map(status_word), Some(status_word(to))),
+        EventKind::Status { from, to } => ("status", from.as_ref().map(stored_status), Some(stored_status(to))),
         EventKind::PullRequest(link) => ("pull request", None, Some(link.as_str())),
         EventKind::Gone => ("gone", None, None),
         EventKind::Back => ("back", None, None),
@@ -217,22 +217,22 @@ pub(super) fn event_columns(kind: &EventKind) -> (&'static str, Option<&str>, Op
 }
 
 /// Reads at, kind, before, after from the first four columns.
-pub(super) fn event(row: &Row<'_>) -> Result<JobEvent> {
+pub(super) fn read_event(row: &Row<'_>) -> Result<JobEvent> {
     let word: String = row.get(1)?;
     let kind = match word.as_str() {
         "status" => EventKind::Status {
-            from: status(row, 2)?,
-            to: status(row, 3)?.unwrap_or_else(|| Status::Unknown(CleanText::default())),
+            from: read_status(row, 2)?,
+            to: read_status(row, 3)?.unwrap_or_else(|| Status::Unknown(CleanText::default())),
         },
-        "pull request" => EventKind::PullRequest(line(row, 3)?.unwrap_or_default()),
+        "pull request" => EventKind::PullRequest(read_clean_line(row, 3)?.unwrap_or_default()),
         "gone" => EventKind::Gone,
         "back" => EventKind::Back,
         _ => return Err(unknown_word_error(1, word)),
     };
-    Ok(JobEvent { at: time(row, 0)?, kind })
+    Ok(JobEvent { at: read_time(row, 0)?, kind })
 }
 
-pub(super) fn time(row: &Row<'_>, index: usize) -> Result<Time> {
+pub(super) fn read_time(row: &Row<'_>, index: usize) -> Result<Time> {
     row.get(index).map(|UnixMillis(time)| time)
 }
 
@@ -241,12 +241,12 @@ pub(super) fn opt_time(row: &Row<'_>, index: usize) -> Result<Option<Time>> {
     Ok(value.map(|UnixMillis(time)| time))
 }
 
-pub(super) fn line(row: &Row<'_>, index: usize) -> Result<Option<CleanText>> {
+pub(super) fn read_clean_line(row: &Row<'_>, index: usize) -> Result<Option<CleanText>> {
     let value: Option<CleanLine> = row.get(index)?;
     Ok(value.map(|CleanLine(text)| text))
 }
 
-fn status(row: &Row<'_>, index: usize) -> Result<Option<Status>> {
+fn read_status(row: &Row<'_>, index: usize) -> Result<Option<Status>> {
     let word: Option<String> = row.get(index)?;
     Ok(word.as_deref().map(Status::parse))
 }

@@ -1,8 +1,8 @@
 //! Drafts: texts that are not sent yet. There is one for a new job, one for a new job about pages, one for a batch, one
 //! per job for a follow-up, and one per undelivered prompt that is being edited.
 
-use super::columns::{UnixMillis, time};
-use super::error::StoreError;
+use super::columns::{UnixMillis, read_time};
+use super::error::StoreResult;
 use super::{Draft, jobs, pages, scopes};
 use crate::model::Time;
 use crate::model::batch;
@@ -12,18 +12,16 @@ use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
-type R<T> = Result<T, StoreError>;
-
 /// Replaces the draft; an empty text deletes it.
-pub(super) fn save(
+pub(super) fn replace_draft(
     tx: &Transaction<'_>,
     scope: &Scope,
     slot: DraftSlot,
     text: &str,
     about: &[CleanText],
     now: Time,
-) -> R<()> {
-    delete(tx, scope, slot)?;
+) -> StoreResult<()> {
+    delete_from_slot(tx, scope, slot)?;
     if text.is_empty() {
         return Ok(());
     }
@@ -31,19 +29,19 @@ pub(super) fn save(
         DraftSlot::FollowUp(key) => DraftSlot::FollowUp(jobs::current(tx, key)?),
         other => other,
     };
-    let scope = scopes::ensure(tx, scope)?;
-    insert(tx, scope, slot, text, about, now)
+    let scope = scopes::ensure_scope(tx, scope)?;
+    insert_draft(tx, scope, slot, text, about, now)
 }
 
 /// Adds a draft to a free slot.
-pub(super) fn insert(
+pub(super) fn insert_draft(
     tx: &Transaction<'_>,
     scope: i64,
     slot: DraftSlot,
     text: &str,
     about: &[CleanText],
     at: Time,
-) -> R<()> {
+) -> StoreResult<()> {
     let (job, prompt) = match slot {
         DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => (None, None),
         DraftSlot::FollowUp(key) => (Some(key.0), None),
@@ -58,7 +56,7 @@ pub(super) fn insert(
 }
 
 /// The text in the slot, if there is one.
-pub(super) fn text_of(connection: &Connection, scope: i64, slot: DraftSlot) -> R<Option<String>> {
+pub(super) fn text_of(connection: &Connection, scope: i64, slot: DraftSlot) -> StoreResult<Option<String>> {
     match slot {
         DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => {
             let mut statement = connection.prepare_cached(
@@ -68,7 +66,7 @@ pub(super) fn text_of(connection: &Connection, scope: i64, slot: DraftSlot) -> R
             let slot = params![scope, slot == DraftSlot::Batch, slot == DraftSlot::AboutPages];
             Ok(statement.query_row(slot, |row| row.get(0)).optional()?)
         }
-        DraftSlot::FollowUp(key) => Ok(find(connection, key)?.map(|(text, _)| text)),
+        DraftSlot::FollowUp(key) => Ok(find_draft(connection, key)?.map(|(text, _)| text)),
         DraftSlot::Prompt(id) => {
             let mut statement = connection.prepare_cached("SELECT text FROM draft WHERE prompt = ?1")?;
             Ok(statement.query_row([id.0], |row| row.get(0)).optional()?)
@@ -76,8 +74,8 @@ pub(super) fn text_of(connection: &Connection, scope: i64, slot: DraftSlot) -> R
     }
 }
 
-pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Draft>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+pub(super) fn list_drafts(connection: &Connection, scope: &Scope) -> StoreResult<Vec<Draft>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
         "SELECT job, prompt, batch, pages, text, saved_at FROM draft WHERE scope = ?1 ORDER BY saved_at",
     )?;
@@ -91,15 +89,15 @@ pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Draft>> {
             (None, None, false, None) => DraftSlot::NewJob,
         };
         let pages = about.as_deref().map(pages::split).unwrap_or_default();
-        Ok(Draft { slot, text: row.get(4)?, pages, saved_at: time(row, 5)? })
+        Ok(Draft { slot, text: row.get(4)?, pages, saved_at: read_time(row, 5)? })
     })?;
     Ok(drafts.collect::<rusqlite::Result<_>>()?)
 }
 
-pub(super) fn delete(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot) -> R<()> {
+pub(super) fn delete_from_slot(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot) -> StoreResult<()> {
     match slot {
         DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => {
-            if let Some(scope) = scopes::find(tx, scope)? {
+            if let Some(scope) = scopes::find_scope(tx, scope)? {
                 delete_without_job(tx, scope, slot)?;
             }
         }
@@ -109,27 +107,27 @@ pub(super) fn delete(tx: &Transaction<'_>, scope: &Scope, slot: DraftSlot) -> R<
     Ok(())
 }
 
-pub(super) fn delete_new_job(tx: &Transaction<'_>, scope: i64) -> R<()> {
+pub(super) fn delete_new_job(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
     delete_without_job(tx, scope, DraftSlot::NewJob)
 }
 
-pub(super) fn delete_about_pages(tx: &Transaction<'_>, scope: i64) -> R<()> {
+pub(super) fn delete_about_pages(tx: &Transaction<'_>, scope: i64) -> StoreResult<()> {
     delete_without_job(tx, scope, DraftSlot::AboutPages)
 }
 
 /// Deletes the batch draft if it contains exactly these prompts: a batch from a file leaves it alone.
-pub(super) fn delete_batch_of(tx: &Transaction<'_>, scope: i64, prompts: &[String]) -> R<()> {
+pub(super) fn delete_batch_of(tx: &Transaction<'_>, scope: i64, prompts: &[String]) -> StoreResult<()> {
     let draft: Option<String> = tx
         .prepare_cached("SELECT text FROM draft WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = 1")?
         .query_row([scope], |row| row.get(0))
         .optional()?;
-    if draft.is_some_and(|text| batch::parse(None, &text).is_ok_and(|parsed| parsed == prompts)) {
+    if draft.is_some_and(|text| batch::parse_prompts(None, &text).is_ok_and(|parsed| parsed == prompts)) {
         delete_without_job(tx, scope, DraftSlot::Batch)?;
     }
     Ok(())
 }
 
-fn delete_without_job(tx: &Transaction<'_>, scope: i64, slot: DraftSlot) -> R<()> {
+fn delete_without_job(tx: &Transaction<'_>, scope: i64, slot: DraftSlot) -> StoreResult<()> {
     tx.prepare_cached(
         "DELETE FROM draft
          WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = ?2 AND (pages IS NOT NULL) = ?3",
@@ -138,29 +136,29 @@ fn delete_without_job(tx: &Transaction<'_>, scope: i64, slot: DraftSlot) -> R<()
     Ok(())
 }
 
-pub(super) fn delete_follow_up(tx: &Transaction<'_>, key: JobKey) -> R<()> {
+pub(super) fn delete_follow_up(tx: &Transaction<'_>, key: JobKey) -> StoreResult<()> {
     tx.prepare_cached("DELETE FROM draft WHERE job = ?1")?.execute([key.0])?;
     Ok(())
 }
 
-pub(super) fn delete_of_prompt(tx: &Transaction<'_>, id: PromptId) -> R<()> {
+pub(super) fn delete_of_prompt(tx: &Transaction<'_>, id: PromptId) -> StoreResult<()> {
     tx.prepare_cached("DELETE FROM draft WHERE prompt = ?1")?.execute([id.0])?;
     Ok(())
 }
 
 /// Merges two rows: if both have a draft, one is appended to the other, so that no typed text is lost.
-pub(super) fn move_draft(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()> {
-    let Some((moved, at)) = find(tx, from)? else { return Ok(()) };
-    let (text, at) = match find(tx, to)? {
+pub(super) fn move_draft(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
+    let Some((moved, at)) = find_draft(tx, from)? else { return Ok(()) };
+    let (text, at) = match find_draft(tx, to)? {
         Some((existing, existing_at)) => (format!("{existing}\n\n{moved}"), at.max(existing_at)),
         None => (moved, at),
     };
     delete_follow_up(tx, from)?;
     delete_follow_up(tx, to)?;
-    insert(tx, jobs::scope_of(tx, to)?, DraftSlot::FollowUp(to), &text, &[], at)
+    insert_draft(tx, jobs::job_scope_id(tx, to)?, DraftSlot::FollowUp(to), &text, &[], at)
 }
 
-fn find(connection: &Connection, key: JobKey) -> R<Option<(String, Time)>> {
+fn find_draft(connection: &Connection, key: JobKey) -> StoreResult<Option<(String, Time)>> {
     let mut statement = connection.prepare_cached("SELECT text, saved_at FROM draft WHERE job = ?1")?;
-    Ok(statement.query_row([key.0], |row| Ok((row.get(0)?, time(row, 1)?))).optional()?)
+    Ok(statement.query_row([key.0], |row| Ok((row.get(0)?, read_time(row, 1)?))).optional()?)
 }

@@ -7,6 +7,8 @@ use crate::model::text::CleanText;
 use crate::model::unrecorded::Obstacle;
 use std::path::PathBuf;
 
+pub(super) type StoreResult<T> = Result<T, StoreError>;
+
 /// Why a call failed. Unless stated otherwise, nothing of a failed call is on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

@@ -1,6 +1,6 @@
 //! Examines the store without changing anything, for `docdeck doctor`: no file is created, moved or migrated.
 
-use super::error::StoreError;
+use super::error::{StoreError, StoreResult};
 use super::{kv, ledgers, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -10,8 +10,6 @@ use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use std::path::Path;
-
-type R<T> = Result<T, StoreError>;
 
 /// Faults that are read of an integrity check.
 const MISTAKES: u32 = 5;
@@ -55,7 +53,7 @@ pub struct Content {
 ///
 /// # Errors
 /// The file can't be read, is damaged beyond reading, is newer, or belongs to another program.
-pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> R<Option<Examined>> {
+pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<Option<Examined>> {
     let path = folder.join(open::FILE);
     let bytes = match std::fs::metadata(&path) {
         Ok(found) => found.len(),
@@ -69,21 +67,21 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> R<Option<Exam
     schema::prepare(&connection)?;
     let found = schema::check_owner(&connection, &path)?;
     let mistakes = mistakes(&connection)?;
-    let content = if found == schema::supported() { Some(content(&connection, scope, now)?) } else { None };
+    let content = if found == schema::supported() { Some(read_content(&connection, scope, now)?) } else { None };
     Ok(Some(Examined { bytes, schema: found, supported: schema::supported(), faults: mistakes, content }))
 }
 
-fn mistakes(connection: &Connection) -> R<Vec<CleanText>> {
+fn mistakes(connection: &Connection) -> StoreResult<Vec<CleanText>> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({MISTAKES})"))?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
     let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
     Ok(lines.iter().filter(|line| line.as_str() != "ok").map(|line| CleanText::title(line, 120)).collect())
 }
 
-fn content(connection: &Connection, scope: Option<&Scope>, now: Time) -> R<Content> {
-    let count = |sql: &str| -> R<i64> { Ok(connection.query_row(sql, [], |row| row.get(0))?) };
+fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> StoreResult<Content> {
+    let count = |sql: &str| -> StoreResult<i64> { Ok(connection.query_row(sql, [], |row| row.get(0))?) };
     let (mut jobs_here, mut a_job) = (0, None);
-    let number = scope.map(|scope| scopes::find(connection, scope)).transpose()?.flatten();
+    let number = scope.map(|scope| scopes::find_scope(connection, scope)).transpose()?.flatten();
     if let Some(number) = number {
         let in_project = "SELECT count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL";
         jobs_here = connection.query_row(in_project, [number], |row| row.get(0))?;
@@ -103,14 +101,14 @@ fn content(connection: &Connection, scope: Option<&Scope>, now: Time) -> R<Conte
         drafts: count("SELECT count(*) FROM draft")?,
         senders,
         example_job: a_job,
-        budgets: scope.map(|scope| budgets(connection, scope, now)).transpose()?.unwrap_or_default(),
+        budgets: scope.map(|scope| read_budgets(connection, scope, now)).transpose()?.unwrap_or_default(),
     })
 }
 
-fn budgets(connection: &Connection, scope: &Scope, now: Time) -> R<Vec<(RateLimited, Budget)>> {
+fn read_budgets(connection: &Connection, scope: &Scope, now: Time) -> StoreResult<Vec<(RateLimited, Budget)>> {
     let remembered = kv::get(connection, &scope.clock_key())?;
     let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
     let service_now = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
     let all = RateLimited::ALL.into_iter();
-    all.map(|limited| Ok((limited, ledgers::budget(connection, scope, limited, service_now)?.0))).collect()
+    all.map(|limited| Ok((limited, ledgers::read_budget(connection, scope, limited, service_now)?.0))).collect()
 }

@@ -99,7 +99,7 @@ impl Handle {
     pub(super) async fn try_writing(&self) -> Result<bool, StoreError> {
         let read_only_flag = Arc::clone(&self.read_only);
         self.run(move |connection| {
-            let is_writable = !read_only_flag.load(Ordering::SeqCst) && schema::is_writable(connection)?;
+            let is_writable = !read_only_flag.load(Ordering::SeqCst) && schema::is_store_writable(connection)?;
             read_only_flag.store(!is_writable, Ordering::SeqCst);
             Ok(is_writable)
         })
@@ -162,7 +162,8 @@ impl Handle {
         work: impl FnOnce(&Connection, i64) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let scope = scope.clone();
-        self.read(move |db| scopes::find(db, &scope)?.map_or_else(|| Ok(T::default()), |scope| work(db, scope))).await
+        self.read(move |db| scopes::find_scope(db, &scope)?.map_or_else(|| Ok(T::default()), |scope| work(db, scope)))
+            .await
     }
 
     /// Writes in one transaction that takes the lock at its start: afterwards either everything is on disk or nothing.

@@ -3,8 +3,10 @@
 //!
 //! Every change goes through [`put`] or [`touch`], which give the row its next revision in the same transaction.
 
-use super::columns::{self, JOB, JOB_WITHOUT_PAGES, STATE, STATE_AT, SharedTexts, UnixMillis, status_word, text};
-use super::error::StoreError;
+use super::columns::{
+    self, JOB, JOB_WITHOUT_PAGES, STATE, STATE_AT, SharedTexts, UnixMillis, stored_status, text_param,
+};
+use super::error::{StoreError, StoreResult};
 use super::{Changes, Fetched, MergeResult, drafts, kv, labels, merge, pages, prompts, prune_jobs, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -17,25 +19,23 @@ use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, OptionalExtension as _, Params, Transaction, params, params_from_iter};
 use std::sync::LazyLock;
 
-type R<T> = Result<T, StoreError>;
-
-pub(super) fn list(connection: &Connection, scope: &Scope) -> R<Vec<Job>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+pub(super) fn load_jobs(connection: &Connection, scope: &Scope) -> StoreResult<Vec<Job>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     // Read in the order in which the rows are stored: with an index by scope, they would have to be sorted.
     let sql = format!(
         "SELECT {JOB_WITHOUT_PAGES} FROM job NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL ORDER BY key"
     );
-    let mut rows = rows(connection, &sql, [scope])?;
+    let mut rows = query_jobs(connection, &sql, [scope])?;
     pages::fill_in(connection, &mut rows)?;
     Ok(rows)
 }
 
 /// The number of jobs that belong to none of these scopes, without dismissed ones.
-pub(super) fn count_in_other_scopes(connection: &Connection, scopes: &[Scope]) -> R<usize> {
+pub(super) fn count_in_other_scopes(connection: &Connection, scopes: &[Scope]) -> StoreResult<usize> {
     let mut total = 0;
-    for other in scopes::all(connection)? {
+    for other in scopes::read_scopes(connection)? {
         let is_listed = scopes.iter().any(|one| (&one.base_url, &one.project) == (&other.base_url, &other.project));
-        if !is_listed && let Some(id) = scopes::find(connection, &other)? {
+        if !is_listed && let Some(id) = scopes::find_scope(connection, &other)? {
             let [needs_you, working, queued, done, _] = sizes(connection, id)?.sizes;
             total += needs_you + working + queued + done;
         }
@@ -44,12 +44,12 @@ pub(super) fn count_in_other_scopes(connection: &Connection, scopes: &[Scope]) -
 }
 
 /// The first `limit` rows of the list, the size of each group, and the thread of the first row.
-pub(super) fn first(connection: &Connection, scope: &Scope, limit: u32) -> R<InitialRows> {
+pub(super) fn read_first_rows(connection: &Connection, scope: &Scope, limit: u32) -> StoreResult<InitialRows> {
     let mut first = InitialRows::default();
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(first) };
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(first) };
     let GroupSizes { sizes, working } = sizes(connection, scope)?;
     (first.sizes, first.working) = (sizes, working);
-    first.rows = rows(connection, &first_rows_sql(), [scope, i64::from(limit)])?;
+    first.rows = query_jobs(connection, &first_rows_sql(), [scope, i64::from(limit)])?;
     first.thread = first.rows.first().map(|row| prompts::thread_of_current(connection, row.key)).transpose()?;
     Ok(first)
 }
@@ -77,7 +77,7 @@ pub(super) const WORKING: i64 = 1;
 pub(super) const WORKING_DISMISSED: i64 = 4;
 
 /// The stored sizes, which triggers keep up to date.
-pub(super) fn sizes(connection: &Connection, scope: i64) -> R<GroupSizes> {
+pub(super) fn sizes(connection: &Connection, scope: i64) -> StoreResult<GroupSizes> {
     let mut counted = GroupSizes::default();
     let mut statement = connection.prepare_cached("SELECT list_group, jobs FROM job_count WHERE scope = ?1")?;
     let mut groups = statement.query([scope])?;
@@ -96,8 +96,8 @@ pub(super) fn sizes(connection: &Connection, scope: i64) -> R<GroupSizes> {
 
 /// Rows of the scope that may have to be checked again, oldest first: every row for which
 /// [`next_poll`](crate::model::poll::next_poll) returns a time, and a few more.
-pub(super) fn to_check(connection: &Connection, scope: &Scope) -> R<Vec<Job>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+pub(super) fn to_check(connection: &Connection, scope: &Scope) -> StoreResult<Vec<Job>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let sql = format!(
         "SELECT {JOB} FROM job NOT INDEXED
          WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND id IS NOT NULL
@@ -105,23 +105,23 @@ pub(super) fn to_check(connection: &Connection, scope: &Scope) -> R<Vec<Job>> {
                  OR checked_at IS NULL OR finished_at IS NULL OR (status = 'completed' AND pr_link IS NULL))
          ORDER BY key"
     );
-    rows(connection, &sql, [scope])
+    query_jobs(connection, &sql, [scope])
 }
 
-pub(super) fn revision(connection: &Connection, scope: &Scope) -> R<i64> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(0) };
+pub(super) fn revision(connection: &Connection, scope: &Scope) -> StoreResult<i64> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(0) };
     let mut statement = connection.prepare_cached("SELECT coalesce(max(revision), 0) FROM job WHERE scope = ?1")?;
     Ok(statement.query_row([scope], |row| row.get(0))?)
 }
 
 /// Rows with a later revision, oldest change first, and rows that were merged into another one since.
-pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i64) -> R<Changes> {
-    let prunes = kv::counted(connection, prune_jobs::COUNT)?;
+pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i64) -> StoreResult<Changes> {
+    let prunes = kv::get_number(connection, prune_jobs::COUNT)?;
     let nothing = Changes { revision, prunes, ..Changes::default() };
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(nothing) };
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(nothing) };
     let sql =
         format!("SELECT {JOB} FROM job WHERE scope = ?1 AND revision > ?2 AND merged_into IS NULL ORDER BY revision");
-    let rows = rows(connection, &sql, [scope, revision])?;
+    let rows = query_jobs(connection, &sql, [scope, revision])?;
     let mut statement = connection.prepare_cached(
         "SELECT key, merged_into, revision FROM job WHERE scope = ?1 AND revision > ?2 AND merged_into IS NOT NULL",
     )?;
@@ -135,23 +135,25 @@ pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i6
 }
 
 /// The keys of all rows of the scope, including merged ones, and the last key that was ever assigned.
-pub(super) fn remaining(connection: &Connection, scope: &Scope) -> R<RemainingJobs> {
+pub(super) fn remaining(connection: &Connection, scope: &Scope) -> StoreResult<RemainingJobs> {
     let up_to = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'job'";
     let up_to = JobKey(connection.prepare_cached(up_to)?.query_row([], |row| row.get(0))?);
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(RemainingJobs { keys: Vec::new(), up_to }) };
+    let Some(scope) = scopes::find_scope(connection, scope)? else {
+        return Ok(RemainingJobs { keys: Vec::new(), up_to });
+    };
     let mut statement = connection.prepare_cached("SELECT key FROM job NOT INDEXED WHERE scope = ?1 ORDER BY key")?;
     let keys = statement.query_map([scope], |row| row.get(0).map(JobKey))?.collect::<rusqlite::Result<_>>()?;
     Ok(RemainingJobs { keys, up_to })
 }
 
 /// Keys of rows that were merged into this one.
-pub(super) fn merged_into(connection: &Connection, key: JobKey) -> R<Vec<JobKey>> {
+pub(super) fn merged_into(connection: &Connection, key: JobKey) -> StoreResult<Vec<JobKey>> {
     let mut statement = connection.prepare_cached("SELECT key FROM job WHERE merged_into = ?1 ORDER BY key")?;
     let keys = statement.query_map([key.0], |row| row.get(0).map(JobKey))?;
     Ok(keys.collect::<rusqlite::Result<_>>()?)
 }
 
-fn rows(connection: &Connection, sql: &str, params: impl Params) -> R<Vec<Job>> {
+fn query_jobs(connection: &Connection, sql: &str, params: impl Params) -> StoreResult<Vec<Job>> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut shared = SharedTexts::default();
     let rows = statement.query_map(params, |row| columns::job_row_sharing(row, &mut shared))?;
@@ -159,43 +161,43 @@ fn rows(connection: &Connection, sql: &str, params: impl Params) -> R<Vec<Job>> 
 }
 
 /// The row of this very key, even if it was merged into another one.
-pub(super) fn find(connection: &Connection, key: JobKey) -> R<Option<Job>> {
+pub(super) fn find_job(connection: &Connection, key: JobKey) -> StoreResult<Option<Job>> {
     let mut statement = connection.prepare_cached(&format!("SELECT {JOB} FROM job WHERE key = ?1"))?;
     Ok(statement.query_row([key.0], columns::job_row).optional()?)
 }
 
 /// The row with the service's id.
-pub(super) fn find_by_id(connection: &Connection, scope: i64, id: &JobId) -> R<Option<Job>> {
+pub(super) fn find_by_id(connection: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
     let mut statement = connection.prepare_cached(&format!("SELECT {JOB} FROM job WHERE scope = ?1 AND id = ?2"))?;
     Ok(statement.query_row(params![scope, id.as_str()], columns::job_row).optional()?)
 }
 
 /// Like [`find_by_id`], without the index.
-pub(super) fn search_id(connection: &Connection, scope: i64, id: &JobId) -> R<Option<Job>> {
+pub(super) fn search_id(connection: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
     let sql = format!("SELECT {JOB} FROM job NOT INDEXED WHERE scope = ?1 AND id = ?2");
     Ok(connection.query_row(&sql, params![scope, id.as_str()], columns::job_row).optional()?)
 }
 
 /// The row of `key`, or the row that it was merged into.
-pub(super) fn get(connection: &Connection, key: JobKey) -> R<Job> {
+pub(super) fn read_current_job(connection: &Connection, key: JobKey) -> StoreResult<Job> {
     let key = current(connection, key)?;
-    find(connection, key)?.ok_or(StoreError::NoSuchJob)
+    find_job(connection, key)?.ok_or(StoreError::NoSuchJob)
 }
 
 /// The key itself, or the key of the row that it was merged into.
-pub(super) fn current(connection: &Connection, key: JobKey) -> R<JobKey> {
+pub(super) fn current(connection: &Connection, key: JobKey) -> StoreResult<JobKey> {
     let mut statement = connection.prepare_cached("SELECT coalesce(merged_into, key) FROM job WHERE key = ?1")?;
     statement.query_row([key.0], |row| row.get(0)).optional()?.map(JobKey).ok_or(StoreError::NoSuchJob)
 }
 
 /// The id of the scope that the job belongs to.
-pub(super) fn scope_of(connection: &Connection, key: JobKey) -> R<i64> {
+pub(super) fn job_scope_id(connection: &Connection, key: JobKey) -> StoreResult<i64> {
     let mut statement = connection.prepare_cached("SELECT scope FROM job WHERE key = ?1")?;
     statement.query_row([key.0], |row| row.get(0)).optional()?.ok_or(StoreError::NoSuchJob)
 }
 
 /// Adds a row for which there is no answer of the service yet.
-pub(super) fn insert(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: Time) -> R<JobKey> {
+pub(super) fn insert_job(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: Time) -> StoreResult<JobKey> {
     tx.prepare_cached(
         "INSERT INTO job (scope, title, created_at, started_at, changed_at, revision) VALUES (?1, ?2, ?3, ?3, ?3, 0)",
     )?
@@ -204,7 +206,7 @@ pub(super) fn insert(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: T
 }
 
 /// Sets the title that a job has until the user gives it one.
-pub(super) fn set_first_line(tx: &Transaction<'_>, key: JobKey, title: &CleanText) -> R<()> {
+pub(super) fn set_first_line(tx: &Transaction<'_>, key: JobKey, title: &CleanText) -> StoreResult<()> {
     tx.prepare_cached("UPDATE job SET title = ?2 WHERE key = ?1")?.execute(params![key.0, title.as_str()])?;
     Ok(())
 }
@@ -236,11 +238,11 @@ fn model_values(row: &Job) -> [ToSqlOutput<'_>; MODEL_COLUMNS.len()] {
     let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
     [
         text_or_null(row.id.as_ref().map(JobId::as_str)),
-        text_or_null(row.status.as_ref().map(status_word)),
-        text_or_null(text(row.repository.as_deref())),
-        text_or_null(text(row.git_ref.as_ref())),
-        text_or_null(text(row.model.as_deref())),
-        text_or_null(text(row.pr_link.as_ref())),
+        text_or_null(row.status.as_ref().map(stored_status)),
+        text_or_null(text_param(row.repository.as_deref())),
+        text_or_null(text_param(row.git_ref.as_ref())),
+        text_or_null(text_param(row.model.as_deref())),
+        text_or_null(text_param(row.pr_link.as_ref())),
         time(Some(row.created_at)),
         time(row.archived_at),
         time(Some(row.started_at)),
@@ -263,7 +265,7 @@ fn text_or_null(text: Option<&str>) -> ToSqlOutput<'_> {
 }
 
 /// Writes the row, except for its title, tags and note (see `labels`), and returns it as stored.
-pub(super) fn put(tx: &Transaction<'_>, row: &Job) -> R<Job> {
+pub(super) fn put(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
     static UPDATE: LazyLock<String> = LazyLock::new(|| {
         let columns: Vec<String> =
             MODEL_COLUMNS.iter().zip(2..).map(|(column, at)| format!("{column} = ?{at}")).collect();
@@ -276,7 +278,7 @@ pub(super) fn put(tx: &Transaction<'_>, row: &Job) -> R<Job> {
 
 /// Adds a row with all data of the job except its pages, in one statement. `name` is the title that the job has until
 /// the user gives it one. If a prompt of the thread is undelivered, [`touch`] the row after storing the prompt.
-pub(super) fn insert_complete(tx: &Transaction<'_>, scope: i64, name: &CleanText, row: &Job) -> R<JobKey> {
+pub(super) fn insert_complete(tx: &Transaction<'_>, scope: i64, name: &CleanText, row: &Job) -> StoreResult<JobKey> {
     static INSERT: LazyLock<String> = LazyLock::new(|| {
         let parameters: Vec<String> = (7..7 + MODEL_COLUMNS.len()).map(|at| format!("?{at}")).collect();
         format!(
@@ -290,21 +292,21 @@ pub(super) fn insert_complete(tx: &Transaction<'_>, scope: i64, name: &CleanText
         name.as_str().into(),
         text_or_null(row.has_own_title.then_some(row.title.as_str())),
         columns::joined_tags(&row.tags).map_or(NULL, |tags| ToSqlOutput::Owned(Value::Text(tags))),
-        text_or_null(text(row.note.as_ref())),
+        text_or_null(text_param(row.note.as_ref())),
         next_revision(tx)?.into(),
     ];
     tx.prepare_cached(&INSERT)?.execute(params_from_iter(own_values.into_iter().chain(model_values(row))))?;
     Ok(JobKey(tx.last_insert_rowid()))
 }
 
-fn next_revision(tx: &Transaction<'_>) -> R<i64> {
+fn next_revision(tx: &Transaction<'_>) -> StoreResult<i64> {
     let mut next = tx.prepare_cached("UPDATE revision SET value = value + 1 RETURNING value")?;
     Ok(next.query_row([], |row| row.get(0))?)
 }
 
 /// Gives the row its next revision, the state of its most urgent prompt and its position in the queue. A job without an
 /// id whose first prompt was discarded counts as discarded.
-pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> R<Job> {
+pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
     let revision = next_revision(tx)?;
     tx.prepare_cached(&format!(
         "UPDATE job SET revision = ?2, (undelivered, undelivered_at) = (
@@ -319,12 +321,12 @@ pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> R<Job> {
          WHERE key = ?1"
     ))?
     .execute(params![key.0, revision])?;
-    find(tx, key)?.ok_or(StoreError::NoSuchJob)
+    find_job(tx, key)?.ok_or(StoreError::NoSuchJob)
 }
 
 /// Merges the answer to a GET request.
-pub(super) fn apply(tx: &Transaction<'_>, key: JobKey, what: &Fetched, now: Time) -> R<MergeResult> {
-    let mut row = get(tx, key)?;
+pub(super) fn merge_fetched(tx: &Transaction<'_>, key: JobKey, what: &Fetched, now: Time) -> StoreResult<MergeResult> {
+    let mut row = read_current_job(tx, key)?;
     let events = match what {
         Fetched::Job(job) => merge::merge_answer(&mut row, job, now),
         Fetched::NotFound => merge::mark_gone(&mut row, now),
@@ -334,14 +336,14 @@ pub(super) fn apply(tx: &Transaction<'_>, key: JobKey, what: &Fetched, now: Time
 }
 
 /// Tracks a job that was created elsewhere. A job that is already tracked gets the answer and is no longer dismissed.
-pub(super) fn track(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time) -> R<Job> {
+pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time) -> StoreResult<Job> {
     if let Some(known) = find_by_id(tx, scope, &job.id)? {
-        let mut row = apply(tx, known.key, &Fetched::Job(job.clone()), now)?.row;
+        let mut row = merge_fetched(tx, known.key, &Fetched::Job(job.clone()), now)?.row;
         row.dismissed = false;
         return put(tx, &row);
     }
-    let key = insert(tx, scope, &job.id.clean(), now)?;
-    let mut row = get(tx, key)?;
+    let key = insert_job(tx, scope, &job.id.clean(), now)?;
+    let mut row = read_current_job(tx, key)?;
     let events = merge::merge_answer(&mut row, job, now);
     row.id = Some(job.id.clone());
     row.started_at = row.created_at;
@@ -353,8 +355,8 @@ pub(super) fn track(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time
 
 /// Gives the row the service's id. If another row already has this id, its prompts, events, draft and pages move to
 /// this row, and the other one stays without an id and dismissed.
-pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> R<()> {
-    let scope = scope_of(tx, row.key)?;
+pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> StoreResult<()> {
+    let scope = job_scope_id(tx, row.key)?;
     if let Some(other) = find_by_id(tx, scope, id)?.filter(|other| other.key != row.key) {
         let (from, to) = (other.key, row.key);
         for sql in [
@@ -376,7 +378,7 @@ pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> R<()
 }
 
 /// Stores events.
-pub(super) fn record(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> R<()> {
+pub(super) fn record(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> StoreResult<()> {
     let mut write =
         tx.prepare_cached("INSERT INTO event (job, at, kind, before, after) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for event in events {
@@ -387,24 +389,24 @@ pub(super) fn record(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> 
 }
 
 /// The events of a job, oldest first.
-pub(super) fn events(connection: &Connection, key: JobKey) -> R<Vec<JobEvent>> {
+pub(super) fn events(connection: &Connection, key: JobKey) -> StoreResult<Vec<JobEvent>> {
     let mut statement =
         connection.prepare_cached("SELECT at, kind, before, after FROM event WHERE job = ?1 ORDER BY at, id")?;
-    let events = statement.query_map([key.0], columns::event)?;
+    let events = statement.query_map([key.0], columns::read_event)?;
     Ok(events.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The last `n` events of the scope as log lines, oldest first.
-pub(super) fn recent_events(connection: &Connection, scope: &Scope, n: u32) -> R<Vec<LogEntry>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+pub(super) fn recent_events(connection: &Connection, scope: &Scope, n: u32) -> StoreResult<Vec<LogEntry>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
         "SELECT event.at, event.kind, event.before, event.after, job.title
          FROM event CROSS JOIN job ON job.key = event.job WHERE job.scope = ?1 ORDER BY event.id DESC LIMIT ?2",
     )?;
     let entries = statement.query_map([scope, i64::from(n)], |row| {
-        let event = columns::event(row)?;
-        let subject = columns::line(row, 4)?.unwrap_or_default();
-        Ok(LogEntry { at: event.at, subject, kind: LogKind::Transition(transition(&event.kind)) })
+        let event = columns::read_event(row)?;
+        let subject = columns::read_clean_line(row, 4)?.unwrap_or_default();
+        Ok(LogEntry { at: event.at, subject, kind: LogKind::Transition(event_log_text(&event.kind)) })
     })?;
     let mut entries: Vec<LogEntry> = entries.collect::<rusqlite::Result<_>>()?;
     entries.reverse();
@@ -412,7 +414,7 @@ pub(super) fn recent_events(connection: &Connection, scope: &Scope, n: u32) -> R
 }
 
 /// An event in a few words, for the log.
-fn transition(kind: &EventKind) -> CleanText {
+fn event_log_text(kind: &EventKind) -> CleanText {
     CleanText::line(&match kind {
         EventKind::Status { from: Some(from), to } => format!("{from} → {to}"),
         EventKind::Status { from: None, to } => to.to_string(),

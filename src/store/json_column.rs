@@ -55,8 +55,8 @@ pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
 /// Parses an answer; `None` if it can't be read.
 pub(super) fn decode_answer(text: &str) -> Option<ViewsPage> {
     let DecodedAnswer { totals, rows, more } = serde_json::from_str(text).ok()?;
-    let row = |(ReadPath(path), numbers)| PageRow { path, counts: counts(numbers) };
-    Some(ViewsPage { totals: counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
+    let row = |(ReadPath(path), numbers)| PageRow { path, counts: stored_counts(numbers) };
+    Some(ViewsPage { totals: stored_counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
 }
 
 /// Three counts as JSON, exactly as received.
@@ -66,7 +66,7 @@ pub(super) fn encode_counts(counts: &Counts) -> Result<String, StoreError> {
 
 /// Parses three counts; what can't be read is missing.
 pub(super) fn decode_counts(text: &str) -> Counts {
-    serde_json::from_str(text).map(counts).unwrap_or_default()
+    serde_json::from_str(text).map(stored_counts).unwrap_or_default()
 }
 
 fn json(value: &impl Serialize) -> Result<String, StoreError> {
@@ -82,7 +82,7 @@ fn encodable(counts: &Counts) -> WrittenCounts<'_> {
     })
 }
 
-fn counts([human, ai, total]: [ReadCount; 3]) -> Counts {
+fn stored_counts([human, ai, total]: [ReadCount; 3]) -> Counts {
     Counts { human: human.0, ai: ai.0, total: total.0 }
 }
 

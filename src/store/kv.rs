@@ -10,13 +10,13 @@ pub(super) fn set(tx: &Transaction<'_>, key: &str, value: &str) -> Result<(), St
 }
 
 /// The number under a key; 0 if there is none.
-pub(super) fn counted(connection: &Connection, key: &str) -> Result<i64, StoreError> {
+pub(super) fn get_number(connection: &Connection, key: &str) -> Result<i64, StoreError> {
     Ok(get(connection, key)?.and_then(|value| value.parse().ok()).unwrap_or(0))
 }
 
 /// Increments the number under a key.
 pub(super) fn count_up(tx: &Transaction<'_>, key: &str) -> Result<(), StoreError> {
-    set(tx, key, &counted(tx, key)?.saturating_add(1).to_string())
+    set(tx, key, &get_number(tx, key)?.saturating_add(1).to_string())
 }
 
 pub(super) fn get(connection: &Connection, key: &str) -> Result<Option<String>, StoreError> {

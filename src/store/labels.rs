@@ -2,7 +2,7 @@
 //! by their text. None of it is sent to the service.
 
 use super::columns::joined_tags;
-use super::error::StoreError;
+use super::error::StoreResult;
 use super::{jobs, prompts, scopes};
 use crate::model::Time;
 use crate::model::change::LocalChange;
@@ -13,8 +13,6 @@ use rusqlite::{Connection, Transaction, params};
 use std::collections::HashSet;
 use thin_vec::ThinVec;
 
-type R<T> = Result<T, StoreError>;
-
 /// Limits of [`sent_prompts`]: the number of texts, and their total size in bytes.
 const SENT_MAX: usize = 1000;
 const SENT_BYTES_MAX: usize = 16 << 20;
@@ -22,18 +20,23 @@ const SENT_BYTES_MAX: usize = 16 << 20;
 const PATTERN_MAX: usize = 10_000;
 
 /// Changes the jobs in this order.
-pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: &LocalChange, now: Time) -> R<Vec<Job>> {
+pub(super) fn change_labels(
+    tx: &Transaction<'_>,
+    jobs: &[JobKey],
+    change: &LocalChange,
+    now: Time,
+) -> StoreResult<Vec<Job>> {
     let mut changed = Vec::with_capacity(jobs.len());
     for key in jobs {
-        let mut row = jobs::get(tx, *key)?;
-        apply(&mut row, change, now);
-        write(tx, &row)?;
+        let mut row = jobs::read_current_job(tx, *key)?;
+        apply_change(&mut row, change, now);
+        write_labels(tx, &row)?;
         changed.push(jobs::put(tx, &row)?);
     }
     Ok(changed)
 }
 
-fn apply(row: &mut Job, change: &LocalChange, now: Time) {
+fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
     match change {
         LocalChange::Title(title) => {
             let title = title.as_ref().map(|title| CleanText::title(title.as_str(), prompts::TITLE));
@@ -76,7 +79,7 @@ fn add_tags(tags: &mut ThinVec<CleanText>, more: &[CleanText]) {
 }
 
 /// Merges two rows: `target` also gets what the user wrote for the other one, so that no typed text is lost.
-pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) -> R<()> {
+pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) -> StoreResult<()> {
     if !target.has_own_title && other.has_own_title {
         target.has_own_title = true;
         target.title = other.title.clone();
@@ -86,11 +89,11 @@ pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) 
         (Some(note), Some(other)) => Some(CleanText::block(&format!("{note}\n{other}"))),
         (note, other) => note.or(other),
     };
-    write(tx, target)
+    write_labels(tx, target)
 }
 
 /// Writes the user's title, tags and note.
-pub(super) fn write(tx: &Transaction<'_>, row: &Job) -> R<()> {
+pub(super) fn write_labels(tx: &Transaction<'_>, row: &Job) -> StoreResult<()> {
     let title = row.has_own_title.then_some(row.title.as_str());
     tx.prepare_cached("UPDATE job SET own_title = ?2, tags = ?3, note = ?4 WHERE key = ?1")?.execute(params![
         row.key.0,
@@ -102,8 +105,8 @@ pub(super) fn write(tx: &Transaction<'_>, row: &Job) -> R<()> {
 }
 
 /// Jobs with a prompt that contains the text, ignoring case.
-pub(super) fn find_prompts(connection: &Connection, scope: &Scope, text: &str) -> R<Vec<JobKey>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+pub(super) fn find_prompts(connection: &Connection, scope: &Scope, text: &str) -> StoreResult<Vec<JobKey>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     if text.is_ascii() && text.len() < PATTERN_MAX {
         let pattern = like_pattern(text);
         let mut statement = connection.prepare_cached(
@@ -151,8 +154,8 @@ pub(super) const SENT: &str = "SELECT prompt.text FROM prompt CROSS JOIN job ON 
      WHERE prompt.sent_at IS NOT NULL AND job.scope = ?1 ORDER BY prompt.sent_at DESC, prompt.id DESC";
 
 /// The texts of sent prompts, newest first and without duplicates.
-pub(super) fn sent_prompts(connection: &Connection, scope: &Scope) -> R<Vec<String>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+pub(super) fn sent_prompts(connection: &Connection, scope: &Scope) -> StoreResult<Vec<String>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(SENT)?;
     let mut rows = statement.query([scope])?;
     let (mut texts, mut seen, mut bytes): (Vec<String>, HashSet<String>, usize) = (Vec::new(), HashSet::new(), 0);

@@ -1,18 +1,16 @@
 //! Reports that are being loaded, or whose load was interrupted: their answers as received, one after the other.
 
-use super::columns::{UnixMillis, opt_time, time};
-use super::error::StoreError;
+use super::columns::{UnixMillis, opt_time, read_time};
+use super::error::StoreResult;
 use super::json_column::decode_answer;
 use super::reports::ReportAnswer;
-use super::views::{days, read_range};
+use super::views::{date_columns, read_range};
 use crate::model::Time;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{Report, ReportMerge};
 use crate::model::views::ViewsPage;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
-
-type R<T> = Result<T, StoreError>;
 
 /// A row of `views_loading`.
 #[derive(Debug)]
@@ -26,17 +24,17 @@ pub(super) struct LoadingRow {
 }
 
 /// The unfinished report of the range.
-pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<Option<LoadingRow>> {
+pub(super) fn find_loading(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<LoadingRow>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, restarted_at, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id), moved
          FROM views_loading WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3",
     )?;
-    let (from, to) = days(range);
+    let (from, to) = date_columns(range);
     Ok(statement.query_row(params![scope, from, to], of_row).optional()?)
 }
 
 /// All unfinished reports of the scope.
-pub(super) fn all(connection: &Connection, scope: i64) -> R<Vec<(DateRange, LoadingRow)>> {
+pub(super) fn find_loadings(connection: &Connection, scope: i64) -> StoreResult<Vec<(DateRange, LoadingRow)>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, restarted_at, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id), moved,
              date_from, date_to
@@ -51,11 +49,17 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<LoadingRow> {
 }
 
 /// Adds the next answer, given as JSON in `text`, to the unfinished report, or starts one with it.
-pub(super) fn add(tx: &Transaction<'_>, scope: i64, to: Option<LoadingRow>, next: &ReportAnswer, text: &str) -> R<()> {
+pub(super) fn append_answer(
+    tx: &Transaction<'_>,
+    scope: i64,
+    to: Option<LoadingRow>,
+    next: &ReportAnswer,
+    text: &str,
+) -> StoreResult<()> {
     let id = match to {
         Some(loading) => loading.id,
         None => {
-            let (from, to) = days(next.range);
+            let (from, to) = date_columns(next.range);
             tx.prepare_cached(
                 "INSERT INTO views_loading (scope, date_from, date_to, restarted_at) VALUES (?1, ?2, ?3, ?4)",
             )?
@@ -69,13 +73,17 @@ pub(super) fn add(tx: &Transaction<'_>, scope: i64, to: Option<LoadingRow>, next
 
 /// Merges the stored answers into one report. Returns `None` if one of them can't be read, since the file was edited by
 /// others: a report with missing rows would be wrong, so it is loaded again.
-pub(super) fn merge_parts(connection: &Connection, range: DateRange, loading: &LoadingRow) -> R<Option<Report>> {
+pub(super) fn merge_parts(
+    connection: &Connection,
+    range: DateRange,
+    loading: &LoadingRow,
+) -> StoreResult<Option<Report>> {
     let mut statement =
         connection.prepare_cached("SELECT answer, as_of FROM views_part WHERE loading = ?1 ORDER BY number")?;
     let mut parts = statement.query([loading.id])?;
     let mut merge: Option<ReportMerge> = None;
     while let Some(part) = parts.next()? {
-        let as_of = time(part, 1)?;
+        let as_of = read_time(part, 1)?;
         let Some(answer) = part.get_ref(0)?.as_str().ok().and_then(decode_answer) else { return Ok(None) };
         merge = Some(ReportMerge::with(merge, range, answer, false, as_of));
     }
@@ -93,25 +101,25 @@ pub(super) fn answers_containing(
     scope: i64,
     range: Option<DateRange>,
     text: &str,
-) -> R<Vec<(DateRange, Timed<ViewsPage>)>> {
+) -> StoreResult<Vec<(DateRange, Timed<ViewsPage>)>> {
     let mut statement = connection.prepare_cached(
         "SELECT date_from, date_to, answer, as_of FROM views_loading JOIN views_part ON loading = id
          WHERE scope = ?1 AND (?2 IS NULL OR date_from = ?2 AND date_to = ?3) AND instr(answer, ?4) > 0
          ORDER BY number DESC",
     )?;
-    let (from, to) = range.map(days).unzip();
+    let (from, to) = range.map(date_columns).unzip();
     let mut rows = statement.query(params![scope, from, to, text])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         let answer = row.get_ref(2)?.as_str().ok().and_then(decode_answer);
         if let (Some(range), Some(value)) = (read_range(row, 0)?, answer) {
-            found.push((range, Timed { value, as_of: time(row, 3)? }));
+            found.push((range, Timed { value, as_of: read_time(row, 3)? }));
         }
     }
     Ok(found)
 }
 
-pub(super) fn delete(tx: &Transaction<'_>, id: i64) -> R<()> {
+pub(super) fn delete_loading(tx: &Transaction<'_>, id: i64) -> StoreResult<()> {
     tx.prepare_cached("DELETE FROM views_part WHERE loading = ?1")?.execute([id])?;
     tx.prepare_cached("DELETE FROM views_loading WHERE id = ?1")?.execute([id])?;
     Ok(())

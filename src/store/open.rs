@@ -67,13 +67,17 @@ pub(super) enum WriteCheck {
 }
 
 /// Opens or creates the store in `folder`. `now` is the date in the name of a damaged file.
-pub(super) fn open(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connection, Opened), StoreError> {
+pub(super) fn open_or_create(
+    folder: &Path,
+    now: Time,
+    write_check: WriteCheck,
+) -> Result<(Connection, Opened), StoreError> {
     if make_folder(folder).is_err() && !folder.is_dir() {
         return empty_read_only();
     }
     let path = folder.join(FILE);
     let note = damage_note(folder);
-    match open_file(&path, note.exists(), write_check) {
+    match open_database(&path, note.exists(), write_check) {
         Err(StoreError::Damaged) => {}
         other => {
             if note.exists() && other.is_ok() {
@@ -98,11 +102,11 @@ fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connecti
     // If the file system has no locks, go on: two processes that repair at the same moment are very unlikely.
     let _ = lock.lock();
     let (path, note) = (folder.join(FILE), damage_note(folder));
-    match open_file(&path, note.exists(), write_check) {
+    match open_database(&path, note.exists(), write_check) {
         Err(StoreError::Damaged) => {}
         other => return other,
     }
-    if let Ok((mut connection, opened)) = open_file(&path, false, write_check)
+    if let Ok((mut connection, opened)) = open_database(&path, false, write_check)
         && let Ok(rebuilt) = schema::rebuild_indexes(&mut connection)
     {
         let _ = fs::remove_file(&note);
@@ -110,7 +114,7 @@ fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connecti
     }
     let (aside, recovered) = recover(folder, now).inspect_err(|_| remove_unfinished(folder))?;
     let _ = fs::remove_file(&note);
-    let (connection, opened) = open_file(&path, false, write_check)?;
+    let (connection, opened) = open_database(&path, false, write_check)?;
     Ok((connection, Opened { moved_aside: Some(aside), recovered, ..opened }))
 }
 
@@ -119,13 +123,13 @@ fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connecti
 fn recover(folder: &Path, now: Time) -> Result<(PathBuf, Recovered), StoreError> {
     remove_unfinished(folder);
     let (path, new) = (folder.join(FILE), folder.join(UNFINISHED));
-    let found = salvage::read(&path)?;
-    create(&new)?;
+    let found = salvage::salvage_tables(&path)?;
+    create_if_missing(&new)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&new, flags)?;
     schema::prepare(&connection)?;
     schema::migrate(&mut connection)?;
-    let recovered = salvage::write(&mut connection, &found, now)?;
+    let recovered = salvage::write_recovered_rows(&mut connection, &found, now)?;
     connection.close().map_err(|(_, error)| error)?;
     let aside = move_aside(folder, now)?;
     fs::rename(new, path)?;
@@ -153,8 +157,8 @@ pub(super) fn in_memory() -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn open_file(path: &Path, every_page: bool, write_check: WriteCheck) -> Result<(Connection, Opened), StoreError> {
-    match create(path) {
+fn open_database(path: &Path, every_page: bool, write_check: WriteCheck) -> Result<(Connection, Opened), StoreError> {
+    match create_if_missing(path) {
         Ok(()) => {}
         Err(_) if path.exists() => {}
         // No space or no permission to create it: the dashboard runs nevertheless.
@@ -185,13 +189,13 @@ fn open_file(path: &Path, every_page: bool, write_check: WriteCheck) -> Result<(
         return Err(StoreError::Older { path: path.to_owned(), found, known: schema::supported() });
     }
     schema::check_sound(&connection, every_page)?;
-    let read_only = read_only || write_check == WriteCheck::Now && !schema::is_writable(&mut connection)?;
+    let read_only = read_only || write_check == WriteCheck::Now && !schema::is_store_writable(&mut connection)?;
     Ok((connection, Opened { read_only, ..Opened::default() }))
 }
 
 /// Creates the file before SQLite would create it with wider permissions. An existing file is never opened here:
 /// closing it again would drop the locks that SQLite holds on it in this process.
-fn create(path: &Path) -> io::Result<()> {
+fn create_if_missing(path: &Path) -> io::Result<()> {
     match private_file_options().create_new(true).open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),

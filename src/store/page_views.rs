@@ -1,11 +1,11 @@
 //! One page in everything that is cached: in complete reports, otherwise in answers for the range, otherwise in a
 //! report that is being loaded. Only a complete report shows that a page was not listed.
 
-use super::columns::time;
-use super::error::StoreError;
+use super::columns::read_time;
+use super::error::StoreResult;
 use super::json_column::decode_answer;
 use super::reports::{find_complete, find_path, read_counts};
-use super::views::{days, read_range};
+use super::views::{date_columns, read_range};
 use super::{Store, loading, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -18,15 +18,18 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-type R<T> = Result<T, StoreError>;
-
 impl Store {
     /// What is cached about the page in each of these ranges, in this order; times are the service's.
-    pub async fn page_views(&self, scope: &Scope, path: &CleanText, ranges: &[DateRange]) -> R<Vec<PageViewsState>> {
+    pub async fn page_views(
+        &self,
+        scope: &Scope,
+        path: &CleanText,
+        ranges: &[DateRange],
+    ) -> StoreResult<Vec<PageViewsState>> {
         let (scope, path, ranges) = (scope.clone(), path.clone(), ranges.to_vec());
         self.handle
             .read(move |db| {
-                let scope = scopes::find(db, &scope)?;
+                let scope = scopes::find_scope(db, &scope)?;
                 let of_range =
                     |range| scope.map_or(Ok(PageViewsState::Unknown), |scope| find_in_range(db, scope, &path, range));
                 ranges.into_iter().map(of_range).collect()
@@ -35,13 +38,18 @@ impl Store {
     }
 
     /// The page's counts in every cached range that lists it, by first day, newest first; times are the service's.
-    pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> R<Vec<PagePeriod>> {
+    pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
         let path = path.clone();
         self.handle.read_of(scope, move |db, scope| periods(db, scope, &path)).await
     }
 }
 
-fn find_in_range(connection: &Connection, scope: i64, path: &CleanText, range: DateRange) -> R<PageViewsState> {
+fn find_in_range(
+    connection: &Connection,
+    scope: i64,
+    path: &CleanText,
+    range: DateRange,
+) -> StoreResult<PageViewsState> {
     let id = find_path(connection, path)?;
     if let Some(report) = find_complete(connection, scope, range)? {
         let counts = match id {
@@ -54,12 +62,12 @@ fn find_in_range(connection: &Connection, scope: i64, path: &CleanText, range: D
     if let Some(counts) = find_in_answers(connection, scope, path, range)? {
         return Ok(PageViewsState::Known(counts));
     }
-    let parts = loading::answers_containing(connection, scope, Some(range), &as_json(path))?;
+    let parts = loading::answers_containing(connection, scope, Some(range), &path_literal(path))?;
     let found = parts.into_iter().find_map(|(_, part)| find_page(part, path));
     Ok(found.map_or(PageViewsState::Unknown, PageViewsState::Known))
 }
 
-fn find_counts(connection: &Connection, report: i64, path: i64) -> R<Option<Counts>> {
+fn find_counts(connection: &Connection, report: i64, path: i64) -> StoreResult<Option<Counts>> {
     let sql = "SELECT human, ai, total, raw_counts FROM views_row WHERE report = ?1 AND path = ?2";
     let mut statement = connection.prepare_cached(sql)?;
     Ok(statement.query_row([report, path], |row| read_counts(row, 0)).optional()?)
@@ -71,15 +79,15 @@ fn find_in_answers(
     scope: i64,
     path: &CleanText,
     range: DateRange,
-) -> R<Option<Timed<Counts>>> {
+) -> StoreResult<Option<Timed<Counts>>> {
     let mut statement = connection.prepare_cached(
         "SELECT answer, as_of FROM views_answer
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND instr(answer, ?4) > 0 ORDER BY as_of DESC",
     )?;
-    let (from, to) = days(range);
-    let mut rows = statement.query(params![scope, from, to, as_json(path)])?;
+    let (from, to) = date_columns(range);
+    let mut rows = statement.query(params![scope, from, to, path_literal(path)])?;
     while let Some(row) = rows.next()? {
-        let (answer, as_of): (String, Time) = (row.get(0)?, time(row, 1)?);
+        let (answer, as_of): (String, Time) = (row.get(0)?, read_time(row, 1)?);
         let answer = decode_answer(&answer).map(|value| Timed { value, as_of });
         if let Some(counts) = answer.and_then(|answer| find_page(answer, path)) {
             return Ok(Some(counts));
@@ -88,14 +96,14 @@ fn find_in_answers(
     Ok(None)
 }
 
-fn periods(connection: &Connection, scope: i64, path: &CleanText) -> R<Vec<PagePeriod>> {
+fn periods(connection: &Connection, scope: i64, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
     let mut by_range: HashMap<DateRange, Timed<Counts>> = HashMap::new();
     // Each source takes precedence over the next one.
     if let Some(id) = find_path(connection, path)? {
         add_from_reports(connection, scope, id, &mut by_range)?;
     }
     add_from_answers(connection, scope, path, &mut by_range)?;
-    for (range, part) in loading::answers_containing(connection, scope, None, &as_json(path))? {
+    for (range, part) in loading::answers_containing(connection, scope, None, &path_literal(path))? {
         if let Some(views) = find_page(part, path) {
             by_range.entry(range).or_insert(views);
         }
@@ -111,13 +119,14 @@ fn add_from_reports(
     scope: i64,
     path: i64,
     by_range: &mut HashMap<DateRange, Timed<Counts>>,
-) -> R<()> {
+) -> StoreResult<()> {
     let mut statement = connection.prepare_cached(
         "SELECT human, ai, total, raw_counts, date_from, date_to, as_of FROM views_report
          CROSS JOIN views_row ON views_row.report = views_report.id AND views_row.path = ?2
          WHERE scope = ?1 AND complete = 1",
     )?;
-    let of_row = |row: &Row<'_>| Ok((read_range(row, 4)?, Timed { value: read_counts(row, 0)?, as_of: time(row, 6)? }));
+    let of_row =
+        |row: &Row<'_>| Ok((read_range(row, 4)?, Timed { value: read_counts(row, 0)?, as_of: read_time(row, 6)? }));
     for found in statement.query_map(params![scope, path], of_row)? {
         if let (Some(range), views) = found? {
             by_range.entry(range).or_insert(views);
@@ -132,7 +141,7 @@ fn add_from_answers(
     scope: i64,
     path: &CleanText,
     by_range: &mut HashMap<DateRange, Timed<Counts>>,
-) -> R<()> {
+) -> StoreResult<()> {
     let mut statement = connection.prepare_cached(
         // The index alone yields these ranges, so that no other answer is read.
         "WITH incomplete AS MATERIALIZED (
@@ -142,10 +151,10 @@ fn add_from_answers(
          WHERE scope = ?1 AND instr(answer, ?2) > 0
          ORDER BY as_of DESC",
     )?;
-    let mut rows = statement.query(params![scope, as_json(path)])?;
+    let mut rows = statement.query(params![scope, path_literal(path)])?;
     while let Some(row) = rows.next()? {
         let answer: String = row.get(3)?;
-        let as_of = time(row, 2)?;
+        let as_of = read_time(row, 2)?;
         let answer = decode_answer(&answer).map(|value| Timed { value, as_of });
         if let (Some(range), Some(views)) = (read_range(row, 0)?, answer.and_then(|answer| find_page(answer, path))) {
             by_range.entry(range).or_insert(views);
@@ -155,7 +164,7 @@ fn add_from_answers(
 }
 
 /// The path as it is written in a stored answer: an answer that doesn't contain it need not be parsed.
-fn as_json(path: &CleanText) -> String {
+fn path_literal(path: &CleanText) -> String {
     serde_json::Value::from(path.as_str()).to_string()
 }
 

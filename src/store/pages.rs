@@ -1,17 +1,15 @@
 //! The pages that a job was started about: stored with the job, and moved along when two rows are merged.
 
-use super::columns::{JOB, job_row, line};
-use super::error::StoreError;
+use super::columns::{JOB, job_row, read_clean_line};
+use super::error::StoreResult;
 use super::scopes;
 use crate::model::endpoint::Scope;
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 
-type R<T> = Result<T, StoreError>;
-
 /// Stores the pages of a new job, in this order; duplicates count once.
-pub(super) fn write(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R<()> {
+pub(super) fn write_job_pages(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> StoreResult<()> {
     let mut write = tx.prepare_cached("INSERT OR IGNORE INTO job_page (job, position, path) VALUES (?1, ?2, ?3)")?;
     for (position, path) in (0_i64..).zip(pages.iter().filter(|path| !path.is_empty())) {
         write.execute(params![key.0, position, path.as_str()])?;
@@ -20,7 +18,7 @@ pub(super) fn write(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R
 }
 
 /// Appends the pages that the job doesn't have yet. Returns whether there were any.
-pub(super) fn add(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R<bool> {
+pub(super) fn add_pages(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> StoreResult<bool> {
     let mut write = tx.prepare_cached(
         "INSERT OR IGNORE INTO job_page (job, position, path)
          VALUES (?1, (SELECT coalesce(max(position) + 1, 0) FROM job_page WHERE job = ?1), ?2)",
@@ -33,8 +31,8 @@ pub(super) fn add(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> R<b
 }
 
 /// Jobs of the scope that were started about this page, newest first.
-pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> R<Vec<Job>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> StoreResult<Vec<Job>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {JOB} FROM job WHERE scope = ?1 AND merged_into IS NULL
              AND key IN (SELECT job FROM job_page WHERE path = ?2)
@@ -45,14 +43,14 @@ pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> 
 }
 
 /// Reads the pages of these rows, which are sorted by key.
-pub(super) fn fill_in(connection: &Connection, rows: &mut [Job]) -> R<()> {
+pub(super) fn fill_in(connection: &Connection, rows: &mut [Job]) -> StoreResult<()> {
     let mut statement = connection.prepare_cached("SELECT job, path FROM job_page ORDER BY job, position")?;
     let mut pages = statement.query([])?;
     while let Some(page) = pages.next()? {
         let key = JobKey(page.get(0)?);
         if let Ok(at) = rows.binary_search_by_key(&key, |row| row.key)
             && let Some(row) = rows.get_mut(at)
-            && let Some(path) = line(page, 1)?
+            && let Some(path) = read_clean_line(page, 1)?
         {
             row.pages.push(path);
         }
@@ -61,7 +59,7 @@ pub(super) fn fill_in(connection: &Connection, rows: &mut [Job]) -> R<()> {
 }
 
 /// Merges two rows: appends the other's pages that this one doesn't have.
-pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> R<()> {
+pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.execute(
         "INSERT OR IGNORE INTO job_page (job, position, path)
          SELECT ?2, position + (SELECT coalesce(max(position) + 1, 0) FROM job_page WHERE job = ?2), path

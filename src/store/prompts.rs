@@ -1,8 +1,8 @@
 //! The table of prompts: a prompt is stored before it is sent. Also the user's decisions about prompts that docdeck
 //! does not send automatically. The order of queued prompts is in `queue`, sending in `sending`.
 
-use super::columns::{self, STATE, UnixMillis, kind_word, ms, opt_time, prompt_columns, text};
-use super::error::StoreError;
+use super::columns::{self, STATE, UnixMillis, ms, opt_time, prompt_columns, stored_kind, text_param};
+use super::error::{StoreError, StoreResult};
 use super::{drafts, jobs, pages, scopes};
 use crate::model::Time;
 use crate::model::backup::PromptRecord;
@@ -13,8 +13,6 @@ use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use std::collections::BTreeSet;
-
-type R<T> = Result<T, StoreError>;
 
 /// Maximum length of a title in characters; longer ones end with `…`.
 pub(super) const TITLE: usize = 200;
@@ -32,7 +30,7 @@ pub(super) struct StoredPrompt {
     pub(super) sent_at: Option<Time>,
 }
 
-pub(super) fn get(connection: &Connection, id: PromptId) -> R<StoredPrompt> {
+pub(super) fn read_stored_prompt(connection: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
     let mut statement = connection
         .prepare_cached(&format!("SELECT job, kind, {STATE}, until, sent_at, instance FROM prompt WHERE id = ?1"))?;
     let prompt = statement.query_row([id.0], |row| {
@@ -40,7 +38,7 @@ pub(super) fn get(connection: &Connection, id: PromptId) -> R<StoredPrompt> {
             id,
             job: JobKey(row.get(0)?),
             kind: columns::prompt_kind(row, 1)?,
-            state: columns::state(row, 2)?,
+            state: columns::read_delivery_kind(row, 2)?,
             until: opt_time(row, 3)?,
             sent_at: opt_time(row, 4)?,
             instance: row.get(5)?,
@@ -50,20 +48,21 @@ pub(super) fn get(connection: &Connection, id: PromptId) -> R<StoredPrompt> {
 }
 
 /// Prompts and events of a job.
-pub(super) fn thread(connection: &Connection, key: JobKey) -> R<Thread> {
+pub(super) fn read_thread(connection: &Connection, key: JobKey) -> StoreResult<Thread> {
     thread_of_current(connection, jobs::current(connection, key)?)
 }
 
-/// Like [`thread`], for a row that was not merged into another one.
-pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> R<Thread> {
+/// Like [`read_thread`], for a row that was not merged into another one.
+pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> StoreResult<Thread> {
     let mut statement =
         connection.prepare_cached(&format!("SELECT {} FROM prompt WHERE job = ?1 ORDER BY id", prompt_columns()))?;
-    let prompts: Vec<Prompt> = statement.query_map([key.0], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
+    let prompts: Vec<Prompt> =
+        statement.query_map([key.0], columns::read_prompt_row)?.collect::<rusqlite::Result<_>>()?;
     Ok(Thread { prompts, events: jobs::events(connection, key)? })
 }
 
-/// Like [`thread`], without any index and without relying on the order of the rows; `None` if there is no such job.
-pub(super) fn search_thread(connection: &Connection, key: JobKey) -> R<Option<Thread>> {
+/// Like [`read_thread`], without any index and without relying on the order of the rows; `None` if there is no such job.
+pub(super) fn search_thread(connection: &Connection, key: JobKey) -> StoreResult<Option<Thread>> {
     // The plus sign keeps SQLite from looking up the key in the tree.
     let current = "SELECT coalesce(merged_into, key) FROM job NOT INDEXED WHERE +key = ?1";
     let Some(key) = connection.query_row(current, [key.0], |row| row.get::<_, i64>(0)).optional()? else {
@@ -71,15 +70,20 @@ pub(super) fn search_thread(connection: &Connection, key: JobKey) -> R<Option<Th
     };
     let mut statement = connection
         .prepare(&format!("SELECT {} FROM prompt NOT INDEXED WHERE job = ?1 ORDER BY +id", prompt_columns()))?;
-    let prompts: Vec<Prompt> = statement.query_map([key], columns::prompt)?.collect::<rusqlite::Result<_>>()?;
+    let prompts: Vec<Prompt> =
+        statement.query_map([key], columns::read_prompt_row)?.collect::<rusqlite::Result<_>>()?;
     let mut statement =
         connection.prepare("SELECT at, kind, before, after FROM event NOT INDEXED WHERE job = ?1 ORDER BY at, +id")?;
-    let events = statement.query_map([key], columns::event)?.collect::<rusqlite::Result<_>>()?;
+    let events = statement.query_map([key], columns::read_event)?.collect::<rusqlite::Result<_>>()?;
     Ok(Some(Thread { prompts, events }))
 }
 
-/// Like [`thread`], for each job that exists and whose thread is no larger than about `max_bytes`.
-pub(super) fn threads(connection: &Connection, keys: &[JobKey], max_bytes: Option<usize>) -> R<Vec<(JobKey, Thread)>> {
+/// Like [`read_thread`], for each job that exists and whose thread is no larger than about `max_bytes`.
+pub(super) fn threads(
+    connection: &Connection,
+    keys: &[JobKey],
+    max_bytes: Option<usize>,
+) -> StoreResult<Vec<(JobKey, Thread)>> {
     let mut threads = Vec::with_capacity(keys.len());
     for key in keys {
         let current = match jobs::current(connection, *key) {
@@ -95,7 +99,7 @@ pub(super) fn threads(connection: &Connection, keys: &[JobKey], max_bytes: Optio
 }
 
 /// Reads only the headers of the rows: a long text is stored in other pages, which are not read.
-fn is_larger_than(connection: &Connection, key: JobKey, max_bytes: usize) -> R<bool> {
+fn is_larger_than(connection: &Connection, key: JobKey, max_bytes: usize) -> StoreResult<bool> {
     let mut size = connection.prepare_cached(
         "SELECT (SELECT coalesce(sum(octet_length(text)), 0) FROM prompt WHERE job = ?1)
              + (SELECT 64 * count(*) FROM event WHERE job = ?1)",
@@ -111,9 +115,9 @@ pub(super) fn add_new_job(
     text: &str,
     sender: SendingInstance<'_>,
     now: Time,
-) -> R<(PromptId, Job)> {
-    let scope = scopes::ensure(tx, scope)?;
-    let added = add(tx, scope, text, sender, now)?;
+) -> StoreResult<(PromptId, Job)> {
+    let scope = scopes::ensure_scope(tx, scope)?;
+    let added = insert_new_job(tx, scope, text, sender, now)?;
     drafts::delete_new_job(tx, scope)?;
     Ok(added)
 }
@@ -125,29 +129,35 @@ pub(super) fn add_job_about(
     text: &str,
     about: &[CleanText],
     now: Time,
-) -> R<(PromptId, Job)> {
-    let scope = scopes::ensure(tx, scope)?;
-    let (prompt, row) = add(tx, scope, text, SendingInstance::Any, now)?;
-    pages::write(tx, row.key, about)?;
+) -> StoreResult<(PromptId, Job)> {
+    let scope = scopes::ensure_scope(tx, scope)?;
+    let (prompt, row) = insert_new_job(tx, scope, text, SendingInstance::Any, now)?;
+    pages::write_job_pages(tx, row.key, about)?;
     drafts::delete_about_pages(tx, scope)?;
-    Ok((prompt, jobs::get(tx, row.key)?))
+    Ok((prompt, jobs::read_current_job(tx, row.key)?))
 }
 
 /// Adds many jobs in this order and deletes the batch draft with the same texts; if one is blank, none is added.
-pub(super) fn add_batch(tx: &Transaction<'_>, scope: &Scope, texts: &[String], now: Time) -> R<Vec<Job>> {
-    let scope = scopes::ensure(tx, scope)?;
+pub(super) fn add_batch(tx: &Transaction<'_>, scope: &Scope, texts: &[String], now: Time) -> StoreResult<Vec<Job>> {
+    let scope = scopes::ensure_scope(tx, scope)?;
     let rows = texts
         .iter()
-        .map(|text| add(tx, scope, text, SendingInstance::Any, now).map(|(_, row)| row))
-        .collect::<R<_>>()?;
+        .map(|text| insert_new_job(tx, scope, text, SendingInstance::Any, now).map(|(_, row)| row))
+        .collect::<StoreResult<_>>()?;
     drafts::delete_batch_of(tx, scope, texts)?;
     Ok(rows)
 }
 
-fn add(tx: &Transaction<'_>, scope: i64, text: &str, sender: SendingInstance<'_>, now: Time) -> R<(PromptId, Job)> {
-    let title = title(text)?;
-    let key = jobs::insert(tx, scope, &title, now)?;
-    let prompt = insert(tx, key, PromptKind::Create, text, sender, now)?;
+fn insert_new_job(
+    tx: &Transaction<'_>,
+    scope: i64,
+    text: &str,
+    sender: SendingInstance<'_>,
+    now: Time,
+) -> StoreResult<(PromptId, Job)> {
+    let title = prompt_title(text)?;
+    let key = jobs::insert_job(tx, scope, &title, now)?;
+    let prompt = insert_prompt(tx, key, PromptKind::Create, text, sender, now)?;
     Ok((prompt, jobs::touch(tx, key)?))
 }
 
@@ -158,10 +168,10 @@ pub(super) fn add_follow_up(
     text: &str,
     sender: SendingInstance<'_>,
     now: Time,
-) -> R<(PromptId, Job)> {
-    title(text)?;
+) -> StoreResult<(PromptId, Job)> {
+    prompt_title(text)?;
     let key = jobs::current(tx, key)?;
-    let prompt = insert(tx, key, PromptKind::FollowUp, text, sender, now)?;
+    let prompt = insert_prompt(tx, key, PromptKind::FollowUp, text, sender, now)?;
     drafts::delete_follow_up(tx, key)?;
     Ok((prompt, jobs::touch(tx, key)?))
 }
@@ -174,8 +184,8 @@ pub(super) fn supersede(
     text: &str,
     sender: SendingInstance<'_>,
     now: Time,
-) -> R<(PromptId, Job, Vec<Prompt>)> {
-    let mut discarded = thread(tx, key)?.prompts;
+) -> StoreResult<(PromptId, Job, Vec<Prompt>)> {
+    let mut discarded = read_thread(tx, key)?.prompts;
     discarded.retain(|prompt| prompt.delivery.kind().had_no_effect());
     for prompt in &discarded {
         set_discarded(tx, prompt.id, now)?;
@@ -192,14 +202,14 @@ pub(super) enum SendingInstance<'a> {
     Only(&'a str),
 }
 
-fn insert(
+fn insert_prompt(
     tx: &Transaction<'_>,
     key: JobKey,
     kind: PromptKind,
     text: &str,
     sender: SendingInstance<'_>,
     now: Time,
-) -> R<PromptId> {
+) -> StoreResult<PromptId> {
     let only = match sender {
         SendingInstance::Any => None,
         SendingInstance::Only(instance) => Some(instance),
@@ -208,12 +218,12 @@ fn insert(
         "INSERT INTO prompt (job, kind, text, state, paused, instance, written_at, state_at)
          VALUES (?1, ?2, ?3, 'queued', ?4 IS NOT NULL, ?4, ?5, ?5)",
     )?
-    .execute(params![key.0, kind_word(kind), text, only, UnixMillis(now)])?;
+    .execute(params![key.0, stored_kind(kind), text, only, UnixMillis(now)])?;
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
 /// Stores a prompt from a backup. Whether it may still be sent is decided before (`model::backup::join`).
-pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &PromptRecord) -> R<PromptId> {
+pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &PromptRecord) -> StoreResult<PromptId> {
     let (state, paused, until) = columns_of(&record.delivery);
     let (state_at, from) = (state_at(record), discarded_from(&record.delivery));
     tx.prepare_cached(
@@ -223,12 +233,12 @@ pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &Prompt
     )?
     .execute(params![
         key.0,
-        kind_word(record.kind),
+        stored_kind(record.kind),
         record.text,
         state,
         paused,
         until,
-        text(record.delivery.reason()),
+        text_param(record.delivery.reason()),
         UnixMillis(record.written_at),
         ms(record.sent_at),
         UnixMillis(state_at),
@@ -238,7 +248,12 @@ pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &Prompt
 }
 
 /// Replaces a known prompt by the one from a backup; its state becomes `delivery`.
-pub(super) fn update_imported(tx: &Transaction<'_>, id: PromptId, delivery: &Delivery, record: &PromptRecord) -> R<()> {
+pub(super) fn update_imported(
+    tx: &Transaction<'_>,
+    id: PromptId,
+    delivery: &Delivery,
+    record: &PromptRecord,
+) -> StoreResult<()> {
     set_state(tx, id, delivery, state_at(record))?;
     tx.prepare_cached(
         "UPDATE prompt SET text = ?2, sent_at = coalesce(?3, sent_at), discarded_from = ?4 WHERE id = ?1",
@@ -261,12 +276,12 @@ fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
 }
 
 /// The first line with a visible character; a text without one is blank.
-fn title(text: &str) -> R<CleanText> {
+fn prompt_title(text: &str) -> StoreResult<CleanText> {
     text.lines().map(|line| CleanText::title(line, TITLE)).find(|line| !line.is_empty()).ok_or(StoreError::Blank)
 }
 
 /// Puts the prompt into a state, which begins `now`. Clears the instance: only `sending` sets it.
-pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> R<()> {
+pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> StoreResult<()> {
     let (state, paused, until) = columns_of(to);
     if matches!(to, Delivery::Queued { .. }) {
         // If only one instance may send it, that stays so, and for the others it stays paused.
@@ -283,12 +298,12 @@ pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: 
              discarded_from = NULL, discarded_at = iif(?2 = 'dismissed', ?6, NULL)
          WHERE id = ?1",
     )?
-    .execute(params![id.0, state, paused, until, text(to.reason()), UnixMillis(now)])?;
+    .execute(params![id.0, state, paused, until, text_param(to.reason()), UnixMillis(now)])?;
     Ok(())
 }
 
 /// A queued prompt has to wait for the limit until then; the time since which it is queued stays.
-pub(super) fn wait_until(tx: &Transaction<'_>, id: PromptId, until: Time) -> R<()> {
+pub(super) fn wait_until(tx: &Transaction<'_>, id: PromptId, until: Time) -> StoreResult<()> {
     tx.prepare_cached("UPDATE prompt SET until = ?2 WHERE id = ?1")?.execute(params![id.0, UnixMillis(until)])?;
     Ok(())
 }
@@ -306,7 +321,7 @@ fn columns_of(delivery: &Delivery) -> (&'static str, bool, Option<UnixMillis>) {
 }
 
 /// Whether an earlier prompt of the thread is undelivered.
-pub(super) fn has_undelivered_before(connection: &Connection, prompt: &StoredPrompt) -> R<bool> {
+pub(super) fn has_undelivered_before(connection: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed'))",
     )?;
@@ -314,8 +329,8 @@ pub(super) fn has_undelivered_before(connection: &Connection, prompt: &StoredPro
 }
 
 /// Queues the prompt again, not paused and without a wait; with a new text if one is given.
-pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, now: Time) -> R<Job> {
-    let prompt = get(tx, id)?;
+pub(super) fn requeue_prompt(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, now: Time) -> StoreResult<Job> {
+    let prompt = read_stored_prompt(tx, id)?;
     if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
         return Err(StoreError::StateChanged);
     }
@@ -323,7 +338,7 @@ pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, 
         if prompt.state == DeliveryKind::Unconfirmed {
             return Err(StoreError::NotEditable);
         }
-        let title = title(text)?;
+        let title = prompt_title(text)?;
         tx.prepare_cached("UPDATE prompt SET text = ?2 WHERE id = ?1")?.execute(params![id.0, text])?;
         if prompt.kind == PromptKind::Create {
             jobs::set_first_line(tx, prompt.job, &title)?;
@@ -332,14 +347,14 @@ pub(super) fn requeue(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, 
     }
     tx.prepare_cached("UPDATE prompt SET paused = 0 WHERE id = ?1")?.execute([id.0])?;
     set_state(tx, id, &Delivery::Queued { until: None }, now)?;
-    let mut row = jobs::get(tx, prompt.job)?;
+    let mut row = jobs::read_current_job(tx, prompt.job)?;
     row.dismissed = false;
     jobs::put(tx, &row)
 }
 
 /// Discards one prompt. A prompt that is being sent can't be discarded.
-pub(super) fn discard(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<Discarded> {
-    let prompt = get(tx, id)?;
+pub(super) fn discard(tx: &Transaction<'_>, id: PromptId, now: Time) -> StoreResult<Discarded> {
+    let prompt = read_stored_prompt(tx, id)?;
     if matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Accepted | DeliveryKind::Discarded) {
         return Err(StoreError::StateChanged);
     }
@@ -348,7 +363,7 @@ pub(super) fn discard(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<Discar
 }
 
 /// Discards a prompt and keeps what [`restore`] needs: its state, its wait, its reason and its position.
-pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<()> {
+pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> StoreResult<()> {
     tx.prepare_cached(&format!(
         "UPDATE prompt SET discarded_from = {STATE}, discarded_at = ?2, state = 'dismissed', instance = NULL
          WHERE id = ?1"
@@ -359,10 +374,10 @@ pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> R<
 
 /// Restores all these discarded prompts to their previous states, or none; returns the rows of their jobs. Fails if one
 /// was accepted after all, or would be sent after a follow-up that was written later.
-pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> R<Vec<Job>> {
+pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> StoreResult<Vec<Job>> {
     let mut changed = BTreeSet::new();
     for id in ids {
-        let prompt = get(tx, *id)?;
+        let prompt = read_stored_prompt(tx, *id)?;
         let from: Option<String> = tx
             .prepare_cached("SELECT discarded_from FROM prompt WHERE id = ?1 AND state = 'dismissed'")?
             .query_row([id.0], |row| row.get(0))
@@ -387,7 +402,7 @@ pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> R<Vec<Job>> {
 }
 
 /// Whether a later prompt of the thread was sent, or is being sent.
-fn has_later_sent(connection: &Connection, prompt: &StoredPrompt) -> R<bool> {
+fn has_later_sent(connection: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id > ?2
                         AND state IN ('sending', 'accepted', 'unconfirmed'))",

@@ -1,15 +1,13 @@
 //! Deletes old page views and returns their space to the disk. Never deletes jobs, prompts or drafts: those exist only
 //! on this computer, while views can be loaded again.
 
-use super::columns::{UnixMillis, time};
-use super::error::StoreError;
+use super::columns::{UnixMillis, read_time};
+use super::error::StoreResult;
 use super::{Store, loading, reports};
 use crate::model::Time;
 use rusqlite::{Connection, Row, Transaction, params};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-
-type R<T> = Result<T, StoreError>;
 
 /// Which page views to delete: everything that one of the rules selects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,24 +45,24 @@ pub struct Pruned {
 
 impl Store {
     /// What [`Store::prune_views`] would delete. Changes nothing.
-    pub async fn plan_prune(&self, what: Prune) -> R<Pruned> {
+    pub async fn plan_prune(&self, what: Prune) -> StoreResult<Pruned> {
         self.handle
             .read(move |db| {
                 let bytes = file_bytes(db)?;
-                Ok(Pruned { bytes_before: bytes, bytes_after: bytes, ..counted(&items_to_delete(db, &what)?) })
+                Ok(Pruned { bytes_before: bytes, bytes_after: bytes, ..count_pruned(&items_to_delete(db, &what)?) })
             })
             .await
     }
 
     /// Deletes page views in one transaction, then returns the space to the disk.
-    pub async fn prune_views(&self, what: Prune) -> R<Pruned> {
+    pub async fn prune_views(&self, what: Prune) -> StoreResult<Pruned> {
         let (pruned, orphans) = self
             .handle
             .write(move |tx| {
                 let bytes_before = file_bytes(tx)?;
                 let doomed = items_to_delete(tx, &what)?;
-                let orphans = delete(tx, &doomed)?;
-                Ok((Pruned { bytes_before, ..counted(&doomed) }, orphans))
+                let orphans = delete_items(tx, &doomed)?;
+                Ok((Pruned { bytes_before, ..count_pruned(&doomed) }, orphans))
             })
             .await?;
         let has_gone = orphans > 0 || (pruned.reports, pruned.answers, pruned.totals) != (0, 0, 0);
@@ -102,7 +100,7 @@ struct Item {
     has_pages: bool,
 }
 
-fn counted(doomed: &[Item]) -> Pruned {
+fn count_pruned(doomed: &[Item]) -> Pruned {
     let ranges: BTreeSet<&RangeKey> = doomed.iter().filter(|item| item.has_pages).map(|item| &item.key).collect();
     let mut pruned = Pruned { ranges: u32::try_from(ranges.len()).unwrap_or(u32::MAX), ..Pruned::default() };
     for item in doomed {
@@ -116,7 +114,7 @@ fn counted(doomed: &[Item]) -> Pruned {
     pruned
 }
 
-fn items_to_delete(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
+fn items_to_delete(connection: &Connection, what: &Prune) -> StoreResult<Vec<Item>> {
     let mut found = items(connection, what)?;
     let surplus = what.keep.map_or_else(BTreeSet::new, |keep| ranges_beyond(&found, keep));
     found.retain(|item| {
@@ -125,7 +123,7 @@ fn items_to_delete(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
     Ok(found)
 }
 
-fn items(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
+fn items(connection: &Connection, what: &Prune) -> StoreResult<Vec<Item>> {
     let mut statement = connection.prepare(
         "SELECT kind, id, scope, date_from, date_to, as_of, has_pages FROM (
              SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages FROM views_report
@@ -146,7 +144,7 @@ fn items(connection: &Connection, what: &Prune) -> R<Vec<Item>> {
             },
             id: row.get(1)?,
             key: (row.get(2)?, row.get(3)?, row.get(4)?),
-            as_of: time(row, 5)?,
+            as_of: read_time(row, 5)?,
             has_pages: row.get(6)?,
         })
     };
@@ -178,14 +176,14 @@ fn ranges_beyond(found: &[Item], keep: u32) -> BTreeSet<RangeKey> {
 }
 
 /// Returns how many paths were deleted, since no report has them any more.
-fn delete(tx: &Transaction<'_>, doomed: &[Item]) -> R<usize> {
+fn delete_items(tx: &Transaction<'_>, doomed: &[Item]) -> StoreResult<usize> {
     let mut answer = tx.prepare("DELETE FROM views_answer WHERE rowid = ?1")?;
     let mut totals =
         tx.prepare("DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4")?;
     for Item { kind, id, key: (scope, from, to), as_of, .. } in doomed {
         match kind {
-            RangeContent::Report => reports::delete(tx, *id)?,
-            RangeContent::Loading => loading::delete(tx, *id)?,
+            RangeContent::Report => reports::delete_report(tx, *id)?,
+            RangeContent::Loading => loading::delete_loading(tx, *id)?,
             RangeContent::Answer => drop(answer.execute([id])?),
             RangeContent::Totals => drop(totals.execute(params![scope, from, to, UnixMillis(*as_of)])?),
         }
@@ -194,15 +192,15 @@ fn delete(tx: &Transaction<'_>, doomed: &[Item]) -> R<usize> {
 }
 
 /// Whether more than a tenth of the file is unused, for example after the space could not be returned to the disk.
-fn has_much_free_space(connection: &Connection) -> R<bool> {
+fn has_much_free_space(connection: &Connection) -> StoreResult<bool> {
     Ok(pragma(connection, "freelist_count")?.saturating_mul(10) > pragma(connection, "page_count")?)
 }
 
-pub(super) fn file_bytes(connection: &Connection) -> R<u64> {
+pub(super) fn file_bytes(connection: &Connection) -> StoreResult<u64> {
     Ok(pragma(connection, "page_count")?.saturating_mul(pragma(connection, "page_size")?))
 }
 
-fn pragma(connection: &Connection, name: &str) -> R<u64> {
+fn pragma(connection: &Connection, name: &str) -> StoreResult<u64> {
     let value: i64 = connection.pragma_query_value(None, name, |row| row.get(0))?;
     Ok(u64::try_from(value).unwrap_or(0))
 }

@@ -2,7 +2,7 @@
 //! unviewed, or have a draft.
 
 use super::backup::ExportFilter;
-use super::error::StoreError;
+use super::error::StoreResult;
 use super::prune::file_bytes;
 use super::{Store, drafts, jobs, kv, prompts, scopes};
 use crate::model::Time;
@@ -11,8 +11,6 @@ use crate::model::prompt::{DeliveryKind, DraftSlot};
 use crate::model::row::{Job, JobGroup, JobKey};
 use rusqlite::{Connection, Transaction};
 use std::collections::HashSet;
-
-type R<T> = Result<T, StoreError>;
 
 /// The key under which the number of prunes is stored, so that other instances notice them.
 pub(super) const COUNT: &str = "prunes";
@@ -41,7 +39,7 @@ pub struct PrunedJobs {
 
 impl Store {
     /// What [`Store::prune_jobs`] would delete. Changes nothing.
-    pub async fn plan_prune_jobs(&self, what: PruneJobs) -> R<PrunedJobs> {
+    pub async fn plan_prune_jobs(&self, what: PruneJobs) -> StoreResult<PrunedJobs> {
         let work = move |db: &Connection| {
             let bytes = file_bytes(db)?;
             Ok(PrunedJobs { bytes_before: bytes, bytes_after: bytes, ..jobs_to_delete(db, &what)?.1 })
@@ -51,12 +49,12 @@ impl Store {
 
     /// Deletes the jobs with their threads in one transaction, then returns the space to the disk. Other instances
     /// notice by [`Store::prunes`].
-    pub async fn prune_jobs(&self, what: PruneJobs) -> R<PrunedJobs> {
+    pub async fn prune_jobs(&self, what: PruneJobs) -> StoreResult<PrunedJobs> {
         let work = move |tx: &Transaction<'_>| {
             let bytes_before = file_bytes(tx)?;
             let (keys, pruned) = jobs_to_delete(tx, &what)?;
             if !keys.is_empty() {
-                delete(tx, &keys)?;
+                delete_jobs(tx, &keys)?;
                 kv::count_up(tx, COUNT)?;
             }
             Ok(PrunedJobs { bytes_before, ..pruned })
@@ -71,20 +69,20 @@ impl Store {
 }
 
 /// The keys of the jobs to delete, and the counts.
-fn jobs_to_delete(connection: &Connection, what: &PruneJobs) -> R<(Vec<JobKey>, PrunedJobs)> {
+fn jobs_to_delete(connection: &Connection, what: &PruneJobs) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
     let (mut keys, mut pruned) = (Vec::new(), PrunedJobs::default());
-    for scope in scopes::all(connection)?.into_iter().filter(|scope| what.only.includes(scope)) {
+    for scope in scopes::read_scopes(connection)?.into_iter().filter(|scope| what.only.includes(scope)) {
         let mut with_draft = HashSet::new();
         let mut drafts_of_prompts = HashSet::new();
-        for draft in drafts::list(connection, &scope)? {
+        for draft in drafts::list_drafts(connection, &scope)? {
             match draft.slot {
                 DraftSlot::FollowUp(key) => drop(with_draft.insert(key)),
                 DraftSlot::Prompt(id) => drop(drafts_of_prompts.insert(id)),
                 DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => {}
             }
         }
-        for row in jobs::list(connection, &scope)?.into_iter().filter(|row| last_change(row) < what.before) {
-            let thread = prompts::thread(connection, row.key)?;
+        for row in jobs::load_jobs(connection, &scope)?.into_iter().filter(|row| last_change(row) < what.before) {
+            let thread = prompts::read_thread(connection, row.key)?;
             let has_draft = with_draft.contains(&row.key)
                 || thread.prompts.iter().any(|prompt| drafts_of_prompts.contains(&prompt.id));
             if !is_done(&row) || has_draft {
@@ -126,7 +124,7 @@ fn is_done(row: &Job) -> bool {
     }
 }
 
-fn delete(tx: &Transaction<'_>, keys: &[JobKey]) -> R<()> {
+fn delete_jobs(tx: &Transaction<'_>, keys: &[JobKey]) -> StoreResult<()> {
     // Rows that were merged into a job have no prompts, events or pages any more.
     for sql in [
         "DELETE FROM event WHERE job = ?1",

@@ -3,7 +3,7 @@
 //! A prompt's position is its id until the user moves it, so a new prompt is always last.
 
 use super::columns::{self, UnixMillis, opt_time};
-use super::error::StoreError;
+use super::error::StoreResult;
 use super::{QueuedPrompt, jobs, prompts, scopes};
 use crate::model::Time;
 use crate::model::change::{Discarded, QueueChange};
@@ -12,8 +12,6 @@ use crate::model::prompt::PromptId;
 use crate::model::row::{Job, JobKey};
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
-
-type R<T> = Result<T, StoreError>;
 
 /// Reads only queued prompts, however many jobs there are: CROSS JOIN keeps SQLite from scanning all jobs.
 pub(super) const QUEUED: &str = "SELECT prompt.id, prompt.job, prompt.kind, prompt.until
@@ -26,8 +24,12 @@ pub(super) const QUEUED: &str = "SELECT prompt.id, prompt.job, prompt.kind, prom
 
 /// Queued prompts that are first in their thread, have a job to be sent to and are not paused for this instance, in
 /// order.
-pub(super) fn waiting(connection: &Connection, scope: &Scope, instance: Option<&str>) -> R<Vec<QueuedPrompt>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+pub(super) fn sendable_prompts(
+    connection: &Connection,
+    scope: &Scope,
+    instance: Option<&str>,
+) -> StoreResult<Vec<QueuedPrompt>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(QUEUED)?;
     let prompts = statement.query_map(params![scope, instance], |row| {
         Ok(QueuedPrompt {
@@ -41,7 +43,12 @@ pub(super) fn waiting(connection: &Connection, scope: &Scope, instance: Option<&
 }
 
 /// Changes the queued prompts of these jobs; returns every changed row, including those that others moved past.
-pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: QueueChange, now: Time) -> R<Vec<Job>> {
+pub(super) fn apply_queue_change(
+    tx: &Transaction<'_>,
+    jobs: &[JobKey],
+    change: QueueChange,
+    now: Time,
+) -> StoreResult<Vec<Job>> {
     let keys = current_keys(tx, jobs)?;
     let changed = match change {
         QueueChange::Pause => set_paused(tx, &keys, true, now)?,
@@ -52,11 +59,11 @@ pub(super) fn change(tx: &Transaction<'_>, jobs: &[JobKey], change: QueueChange,
 }
 
 /// The keys of these jobs, with merged rows replaced by those that they were merged into.
-fn current_keys(tx: &Transaction<'_>, jobs: &[JobKey]) -> R<BTreeSet<JobKey>> {
+fn current_keys(tx: &Transaction<'_>, jobs: &[JobKey]) -> StoreResult<BTreeSet<JobKey>> {
     jobs.iter().map(|key| jobs::current(tx, *key)).collect()
 }
 
-fn set_paused(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, paused: bool, now: Time) -> R<BTreeSet<JobKey>> {
+fn set_paused(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, paused: bool, now: Time) -> StoreResult<BTreeSet<JobKey>> {
     let mut write = tx.prepare_cached(
         "UPDATE prompt SET paused = ?2, state_at = ?3, instance = NULL
          WHERE job = ?1 AND state = 'queued' AND (paused <> ?2 OR instance IS NOT NULL)",
@@ -71,8 +78,8 @@ fn set_paused(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, paused: bool, now: 
 }
 
 /// Pauses this prompt only. Returns its row, or `None` if it is no longer queued.
-pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId, now: Time) -> R<Option<Job>> {
-    let job = prompts::get(tx, prompt)?.job;
+pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId, now: Time) -> StoreResult<Option<Job>> {
+    let job = prompts::read_stored_prompt(tx, prompt)?.job;
     let paused = tx
         .prepare_cached(
             "UPDATE prompt SET paused = 1, state_at = ?2, instance = NULL WHERE id = ?1 AND state = 'queued'",
@@ -82,7 +89,7 @@ pub(super) fn pause_one(tx: &Transaction<'_>, prompt: PromptId, now: Time) -> R<
 }
 
 /// Discards all queued prompts of these jobs.
-pub(super) fn remove(tx: &Transaction<'_>, jobs: &[JobKey], now: Time) -> R<Discarded> {
+pub(super) fn remove(tx: &Transaction<'_>, jobs: &[JobKey], now: Time) -> StoreResult<Discarded> {
     let keys = current_keys(tx, jobs)?;
     let mut statement = tx.prepare_cached("SELECT id FROM prompt WHERE job = ?1 AND state = 'queued' ORDER BY id")?;
     let mut removed = Discarded::default();
@@ -109,9 +116,9 @@ struct QueuedJob {
 
 /// Moves the new jobs of these rows by one position; several keep their order, and stop together at the end of the
 /// queue.
-fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: bool) -> R<BTreeSet<JobKey>> {
+fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: bool) -> StoreResult<BTreeSet<JobKey>> {
     let Some(first) = keys.first() else { return Ok(BTreeSet::new()) };
-    let mut queue = new_jobs(tx, jobs::scope_of(tx, *first)?)?;
+    let mut queue = new_jobs(tx, jobs::job_scope_id(tx, *first)?)?;
     let positions: Vec<i64> = queue.iter().map(|queued| queued.position).collect();
     if !towards_front {
         queue.reverse();
@@ -136,7 +143,7 @@ fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: b
     Ok(changed)
 }
 
-fn new_jobs(tx: &Transaction<'_>, scope: i64) -> R<Vec<QueuedJob>> {
+fn new_jobs(tx: &Transaction<'_>, scope: i64) -> StoreResult<Vec<QueuedJob>> {
     let mut statement = tx.prepare_cached(
         "SELECT prompt.id, prompt.job, coalesce(prompt.queue_position, prompt.id) AS position
          FROM prompt CROSS JOIN job ON job.key = prompt.job

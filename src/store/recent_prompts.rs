@@ -21,7 +21,7 @@ pub struct RecentPrompt {
 /// All queued prompts, and those that were written or sent since then, oldest first; without rejected and discarded
 /// ones.
 pub(super) fn since(connection: &Connection, scope: &Scope, since: Time) -> Result<Vec<RecentPrompt>, StoreError> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(&format!(
         "SELECT prompt.id, prompt.job, prompt.text, {STATE} FROM prompt JOIN job ON job.key = prompt.job
          WHERE job.scope = ?1 AND kind = 'create'
@@ -34,7 +34,7 @@ pub(super) fn since(connection: &Connection, scope: &Scope, since: Time) -> Resu
             id: PromptId(row.get(0)?),
             job: JobKey(row.get(1)?),
             text: row.get(2)?,
-            state: columns::state(row, 3)?,
+            state: columns::read_delivery_kind(row, 3)?,
         })
     })?;
     Ok(prompts.collect::<rusqlite::Result<_>>()?)

@@ -3,18 +3,16 @@
 //! once.
 
 use super::columns::UnixMillis;
-use super::error::StoreError;
+use super::error::StoreResult;
 use super::json_column::encode_counts;
-use super::views::days;
+use super::views::date_columns;
 use crate::model::report::Report;
 use crate::model::views::{Count, Counts, PageRow};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 
-type R<T> = Result<T, StoreError>;
-
 /// Stores the complete report of its range; there must be none yet.
-pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -> R<()> {
-    let (from, to) = days(report.range);
+pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -> StoreResult<()> {
+    let (from, to) = date_columns(report.range);
     let rows = u32::try_from(report.rows.len()).unwrap_or(u32::MAX);
     let id = tx
         .prepare_cached(
@@ -63,7 +61,7 @@ struct CountColumns {
     raw_counts: Option<String>,
 }
 
-fn count_columns(counts: &Counts) -> R<CountColumns> {
+fn count_columns(counts: &Counts) -> StoreResult<CountColumns> {
     if let (Count::Known(human), Count::Known(ai), Count::Known(total)) = (&counts.human, &counts.ai, &counts.total) {
         return Ok(CountColumns { human: Some(*human), ai: Some(*ai), total: Some(*total), raw_counts: None });
     }

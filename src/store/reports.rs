@@ -1,14 +1,14 @@
 //! Reports of all pages of a range: a complete one, and one that is being loaded, answer by answer.
 //!
-//! Answers are stored as received until the last one completes the report, by the rules of [`Report::absorb`]. Each
+//! Answers are stored as received until the last one completes the report, by the rules of [`Report::add_answer`]. Each
 //! answer is one transaction, so that an interrupted load can always be continued. Times are the service's, as
 //! everywhere in the cache.
 
-use super::columns::{CleanLine, time};
-use super::error::StoreError;
+use super::columns::{CleanLine, read_time};
+use super::error::StoreResult;
 use super::json_column::{decode_counts, encode_answer};
 use super::loading::LoadingRow;
-use super::views::{self, days, read_range};
+use super::views::{self, date_columns, read_range};
 use super::{Store, loading, report_writer, scopes, totals};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -18,8 +18,6 @@ use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use std::sync::Arc;
-
-type R<T> = Result<T, StoreError>;
 
 /// One answer for the report that is being loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,12 +45,12 @@ impl Store {
     /// Adds the next answer to the report that is being loaded; the last answer completes it and replaces the previous
     /// complete report. Returns `false` if it is not the next answer: another instance has already added it, or has
     /// dropped the report.
-    pub async fn absorb_answer(&self, scope: &Scope, next: ReportAnswer) -> R<bool> {
+    pub async fn absorb_answer(&self, scope: &Scope, next: ReportAnswer) -> StoreResult<bool> {
         let scope = scope.clone();
         self.handle
             .write(move |tx| {
                 let text = encode_answer(&next.answer)?;
-                absorb(tx, scopes::ensure(tx, &scope)?, next, None, &text)
+                absorb(tx, scopes::ensure_scope(tx, &scope)?, next, None, &text)
             })
             .await
     }
@@ -65,29 +63,29 @@ impl Store {
         scope: &Scope,
         next: ReportAnswer,
         so_far: Option<Arc<ReportMerge>>,
-    ) -> R<bool> {
+    ) -> StoreResult<bool> {
         let scope = scope.clone();
         self.handle
             .write(move |tx| {
                 let query = ViewsQuery { range: next.range, limit: LIMIT_MAX, page: next.number };
                 let text = encode_answer(&next.answer)?;
-                let scope = scopes::ensure(tx, &scope)?;
-                views::save(tx, scope, query, &next.answer, &text, next.as_of)?;
+                let scope = scopes::ensure_scope(tx, &scope)?;
+                views::replace_views_answer(tx, scope, query, &next.answer, &text, next.as_of)?;
                 absorb(tx, scope, next, so_far, &text)
             })
             .await
     }
 
     /// What is cached for a range: the complete report, otherwise the one that is being loaded.
-    pub async fn cached_report(&self, scope: &Scope, range: DateRange) -> R<StoredReport> {
+    pub async fn cached_report(&self, scope: &Scope, range: DateRange) -> StoreResult<StoredReport> {
         self.handle.read_of(scope, move |db, scope| find_cached(db, scope, range)).await
     }
 
     /// The report that is being loaded, with the answers so far.
-    pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> R<Option<UnfinishedReport>> {
+    pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<UnfinishedReport>> {
         self.handle
             .read_of(scope, move |db, scope| {
-                let Some(loading) = loading::find(db, scope, range)? else { return Ok(None) };
+                let Some(loading) = loading::find_loading(db, scope, range)? else { return Ok(None) };
                 let since = loading.restarted_at;
                 Ok(loading::merge_parts(db, range, &loading)?
                     .map(|report| UnfinishedReport { report, restarted_at: since }))
@@ -96,12 +94,13 @@ impl Store {
     }
 
     /// Deletes the report that is being loaded; a complete one of the range stays.
-    pub async fn drop_unfinished(&self, scope: &Scope, range: DateRange) -> R<()> {
+    pub async fn drop_unfinished(&self, scope: &Scope, range: DateRange) -> StoreResult<()> {
         let scope = scope.clone();
         self.handle
             .write(move |tx| {
-                let Some(scope) = scopes::find(tx, &scope)? else { return Ok(()) };
-                loading::find(tx, scope, range)?.map_or(Ok(()), |loading| loading::delete(tx, loading.id))
+                let Some(scope) = scopes::find_scope(tx, &scope)? else { return Ok(()) };
+                loading::find_loading(tx, scope, range)?
+                    .map_or(Ok(()), |loading| loading::delete_loading(tx, loading.id))
             })
             .await
     }
@@ -118,19 +117,19 @@ pub(super) struct ReportRow {
 }
 
 /// The complete report of the range.
-pub(super) fn find_complete(connection: &Connection, scope: i64, range: DateRange) -> R<Option<ReportRow>> {
+pub(super) fn find_complete(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<ReportRow>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, answers, moved, as_of, totals FROM views_report
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND complete = 1",
     )?;
-    let (from, to) = days(range);
+    let (from, to) = date_columns(range);
     let read = |row: &Row<'_>| {
         let totals: String = row.get(4)?;
         Ok(ReportRow {
             id: row.get(0)?,
             answers: row.get(1)?,
             moved: row.get(2)?,
-            as_of: time(row, 3)?,
+            as_of: read_time(row, 3)?,
             totals: decode_counts(&totals),
         })
     };
@@ -144,15 +143,15 @@ fn absorb(
     next: ReportAnswer,
     so_far: Option<Arc<ReportMerge>>,
     text: &str,
-) -> R<bool> {
-    let loading = unfinished(tx, scope, &next)?;
+) -> StoreResult<bool> {
+    let loading = find_unfinished(tx, scope, &next)?;
     let answers = loading.as_ref().map_or(0, |loading| loading.answers);
     let is_other_load = loading.as_ref().is_some_and(|loading| !is_same_load(loading.restarted_at, next.restarted_at));
     if next.number.checked_sub(1) != Some(answers) || is_other_load {
         return Ok(false);
     }
     if !next.complete {
-        loading::add(tx, scope, loading, &next, text)?;
+        loading::append_answer(tx, scope, loading, &next, text)?;
         return Ok(true);
     }
     let ReportAnswer { range, number, answer, as_of, .. } = next;
@@ -165,21 +164,21 @@ fn absorb(
         _ => so_far,
     };
     if let Some(loading) = loading {
-        loading::delete(tx, loading.id)?;
+        loading::delete_loading(tx, loading.id)?;
     }
     let complete = ReportMerge::with(so_far, range, answer, true, as_of).into_report();
     if let Some(previous) = find_complete(tx, scope, range)? {
-        delete(tx, previous.id)?;
+        delete_report(tx, previous.id)?;
     }
     report_writer::insert_report(tx, scope, &Report { answers: number, ..complete })?;
     Ok(true)
 }
 
 /// The unfinished report of the answer's range. One that can't be read any more is deleted if this is a first answer.
-fn unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> R<Option<LoadingRow>> {
-    let Some(loading) = loading::find(tx, scope, next.range)? else { return Ok(None) };
+fn find_unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> StoreResult<Option<LoadingRow>> {
+    let Some(loading) = loading::find_loading(tx, scope, next.range)? else { return Ok(None) };
     if next.number == 1 && loading::merge_parts(tx, next.range, &loading)?.is_none() {
-        loading::delete(tx, loading.id)?;
+        loading::delete_loading(tx, loading.id)?;
         return Ok(None);
     }
     Ok(Some(loading))
@@ -193,7 +192,7 @@ fn is_same_load(one: Option<Time>, other: Option<Time>) -> bool {
 }
 
 /// The id of a path; `None` if it is in no report.
-pub(super) fn find_path(connection: &Connection, path: &CleanText) -> R<Option<i64>> {
+pub(super) fn find_path(connection: &Connection, path: &CleanText) -> StoreResult<Option<i64>> {
     let mut statement = connection.prepare_cached(report_writer::FIND_PATH)?;
     Ok(statement.query_row([path.as_str()], |row| row.get(0)).optional()?)
 }
@@ -209,9 +208,9 @@ pub(super) fn read_counts(row: &Row<'_>, index: usize) -> rusqlite::Result<Count
     Ok(Counts { human: count(index)?, ai: count(index + 1)?, total: count(index + 2)? })
 }
 
-fn find_cached(connection: &Connection, scope: i64, range: DateRange) -> R<StoredReport> {
+fn find_cached(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<StoredReport> {
     let complete = find_complete(connection, scope, range)?;
-    let loading = loading::find(connection, scope, range)?;
+    let loading = loading::find_loading(connection, scope, range)?;
     let broken_off = loading.as_ref().map(|loading| loading.answers);
     let last_time = complete.as_ref().map(|row| row.answers);
     let similar = if complete.is_some() { None } else { similar_range(connection, scope, range)? };
@@ -223,14 +222,14 @@ fn find_cached(connection: &Connection, scope: i64, range: DateRange) -> R<Store
     Ok(StoredReport {
         report: report.map(Arc::new),
         interrupted_after: broken_off,
-        totals: totals::find(connection, scope, range)?,
+        totals: totals::find_totals(connection, scope, range)?,
         last_time,
         similar,
     })
 }
 
 /// The complete report whose range is closest in length; if there are several, the newest.
-fn similar_range(connection: &Connection, scope: i64, range: DateRange) -> R<Option<SimilarRange>> {
+fn similar_range(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<SimilarRange>> {
     let mut statement = connection.prepare_cached(
         "SELECT date_from, date_to, row_count FROM views_report WHERE scope = ?1 AND complete = 1
          ORDER BY as_of DESC, id DESC",
@@ -241,7 +240,7 @@ fn similar_range(connection: &Connection, scope: i64, range: DateRange) -> R<Opt
     Ok(candidates.min_by_key(|similar| similar.range.days().abs_diff(range.days())))
 }
 
-fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> R<Report> {
+fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> StoreResult<Report> {
     let mut statement = connection.prepare_cached(
         "SELECT views_path.path, human, ai, total, raw_counts, position FROM views_row
          CROSS JOIN views_path ON views_path.id = views_row.path WHERE report = ?1",
@@ -267,7 +266,7 @@ fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> R<R
 }
 
 /// Deletes a report with its rows; paths that are in no report any more stay until the cache is pruned.
-pub(super) fn delete(tx: &Transaction<'_>, report: i64) -> R<()> {
+pub(super) fn delete_report(tx: &Transaction<'_>, report: i64) -> StoreResult<()> {
     tx.prepare_cached("DELETE FROM views_row WHERE report = ?1")?.execute([report])?;
     tx.prepare_cached("DELETE FROM views_report WHERE id = ?1")?.execute([report])?;
     Ok(())

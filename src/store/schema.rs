@@ -217,7 +217,7 @@ pub(super) fn check_sound(connection: &Connection, every_page: bool) -> Result<(
 /// # Errors
 /// [`StoreError::Damaged`]: more is wrong.
 pub(super) fn rebuild_indexes(connection: &mut Connection) -> Result<bool, StoreError> {
-    let faults = faults(connection)?;
+    let faults = integrity_errors(connection)?;
     if faults.is_empty() {
         return Ok(false);
     }
@@ -226,11 +226,11 @@ pub(super) fn rebuild_indexes(connection: &mut Connection) -> Result<bool, Store
         return Err(StoreError::Damaged);
     }
     connection.execute_batch("REINDEX")?;
-    if self::faults(connection)?.is_empty() { Ok(true) } else { Err(StoreError::Damaged) }
+    if self::integrity_errors(connection)?.is_empty() { Ok(true) } else { Err(StoreError::Damaged) }
 }
 
 /// What SQLite finds wrong with the file, in its words.
-fn faults(connection: &Connection) -> Result<Vec<String>, StoreError> {
+fn integrity_errors(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let mut check = connection.prepare("PRAGMA integrity_check(100)")?;
     let lines = check.query_map([], |row| row.get::<_, String>(0))?;
     let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
@@ -239,7 +239,7 @@ fn faults(connection: &Connection) -> Result<Vec<String>, StoreError> {
 
 /// Whether writing works: makes a change and rolls it back. SQLite creates the journal for it, but syncs nothing. (The
 /// change must be real: SQLite skips writing an equal value.)
-pub(super) fn is_writable(connection: &mut Connection) -> Result<bool, StoreError> {
+pub(super) fn is_store_writable(connection: &mut Connection) -> Result<bool, StoreError> {
     if connection.is_readonly(rusqlite::MAIN_DB)? {
         return Ok(false);
     }

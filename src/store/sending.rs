@@ -4,7 +4,7 @@
 //! Each step is one transaction that checks the prompt's current state, so that no two instances send the same prompt.
 
 use super::columns::UnixMillis;
-use super::error::StoreError;
+use super::error::{StoreError, StoreResult};
 use super::prompts::{self, StoredPrompt};
 use super::{MergeResult, SendOutcome, SendPermit, jobs, ledgers, merge, scopes};
 use crate::model::Time;
@@ -15,8 +15,6 @@ use crate::model::prompt::{Delivery, DeliveryKind, PromptId, PromptKind};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
-
-type R<T> = Result<T, StoreError>;
 
 /// The reason of an unconfirmed prompt whose process ended while sending it.
 pub(super) const ABANDONED: &str =
@@ -37,21 +35,21 @@ pub(super) fn take_turn(
     instance: &str,
     now: Time,
     service_now: Time,
-) -> R<SendPermit> {
-    let prompt = prompts::get(tx, id)?;
+) -> StoreResult<SendPermit> {
+    let prompt = prompts::read_stored_prompt(tx, id)?;
     match prompt.state {
         DeliveryKind::Queued => {}
         DeliveryKind::Paused if prompt.instance.as_deref() == Some(instance) => {}
         DeliveryKind::Paused => return Ok(SendPermit::Blocked),
         _ => return Ok(SendPermit::Taken),
     }
-    let row = jobs::get(tx, prompt.job)?;
+    let row = jobs::read_current_job(tx, prompt.job)?;
     let has_no_target = prompt.kind == PromptKind::FollowUp && row.id.is_none();
     if has_no_target || prompts::has_undelivered_before(tx, &prompt)? {
         return Ok(SendPermit::Blocked);
     }
     // Prompts are counted per project, so the organization doesn't matter.
-    let scope = scope_of(tx, row.key)?;
+    let scope = job_scope(tx, row.key)?;
     if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, limit_of(prompt.kind), service_now)? {
         // The prompt repeats the ledger's time, for the screen.
         if prompt.until != Some(until) {
@@ -75,22 +73,22 @@ pub(super) fn take_turn(
 ///
 /// An acceptance always counts, even if another instance had given up the sender meanwhile; any other outcome counts
 /// only while the prompt is in the state in which the sender left it. What never reached the service is refunded.
-pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: SendOutcome, now: Time) -> R<MergeResult> {
-    let prompt = prompts::get(tx, id)?;
+pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: SendOutcome, now: Time) -> StoreResult<MergeResult> {
+    let prompt = prompts::read_stored_prompt(tx, id)?;
     let unchanged = |row| MergeResult { row, events: Vec::new(), shares_id_with: None };
     let to = match how {
         SendOutcome::Accepted(job) => return accept(tx, &prompt, &job, now),
         _ if !matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Unconfirmed) => {
-            return jobs::get(tx, prompt.job).map(unchanged);
+            return jobs::read_current_job(tx, prompt.job).map(unchanged);
         }
         SendOutcome::NotSent(reason) => {
-            refund(tx, &prompt)?;
+            refund_attempt(tx, &prompt)?;
             Delivery::NotSent(reason)
         }
         SendOutcome::Rejected(reason) => Delivery::Rejected(reason),
         SendOutcome::Unconfirmed(reason) => Delivery::Unconfirmed(reason),
         SendOutcome::Limited { wait, at } => {
-            ledgers::mark_full(tx, &scope_of(tx, prompt.job)?, limit_of(prompt.kind), wait, at)?;
+            ledgers::mark_full(tx, &job_scope(tx, prompt.job)?, limit_of(prompt.kind), wait, at)?;
             Delivery::Queued { until: Some(wait.until) }
         }
     };
@@ -99,20 +97,20 @@ pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: SendOutcome, now: 
 }
 
 /// Takes back the use that the last attempt to send recorded in the ledger.
-fn refund(tx: &Transaction<'_>, prompt: &StoredPrompt) -> R<()> {
+fn refund_attempt(tx: &Transaction<'_>, prompt: &StoredPrompt) -> StoreResult<()> {
     let paid_at: Option<UnixMillis> =
         tx.prepare_cached("SELECT paid_at FROM prompt WHERE id = ?1")?.query_row([prompt.id.0], |row| row.get(0))?;
     let Some(UnixMillis(paid_at)) = paid_at else { return Ok(()) };
-    ledgers::refund(tx, &scope_of(tx, prompt.job)?, limit_of(prompt.kind), paid_at)?;
+    ledgers::refund_use(tx, &job_scope(tx, prompt.job)?, limit_of(prompt.kind), paid_at)?;
     tx.prepare_cached("UPDATE prompt SET paid_at = NULL WHERE id = ?1")?.execute([prompt.id.0])?;
     Ok(())
 }
 
-fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Time) -> R<MergeResult> {
+fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Time) -> StoreResult<MergeResult> {
     let mut events = Vec::new();
     let mut shares_id_with = None;
     prompts::set_state(tx, prompt.id, &Delivery::Accepted, now)?;
-    let mut row = jobs::get(tx, prompt.job)?;
+    let mut row = jobs::read_current_job(tx, prompt.job)?;
     let was_finished = row.status.as_ref().is_some_and(Status::is_finished);
     let is_this_job = match prompt.kind {
         PromptKind::Create if row.id.is_none() => {
@@ -128,7 +126,7 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
         row.dismissed = false;
     } else {
         // The user agreed to send it twice, or the service answered with another job: neither job may get lost.
-        jobs::track(tx, jobs::scope_of(tx, row.key)?, job, now)?;
+        jobs::track_job(tx, jobs::job_scope_id(tx, row.key)?, job, now)?;
     }
     if prompt.state != DeliveryKind::Accepted && (is_this_job || prompt.kind == PromptKind::FollowUp) {
         if prompt.kind == PromptKind::Create || was_finished {
@@ -148,8 +146,8 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
 }
 
 /// The title of another row with this id that was created by a prompt of its own.
-fn created_before(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> R<Option<CleanText>> {
-    let other = jobs::find_by_id(tx, jobs::scope_of(tx, key)?, id)?;
+fn created_before(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> StoreResult<Option<CleanText>> {
+    let other = jobs::find_by_id(tx, jobs::job_scope_id(tx, key)?, id)?;
     let Some(other) = other.filter(|other| other.key != key) else { return Ok(None) };
     let mut statement = tx.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND kind = 'create' AND state = 'accepted')",
@@ -159,9 +157,9 @@ fn created_before(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> R<Option<Cle
 }
 
 /// Links an unconfirmed new job to this job of the service.
-pub(super) fn link(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, now: Time) -> R<Job> {
-    let prompt = prompts::get(tx, id)?;
-    let mut row = jobs::get(tx, prompt.job)?;
+pub(super) fn link_to_job(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, now: Time) -> StoreResult<Job> {
+    let prompt = prompts::read_stored_prompt(tx, id)?;
+    let mut row = jobs::read_current_job(tx, prompt.job)?;
     if prompt.kind != PromptKind::Create || !prompt.state.needs_user() || row.id.is_some() {
         return Err(StoreError::StateChanged);
     }
@@ -180,8 +178,8 @@ pub(super) fn link(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, now: Tim
 }
 
 /// Instances that have a prompt in `Sending`.
-pub(super) fn senders(connection: &Connection, scope: &Scope) -> R<Vec<String>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+pub(super) fn senders(connection: &Connection, scope: &Scope) -> StoreResult<Vec<String>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
         "SELECT DISTINCT prompt.instance FROM prompt CROSS JOIN job ON job.key = prompt.job
          WHERE prompt.state = 'sending' AND job.scope = ?1 AND prompt.instance IS NOT NULL ORDER BY prompt.instance",
@@ -191,8 +189,13 @@ pub(super) fn senders(connection: &Connection, scope: &Scope) -> R<Vec<String>> 
 }
 
 /// Marks the prompts that a dead instance left in `Sending` as unconfirmed; returns the changed rows.
-pub(super) fn mark_unconfirmed(tx: &Transaction<'_>, scope: &Scope, instance: &str, now: Time) -> R<Vec<Job>> {
-    let Some(scope) = scopes::find(tx, scope)? else { return Ok(Vec::new()) };
+pub(super) fn mark_unconfirmed(
+    tx: &Transaction<'_>,
+    scope: &Scope,
+    instance: &str,
+    now: Time,
+) -> StoreResult<Vec<Job>> {
+    let Some(scope) = scopes::find_scope(tx, scope)? else { return Ok(Vec::new()) };
     let abandoned: Vec<(PromptId, JobKey)> = tx
         .prepare_cached(
             "SELECT prompt.id, prompt.job FROM prompt CROSS JOIN job ON job.key = prompt.job
@@ -209,7 +212,7 @@ pub(super) fn mark_unconfirmed(tx: &Transaction<'_>, scope: &Scope, instance: &s
         .collect()
 }
 
-fn scope_of(connection: &Connection, key: JobKey) -> R<Scope> {
+fn job_scope(connection: &Connection, key: JobKey) -> StoreResult<Scope> {
     let mut statement = connection
         .prepare_cached("SELECT base_url, project FROM scope JOIN job ON job.scope = scope.id WHERE job.key = ?1")?;
     Ok(statement

@@ -2,7 +2,7 @@
 //! stored counts if there are any.
 
 use super::columns::UnixMillis;
-use super::error::StoreError;
+use super::error::{StoreError, StoreResult};
 use super::jobs::{GroupSizes, WORKING, WORKING_DISMISSED};
 use super::{jobs, open, schema, scopes};
 use crate::model::Time;
@@ -10,8 +10,6 @@ use crate::model::endpoint::Scope;
 use rusqlite::Connection;
 use std::path::Path;
 use std::time::Duration;
-
-type R<T> = Result<T, StoreError>;
 
 /// How long to wait for another process's lock: a status line must not be late.
 const BUSY: Duration = Duration::from_millis(250);
@@ -34,17 +32,17 @@ pub struct StatusSummary {
     pub as_of: Option<Time>,
 }
 
-pub(super) fn read_summary(folder: &Path, scope: &Scope) -> R<Option<StatusSummary>> {
+pub(super) fn read_summary(folder: &Path, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
     if !open::exists(folder) {
         return Ok(None);
     }
-    match read(folder, scope, false) {
-        Err(StoreError::ReadOnly) => read(folder, scope, true),
+    match try_read_summary(folder, scope, false) {
+        Err(StoreError::ReadOnly) => try_read_summary(folder, scope, true),
         result => result,
     }
 }
 
-fn read(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<StatusSummary>> {
+fn try_read_summary(folder: &Path, scope: &Scope, may_roll_back: bool) -> StoreResult<Option<StatusSummary>> {
     let connection = open::connect_for_reading(folder, may_roll_back)?;
     connection.busy_timeout(BUSY)?;
     match schema::check_owner(&connection, folder)? {
@@ -54,14 +52,14 @@ fn read(folder: &Path, scope: &Scope, may_roll_back: bool) -> R<Option<StatusSum
             // An older file is read without a migration: a status line keeps working during an update, and makes no
             // other process wait.
             schema::add_temporary_views(&connection, version)?;
-            count(&connection, scope)
+            summarize_scope(&connection, scope)
         }
     }
 }
 
 /// What is not stored as a count is found by the generated column `list_group`, which has an index.
-fn count(connection: &Connection, scope: &Scope) -> R<Option<StatusSummary>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
+fn summarize_scope(connection: &Connection, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(None) };
     let GroupSizes { sizes, working: active } = jobs::sizes(connection, scope)?;
     let [needs_you, working, queued, done, _] = sizes;
     let mut summary = StatusSummary {

@@ -1,10 +1,10 @@
 //! The site's totals of every range for which there was an answer; those of a day are a bar of the trend.
 
 use super::Store;
-use super::columns::{UnixMillis, time};
-use super::error::StoreError;
+use super::columns::{UnixMillis, read_time};
+use super::error::StoreResult;
 use super::json_column::{decode_counts, encode_counts};
-use super::views::days;
+use super::views::date_columns;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::load::Timed;
@@ -12,18 +12,20 @@ use crate::model::period::DateRange;
 use crate::model::views::Counts;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
-type R<T> = Result<T, StoreError>;
-
 impl Store {
     /// The cached totals of these ranges, in this order, without unknown ones: those of the last stored answer for
     /// each, as received and in the service's time.
-    pub async fn views_totals(&self, scope: &Scope, ranges: &[DateRange]) -> R<Vec<(DateRange, Timed<Counts>)>> {
+    pub async fn views_totals(
+        &self,
+        scope: &Scope,
+        ranges: &[DateRange],
+    ) -> StoreResult<Vec<(DateRange, Timed<Counts>)>> {
         let ranges = ranges.to_vec();
         self.handle
             .read_of(scope, move |db, scope| {
                 let mut known = Vec::new();
                 for range in ranges {
-                    known.extend(find(db, scope, range)?.map(|totals| (range, totals)));
+                    known.extend(find_totals(db, scope, range)?.map(|totals| (range, totals)));
                 }
                 Ok(known)
             })
@@ -32,8 +34,14 @@ impl Store {
 }
 
 /// Replaces the range's totals.
-pub(super) fn save(tx: &Transaction<'_>, scope: i64, range: DateRange, totals: &Counts, as_of: Time) -> R<()> {
-    let (from, to) = days(range);
+pub(super) fn replace_totals(
+    tx: &Transaction<'_>,
+    scope: i64,
+    range: DateRange,
+    totals: &Counts,
+    as_of: Time,
+) -> StoreResult<()> {
+    let (from, to) = date_columns(range);
     tx.prepare_cached(
         "INSERT INTO views_total (scope, date_from, date_to, as_of, totals) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT DO UPDATE SET as_of = excluded.as_of, totals = excluded.totals",
@@ -43,11 +51,11 @@ pub(super) fn save(tx: &Transaction<'_>, scope: i64, range: DateRange, totals: &
 }
 
 /// The range's totals, if an answer for it was stored.
-pub(super) fn find(connection: &Connection, scope: i64, range: DateRange) -> R<Option<Timed<Counts>>> {
+pub(super) fn find_totals(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<Timed<Counts>>> {
     let mut statement = connection
         .prepare_cached("SELECT totals, as_of FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3")?;
-    let (from, to) = days(range);
+    let (from, to) = date_columns(range);
     let found: Option<(String, Time)> =
-        statement.query_row(params![scope, from, to], |row| Ok((row.get(0)?, time(row, 1)?))).optional()?;
+        statement.query_row(params![scope, from, to], |row| Ok((row.get(0)?, read_time(row, 1)?))).optional()?;
     Ok(found.map(|(totals, as_of)| Timed { value: decode_counts(&totals), as_of }))
 }

@@ -2,8 +2,8 @@
 //!
 //! Whether an answer is still fresh is decided by the caller, by the time that comes with it.
 
-use super::columns::{UnixMillis, time};
-use super::error::StoreError;
+use super::columns::{UnixMillis, read_time};
+use super::error::StoreResult;
 use super::json_column::decode_answer;
 use super::{scopes, totals};
 use crate::model::Time;
@@ -13,37 +13,39 @@ use crate::model::period::DateRange;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 
-type R<T> = Result<T, StoreError>;
-
 /// Replaces the answer to this query, also given as JSON in `text`, and the range's totals.
-pub(super) fn save(
+pub(super) fn replace_views_answer(
     tx: &Transaction<'_>,
     scope: i64,
     query: ViewsQuery,
     page: &ViewsPage,
     text: &str,
     as_of: Time,
-) -> R<()> {
-    let (from, to) = days(query.range);
+) -> StoreResult<()> {
+    let (from, to) = date_columns(query.range);
     let row_count = u32::try_from(page.rows.len()).unwrap_or(u32::MAX);
     tx.prepare_cached(
         "INSERT OR REPLACE INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer, row_count)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
     .execute(params![scope, from, to, query.limit, query.page, UnixMillis(as_of), text, row_count])?;
-    totals::save(tx, scope, query.range, &page.totals, as_of)
+    totals::replace_totals(tx, scope, query.range, &page.totals, as_of)
 }
 
 /// The last answer to this query. Returns `None` if it can't be read any more: it can be loaded again.
-pub(super) fn find(connection: &Connection, scope: &Scope, query: ViewsQuery) -> R<Option<Timed<ViewsPage>>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
+pub(super) fn find_views_answer(
+    connection: &Connection,
+    scope: &Scope,
+    query: ViewsQuery,
+) -> StoreResult<Option<Timed<ViewsPage>>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(None) };
     let mut statement = connection.prepare_cached(
         "SELECT answer, as_of FROM views_answer
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND row_limit = ?4 AND page = ?5",
     )?;
-    let (from, to) = days(query.range);
+    let (from, to) = date_columns(query.range);
     let found: Option<(String, Time)> = statement
-        .query_row(params![scope, from, to, query.limit, query.page], |row| Ok((row.get(0)?, time(row, 1)?)))
+        .query_row(params![scope, from, to, query.limit, query.page], |row| Ok((row.get(0)?, read_time(row, 1)?)))
         .optional()?;
     let Some((answer, as_of)) = found else { return Ok(None) };
     Ok(decode_answer(&answer).map(|value| Timed { value, as_of }))
@@ -54,15 +56,15 @@ pub(super) fn find_complete_answer(
     connection: &Connection,
     scope: &Scope,
     range: DateRange,
-) -> R<Option<Timed<ViewsPage>>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(None) };
+) -> StoreResult<Option<Timed<ViewsPage>>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(None) };
     let mut statement = connection.prepare_cached(
         "SELECT answer, as_of, row_limit FROM views_answer
          WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND page = 1 ORDER BY as_of DESC",
     )?;
-    let (from, to) = days(range);
+    let (from, to) = date_columns(range);
     let found = statement.query_map(params![scope, from, to], |row| {
-        Ok((row.get::<_, String>(0)?, time(row, 1)?, row.get::<_, u32>(2)?))
+        Ok((row.get::<_, String>(0)?, read_time(row, 1)?, row.get::<_, u32>(2)?))
     })?;
     for found in found {
         let (answer, as_of, limit) = found?;
@@ -75,7 +77,7 @@ pub(super) fn find_complete_answer(
 }
 
 /// First and last day as they are stored in columns.
-pub(super) fn days(range: DateRange) -> (String, String) {
+pub(super) fn date_columns(range: DateRange) -> (String, String) {
     (range.from().to_string(), range.to().to_string())
 }
 

@@ -7,7 +7,7 @@
 //! │ ● ✗ beta      Translate /billing                           failed           5h  │
 //! ```
 
-use super::jobs::{age, glyph, heading, info, tags};
+use super::jobs::{age, fitting_tags, glyph, group_heading, info};
 use super::text::{TextRow, fit, left, right};
 use super::{View, draw_box, draw_line, draw_more_below};
 use crate::app::all_jobs::AllJobs;
@@ -41,7 +41,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: 
     let theme = view.theme;
     let title = super::list_title::all_jobs(view, usize::from(area.width.saturating_sub(2)));
     let inner = draw_box(frame, area, title, theme.focus);
-    if let Some((text, style)) = empty_text(view, open) {
+    if let Some((text, style)) = no_jobs_text(view, open) {
         let inside = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
         return;
@@ -51,8 +51,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: 
     let name_width = name_width(view, open, rows, width);
     for (n, line) in open.list.visible(rows).enumerate() {
         let line = match line {
-            ListLine::Heading(group, n, hidden) => heading(view, group, n, hidden),
-            ListLine::Job(job) => job_line(view, open, job, name_width, width),
+            ListLine::Heading(group, n, hidden) => group_heading(view, group, n, hidden),
+            ListLine::Job(job) => profile_job_line(view, open, job, name_width, width),
         };
         draw_line(frame, lines, n, line);
     }
@@ -81,7 +81,7 @@ fn draw_omitted(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rec
 }
 
 /// The text shown instead of a list without jobs.
-fn empty_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::Style)> {
+fn no_jobs_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::Style)> {
     let theme = view.theme;
     match (&open.reading, open.is_read()) {
         (Load::Failed { failure, .. }, false) => Some((failure.message.to_string(), theme.bad)),
@@ -120,7 +120,7 @@ fn name_width(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usiz
     all.chain(shown).max().unwrap_or(0).min(most)
 }
 
-fn job_line<'a>(view: View<'_>, open: &AllJobs, job: &Job, name_width: usize, width: usize) -> Line<'a> {
+fn profile_job_line<'a>(view: View<'_>, open: &AllJobs, job: &Job, name_width: usize, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let chosen = open.list.is_selected(job);
     let is_quiet = matches!(open.list.shown_group(job), JobGroup::Done | JobGroup::Dismissed);
@@ -141,7 +141,7 @@ fn job_line<'a>(view: View<'_>, open: &AllJobs, job: &Job, name_width: usize, wi
         (false, true) => theme.muted,
         (false, false) => theme.text,
     };
-    let tags = tags(job, space);
+    let tags = fitting_tags(job, space);
     row.push(left(job.title.as_str(), space.saturating_sub(tags.width())), style);
     row.push(tags, theme.muted).push("  ", theme.text);
     row.push(left(&info, info_cells), if is_quiet && !chosen { theme.muted } else { info_style });

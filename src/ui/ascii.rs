@@ -1,6 +1,6 @@
 //! Translates the finished frame to ASCII: every symbol of docdeck has a replacement; other characters become `?`.
 
-use crate::model::ascii::replacement;
+use crate::model::ascii::ascii_symbol;
 use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
@@ -19,7 +19,7 @@ pub(super) fn translate(buffer: &mut Buffer) {
             continue;
         }
         covered = symbol.width().saturating_sub(1);
-        let ascii = replacement(symbol);
+        let ascii = ascii_symbol(symbol);
         cell.set_symbol(ascii);
     }
 }
@@ -32,8 +32,8 @@ mod tests {
 
     #[test]
     fn signs_of_weekends_and_partial_days_are_unique_in_a_chart() {
-        let signs = ["█", "▒", "═", "┄", "┅", "─", "━", "▲"].map(replacement);
-        for sign in ["═", "┄", "┅"].map(replacement) {
+        let signs = ["█", "▒", "═", "┄", "┅", "─", "━", "▲"].map(ascii_symbol);
+        for sign in ["═", "┄", "┅"].map(ascii_symbol) {
             assert_eq!(signs.iter().filter(|other| **other == sign).count(), 1, "{sign}");
         }
     }

@@ -1,7 +1,7 @@
 //! Bars: human `█` and AI `▒`, stacked or alone, distinguishable without colour; a plain total is `■`.
 
 use super::theme::Theme;
-use crate::app::format::{number, views};
+use crate::app::format::{format_views, grouped_number};
 use crate::app::views::table::{BarScale, Metric, PageMetrics};
 use crate::model::views::{Counts, ViewCount, as_f64};
 use ratatui::style::Style;
@@ -23,7 +23,7 @@ pub(super) fn symbol_and_style(metric: Metric, theme: &Theme) -> (&'static str, 
 }
 
 /// Number of cells for a fraction (0 to 1) of `width`. A value above 0 gets at least one cell.
-fn cells_of(part: f64, width: usize) -> usize {
+fn cells_of_fraction(part: f64, width: usize) -> usize {
     if part <= 0.0 || width == 0 {
         return 0;
     }
@@ -44,13 +44,13 @@ fn cells_of(part: f64, width: usize) -> usize {
 }
 
 /// Number of cells for `value` on a scale from 0 to `full`. A value above 0 gets at least one cell.
-pub(super) fn cells(value: ViewCount, full: f64, width: usize) -> usize {
-    if full <= 0.0 { 0 } else { cells_of(value.as_f64() / full, width) }
+pub(super) fn bar_cells(value: ViewCount, full: f64, width: usize) -> usize {
+    if full <= 0.0 { 0 } else { cells_of_fraction(value.as_f64() / full, width) }
 }
 
 /// The bar of a page or folder on a scale, in at most `width` cells. Empty if the value is not a count or the page is
 /// not in the range.
-pub(super) fn of(
+pub(super) fn bar_spans(
     figures: &PageMetrics<'_>,
     metric: Metric,
     scale: BarScale,
@@ -70,13 +70,13 @@ pub(super) fn of(
     // A single view is at the very start of a log scale but still gets a cell.
     let has_views = metric.bar_length(figures.counts).is_some_and(|views| !views.is_zero());
     let (sign, style) = symbol_and_style(metric, theme);
-    vec![Span::styled(sign.repeat(cells_of(part, width).max(usize::from(has_views && width > 0))), style)]
+    vec![Span::styled(sign.repeat(cells_of_fraction(part, width).max(usize::from(has_views && width > 0))), style)]
 }
 
 /// A stacked bar on a scale from 0 to `full`, in at most `width` cells. Values that are not counts are left out.
 pub(super) fn stacked(counts: &Counts, full: f64, width: usize, theme: &Theme) -> [Span<'static>; 2] {
     let (human, ai) = (counts.human.value().unwrap_or_default(), counts.ai.value().unwrap_or_default());
-    let cell_count = cells(human + ai, full, width);
+    let cell_count = bar_cells(human + ai, full, width);
     let human_cells = human_part(human, ai, cell_count);
     [Span::styled(HUMAN.repeat(human_cells), theme.human), Span::styled(AI.repeat(cell_count - human_cells), theme.ai)]
 }
@@ -87,7 +87,7 @@ pub(super) fn human_part(human: ViewCount, ai: ViewCount, cell_count: usize) -> 
         (true, _) => 0,
         (_, true) => cell_count,
         _ if cell_count < 2 => usize::from(human >= ai).min(cell_count),
-        _ => cells(human, (human + ai).as_f64(), cell_count).min(cell_count - 1),
+        _ => bar_cells(human, (human + ai).as_f64(), cell_count).min(cell_count - 1),
     }
 }
 
@@ -95,8 +95,8 @@ pub(super) fn human_part(human: ViewCount, ai: ViewCount, cell_count: usize) -> 
 /// out, then the start.
 pub(super) fn scale(metric: Metric, scale: BarScale, width: usize) -> String {
     let (log, start, end) = match scale {
-        BarScale::Linear(full) => ("", "0", views(full)),
-        BarScale::Log(full) => ("log ", "1", views(full)),
+        BarScale::Linear(full) => ("", "0", format_views(full)),
+        BarScale::Log(full) => ("log ", "1", format_views(full)),
         BarScale::Share => ("", "0", "100%".to_owned()),
     };
     let named = format!("{log}{} {start}", metric.name());
@@ -122,13 +122,13 @@ pub(super) fn plain_scale(full: &str, width: usize) -> String {
 /// A rounded number in at most six cells: `9,999`, `13k`, `1,204m`, `9e18`; at most one decimal below 1,000.
 pub(super) fn short(count: ViewCount) -> String {
     if count < ViewCount::from(999) {
-        return views(count);
+        return format_views(count);
     }
     let n = count.rounded();
     match n {
-        ..10_000 => number(n),
-        10_000..9_999_500 => format!("{}k", number((n + 500) / 1000)),
-        9_999_500..9_999_500_000 => format!("{}m", number((n + 500_000) / 1_000_000)),
+        ..10_000 => grouped_number(n),
+        10_000..9_999_500 => format!("{}k", grouped_number((n + 500) / 1000)),
+        9_999_500..9_999_500_000 => format!("{}m", grouped_number((n + 500_000) / 1_000_000)),
         _ => {
             let digits = n.to_string();
             format!("{}e{}", digits.chars().next().unwrap_or('0'), digits.len() - 1)
@@ -162,7 +162,7 @@ mod tests {
             for part in [part, exact, exact + 0.5 / as_f64(width.max(1) as u64)] {
                 let off = |n: usize| (as_f64(n as u64) / as_f64(width as u64) - part.min(1.0)).abs();
                 let nearest = (0..=width).min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(0).max(1);
-                proptest::prop_assert_eq!(cells_of(part, width), if part <= 0.0 || width == 0 { 0 } else { nearest });
+                proptest::prop_assert_eq!(cells_of_fraction(part, width), if part <= 0.0 || width == 0 { 0 } else { nearest });
             }
         }
     }
@@ -191,7 +191,10 @@ mod tests {
     fn plain(human: i64, ai: i64, metric: Metric, scale: BarScale) -> String {
         let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
         let figures = PageMetrics::of(&counts, ComparisonBaseline::Uncompared);
-        of(&figures, metric, scale, 10, &Theme::new(Depth::None)).iter().map(|span| span.content.as_ref()).collect()
+        bar_spans(&figures, metric, scale, 10, &Theme::new(Depth::None))
+            .iter()
+            .map(|span| span.content.as_ref())
+            .collect()
     }
 
     #[test]
@@ -212,6 +215,8 @@ mod tests {
     fn a_removed_page_has_no_bar() {
         let before = Counts { human: Count::Known(9), ai: Count::Known(9), total: Count::Known(18) };
         let figures = PageMetrics::of(&before, ComparisonBaseline::Gone(&before));
-        assert!(of(&figures, Metric::Total, BarScale::Linear(18.into()), 10, &Theme::new(Depth::None)).is_empty());
+        assert!(
+            bar_spans(&figures, Metric::Total, BarScale::Linear(18.into()), 10, &Theme::new(Depth::None)).is_empty()
+        );
     }
 }

@@ -5,7 +5,7 @@ use super::text::{TextRow, fit, right};
 use super::{View, cursor, draw_box, draw_line, draw_more_below};
 use crate::app::batch::{BatchDialog, BatchStep, Preview};
 use crate::app::editor::DraftState;
-use crate::app::format::{count, plural};
+use crate::app::format::{format_count, plural};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -67,13 +67,13 @@ fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, prev
     draw_line(frame, inner, 0, Line::styled(fit(&format!(" {cost}"), width), theme.title));
     let g = app.geometry();
     let (lines, rows) = (g.batch_lines(), g.batch_rows());
-    let digits = count(preview.titles.len()).len();
+    let digits = format_count(preview.titles.len()).len();
     let window = preview.titles.iter().enumerate().skip(preview.top).take(rows);
     for (n, (at, title)) in window.enumerate() {
         let chosen = at == preview.selected;
         let mut row = TextRow::new(width);
         row.push(if chosen { "▌" } else { " " }, theme.mark);
-        row.push(right(&count(at + 1), digits), theme.muted).push("  ", theme.text);
+        row.push(right(&format_count(at + 1), digits), theme.muted).push("  ", theme.text);
         row.push(title.as_str(), if chosen { theme.selected } else { theme.text });
         draw_line(frame, lines, n, row.line());
     }

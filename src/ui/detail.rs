@@ -5,7 +5,7 @@ use super::text::{TextRow, fit_from_end, left};
 use super::{View, draw_line, draw_more_below, draw_pane, impact};
 use crate::app::Pane;
 use crate::app::detail::{Author, Fact, INDENT, LABEL, ThreadLine, facts};
-use crate::app::format::{count, duration, plural, short_age};
+use crate::app::format::{duration, format_count, plural, short_age};
 use crate::app::impact::PagesLine;
 use crate::app::keymap::{Action, Context};
 use crate::model::Time;
@@ -74,7 +74,7 @@ fn marks(view: View<'_>, width: usize) -> String {
     if marked == 0 {
         return String::new();
     }
-    let marked = count(marked);
+    let marked = format_count(marked);
     let texts = match view.app.acts_on_marks() {
         true => [format!("· keys act on {marked} marked"), format!("· {marked} marked")],
         false => [format!("· {marked} marked, keys act on this job"), "· keys act on this job".to_owned()],
@@ -90,7 +90,7 @@ fn text_area(inner: Rect) -> Rect {
 }
 
 /// The link to the pull request, if its line is visible.
-pub(super) fn link(view: View<'_>, area: Rect) -> Option<ScreenLink> {
+pub(super) fn pr_screen_link(view: View<'_>, area: Rect) -> Option<ScreenLink> {
     let job = view.app.jobs.selected()?;
     let target = job.pr_link.as_ref()?;
     let text = text_area(Block::bordered().inner(area));
@@ -112,10 +112,10 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
         Fact::State => {
             let (glyph, style) = super::jobs::glyph(view, job);
             row.push(glyph, style).push(" ", theme.text);
-            let (text, style) = state(view, job);
+            let (text, style) = job_state_text(view, job);
             row.push(text, style);
         }
-        Fact::Checked => labelled("checked", &checked(view, job), theme.muted),
+        Fact::Checked => labelled("checked", &poll_times(view, job), theme.muted),
         Fact::PullRequest => {
             labelled("PR", &job.pr_link.as_ref().map(short_display_url).unwrap_or_default(), theme.text);
         }
@@ -130,7 +130,7 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
             labelled("job", &job.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default(), theme.text);
         }
         Fact::Created => {
-            let created = local(view, job.created_at).format("%Y-%m-%d %H:%M");
+            let created = in_local_zone(view, job.created_at).format("%Y-%m-%d %H:%M");
             labelled("created", &created.to_string(), theme.muted);
         }
         Fact::Tags => {
@@ -191,7 +191,7 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
 
 /// The days of a window, shortened to the available width.
 fn window(range: DateRange, space: usize) -> String {
-    let full = format!("{} UTC", impact::days(range));
+    let full = format!("{} UTC", impact::range_or_day(range));
     if space >= 8 + full.chars().count() { full } else { format!("{}, {} days", range.from(), range.days()) }
 }
 
@@ -224,7 +224,7 @@ fn duration_since(lead: &str, job: &Job, now: Time) -> String {
 }
 
 /// What the job does, or how it ended.
-fn state(view: View<'_>, job: &Job) -> (String, Style) {
+fn job_state_text(view: View<'_>, job: &Job) -> (String, Style) {
     let View { theme, now, .. } = view;
     if let Some(kind) = job.undelivered {
         let text = match kind {
@@ -272,7 +272,7 @@ fn state(view: View<'_>, job: &Job) -> (String, Style) {
 }
 
 /// When the job was last checked and when it is checked again.
-fn checked(view: View<'_>, job: &Job) -> String {
+fn poll_times(view: View<'_>, job: &Job) -> String {
     let View { app, now, .. } = view;
     let last = job.checked_at.map_or_else(|| "not yet".to_owned(), |at| ago_exact(at, now, job.is_working()));
     let next = match (&app.connection, next_poll(job)) {
@@ -290,13 +290,13 @@ fn ago_exact(at: Time, now: Time, counting: bool) -> String {
     if counting { format!("{} ago", duration(now - at)) } else { ago(at, now) }
 }
 
-fn local(view: View<'_>, at: Time) -> chrono::DateTime<chrono::FixedOffset> {
+fn in_local_zone(view: View<'_>, at: Time) -> chrono::DateTime<chrono::FixedOffset> {
     at.with_timezone(&view.app.config.offset)
 }
 
 /// The time if it is today, otherwise the day.
-fn when(view: View<'_>, at: Time) -> String {
-    let (then, today) = (local(view, at), local(view, view.now));
+fn time_or_day(view: View<'_>, at: Time) -> String {
+    let (then, today) = (in_local_zone(view, at), in_local_zone(view, view.now));
     let format = if then.date_naive() == today.date_naive() { "%H:%M" } else { "%m-%d" };
     then.format(format).to_string()
 }
@@ -311,7 +311,7 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
                 Author::Agent => ("agent", theme.good),
                 Author::Docdeck => ("docdeck", theme.muted),
             };
-            row.push(left(&when(view, *at), 6), theme.muted);
+            row.push(left(&time_or_day(view, *at), 6), theme.muted);
             row.push(left(name, INDENT - 6), style).push(text, theme.text);
         }
         ThreadLine::More(text) => {

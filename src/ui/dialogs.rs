@@ -3,7 +3,7 @@
 use super::{View, cursor, draw_box};
 use crate::app::confirm_layout::{ConfirmLine, SEPARATOR};
 use crate::app::dialog::{ConfirmDialog, InputCheck, InputDialog, InputValue};
-use crate::app::format::{count, fit};
+use crate::app::format::{fit, format_count};
 use crate::app::wrap::wrap;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ fn padded(area: Rect) -> Rect {
     Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }
 }
 
-pub(super) fn input(frame: &mut Frame<'_>, view: View<'_>, ask: &InputDialog) {
+pub(super) fn draw_input_dialog(frame: &mut Frame<'_>, view: View<'_>, ask: &InputDialog) {
     let theme = view.theme;
     let g = view.app.geometry();
     let mut area = g.small_dialog(ASK_ROWS);
@@ -35,7 +35,7 @@ pub(super) fn input(frame: &mut Frame<'_>, view: View<'_>, ask: &InputDialog) {
         _ if let InputCheck::Failed(why) = &ask.check => Line::styled(why.as_str(), theme.warning),
         Err(wrong) if !ask.input.is_blank() => Line::styled(format!("Not valid yet: {wrong}."), theme.warning),
         Ok(InputValue::Ids(ids)) if ids.len() > 1 => {
-            Line::styled(format!("{} ids, one request for each.", count(ids.len())), theme.muted)
+            Line::styled(format!("{} ids, one request for each.", format_count(ids.len())), theme.muted)
         }
         _ => Line::styled(ask.explanation(), theme.muted),
     };

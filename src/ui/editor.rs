@@ -22,7 +22,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
     let title = fit(editor.title.as_str(), usize::from(area.width.saturating_sub(4)));
     let inner = draw_box(frame, area, Line::styled(format!(" {title} "), theme.title), theme.focus);
     let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
-    let (message, style) = message(view, editor);
+    let (message, style) = editor_message(view, editor);
     let width = usize::from(inner.width).max(1);
     // A failure message matters more than the size of the text; one line of text and the rule stay visible.
     let space = usize::from(inner.height).saturating_sub(2).max(1);
@@ -50,7 +50,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
 }
 
 /// A message, why the prompt was not delivered, or the state of the draft.
-fn message(view: View<'_>, editor: &Editor) -> (String, Style) {
+fn editor_message(view: View<'_>, editor: &Editor) -> (String, Style) {
     let theme = view.theme;
     if let Some(message) = &editor.message {
         return (message.to_string(), theme.warning);

@@ -11,7 +11,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Clear;
 use unicode_width::UnicodeWidthStr;
 
-pub(super) fn header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(super) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, now } = view;
     let width = usize::from(area.width);
     let mut row = TextRow::new(width);

@@ -11,12 +11,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, help: &Help, area: Rec
     let theme = view.theme;
     let inner = draw_box(frame, area, Line::styled(" Keyboard shortcuts ", theme.title), theme.focus);
     let width = usize::from(inner.width);
-    let body = search_line(frame, view, help, inner);
+    let body = draw_help_search(frame, view, help, inner);
     let rows = usize::from(body.height);
     let lines = view.app.help_lines(help, width);
     let keys = view.app.help_key_columns(help, width);
     for (n, text) in lines.iter().skip(help.scroll).take(rows).enumerate() {
-        draw_line(frame, body, n, line(view, text, (keys, width)));
+        draw_line(frame, body, n, help_line(view, text, (keys, width)));
     }
     if lines.is_empty() {
         draw_line(frame, body, 1, Line::styled(fit("  No match.", width), theme.muted));
@@ -25,7 +25,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, help: &Help, area: Rec
 }
 
 /// Draws the search line if there is a search, and returns the area below it.
-fn search_line(frame: &mut Frame<'_>, view: View<'_>, help: &Help, inner: Rect) -> Rect {
+fn draw_help_search(frame: &mut Frame<'_>, view: View<'_>, help: &Help, inner: Rect) -> Rect {
     let theme = view.theme;
     let Some(query) = help.query().filter(|_| inner.width > 3 && inner.height > 1) else { return inner };
     draw_line(frame, inner, 0, Line::styled(" /", theme.key));
@@ -39,7 +39,7 @@ fn search_line(frame: &mut Frame<'_>, view: View<'_>, help: &Help, inner: Rect) 
     Rect { y: inner.y + 1, height: inner.height - 1, ..inner }
 }
 
-fn line<'a>(view: View<'_>, line: &HelpLine, (key_columns, width): (usize, usize)) -> Line<'a> {
+fn help_line<'a>(view: View<'_>, line: &HelpLine, (key_columns, width): (usize, usize)) -> Line<'a> {
     let theme = view.theme;
     match line {
         HelpLine::Gap => Line::default(),

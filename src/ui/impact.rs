@@ -7,18 +7,18 @@
 use super::View;
 use super::text::TextRow;
 use super::views::{count_text, mismatch_sign};
-use crate::app::format::views;
+use crate::app::format::format_views;
 use crate::model::impact::{AfterWindow, PageViewsState};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 
 /// The range as text: a single day or two dates.
-pub(super) fn days(range: DateRange) -> String {
+pub(super) fn range_or_day(range: DateRange) -> String {
     if range.days() == 1 { range.from().to_string() } else { range.to_string() }
 }
 
 /// The change of a number, with a sign for its direction so that it is readable without colour.
-pub(super) fn change(now: ViewCount, before: ViewCount) -> String {
+pub(super) fn change_with_sign(now: ViewCount, before: ViewCount) -> String {
     if now == before {
         return "same".to_owned();
     }
@@ -30,7 +30,7 @@ pub(super) fn change(now: ViewCount, before: ViewCount) -> String {
     let text = match percent {
         ..9.95 => format!("{percent:.1}%"),
         // The percentage of a huge increase from very few views means little.
-        10_000.0.. => format!("from {}", views(before)),
+        10_000.0.. => format!("from {}", format_views(before)),
         _ => format!("{percent:.0}%"),
     };
     format!("{sign} {text}")
@@ -101,7 +101,7 @@ pub(super) fn push_after(
         if before.is_none() {
             row.push(label, theme.muted);
         }
-        if let Some(change) = before.and_then(|before| Some(change(count.value()?, before.value()?))) {
+        if let Some(change) = before.and_then(|before| Some(change_with_sign(count.value()?, before.value()?))) {
             row.push(format!(" {change}"), theme.text);
         }
     }
@@ -115,7 +115,7 @@ pub(super) fn after_text(after: AfterWindow) -> String {
         AfterWindow::Working => "still working".to_owned(),
         AfterWindow::FinishUnknown => "finish time unknown".to_owned(),
         AfterWindow::Open(day) => format!("complete on {day}"),
-        AfterWindow::Complete(range) => days(range),
+        AfterWindow::Complete(range) => range_or_day(range),
     }
 }
 
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     fn change_text(now: u64, before: u64) -> String {
-        change(now.into(), before.into())
+        change_with_sign(now.into(), before.into())
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use super::text::{TextRow, left};
 use super::{View, draw_line, draw_more_below, draw_pane};
-use crate::app::format::{count, plural, short_age};
+use crate::app::format::{format_count, plural, short_age};
 use crate::app::jobs::JobLine as ListLine;
 use crate::app::keymap::{Action, Context};
 use crate::app::{Pane, StoreState};
@@ -31,7 +31,7 @@ const AGE: usize = 4;
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let border = if app.pane == Pane::List { theme.focus } else { theme.border };
-    let title = super::list_title::line(view, usize::from(view.app.geometry().list_title().width));
+    let title = super::list_title::list_title_line(view, usize::from(view.app.geometry().list_title().width));
     let inner = draw_pane(frame, area, &title, border);
     if app.jobs.is_empty() {
         empty(frame, view, inner);
@@ -43,7 +43,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     }
     for (row, line) in app.jobs.visible(usize::from(inner.height)).enumerate() {
         let line = match line {
-            ListLine::Heading(group, n, hidden) => heading(view, group, n, hidden),
+            ListLine::Heading(group, n, hidden) => group_heading(view, group, n, hidden),
             ListLine::Job(job) => job_line(view, job, usize::from(inner.width)),
         };
         draw_line(frame, inner, row, line);
@@ -64,12 +64,12 @@ fn no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
         Line::default(),
     ];
     if app.filter_text().trim().is_empty() {
-        lines.extend(keys(view, &[(Context::Jobs, Action::PreviousTab, "shows the previous tab")]));
+        lines.extend(key_lines(view, &[(Context::Jobs, Action::PreviousTab, "shows the previous tab")]));
     } else if app.filter_input().is_some() {
-        lines.extend(keys(view, &[(Context::Filter, Action::Close, "clears the filter")]));
+        lines.extend(key_lines(view, &[(Context::Filter, Action::Close, "clears the filter")]));
     } else {
         let all = [(Context::Jobs, Action::Close, "clears the filter"), (Context::Jobs, Action::Filter, "changes it")];
-        lines.extend(keys(view, &all));
+        lines.extend(key_lines(view, &all));
     }
     lines.push(Line::default());
     lines.push(Line::styled("words  s:failed  m:sonnet  PR 1423  tag:x  !word", theme.muted));
@@ -77,7 +77,7 @@ fn no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
 }
 
 /// One line per action: its key and what it does.
-fn keys<'a>(view: View<'_>, all: &[(Context, Action, &'static str)]) -> Vec<Line<'a>> {
+fn key_lines<'a>(view: View<'_>, all: &[(Context, Action, &'static str)]) -> Vec<Line<'a>> {
     let label = |(context, action, _): &(Context, Action, _)| view.app.key_label(*context, *action);
     let widest = all.iter().map(|row| label(row).width()).max().unwrap_or(0);
     let line = |row: &(Context, Action, &'static str)| {
@@ -102,7 +102,7 @@ fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
         StoreState::Unreadable { why, .. } => vec![Line::styled(why.message.to_string(), theme.bad)],
         StoreState::Read => vec![Line::styled("No jobs yet.", theme.title), Line::default()]
             .into_iter()
-            .chain(keys(
+            .chain(key_lines(
                 view,
                 &[
                     (Context::Jobs, Action::NewJob, "starts a job from a prompt"),
@@ -116,12 +116,12 @@ fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), area);
 }
 
-pub(super) fn heading<'a>(view: View<'_>, group: JobGroup, n: usize, hidden: bool) -> Line<'a> {
+pub(super) fn group_heading<'a>(view: View<'_>, group: JobGroup, n: usize, hidden: bool) -> Line<'a> {
     let theme = view.theme;
     let style = if group == JobGroup::NeedsYou { theme.warning } else { theme.muted };
     let mut spans = vec![
         Span::styled(format!(" {}", group.name().to_uppercase()), style),
-        Span::styled(format!(" {}", count(n)), theme.muted),
+        Span::styled(format!(" {}", format_count(n)), theme.muted),
     ];
     if hidden {
         spans.push(Span::styled(
@@ -158,7 +158,7 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
         (false, true) => theme.muted,
         (false, false) => theme.text,
     };
-    let tags = tags(job, title_width);
+    let tags = fitting_tags(job, title_width);
     row.left(job.title.as_str(), title_width.saturating_sub(tags.width()), title_style);
     row.push_cow(tags, theme.muted).push_cow("  ", theme.text);
     let (info, info_style) = match app.queue_wait(job, now) {
@@ -181,7 +181,7 @@ pub(super) fn age(job: &Job, now: Time) -> Cow<'static, str> {
 }
 
 /// The tags that fit behind the title, in full, aligned right.
-pub(super) fn tags(job: &Job, space: usize) -> String {
+pub(super) fn fitting_tags(job: &Job, space: usize) -> String {
     let mut out = String::new();
     if job.tags.is_empty() {
         return out;

@@ -35,13 +35,13 @@ impl ScreenLink {
 
     /// Whether the text of the link is visible, and not covered by a dialog.
     pub(super) fn is_visible(&self, buffer: &Buffer) -> bool {
-        run(buffer, self.area).is_some_and(|seen| seen == self.text)
+        glyphs_in(buffer, self.area).is_some_and(|seen| seen == self.text)
     }
 
     /// Makes the text a link.
     pub(super) fn apply(&self, buffer: &mut Buffer) {
         let Rect { x, y, width, .. } = self.area;
-        let (Some(cells), Some(run)) = (NonZeroU16::new(width), run(buffer, self.area)) else { return };
+        let (Some(cells), Some(run)) = (NonZeroU16::new(width), glyphs_in(buffer, self.area)) else { return };
         for column in x.saturating_add(1)..self.area.right() {
             if let Some(cell) = buffer.cell_mut((column, y)) {
                 cell.set_diff_option(BEHIND);
@@ -55,7 +55,7 @@ impl ScreenLink {
 }
 
 /// The glyphs in these cells of a line. Returns `None` if the area exceeds the screen.
-fn run(buffer: &Buffer, area: Rect) -> Option<String> {
+fn glyphs_in(buffer: &Buffer, area: Rect) -> Option<String> {
     let mut out = String::new();
     let mut covered = 0;
     for column in area.left()..area.right() {

@@ -9,29 +9,29 @@ use unicode_width::UnicodeWidthStr;
 
 pub(super) type TitleSpans<'a> = Vec<Span<'a>>;
 
-pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    Line::from(spans(view, view.app.list_title(width)))
+pub(super) fn list_title_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+    Line::from(title_spans(view, view.app.list_title(width)))
 }
 
 /// The title of the list of the jobs of all profiles.
 pub(super) fn all_jobs<'a>(view: View<'_>, width: usize) -> Line<'a> {
-    Line::from(spans(view, view.app.all_jobs_title(width)))
+    Line::from(title_spans(view, view.app.all_jobs_title(width)))
 }
 
-pub(super) fn cells<'s, 'a: 's>(parts: impl Iterator<Item = &'s TitleSpans<'a>>) -> usize {
+pub(super) fn spans_width<'s, 'a: 's>(parts: impl Iterator<Item = &'s TitleSpans<'a>>) -> usize {
     parts.flatten().map(|span| span.content.width()).sum()
 }
 
 /// The filter text in at most `space` cells, with its cursor while it is edited.
 pub(super) fn filter<'a>(view: View<'_>, space: usize) -> Option<TitleSpans<'a>> {
-    view.app.filter_pieces(space).map(|pieces| spans(view, pieces))
+    view.app.filter_pieces(space).map(|pieces| title_spans(view, pieces))
 }
 
-fn spans<'a>(view: View<'_>, pieces: Vec<(String, TitlePiece)>) -> TitleSpans<'a> {
-    pieces.into_iter().map(|(text, piece)| Span::styled(text, style(view, piece))).collect()
+fn title_spans<'a>(view: View<'_>, pieces: Vec<(String, TitlePiece)>) -> TitleSpans<'a> {
+    pieces.into_iter().map(|(text, piece)| Span::styled(text, piece_style(view, piece))).collect()
 }
 
-fn style(view: View<'_>, piece: TitlePiece) -> Style {
+fn piece_style(view: View<'_>, piece: TitlePiece) -> Style {
     let theme = view.theme;
     match piece {
         TitlePiece::Name => theme.title,

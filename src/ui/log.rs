@@ -2,7 +2,7 @@
 
 use super::text::{TextRow, fit, left, right};
 use super::{View, draw_line, draw_more_below, draw_pane};
-use crate::app::format::{count, number};
+use crate::app::format::{format_count, grouped_number};
 use crate::model::log::{LogEntry, LogKind};
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -11,7 +11,7 @@ use ratatui::text::Line;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
-    let title = format!(" Log: {} of at most {} entries ", count(app.log.len()), crate::app::log::MAX_LINES);
+    let title = format!(" Log: {} of at most {} entries ", format_count(app.log.len()), crate::app::log::MAX_LINES);
     let title = Line::styled(title, theme.title);
     let inner = draw_pane(frame, area, &title, theme.focus);
     let width = usize::from(inner.width);
@@ -90,7 +90,7 @@ impl LogColumns {
                 };
                 row.push(left(operation.name(), OPERATION), theme.text).push(left(&code, STATUS), style);
                 row.push(
-                    if self.millis > 0 { right(&number(*millis), self.millis) } else { String::new() },
+                    if self.millis > 0 { right(&grouped_number(*millis), self.millis) } else { String::new() },
                     theme.muted,
                 );
                 let reason = reason.as_ref().map(|reason| reason.as_str()).unwrap_or_default();

@@ -80,7 +80,7 @@ fn link_of(view: View<'_>) -> Option<links::ScreenLink> {
     let View { app, theme, .. } = view;
     let g = app.geometry();
     let shown = app.screen == Screen::Jobs && is_usable(app.size) && (g.shows_both() || app.pane == Pane::Detail);
-    if theme.links && shown { detail::link(view, g.detail) } else { None }
+    if theme.links && shown { detail::pr_screen_link(view, g.detail) } else { None }
 }
 
 /// Removes control and format characters from a finished frame: the editor's widget draws text that users typed or
@@ -112,7 +112,7 @@ fn paint_background(buffer: &mut Buffer, ground: Color, letters: Option<Color>) 
 fn screen(frame: &mut Frame<'_>, view: View<'_>) {
     let app = view.app;
     let g = app.geometry();
-    frame_lines::header(frame, view, g.header);
+    frame_lines::draw_header(frame, view, g.header);
     match app.screen {
         Screen::Welcome => welcome::draw(frame, view, g.body),
         Screen::Jobs => {
@@ -136,7 +136,7 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Dialog::Palette(open) => palette::draw(frame, view, open, g.palette()),
             Dialog::Picker(picker) => picker::draw(frame, view, picker, g.full_dialog()),
             Dialog::Batch(batch) => batch::draw(frame, view, batch, g.full_dialog()),
-            Dialog::Input(ask) => dialogs::input(frame, view, ask),
+            Dialog::Input(ask) => dialogs::draw_input_dialog(frame, view, ask),
             Dialog::Undelivered(open) => resolve::draw(frame, view, open, g.full_dialog()),
             Dialog::Confirm(question) => dialogs::confirm(frame, view, question),
             // Drawn with its list, in the title or the last line.
@@ -188,14 +188,14 @@ fn draw_pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style)
 }
 
 /// The text for `hidden` lines that are not visible.
-fn more_text(hidden: usize) -> String {
+fn hidden_lines_text(hidden: usize) -> String {
     format!("{hidden} more ↓")
 }
 
 /// Shows in the lower border how many lines are not visible.
 fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
     if hidden > 0 && area.width > 20 {
-        let text = format!(" {} ", more_text(hidden));
+        let text = format!(" {} ", hidden_lines_text(hidden));
         let width = u16::try_from(text.chars().count()).unwrap_or(0);
         let spot = Rect::new(area.right().saturating_sub(width + 2), area.bottom().saturating_sub(1), width, 1);
         frame.render_widget(Line::styled(text, view.theme.muted), spot);

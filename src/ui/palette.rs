@@ -8,7 +8,7 @@
 
 use super::text::{TextRow, fit};
 use super::{View, cursor, draw_box, draw_line, draw_more_below};
-use crate::app::format::count;
+use crate::app::format::format_count;
 use crate::app::keymap::{Action, Context};
 use crate::app::palette::CommandPalette;
 use ratatui::Frame;
@@ -23,7 +23,8 @@ const CATEGORY: usize = 10;
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalette, area: Rect) {
     let theme = view.theme;
     let (all, left) = palette.counts();
-    let counts = if all == left { count(all) } else { format!("{} of {}", count(left), count(all)) };
+    let counts =
+        if all == left { format_count(all) } else { format!("{} of {}", format_count(left), format_count(all)) };
     let inner = draw_box(frame, area, Line::styled(format!(" Commands: {counts} "), theme.title), theme.focus);
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     if palette.input.is_blank() {

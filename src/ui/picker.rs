@@ -11,7 +11,7 @@
 
 use super::text::{TextRow, fit};
 use super::{View, cursor, draw_box, draw_line, draw_more_below};
-use crate::app::format::count;
+use crate::app::format::format_count;
 use crate::app::picker::{Picker, PickerKind, PickerLoad};
 use crate::model::text::CleanText;
 use ratatui::Frame;
@@ -25,10 +25,10 @@ const PREVIEW: usize = 8000;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
     let theme = view.theme;
-    let inner = draw_box(frame, area, Line::styled(title(picker), theme.title), theme.focus);
+    let inner = draw_box(frame, area, Line::styled(picker_title(picker), theme.title), theme.focus);
     let text = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let width = usize::from(inner.width);
-    search_line(frame, view, picker, text);
+    draw_picker_search(frame, view, picker, text);
     let g = view.app.geometry();
     let (lines, rows) = (g.picker_lines(), g.picker_rows());
     for (n, (entry, chosen)) in picker.visible(rows).enumerate() {
@@ -62,7 +62,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area:
     }
 }
 
-fn title(picker: &Picker) -> String {
+fn picker_title(picker: &Picker) -> String {
     let what = match picker.kind {
         PickerKind::History => "Sent prompts",
         PickerKind::Templates => "Templates",
@@ -70,14 +70,14 @@ fn title(picker: &Picker) -> String {
     };
     let (all, left) = picker.counts();
     match &picker.load {
-        PickerLoad::Done if all == left => format!(" {what}: {} ", count(all)),
-        PickerLoad::Done => format!(" {what}: {} of {} ", count(left), count(all)),
+        PickerLoad::Done if all == left => format!(" {what}: {} ", format_count(all)),
+        PickerLoad::Done => format!(" {what}: {} of {} ", format_count(left), format_count(all)),
         PickerLoad::Waiting | PickerLoad::Failed(_) => format!(" {what} "),
     }
 }
 
 /// The search field, or a message if the list is empty.
-fn search_line(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
+fn draw_picker_search(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
     let theme = view.theme;
     let width = usize::from(area.width);
     let put_text = |frame: &mut Frame<'_>, row: usize, text: &str, style| {

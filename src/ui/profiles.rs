@@ -34,7 +34,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog,
     let (lines, rows) = (g.profile_lines(profiles.len(), failed), g.profile_rows(profiles.len(), failed));
     let columns = ProfileColumns::fitting(profiles, usize::from(inner.width));
     for (n, (at, profile)) in profiles.iter().enumerate().skip(open.top()).take(rows).enumerate() {
-        draw_line(frame, lines, n, line(view, profile, at, open, columns, usize::from(inner.width)));
+        draw_line(frame, lines, n, profile_entry_line(view, profile, at, open, columns, usize::from(inner.width)));
     }
     let below = Rect {
         x: inner.x + 1,
@@ -42,7 +42,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog,
         width: inner.width.saturating_sub(2),
         height: inner.height.saturating_sub(u16::try_from(rows + 1).unwrap_or(inner.height)),
     };
-    let (text, style) = message(view, open);
+    let (text, style) = profiles_message(view, open);
     frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
     draw_more_below(frame, view, area, profiles.len().saturating_sub(open.top() + rows));
 }
@@ -85,7 +85,7 @@ fn service_text(host: &str, cells: usize) -> String {
     }
 }
 
-fn line<'a>(
+fn profile_entry_line<'a>(
     view: View<'_>,
     profile: &ProfileEntry,
     at: usize,
@@ -122,7 +122,7 @@ fn line<'a>(
 }
 
 /// The progress, the failure, or what switching does.
-fn message(view: View<'_>, open: &ProfilesDialog) -> (String, Style) {
+fn profiles_message(view: View<'_>, open: &ProfilesDialog) -> (String, Style) {
     let View { app, theme, .. } = view;
     let name = |at: usize| app.config.profiles.get(at).map(|profile| profile.name.to_string()).unwrap_or_default();
     match (&open.step, &open.message) {

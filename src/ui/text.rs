@@ -1,6 +1,6 @@
 //! Fits text into cells: padding, rows of columns, and drawing into a buffer.
 
-pub(super) use crate::app::format::{cells, fit, fit_from_end};
+pub(super) use crate::app::format::{display_width, fit, fit_from_end};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -23,7 +23,7 @@ fn blanks(width: usize) -> Cow<'static, str> {
 /// Returns exactly `width` cells, with the text at the left.
 pub(super) fn left(text: &str, width: usize) -> String {
     let mut out = fit(text, width);
-    let missing = width.saturating_sub(cells(&out));
+    let missing = width.saturating_sub(display_width(&out));
     out.push_str(&blanks(missing));
     out
 }
@@ -31,7 +31,7 @@ pub(super) fn left(text: &str, width: usize) -> String {
 /// Returns exactly `width` cells, with the text at the right.
 pub(super) fn right(text: &str, width: usize) -> String {
     let text = fit(text, width);
-    let missing = width.saturating_sub(cells(&text));
+    let missing = width.saturating_sub(display_width(&text));
     [&blanks(missing), text.as_str()].concat()
 }
 
@@ -60,7 +60,7 @@ fn paint_over(buffer: &mut Buffer, row: Rect, line: &Line<'_>, content: RowConte
         return line.render(row, buffer);
     }
     let row = Rect { height: 1, ..row }.intersection(buffer.area);
-    if row.is_empty() || line.spans.iter().all(|span| cells(&span.content) == 0) {
+    if row.is_empty() || line.spans.iter().all(|span| display_width(&span.content) == 0) {
         return;
     }
     let is_styled = line.style != Style::new();
@@ -100,7 +100,7 @@ pub(super) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
     };
     let (level, upright, last) = (sign("─"), sign("│"), area.bottom() - 1);
     for y in area.top()..area.bottom() {
-        let Some(row) = cells_of(buffer, Rect { y, height: 1, ..area }) else { return };
+        let Some(row) = row_cells(buffer, Rect { y, height: 1, ..area }) else { return };
         let (left, right) = match y {
             y if y == area.y => (sign("┌"), sign("┐")),
             y if y == last => (sign("└"), sign("┘")),
@@ -116,7 +116,7 @@ pub(super) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
 }
 
 /// The cells of a one-row area within the buffer.
-fn cells_of(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
+fn row_cells(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
     let (down, right) = (row.y.checked_sub(buffer.area.y)?, row.x.checked_sub(buffer.area.x)?);
     let begin = usize::from(down) * usize::from(buffer.area.width) + usize::from(right);
     buffer.content.get_mut(begin..begin + usize::from(row.width))
@@ -135,7 +135,7 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content
         return None;
     }
     let mut drawn = 0;
-    for (cell, byte) in cells_of(buffer, row)?.iter_mut().zip(text.bytes()) {
+    for (cell, byte) in row_cells(buffer, row)?.iter_mut().zip(text.bytes()) {
         if byte.is_ascii_graphic() {
             cell.set_char(char::from(byte));
         } else if byte != b' ' {
@@ -159,7 +159,7 @@ fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Opti
         return None;
     }
     let mut drawn = 0;
-    for cell in cells_of(buffer, row)?.iter_mut().take(text.len() / length) {
+    for cell in row_cells(buffer, row)?.iter_mut().take(text.len() / length) {
         cell.set_char(sign).set_style(style);
         drawn += 1;
     }
@@ -196,10 +196,10 @@ impl<'a> TextRow<'a> {
     /// The same without a copy of the text.
     pub(super) fn push_cow(&mut self, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
         let mut text = text.into();
-        let mut taken = cells(&text);
+        let mut taken = display_width(&text);
         if taken > self.remaining() {
             text = fit(&text, self.remaining()).into();
-            taken = cells(&text);
+            taken = display_width(&text);
         }
         self.used += taken;
         if !text.is_empty() {
@@ -211,7 +211,7 @@ impl<'a> TextRow<'a> {
     /// Adds a column of `width` cells, with the text at its left.
     pub(super) fn left(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
         let text = text.into();
-        let missing = width.checked_sub(cells(&text));
+        let missing = width.checked_sub(display_width(&text));
         match missing.filter(|_| width <= self.remaining()) {
             Some(missing) => self.push_cow(text, style).push_cow(blanks(missing), style),
             None => self.push_cow(left(&text, width), style),
@@ -221,7 +221,7 @@ impl<'a> TextRow<'a> {
     /// Adds a column of `width` cells, with the text at its right.
     pub(super) fn right(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
         let text = text.into();
-        let missing = width.checked_sub(cells(&text));
+        let missing = width.checked_sub(display_width(&text));
         match missing.filter(|_| width <= self.remaining()) {
             Some(missing) => self.push_cow(blanks(missing), style).push_cow(text, style),
             None => self.push_cow(right(&text, width), style),

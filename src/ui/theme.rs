@@ -52,7 +52,7 @@ impl Theme {
 
     /// The colours of a theme, reduced to `depth`.
     pub fn of(colors: &ColorPalette, depth: Depth) -> Self {
-        let style = |meaning| style(colors.paint(meaning), depth);
+        let style = |meaning| paint_style(colors.paint(meaning), depth);
         Self {
             ascii: false,
             links: false,
@@ -76,7 +76,7 @@ impl Theme {
     }
 }
 
-fn style(paint: Paint, depth: Depth) -> Style {
+fn paint_style(paint: Paint, depth: Depth) -> Style {
     let mut style = Style { fg: color(paint.fg, depth), bg: color(paint.bg, depth), ..Style::new() };
     // Without colours, a style with a background is drawn reversed, so that it still stands out.
     let reversed = paint.reversed || (depth == Depth::None && paint.bg != ThemeColor::Terminal);

@@ -43,7 +43,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let mut rest = Rect { x: area.x + margin, width, ..area };
     if area.height >= ROOMY {
         let lines = introduction(frame, view, Rect { y: rest.y + 1, height: rest.height - 1, ..rest });
-        rest = area_below(rest, lines + 2);
+        rest = area_below_rows(rest, lines + 2);
     }
     form(frame, view, welcome, rest);
 }
@@ -61,12 +61,12 @@ fn form(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
     let at = lines.iter().position(|line| *line == welcome.form.line).unwrap_or(0);
     let mut rest = area;
     for field in lines.into_iter().skip((at + 1).saturating_sub(rows)).take(rows) {
-        line(frame, view, welcome, field, rest);
-        rest = area_below(rest, 1);
+        draw_field(frame, view, welcome, field, rest);
+        rest = area_below_rows(rest, 1);
     }
-    rest = area_below(rest, u16::from(area.height > SMALLEST));
+    rest = area_below_rows(rest, u16::from(area.height > SMALLEST));
     let text = Rect { x: rest.x + 1, width: rest.width.saturating_sub(1), ..rest };
-    let (message, style) = message(view, welcome);
+    let (message, style) = welcome_message(view, welcome);
     let (mut lines, is_cut) = wrap(&message, usize::from(text.width), usize::from(text.height));
     if let Some(last) = lines.last_mut().filter(|_| is_cut) {
         *last = fit(&format!("{last} …"), usize::from(text.width));
@@ -77,7 +77,7 @@ fn form(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
 }
 
 /// The area below the first `rows` rows.
-fn area_below(area: Rect, rows: u16) -> Rect {
+fn area_below_rows(area: Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     Rect { y: area.y + rows, height: area.height - rows, ..area }
 }
@@ -99,7 +99,7 @@ fn introduction(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> u16 {
 }
 
 /// One field of the form.
-fn line(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, area: Rect) {
+fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, area: Rect) {
     if area.height == 0 {
         return;
     }
@@ -111,10 +111,10 @@ fn line(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, 
     let value = Rect { x: area.x + LABEL, width: area.width.saturating_sub(LABEL), height: 1, ..area };
     let space = row.remaining();
     if field == Field::Source {
-        choices(view, form, &mut row);
+        push_key_sources(view, form, &mut row);
     } else if field == Field::More {
         row.push(if form.is_open { "▾ " } else { "▸ " }, theme.mark);
-        row.push(fit(&more_text(form), space.saturating_sub(2)), theme.muted);
+        row.push(fit(&more_fields_text(form), space.saturating_sub(2)), theme.muted);
     } else if form.is_secret(field) {
         // The end is visible, since that is where the user types.
         let dots = "•".repeat(form.secret.len().min(space.saturating_sub(1)));
@@ -166,7 +166,7 @@ fn placeholder(form: &Form, field: Field) -> &'static str {
 }
 
 /// The line that opens the optional fields: their values, or their names.
-fn more_text(form: &Form) -> String {
+fn more_fields_text(form: &Form) -> String {
     if form.is_open {
         return String::new();
     }
@@ -185,7 +185,7 @@ fn more_text(form: &Form) -> String {
 }
 
 /// The key sources with the selected one in brackets; only that one if not all fit.
-fn choices(view: View<'_>, form: &Form, row: &mut TextRow<'_>) {
+fn push_key_sources(view: View<'_>, form: &Form, row: &mut TextRow<'_>) {
     let theme = view.theme;
     let all = form.sources();
     if all.iter().map(|source| source.name().width() + 2).sum::<usize>() > row.remaining() {
@@ -201,7 +201,7 @@ fn choices(view: View<'_>, form: &Form, row: &mut TextRow<'_>) {
 }
 
 /// The progress or result of the setup; otherwise an explanation of the focused field.
-fn message(view: View<'_>, welcome: &Welcome) -> (String, Style) {
+fn welcome_message(view: View<'_>, welcome: &Welcome) -> (String, Style) {
     let theme = view.theme;
     match (welcome.step, &welcome.message) {
         (SetupStep::Checking, _) => ("Checking…".to_owned(), theme.working),

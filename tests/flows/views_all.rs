@@ -321,7 +321,7 @@ async fn a_week_up_to_today_is_compared_by_its_complete_days_and_all_views_of_it
     let changes: Vec<ViewCount> = listed.iter().filter_map(|path| change(&dashboard, path)).collect();
     assert!(changes.is_sorted_by(|a, b| a >= b) && changes.len() > 500, "{}", changes.len());
     assert_eq!(dashboard.app.views.table.selected(), 0);
-    let first = format!("+{}", docdeck::app::format::views(changes[0]));
+    let first = format!("+{}", docdeck::app::format::format_views(changes[0]));
     dashboard.assert_shows(&first);
 
     // The movers by total have the same numbers.

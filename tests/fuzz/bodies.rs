@@ -25,7 +25,7 @@ use docdeck::model::text::{CleanText, escaped_json, filter_output, is_hidden};
 use docdeck::model::views::{Count, Counts, PageRow};
 use docdeck::runtime::escape_reassembly::EscapeReassembler;
 use docdeck::runtime::osc_replies::OscReplyFilter;
-use docdeck::store::{ExportFilter, Store, check_import};
+use docdeck::store::{ExportFilter, Store, check_backup};
 use serde_json::{Value, json};
 use std::io::Cursor;
 use std::path::Path;
@@ -252,7 +252,7 @@ fn config(raw: &str) {
         assert_line(filter.name.as_str());
         clean_filter(&filter.text);
     }
-    match customization::keymap(&own, path).and_then(|keymap| customization::commands(&own, &keymap, path)) {
+    match customization::keymap(&own, path).and_then(|keymap| customization::parse_commands(&own, &keymap, path)) {
         Ok(commands) => commands.iter().for_each(|command| assert_line(command.name.as_str())),
         Err(error) => assert_line(&error.to_string()),
     }
@@ -335,11 +335,11 @@ fn theme(raw: &str) {
 
 fn prompts(raw: &str) {
     for name in [None, Some("a.jsonl"), Some("a.json"), Some("a.csv"), Some("a.md"), Some("a.txt")] {
-        match batch::parse(name, raw) {
+        match batch::parse_prompts(name, raw) {
             Ok(prompts) => {
                 assert!(!prompts.is_empty() && prompts.iter().all(|prompt| !prompt.trim().is_empty()), "{prompts:?}");
                 let lines: Vec<String> = prompts.iter().map(|prompt| json!({ "prompt": prompt }).to_string()).collect();
-                assert_eq!(batch::parse(Some("b.jsonl"), &lines.join("\n")), Ok(prompts), "unchanged");
+                assert_eq!(batch::parse_prompts(Some("b.jsonl"), &lines.join("\n")), Ok(prompts), "unchanged");
             }
             Err(error) => assert_line(&error.to_string()),
         }
@@ -347,7 +347,7 @@ fn prompts(raw: &str) {
 }
 
 fn import(bytes: &[u8]) {
-    if let Err(error) = check_import(bytes, now()) {
+    if let Err(error) = check_backup(bytes, now()) {
         assert_line(&error.to_string());
     }
 }
@@ -356,7 +356,7 @@ fn import(bytes: &[u8]) {
 /// changes nothing.
 fn take_in(bytes: &[u8]) {
     let bytes = bytes.to_vec();
-    match check_import(Cursor::new(&bytes), now()) {
+    match check_backup(Cursor::new(&bytes), now()) {
         Ok(_) => {}
         Err(error) => return assert_line(&error.to_string()),
     }

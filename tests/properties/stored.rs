@@ -21,7 +21,7 @@ use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::{KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
-use docdeck::store::{ExportFilter, ReportAnswer, SendOutcome, SendPermit, Store, check_import};
+use docdeck::store::{ExportFilter, ReportAnswer, SendOutcome, SendPermit, Store, check_backup};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -457,7 +457,7 @@ proptest! {
             async |store, written| {
                 assert_eq!(export(&store).await, written, "the export is the same after a restart");
                 let other = Store::in_memory().expect("a store");
-                check_import(Cursor::new(&written), now()).expect("what was written is read");
+                check_backup(Cursor::new(&written), now()).expect("what was written is read");
                 other.import(Cursor::new(written.clone()), ExportFilter::default(), false, now()).await.expect("taken in");
                 (written, export(&other).await)
             },
@@ -504,7 +504,7 @@ proptest! {
         let path = folder.path().join("config.toml");
         let second = NewProfile { name: format!("{} too", profile.name), ..second };
         for profile in [&profile, &second] {
-            write::save(&path, profile, WritePermission::Add).expect("written");
+            write::write_profile(&path, profile, WritePermission::Add).expect("written");
         }
         let text = std::fs::read_to_string(&path).expect("read");
         let file = ConfigFile::parse(&path, &text).expect("a good file");

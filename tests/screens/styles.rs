@@ -147,7 +147,7 @@ fn every_theme_draws_the_main_screens_as_approved() {
 
 #[test]
 fn every_shipped_theme_is_covered() {
-    for name in themes::names(None) {
+    for name in themes::theme_names(None) {
         let is_there = THEMES.iter().any(|(_, file, ..)| *file == name);
         assert!(is_there || name == themes::AUTO, "{name}");
     }

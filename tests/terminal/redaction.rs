@@ -162,11 +162,11 @@ fn a_key_anywhere_in_a_configuration_is_never_printed() {
                 }
             }
         }
-        if let Ok(Some(found)) = file::read(&config) {
+        if let Ok(Some(found)) = file::read_config_file(&config) {
             let own = found.file.customization();
             let keymap = docdeck::cli::customization::keymap(&own, &config);
             let commands =
-                keymap.as_ref().ok().map(|keymap| docdeck::cli::customization::commands(&own, keymap, &config));
+                keymap.as_ref().ok().map(|keymap| docdeck::cli::customization::parse_commands(&own, keymap, &config));
             let errors = [keymap.as_ref().err(), commands.as_ref().and_then(|read| read.as_ref().err())];
             errors.into_iter().flatten().for_each(|error| assert_unmarked(&what, &format!("{error} {error:?}")));
         }

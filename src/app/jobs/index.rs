@@ -4,7 +4,7 @@
 //! typed ([`Match::Fuzzy`]), are matched again, and the result stays in order: nothing is sorted.
 
 use super::super::filter::{JobFilter, Match, SearchUpdate};
-use super::super::order::{JobSorting, SECTIONS, Sort, SortKey, section};
+use super::super::order::{JobSorting, SECTIONS, Sort, SortKey, section_index};
 use super::{JobList, shown_group};
 use crate::model::row::JobKey;
 
@@ -20,7 +20,7 @@ impl JobList {
         for index in 0..self.rows.len() {
             let Some(row) = self.rows.get(index) else { continue };
             let group = shown_group(row, self.keeps_group && self.selected == Some(row.key));
-            if let Some(count) = self.counts.get_mut(section(group)) {
+            if let Some(count) = self.counts.get_mut(section_index(group)) {
                 *count += 1;
             }
             self.working += usize::from(row.counts_as_working());

@@ -120,7 +120,7 @@ impl Keymap {
 
 #[cfg(test)]
 mod tests {
-    use super::super::chord::{ch, key};
+    use super::super::chord::{ch, plain_key};
     use super::*;
     use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
     use std::collections::HashSet;
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn configured_keys_replace_the_defaults() {
         let mut keymap = Keymap::default();
-        assert!(keymap.set_keys(Context::Jobs, "new-job", vec![ch('N'), key(KeyCode::F(5))]));
+        assert!(keymap.set_keys(Context::Jobs, "new-job", vec![ch('N'), plain_key(KeyCode::F(5))]));
         assert!(keymap.set_keys(Context::Jobs, "note", Vec::new()));
         assert!(!keymap.set_keys(Context::Jobs, "next-page", vec![ch('q')]), "an action of another context");
         assert_eq!(keymap.action(&[Context::Jobs], ch('N')), Some(Action::NewJob));
@@ -166,8 +166,8 @@ mod tests {
             ("card", "before-after", Action::BeforeAfter),
         ] {
             let context: Context = context.parse().expect("a known context");
-            assert!(keymap.set_keys(context, action, vec![key(KeyCode::F(9))]), "{action}");
-            assert_eq!(keymap.action(&[context], key(KeyCode::F(9))), Some(current), "{action}");
+            assert!(keymap.set_keys(context, action, vec![plain_key(KeyCode::F(9))]), "{action}");
+            assert_eq!(keymap.action(&[context], plain_key(KeyCode::F(9))), Some(current), "{action}");
         }
         assert!(!keymap.set_keys(Context::Jobs, "", Vec::new()));
     }
@@ -177,7 +177,7 @@ mod tests {
         let mut keymap = Keymap::default();
         assert_eq!(keymap.key_label(Context::Jobs, Action::Undo), "u");
         assert_eq!(keymap.key_label(Context::Views, Action::Refresh), "r", "a global key");
-        keymap.set_keys(Context::Jobs, "undo", vec![key(KeyCode::F(9))]);
+        keymap.set_keys(Context::Jobs, "undo", vec![plain_key(KeyCode::F(9))]);
         assert_eq!(keymap.key_label(Context::Jobs, Action::Undo), "F9");
         keymap.set_keys(Context::Jobs, "undo", Vec::new());
         assert_eq!(keymap.key_label(Context::Jobs, Action::Undo), "undo");

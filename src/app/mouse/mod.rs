@@ -133,7 +133,7 @@ impl App {
                 panes.rows = Some(clamped(to(at.y.saturating_sub(g.body.y)), g.body.height, PANE_ROWS));
             }
         }
-        if super::geometry::layout(self.size, panes) != g {
+        if super::geometry::compute_layout(self.size, panes) != g {
             self.panes = panes;
             self.detail.fit(self.geometry().detail_columns());
             self.dirty = true;

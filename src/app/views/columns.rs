@@ -1,7 +1,7 @@
 //! The columns of the table of pages for a width: which ones, and where. Shared by drawing and mouse input, so that
 //! they agree.
 
-use super::super::format::{number, views};
+use super::super::format::{format_views, grouped_number};
 use super::ViewsScreen;
 use super::table::{Metric, PageColumn, PageTable};
 
@@ -65,7 +65,7 @@ impl PageColumns {
             _ => 0,
         };
         let rows = u64::try_from(table.rows().len()).unwrap_or(0);
-        let rank = if width >= 60 { number(offset.saturating_add(rows)).len().max(2) } else { 0 };
+        let rank = if width >= 60 { grouped_number(offset.saturating_add(rows)).len().max(2) } else { 0 };
         let mut columns = Self {
             rank,
             marks: rank > 0 || table.marked_count() > 0,
@@ -164,7 +164,7 @@ pub fn shows_new_and_gone(width: usize) -> bool {
 }
 
 /// Whether a column is shown at this width, so that its head shows the sort direction.
-pub fn has_column(table: &PageTable, width: usize, column: PageColumn) -> bool {
+pub fn is_column_visible(table: &PageTable, width: usize, column: PageColumn) -> bool {
     column == PageColumn::Path || visible_columns(table, width).iter().any(|cell| cell.column() == column)
 }
 
@@ -173,7 +173,7 @@ fn cell_width(cell: NumberColumn, table: &PageTable, most: usize, width: usize) 
         NumberColumn::Change(metric) if metric != Metric::Share && table.sorting().by == cell.column() => {
             // `new` or `gone`, and the sign.
             let words = if shows_new_and_gone(width) { 5 } else { 0 };
-            (words + 2 + views(table.measures().largest_change).len()).clamp(CHANGE, LARGEST_CHANGE)
+            (words + 2 + format_views(table.measures().largest_change).len()).clamp(CHANGE, LARGEST_CHANGE)
         }
         NumberColumn::Change(_) => CHANGE,
         NumberColumn::Now(Metric::Share) => SHARE,
@@ -212,7 +212,7 @@ mod tests {
                     for by in orders {
                         table.sort(crate::app::views::table::PageSorting::by(by));
                         let shown = visible_columns(&table, width);
-                        assert!(has_column(&table, width, by), "{by:?} of {metric:?} at {width}: {shown:?}");
+                        assert!(is_column_visible(&table, width, by), "{by:?} of {metric:?} at {width}: {shown:?}");
                         assert!(
                             !compared || shown.contains(&NumberColumn::Change(sorted)),
                             "{by:?} at {width}: {shown:?}"

@@ -5,7 +5,7 @@ use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::keymap::{Action, Context};
 use super::super::{App, Effect, Severity};
 use super::all_pages::{AllPages, RequiredData, is_final};
-use super::trend::days;
+use super::trend::single_days;
 use crate::model::Time;
 use crate::model::comparison::{ComparedRanges, Comparison, NotComparable};
 use crate::model::period::DateRange;
@@ -79,7 +79,7 @@ impl super::ViewsScreen {
     /// What to read from the cache for [`Self::site_change`].
     pub(super) fn totals_to_compare(&self, now: Time) -> Vec<DateRange> {
         let Some(ranges) = self.days_of_previous_period(now.date_naive()) else { return Vec::new() };
-        let day_by_day = |range: DateRange| days(range).filter(move |_| range.days() <= DAY_BY_DAY);
+        let day_by_day = |range: DateRange| single_days(range).filter(move |_| range.days() <= DAY_BY_DAY);
         let [now, before] = [ranges.now, ranges.before];
         let today = DateRange::last_days(1, self.query.range.to());
         [now, before, today].into_iter().chain(day_by_day(now)).chain(day_by_day(before)).collect()

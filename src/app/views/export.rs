@@ -210,8 +210,8 @@ impl App {
         if target == ExportTarget::Clipboard && text.len() > COPY_LIMIT && !self.config.long_copies {
             let too_long = format!(
                 "Not copied: {} bytes exceed the terminal's limit of {}. Choose a file.",
-                format::count(text.len()),
-                format::count(COPY_LIMIT)
+                format::format_count(text.len()),
+                format::format_count(COPY_LIMIT)
             );
             if let Some(Dialog::Export(open)) = self.dialogs.last_mut() {
                 open.problem = Some(too_long);

@@ -136,7 +136,7 @@ impl App {
             // The dashboard never sets a share at which a load ends.
             LoadEndReason::Stopped | LoadEndReason::TargetReached => {
                 self.views.all_pages.queued.clear();
-                let rows = self.views.all_pages.rows_to_continue_after(range).map(format::count);
+                let rows = self.views.all_pages.rows_to_continue_after(range).map(format::format_count);
                 let text = match rows {
                     Some(rows) => {
                         let load_key = self.key_label(Context::Views, Action::LoadAll);

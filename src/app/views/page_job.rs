@@ -40,7 +40,7 @@ fn sentence_list(pages: &[CleanText]) -> String {
 pub(in crate::app) fn about_title(pages: &[CleanText]) -> CleanText {
     CleanText::line(&match pages {
         [first, second, rest @ ..] if pages.len() > NAMED_MAX => {
-            format!("New job about {first}, {second} and {} more pages", format::count(rest.len()))
+            format!("New job about {first}, {second} and {} more pages", format::format_count(rest.len()))
         }
         pages => format!("New job about {}", sentence_list(pages)),
     })
@@ -192,7 +192,7 @@ impl App {
         let sum = |count: fn(&Counts) -> &Count| sum(&rows, pages, count);
         let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
         let text = |of: Option<ViewCount>, count: fn(&Counts) -> &Count| match (of, pages) {
-            (Some(n), _) => format::views(n),
+            (Some(n), _) => format::format_views(n),
             (None, [page]) => rows.get(page).map_or_else(String::new, |row| received_text(count(&row.counts))),
             (None, _) => UNKNOWN.to_owned(),
         };
@@ -263,7 +263,7 @@ fn change_since(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) 
 /// A change in percent.
 fn percent_change(now: ViewCount, before: ViewCount) -> String {
     if before.is_zero() {
-        return format!("{} instead of none", format::views(now));
+        return format!("{} instead of none", format::format_views(now));
     }
     let change = (now.ratio_to(before) - 1.0) * 100.0;
     let sign = if change < 0.0 { "−" } else { "+" };

@@ -33,7 +33,7 @@ const GAP: usize = 3;
 const FEWEST: usize = 5;
 
 /// The range as text: both days included, UTC, and whether it includes today.
-pub fn range_text(range: DateRange, now: Time, width: usize) -> String {
+pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
     let days = match range.days() {
         1 => "1 day".to_owned(),
         n => format!("{n} days"),
@@ -77,7 +77,7 @@ impl App {
 
     /// The text of the range, after a blank, and the names beside it, in `width` columns.
     pub fn range_line(&self, width: usize, now: Time) -> (String, Vec<RangeName>) {
-        let text = format!(" {}", range_text(self.views.query().range, now, width));
+        let text = format!(" {}", format_range(self.views.query().range, now, width));
         let names = self.names_after(text.width(), width, now.date_naive());
         (text, names)
     }

@@ -60,7 +60,7 @@ pub fn cost_text(at_least: u32, expected: Option<LoadEstimate>) -> String {
         EstimateBasis::FirstRows { rows, share } => {
             format!(
                 "{about}, estimated from the first {} rows ({} of the views)",
-                format::number(rows),
+                format::grouped_number(rows),
                 floor_percent(share)
             )
         }
@@ -130,7 +130,7 @@ impl App {
         let what = match plans {
             [one] => {
                 let rows = self.views.all_pages.rows_to_continue_after(one.range).filter(|_| !one.from_start);
-                let continuing = rows.map(|rows| format!(", continuing after {} rows", format::count(rows)));
+                let continuing = rows.map(|rows| format!(", continuing after {} rows", format::format_count(rows)));
                 format!("{}{}", one.range, continuing.unwrap_or_default())
             }
             [one, other] => format!("{} and {}", one.range, other.range),
@@ -170,7 +170,7 @@ impl App {
             let share =
                 progress.share.map(|share| format!(" ({} of the views)", floor_percent(share))).unwrap_or_default();
             let requests = format::plural(progress.requests as usize, "request");
-            format!("{} rows{share} loaded with {requests}. ", format::count(progress.rows))
+            format!("{} rows{share} loaded with {requests}. ", format::format_count(progress.rows))
         });
         let range = match rest {
             [one] => format!("loading all pages of {}", one.range),

@@ -55,7 +55,7 @@ impl App {
             return false;
         }
         let closes = self.key_label(Context::Views, Action::Close);
-        let text = format!("{} marks: press {closes} again to clear them.", super::super::format::count(marks));
+        let text = format!("{} marks: press {closes} again to clear them.", super::super::format::format_count(marks));
         let was_warned = self.notice.as_ref().is_some_and(|notice| notice.text.as_str() == text);
         if was_warned {
             self.notice = None;

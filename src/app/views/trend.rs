@@ -59,7 +59,7 @@ impl RangeTotals {
             let as_of = known.as_of.checked_add_signed(range.to() - day.to()).unwrap_or(known.as_of);
             Some(Timed { value: known.value.clone(), as_of })
         };
-        let mut days = days(range);
+        let mut days = single_days(range);
         let mut sum = of(days.next()?)?;
         for day in days {
             let day = of(day)?;
@@ -81,7 +81,7 @@ impl RangeTotals {
             return Some(known.value.clone());
         }
         let mut sums = Sums::default();
-        for day in days(range) {
+        for day in single_days(range) {
             let counts = &settled(day)?.value;
             if [&counts.human, &counts.ai, &counts.total].iter().any(|count| count.value().is_none()) {
                 return None;
@@ -96,7 +96,7 @@ impl RangeTotals {
     pub fn mean_up_to(&self, day: NaiveDate) -> Option<ViewCount> {
         let from = day.checked_sub_days(Days::new(u64::from(MEAN_DAYS) - 1))?;
         let mut sum = ViewCount::ZERO;
-        for day in days(DateRange::new(from, day)?) {
+        for day in single_days(DateRange::new(from, day)?) {
             let known = self.of(day).filter(|known| is_final(day, known.as_of))?;
             sum = sum + bar_height(&known.value)?;
         }
@@ -110,7 +110,7 @@ pub fn bar_height(counts: &Counts) -> Option<ViewCount> {
 }
 
 /// Each day of a range, as a range.
-pub fn days(range: DateRange) -> impl Iterator<Item = DateRange> {
+pub fn single_days(range: DateRange) -> impl Iterator<Item = DateRange> {
     let to = range.to();
     range.from().iter_days().take_while(move |day| *day <= to).filter_map(|day| DateRange::new(day, day))
 }
@@ -165,7 +165,7 @@ pub struct FullDaysMean {
 }
 
 /// How many days of a range end before this day.
-fn days_before(range: DateRange, day: NaiveDate) -> u32 {
+fn count_days_before(range: DateRange, day: NaiveDate) -> u32 {
     let last = day.pred_opt().unwrap_or(day).min(range.to());
     DateRange::new(range.from(), last).map_or(0, |over| over.days())
 }
@@ -181,7 +181,7 @@ pub struct TrendDialog {
 impl TrendDialog {
     /// Shows a range, with its last bar selected.
     pub fn new(range: DateRange) -> Self {
-        let bars = if range.days() >= WEEKLY_FROM { weeks(range) } else { days(range).collect::<Vec<_>>() };
+        let bars = if range.days() >= WEEKLY_FROM { weeks(range) } else { single_days(range).collect::<Vec<_>>() };
         let selected = bars.len().saturating_sub(1);
         Self { range, bars, selected }
     }
@@ -233,14 +233,14 @@ impl TrendDialog {
         let until_yesterday = |bar: DateRange| bar.cut_at(today.pred_opt()?);
         let counted = |bar: DateRange| match settled(bar).or_else(|| settled(until_yesterday(bar)?)) {
             Some(week) => vec![week],
-            None => days(bar).filter_map(settled).collect(),
+            None => single_days(bar).filter_map(settled).collect(),
         };
         let (sum, days) = self
             .bars
             .iter()
             .flat_map(|bar| counted(*bar))
             .fold((ViewCount::ZERO, 0), |(sum, days), (views, of)| (sum + views, days + of));
-        let all = days_before(self.range, today).max(days);
+        let all = count_days_before(self.range, today).max(days);
         (days > 0).then(|| FullDaysMean { mean: sum.scaled(1, days.into()), days, all })
     }
 
@@ -257,7 +257,7 @@ impl App {
         // The days before the range are part of its first means.
         let ahead = range.from().checked_sub_days(Days::new(u64::from(MEAN_DAYS) - 1));
         let from = ahead.filter(|_| !open.is_weekly()).unwrap_or(range.from());
-        let mut wanted: Vec<DateRange> = DateRange::new(from, range.to()).into_iter().flat_map(days).collect();
+        let mut wanted: Vec<DateRange> = DateRange::new(from, range.to()).into_iter().flat_map(single_days).collect();
         wanted.extend(open.bars.iter().filter(|bar| bar.days() > 1));
         self.dialogs.push(Dialog::Trend(Box::new(open)));
         effects.push(Effect::LoadCachedTotals(wanted));

@@ -30,7 +30,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let (file, path) = named_file(flags, &environment)?;
     let custom = file.customization();
     let keymap = customization::keymap(&custom, &path)?;
-    let commands = customization::commands(&custom, &keymap, &path)?;
+    let commands = customization::parse_commands(&custom, &keymap, &path)?;
     let kind = terminal(&environment)?.with_titles(custom.notify.title);
     let display_settings = display_settings(flags, &environment, &file.ui, &path);
     let colours = display_settings.theme.read_unless_default()?;
@@ -52,7 +52,7 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         demo: true,
         reduced_motion: display_settings.calm,
         mouse: display_settings.mouse,
-        themes: themes::names(folder.as_deref()),
+        themes: themes::theme_names(folder.as_deref()),
         keymap,
         filters: customization::filters(&custom),
         long_copies: !custom.clipboard.is_empty(),
@@ -81,5 +81,5 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
         profiles: ProfileSwitcher::default(),
         first_run: FirstRun::default(),
     };
-    Ok(runtime::run(parts).await.map_err(terminal_error)?.exit)
+    Ok(runtime::run_dashboard(parts).await.map_err(terminal_error)?.exit)
 }

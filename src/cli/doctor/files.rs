@@ -4,11 +4,12 @@
 use super::super::data_folder::{
     StoreUnavailable, is_denied, repair_message, shell_quoted, store_failure, write_error,
 };
-use super::modes::{self, is_writable, permissions};
+use super::modes::{self, is_path_writable, permissions};
 use super::report::DoctorReport;
 use super::settings::ResolvedSettings;
 use crate::app::format::plural;
 use crate::engine::RunningInstances;
+use crate::model::file_size::format_size;
 use crate::model::job::JobId;
 use crate::model::ledger::{Budget, RateLimited};
 use crate::runtime::logfile;
@@ -24,14 +25,14 @@ const FULL: u64 = 64 << 10;
 const NEARLY_FULL: u64 = 32 << 20;
 
 /// Runs these checks. Returns the id of a tracked job, which the service should have.
-pub(super) async fn check(report: &mut DoctorReport, settings: &ResolvedSettings, repair: bool) -> Option<JobId> {
+pub(super) async fn check_files(report: &mut DoctorReport, settings: &ResolvedSettings, repair: bool) -> Option<JobId> {
     report.begin("Files");
     let folder = settings.data_folder.clone()?;
     if let Some(config) = settings.config.as_deref().and_then(Path::parent).filter(|folder| folder.is_dir()) {
         modes::config_folder(report, config);
     }
     if folder.is_dir() {
-        modes::data_folder(report, &folder);
+        modes::check_data_folder(report, &folder);
         modes::data_files(report, &folder);
     } else if let Some(unavailable) = StoreUnavailable::of(&folder) {
         let message = format!("{} {}", folder.display(), unavailable.description(&folder));
@@ -44,15 +45,15 @@ pub(super) async fn check(report: &mut DoctorReport, settings: &ResolvedSettings
     if repair {
         repair_store(report, settings, &folder).await;
     }
-    let content = content(report, settings, &folder).await;
+    let content = check_store_file(report, settings, &folder).await;
     remains(report, &folder);
     instances(report, settings, &folder, content.as_ref());
-    budgets(report, content.as_ref());
+    list_budgets(report, content.as_ref());
     content.and_then(|content| content.example_job)
 }
 
 /// Checks the store and returns its content. Returns `None` if there is no readable store.
-async fn content(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Path) -> Option<Content> {
+async fn check_store_file(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Path) -> Option<Content> {
     let is_none = match Store::try_exists(folder) {
         Ok(is_there) => !is_there,
         Err(error) => error.kind() == ErrorKind::NotADirectory,
@@ -86,11 +87,15 @@ fn space(report: &mut DoctorReport, at: &Path, free: u64, has_no_file_left: bool
             remedy,
         );
     } else if free < FULL {
-        report.problem("disk", format!("full at {at} ({} free): nothing can be saved or sent", size(free)), remedy);
+        report.problem(
+            "disk",
+            format!("full at {at} ({} free): nothing can be saved or sent", format_size(free)),
+            remedy,
+        );
     } else if free < NEARLY_FULL {
-        report.warning("disk", format!("nearly full at {at} ({} free)", size(free)), remedy);
+        report.warning("disk", format!("nearly full at {at} ({} free)", format_size(free)), remedy);
     } else {
-        report.ok("disk", format!("{} free", size(free)));
+        report.ok("disk", format!("{} free", format_size(free)));
     }
 }
 
@@ -120,7 +125,7 @@ async fn repair_store(report: &mut DoctorReport, settings: &ResolvedSettings, fo
 fn log(report: &mut DoctorReport, folder: &Path) {
     let path = folder.join(logfile::NAME);
     if let Ok(found) = std::fs::metadata(&path) {
-        report.ok("log", format!("{}, {}", path.display(), size(found.len())));
+        report.ok("log", format!("{}, {}", path.display(), format_size(found.len())));
     }
 }
 
@@ -150,8 +155,8 @@ fn store(report: &mut DoctorReport, folder: &Path, examined: Result<Option<Exami
     }
     let path = folder.join(FILE);
     let mode = permissions(&path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
-    let message = format!("intact, {}, schema {schema}{mode}", size(bytes));
-    match (schema < known, is_writable(&path), write_error(folder).is_none()) {
+    let message = format!("intact, {}, schema {schema}{mode}", format_size(bytes));
+    match (schema < known, is_path_writable(&path), write_error(folder).is_none()) {
         (true, true, true) => report.ok("database", format!("{message}; the next start upgrades it to {known}")),
         (true, file, _) => {
             let message =
@@ -206,20 +211,20 @@ fn report_jobs(report: &mut DoctorReport, content: &Content) {
     };
     let message = format!(
         "{jobs} tracked, {jobs_here} in this project; {} queued{paused}, {}",
-        of(*queued, "prompt"),
-        of(*drafts, "draft")
+        plural_count(*queued, "prompt"),
+        plural_count(*drafts, "draft")
     );
     match *undelivered {
         0 => report.ok("jobs", message),
         n => report.warning(
             "jobs",
-            format!("{message}; {} undelivered", of(n, "prompt")),
+            format!("{message}; {} undelivered", plural_count(n, "prompt")),
             "the dashboard lists them first; press ! to resolve them",
         ),
     }
 }
 
-fn of(count: i64, what: &str) -> String {
+fn plural_count(count: i64, what: &str) -> String {
     plural(usize::try_from(count).unwrap_or_default(), what)
 }
 
@@ -265,7 +270,7 @@ fn instances(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Pa
     }
 }
 
-fn budgets(report: &mut DoctorReport, content: Option<&Content>) {
+fn list_budgets(report: &mut DoctorReport, content: Option<&Content>) {
     report.begin("Requests in the last hour, this computer");
     let Some(content) = content.filter(|content| !content.budgets.is_empty()) else {
         return report.skipped("requests", "unknown without a database and a project");
@@ -299,15 +304,6 @@ fn budgets(report: &mut DoctorReport, content: Option<&Content>) {
 
 fn limited_name(limited: RateLimited) -> &'static str {
     limited.word()
-}
-
-/// A size for people, like 24.1 MB.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
-        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
-    }
 }
 
 #[cfg(all(test, unix))]

@@ -10,7 +10,7 @@ mod terminal;
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::out::{Out, rfc3339};
+use super::out::{Out, rfc3339_seconds};
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use chrono::Utc;
@@ -44,16 +44,16 @@ pub(super) async fn run(
 ) -> Result<Code, CliError> {
     let mut report = DoctorReport::default();
     report.private.home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_path_buf());
-    let settings = settings::check(&mut report, flags, environment).await;
+    let settings = settings::check_settings(&mut report, flags, environment).await;
     out.configure(&settings.display, environment, flags);
-    let job = files::check(&mut report, &settings, options.repair).await;
+    let job = files::check_files(&mut report, &settings, options.repair).await;
     service::check_route(&mut report, &settings);
     service::check_answer(&mut report, &settings, job, options.offline).await;
-    terminal::check(&mut report, &settings, environment).await;
+    terminal::check_terminal(&mut report, &settings, environment).await;
     let head = ReportHead {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        at: rfc3339(Utc::now()),
+        at: rfc3339_seconds(Utc::now()),
     };
     if options.json {
         out.json(&report.json(&head));

@@ -23,7 +23,7 @@ pub(super) fn config_folder(report: &mut DoctorReport, folder: &Path) {
 }
 
 /// Checks the folder of the store and the log.
-pub(super) fn data_folder(report: &mut DoctorReport, folder: &Path) {
+pub(super) fn check_data_folder(report: &mut DoctorReport, folder: &Path) {
     let (shown, name) = (folder.display(), "data folder");
     if let Some(why) = write_error(folder) {
         let message = format!("{shown} can't be written ({why}): nothing can be saved or sent");
@@ -91,7 +91,7 @@ pub(super) fn permissions(path: &Path) -> Option<u32> {
 }
 
 /// Whether this user may write to the path, checked without writing.
-pub(super) fn is_writable(path: &Path) -> bool {
+pub(super) fn is_path_writable(path: &Path) -> bool {
     #[cfg(unix)]
     {
         rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()

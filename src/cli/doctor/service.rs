@@ -82,7 +82,7 @@ pub(super) async fn check_answer(
         return report.problem_with_remedy(name, error.to_string());
     }
     connection(report, client, &answer);
-    key(report, &answer, is_known);
+    check_api_key(report, &answer, is_known);
     clock(report, &answer, before);
 }
 
@@ -93,7 +93,7 @@ fn connection(report: &mut DoctorReport, client: &Client, answer: &ApiAnswer<Rem
     report.ok("connection", format!("{tls}; answered in {took} ms"));
 }
 
-fn key(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, is_known: bool) {
+fn check_api_key(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, is_known: bool) {
     let write = "write access is not tested";
     if let Err(ApiError::NotFound { words, is_page: false, .. }) = &answer.result
         && let Some(failure) = no_project(words)

@@ -35,7 +35,11 @@ pub(super) struct ResolvedSettings {
 const SET_UP: &str = "run `docdeck init`, which writes the file";
 
 /// Checks the configuration. Reads the key, so a key command is run.
-pub(super) async fn check(report: &mut DoctorReport, flags: &Flags, environment: &Environment) -> ResolvedSettings {
+pub(super) async fn check_settings(
+    report: &mut DoctorReport,
+    flags: &Flags,
+    environment: &Environment,
+) -> ResolvedSettings {
     report.begin("Configuration");
     let path = sources::config_path(flags, environment);
     let found = match &path {
@@ -48,7 +52,7 @@ pub(super) async fn check(report: &mut DoctorReport, flags: &Flags, environment:
     let path = path.ok().map(|path| path.value);
     let at = path.clone().unwrap_or_default();
     let nothing = ProfileConfig::default();
-    let (name, profile) = match sources::profile(flags, environment, &at, &found.file) {
+    let (name, profile) = match sources::resolve_profile(flags, environment, &at, &found.file) {
         Ok((name, profile)) => {
             profile_line(report, &name, &found.file);
             (name.value, profile.unwrap_or(&nothing))
@@ -58,20 +62,20 @@ pub(super) async fn check(report: &mut DoctorReport, flags: &Flags, environment:
             (String::new(), &nothing)
         }
     };
-    let scope = scope(report, flags, environment, profile, &at);
+    let scope = report_scope(report, flags, environment, profile, &at);
     let source = key::source(environment, &name, profile, &at, found.readable_by_others);
-    let key = key_line(report, environment, scope.as_ref(), source).await;
+    let key = check_key_source(report, environment, scope.as_ref(), source).await;
     let roots = ca_file(report, profile, &at);
     let client = client(report, scope.as_ref(), key, roots.clone());
     let look = check_display(report, flags, environment, &found.file, &at);
     customization_line(report, &found.file, &at);
-    let data_folder = sources::data_folder(flags, environment);
+    let data_folder = sources::resolve_data_folder(flags, environment);
     if let Err(error) = &data_folder {
         report.problem_with_remedy("data folder", error.to_string());
     }
     ResolvedSettings {
         scope,
-        base_url: sources::base_url(flags, environment, profile).value,
+        base_url: sources::resolve_base_url(flags, environment, profile).value,
         client,
         data_folder: data_folder.ok().map(|folder| folder.value),
         config: path,
@@ -84,7 +88,7 @@ pub(super) async fn check(report: &mut DoctorReport, flags: &Flags, environment:
 fn config_file(report: &mut DoctorReport, path: &Sourced<PathBuf>) -> LoadedFile {
     let nothing = LoadedFile { file: ConfigFile::default(), readable_by_others: false };
     let shown = path.value.display();
-    match (file::read(&path.value), path.from) {
+    match (file::read_config_file(&path.value), path.from) {
         (Ok(Some(found)), from) => {
             file_line(report, &path.value, from, &found);
             found
@@ -141,15 +145,15 @@ fn profile_line(report: &mut DoctorReport, name: &Sourced<String>, file: &Config
     report.ok("profile", format!("{} ({from}){more}", name.value));
 }
 
-fn scope(
+fn report_scope(
     report: &mut DoctorReport,
     flags: &Flags,
     environment: &Environment,
     profile: &ProfileConfig,
     path: &Path,
 ) -> Option<Scope> {
-    let base_url = sources::base_url(flags, environment, profile);
-    let project = sources::project(flags, environment, profile);
+    let base_url = sources::resolve_base_url(flags, environment, profile);
+    let project = sources::resolve_project(flags, environment, profile);
     let project_mistake = project.as_ref().and_then(sources::project_mistake);
     let organization = sources::organization(profile);
     // Printed only if it is a valid address, because a key may have been pasted into the wrong field.
@@ -179,7 +183,7 @@ fn scope(
     Some(Scope { base_url: base_url.value, project: project?.value, organization })
 }
 
-async fn key_line(
+async fn check_key_source(
     report: &mut DoctorReport,
     environment: &Environment,
     scope: Option<&Scope>,
@@ -284,7 +288,7 @@ fn check_display(
 fn customization_line(report: &mut DoctorReport, file: &ConfigFile, path: &Path) {
     let customization = file.customization();
     let read = customization::keymap(&customization, path)
-        .and_then(|keymap| customization::commands(&customization, &keymap, path));
+        .and_then(|keymap| customization::parse_commands(&customization, &keymap, path));
     match read {
         Ok(commands) => {
             let counts = [

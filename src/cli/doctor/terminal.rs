@@ -16,11 +16,11 @@ const SMALLEST: (u16, u16) = crate::app::geometry::MIN;
 const COMFORTABLE: (u16, u16) = (80, 24);
 
 /// Checks the environment and, if there is a terminal, queries it.
-pub(super) async fn check(report: &mut DoctorReport, settings: &ResolvedSettings, environment: &Environment) {
+pub(super) async fn check_terminal(report: &mut DoctorReport, settings: &ResolvedSettings, environment: &Environment) {
     let look = &settings.display;
     report.begin("Terminal");
-    name(report, environment);
-    size(report);
+    check_term(report, environment);
+    check_window_size(report);
     let colours = probe::color_support(look.color, environment);
     report.ok("colours", format!("{} ({})", colours.many, colours.why));
     let locale = match environment.ascii_locale {
@@ -34,7 +34,7 @@ pub(super) async fn check(report: &mut DoctorReport, settings: &ResolvedSettings
     mouse(report, look, environment);
     let links = if look.links && supports_links(environment) { "clickable (OSC 8)" } else { "plain text" };
     report.ok("links", links);
-    report.ok("browser", opener(environment));
+    report.ok("browser", describe_opener(environment));
     let editor = environment.editor.as_deref().unwrap_or_default();
     let default = "vi or nano (neither VISUAL nor EDITOR is set)";
     report.ok("editor", if editor.is_empty() { default.to_owned() } else { editor.to_owned() });
@@ -45,7 +45,7 @@ pub(super) async fn check(report: &mut DoctorReport, settings: &ResolvedSettings
     replies(report, answers.unwrap_or(Err(NotQueried::Refused)));
 }
 
-fn name(report: &mut DoctorReport, environment: &Environment) {
+fn check_term(report: &mut DoctorReport, environment: &Environment) {
     let term = environment.term.as_deref().unwrap_or_default();
     match TerminalCaps::of(environment) {
         Err(dumb) => report.warning("TERM", "dumb", dumb.to_string()),
@@ -60,7 +60,7 @@ fn name(report: &mut DoctorReport, environment: &Environment) {
     }
 }
 
-fn size(report: &mut DoctorReport) {
+fn check_window_size(report: &mut DoctorReport) {
     use std::io::IsTerminal as _;
     if !std::io::stdout().is_terminal() {
         return report.skipped("size", "stdout is not a terminal");
@@ -136,7 +136,7 @@ fn is_installed(program: &str) -> bool {
     std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-fn opener(environment: &Environment) -> String {
+fn describe_opener(environment: &Environment) -> String {
     match open_method("https://example.com", environment) {
         Ok(OpenMethod::Run(words)) => {
             format!("links open with {}", words.first().map_or("a browser", String::as_str))

@@ -78,7 +78,7 @@ fn themes() -> String {
 }
 
 /// The faults of `--fault`, as its help lists them.
-fn faults() -> String {
+fn fault_list() -> String {
     let command = Arguments::command();
     let sim = command.find_subcommand("sim").expect("the simulator");
     let fault = sim.get_arguments().find(|option| option.get_long() == Some("fault")).expect("its faults");
@@ -87,7 +87,7 @@ fn faults() -> String {
     format!("```\n{}\n```\n", lists.trim_end())
 }
 
-fn commands() -> String {
+fn command_table() -> String {
     let mut text = "| command | does |\n|---|---|\n".to_owned();
     for command in Arguments::command().get_subcommands().filter(|command| !command.is_hide_set()) {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
@@ -114,9 +114,9 @@ fn generated_parts_of_the_guide_are_up_to_date() {
         ("themes", themes()),
         ("job states", job_states()),
         ("presets", presets()),
-        ("commands", commands()),
+        ("commands", command_table()),
         ("exit codes", exit_codes()),
-        ("faults", faults()),
+        ("faults", fault_list()),
     ];
     let guide = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/guide");
     let mut found = 0;

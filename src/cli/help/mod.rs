@@ -82,7 +82,7 @@ pub(super) fn run(
     let command = program.find_subcommand_mut(name).filter(|command| !command.is_hide_set()).ok_or_else(|| {
         CliError::unusable(format!(
             "“{}” is neither a topic nor a command.\n\n{}",
-            super::out::clean(name),
+            super::out::clean_line(name),
             list().trim_end()
         ))
     })?;

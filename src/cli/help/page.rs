@@ -28,9 +28,9 @@ pub(super) fn lay_out(markdown: &str, width: Option<usize>, bold: bool) -> Strin
         } else if line.starts_with('#') {
             layout.heading(line.trim_start_matches('#').trim());
         } else if line.starts_with('|') {
-            let mut rows = vec![cells(line)];
+            let mut rows = vec![split_row(line)];
             while let Some(row) = lines.next_if(|line| line.starts_with('|')) {
-                rows.push(cells(row));
+                rows.push(split_row(row));
             }
             layout.table(&rows);
         } else {
@@ -165,7 +165,7 @@ fn fitted(widths: &[usize], line: usize) -> Vec<usize> {
 }
 
 /// The cells of a row; `\|` is a bar within one.
-fn cells(row: &str) -> Vec<String> {
+fn split_row(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|').trim_end_matches('|').replace("\\|", "\u{0}");
     row.split('|').map(|cell| without_marks(&cell.replace('\u{0}', "|")).replace('`', "").trim().to_owned()).collect()
 }

@@ -9,9 +9,9 @@ use super::out::Out;
 use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::config::environment::Environment;
 use crate::config::key::{KeySource, resolve_path};
-use crate::config::write::{needed, save};
+use crate::config::write::{needed, write_profile};
 use crate::config::{self, ConfigError, Flags, check};
-use crate::engine::check::check as check_connection;
+use crate::engine::check::probe_key as check_connection;
 use crate::model::command::split_command_line;
 use crate::model::endpoint::ApiKey;
 use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE, KeySourceInput, NewProfile, WritePermission, non_blank};
@@ -174,12 +174,13 @@ impl InitInput<'_> {
             |answered: Option<&String>, variable: Option<&String>| answered.or(variable).cloned().unwrap_or_default();
         let default = known(before.map(|profile| &profile.project), self.environment.project.as_ref());
         let project = given(self.flags.project.as_ref());
-        let project = ask_until(lines, out, project, ("Project id", &default), check::project).await?;
+        let project = ask_until(lines, out, project, ("Project id", &default), check::check_project).await?;
         let (key, read) = self.ask_key(lines, out, before.is_none()).await?;
         let default = before.and_then(|profile| profile.base_url.as_ref()).or(self.environment.base_url.as_ref());
         let default = default.map_or(DEFAULT_BASE_URL, String::as_str);
         let base_url = given(self.flags.base_url.as_ref());
-        let base_url = ask_until(lines, out, base_url, ("Base URL of the service", default), check::base_url).await?;
+        let base_url =
+            ask_until(lines, out, base_url, ("Base URL of the service", default), check::check_base_url).await?;
         let question = "Organization, if several of its projects share limits (Enter for none)";
         let default = known(before.and_then(|profile| profile.organization.as_ref()), None);
         let organization = given(self.options.organization.as_ref());
@@ -353,7 +354,7 @@ impl InitInput<'_> {
     }
 
     fn write(&self, profile: &NewProfile, allowed: WritePermission, out: &mut Out) -> Result<Code, CliError> {
-        save(&self.path, profile, allowed).map_err(CliError::unusable)?;
+        write_profile(&self.path, profile, allowed).map_err(CliError::unusable)?;
         self.written(profile).lines().for_each(|line| out.line(line));
         Ok(Code::Done)
     }

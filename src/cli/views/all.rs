@@ -1,12 +1,12 @@
 //! `docdeck views --all`: prints the cost, loads all pages of a range with progress, and writes the rows. If loading
 //! ends early, the loaded rows stay cached and the same command continues from there.
 
-use super::{Options, write};
-use crate::app::format::{count, plural, views};
+use super::{Options, write_content};
+use crate::app::format::{format_count, format_views, plural};
 use crate::app::views::request_cost::{cost_text, floor_percent};
 use crate::cli::error::CliError;
 use crate::cli::exit_code::Code;
-use crate::cli::out::{Out, rfc3339};
+use crate::cli::out::{Out, rfc3339_seconds};
 use crate::cli::session::{Session, WaitEnd};
 use crate::model::engine_event::EngineEvent;
 use crate::model::export::{ExportContent, ExportFormat};
@@ -24,7 +24,7 @@ const BAR_CHARS: &str = "█░";
 const ASCII_BAR_CHARS: &str = "#.";
 
 /// Loads all pages and writes them.
-pub(super) async fn answer(
+pub(super) async fn load_and_write_all(
     session: &mut Session,
     range: DateRange,
     options: &Options,
@@ -62,9 +62,9 @@ pub(super) async fn answer(
     let extract = ExportContent::of_pages(&report, None, ranked(&report).into_iter());
     match error {
         // JSON output is one object with the error and the partial data.
-        error if options.is_json() => Err(error.with_fields(known(&extract))),
+        error if options.is_json() => Err(error.with_fields(partial_json(&extract))),
         error => {
-            write(&extract, 0, options.format(), out)?;
+            write_content(&extract, 0, options.format(), out)?;
             let rows = plural(report.rows.len(), "row");
             out.note(&format!("docdeck: Partial: {rows} of {range} loaded. Run the same command again to continue."));
             Err(error)
@@ -75,7 +75,7 @@ pub(super) async fn answer(
 /// Writes the rows, and notes about the numbers. `requests` is the number of requests that this run used.
 pub(super) fn write_report(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), CliError> {
     let extract = ExportContent::of_pages(report, None, ranked(report).into_iter());
-    write(&extract, 0, options.format(), out)?;
+    write_content(&extract, 0, options.format(), out)?;
     for note in notes(report, requests) {
         out.note(&note);
     }
@@ -92,7 +92,7 @@ async fn cost_line(session: &Session, range: DateRange, afresh: bool) -> Result<
     }
     let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.left();
     let rows = known.report.as_ref().filter(|report| !afresh && !report.complete).map(|report| report.rows.len());
-    let from = rows.map(|rows| format!(", continuing after {} rows", count(rows))).unwrap_or_default();
+    let from = rows.map(|rows| format!(", continuing after {} rows", format_count(rows))).unwrap_or_default();
     let loaded = known.interrupted_after.filter(|_| !afresh).unwrap_or(0);
     let rest =
         |expected: LoadEstimate| LoadEstimate { requests: expected.requests.saturating_sub(loaded).max(1), ..expected };
@@ -154,7 +154,7 @@ impl LoadProgressBar {
     fn at(&mut self, at: LoadProgress, out: &mut Out) {
         let share = at.share.map(|share| format!("{:.0}% of the views, ", (share * 100.0).floor())).unwrap_or_default();
         let requests = plural(usize::try_from(at.requests).unwrap_or(usize::MAX), "request");
-        let text = format!("{share}{} rows, {requests}", count(at.rows));
+        let text = format!("{share}{} rows, {requests}", format_count(at.rows));
         match &self.bar {
             Some(bar) => {
                 bar.set_position(bar_steps(at.share));
@@ -177,7 +177,7 @@ impl LoadProgressBar {
         match &self.last {
             Some(at) => format!(
                 "{} rows of {range} are cached ({}). Run the same command again to continue.",
-                count(at.rows),
+                format_count(at.rows),
                 plural(usize::try_from(at.requests).unwrap_or(usize::MAX), "request")
             ),
             None => "Nothing was loaded.".to_owned(),
@@ -204,12 +204,12 @@ fn ranked(report: &Report) -> Vec<&PageRow> {
 /// Notes about the numbers: their age, merged rows, and a difference from the site's total.
 fn notes(report: &Report, requests: u32) -> Vec<String> {
     let mut notes = Vec::new();
-    let as_of = rfc3339(report.as_of);
+    let as_of = rfc3339_seconds(report.as_of);
     notes.push(match requests {
-        0 => format!("{} rows as of {as_of}, no requests.", count(report.rows.len())),
+        0 => format!("{} rows as of {as_of}, no requests.", format_count(report.rows.len())),
         n => format!(
             "{} rows as of {as_of}, {}.",
-            count(report.rows.len()),
+            format_count(report.rows.len()),
             plural(usize::try_from(n).unwrap_or(usize::MAX), "request")
         ),
     });
@@ -221,14 +221,18 @@ fn notes(report: &Report, requests: u32) -> Vec<String> {
     if let Some(total) = report.totals.total.value().filter(|_| report.complete) {
         let sum = report.sums().total;
         if !sum.nearly_equals(total) {
-            notes.push(format!("The rows add up to {}, but the site's total is {}.", views(sum), views(total)));
+            notes.push(format!(
+                "The rows add up to {}, but the site's total is {}.",
+                format_views(sum),
+                format_views(total)
+            ));
         }
     }
     notes
 }
 
 /// The partial data as a JSON object, to be merged with the error.
-fn known(extract: &ExportContent<'_>) -> Value {
+fn partial_json(extract: &ExportContent<'_>) -> Value {
     let text = ExportFormat::Json.write(extract).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }

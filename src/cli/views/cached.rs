@@ -8,7 +8,11 @@ use crate::engine::StoredViews;
 use crate::model::views::ViewsQuery;
 
 /// Writes the answer if it is cached and fresh. Returns false if it must be loaded.
-pub(super) async fn answer(session: &StoreSession, options: &Options, out: &mut Out) -> Result<bool, CliError> {
+pub(super) async fn write_if_cached(
+    session: &StoreSession,
+    options: &Options,
+    out: &mut Out,
+) -> Result<bool, CliError> {
     let kept = StoredViews::open(&session.store, &session.scope).await?;
     let days = options.days.range(kept.service_now().date_naive())?;
     if options.all {

@@ -21,7 +21,7 @@ pub(super) struct Days {
     to: Option<String>,
     /// days up to today (30d), yesterday, or the last complete week, month or quarter; "this week", "this month" and
     /// "this quarter" end today [default: 7d]
-    #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"], add = completion_candidates::spans())]
+    #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"], add = completion_candidates::last_values())]
     last: Option<String>,
 }
 
@@ -50,7 +50,7 @@ impl Days {
     pub(super) fn range(&self, today: NaiveDate) -> Result<ParsedRange, CliError> {
         let last = self.last.as_deref().map(|last| last.trim().to_lowercase());
         let last = last.as_deref();
-        if let Some(days) = last.filter(|last| is_number(last)) {
+        if let Some(days) = last.filter(|last| is_day_count(last)) {
             return Err(range_error("--last", &format!("write {days}d for {days} days")));
         }
         let (option, typed) = match (&self.from, &self.to, last) {
@@ -72,7 +72,7 @@ impl Days {
     }
 }
 
-fn is_number(text: &str) -> bool {
+fn is_day_count(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 

@@ -6,7 +6,7 @@ mod cached;
 mod days;
 mod table;
 
-use super::arguments::number;
+use super::arguments::number_parser;
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
@@ -40,11 +40,11 @@ pub(super) struct Options {
     days: Days,
     /// print this page of rows, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
-          value_parser = number(1..=u32::MAX, "a whole number, 1 or more"))]
+          value_parser = number_parser(1..=u32::MAX, "a whole number, 1 or more"))]
     page: u32,
     /// print this many rows per page
     #[arg(long, value_name = "N", default_value_t = LIMIT_DEFAULT,
-          allow_negative_numbers = true, value_parser = number(LIMIT_MIN..=LIMIT_MAX, "a whole number from 1 to 250"))]
+          allow_negative_numbers = true, value_parser = number_parser(LIMIT_MIN..=LIMIT_MAX, "a whole number from 1 to 250"))]
     limit: u32,
     /// load all pages (prints the cost first), sorted by total views
     #[arg(long, conflicts_with_all = ["page", "limit"])]
@@ -98,22 +98,24 @@ pub(super) async fn run(
     options.days.range(Utc::now().date_naive())?;
     // If this fails to open, so does the session below, which reports the error.
     if let Some(session) = StoreSession::open(flags, environment, out).ok().filter(|_| !options.fresh) {
-        let answered = cached::answer(&session, options, out).await;
+        let answered = cached::write_if_cached(&session, options, out).await;
         session.close().await;
         if answered? {
             return Ok(Code::Done);
         }
     }
-    Session::with(flags, environment, LeaseRoles::None, out, async |session, out| answer(session, options, out).await)
-        .await
+    Session::with(flags, environment, LeaseRoles::None, out, async |session, out| {
+        load_and_write(session, options, out).await
+    })
+    .await
 }
 
-async fn answer(session: &mut Session, options: &Options, out: &mut Out) -> Result<Code, CliError> {
+async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out) -> Result<Code, CliError> {
     // By the service's clock, if it is known.
     let days = options.days.range(session.engine.service_now().date_naive())?;
     days.note_cut(out);
     if options.all {
-        return all::answer(session, days.range, options, out).await;
+        return all::load_and_write_all(session, days.range, options, out).await;
     }
     let query = ViewsQuery { range: days.range, limit: options.limit, page: options.page };
     let engine = session.engine.clone();
@@ -131,7 +133,7 @@ async fn answer(session: &mut Session, options: &Options, out: &mut Out) -> Resu
 fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, out: &mut Out) -> Result<(), CliError> {
     let is_all = options.page == 1 && !query.has_next(&loaded.value);
     let content = ExportContent::of_answer(query.range, &loaded.value, is_all, loaded.as_of);
-    write(&content, query.offset(), options.format(), out)?;
+    write_content(&content, query.offset(), options.format(), out)?;
     if loaded.value.rows.is_empty() && options.page > 1 {
         out.note(&format!("docdeck: Page {} is empty. Choose a lower --page.", options.page));
     } else if query.has_next(&loaded.value) {
@@ -144,10 +146,15 @@ fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, o
 }
 
 /// Writes the content; `before` is the number of rows on earlier pages.
-fn write(content: &ExportContent<'_>, before: u64, format: OutputFormat, out: &mut Out) -> Result<(), CliError> {
+fn write_content(
+    content: &ExportContent<'_>,
+    before: u64,
+    format: OutputFormat,
+    out: &mut Out,
+) -> Result<(), CliError> {
     let format = match format {
         OutputFormat::Table => {
-            table::write(content, before, out);
+            table::write_page_table(content, before, out);
             return Ok(());
         }
         OutputFormat::Csv => ExportFormat::Csv,

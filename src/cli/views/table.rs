@@ -1,7 +1,7 @@
 //! The table of pages: with headings and bars on a terminal; in a pipe, one uncut line per page, separated by tabs.
 
-use crate::app::format::{views, views_or_received};
-use crate::cli::out::{Out, cut};
+use crate::app::format::{format_views, views_or_received};
+use crate::cli::out::{Out, cut_to_width};
 use crate::model::colors::ColorRole;
 use crate::model::export::{ExportContent, guarded, guarded_number, received};
 use crate::model::views::{Counts, ViewCount, as_f64};
@@ -26,7 +26,7 @@ struct PrintedRow<'a> {
 }
 
 /// Writes the table; `before` is the number of rows on earlier pages.
-pub(super) fn write(content: &ExportContent<'_>, before: u64, out: &mut Out) {
+pub(super) fn write_page_table(content: &ExportContent<'_>, before: u64, out: &mut Out) {
     let rows = || content.lines.iter().filter_map(|line| Some((line.path, line.now?)));
     let Some(width) = out.width() else {
         let lines: Vec<String> = rows().map(|(path, counts)| piped(path, counts)).collect();
@@ -35,13 +35,18 @@ pub(super) fn write(content: &ExportContent<'_>, before: u64, out: &mut Out) {
     };
     let rows: Vec<PrintedRow<'_>> = (before.saturating_add(1)..)
         .zip(rows())
-        .map(|(rank, (path, counts))| PrintedRow { rank: rank.to_string(), path, numbers: numbers(counts), counts })
+        .map(|(rank, (path, counts))| PrintedRow {
+            rank: rank.to_string(),
+            path,
+            numbers: printed_numbers(counts),
+            counts,
+        })
         .collect();
-    let mut lines = vec![heading(content, out), totals(content.totals, out)];
+    let mut lines = vec![range_heading(content, out), painted_totals(content.totals, out)];
     if rows.is_empty() {
         lines.push("No page views in this range.".to_owned());
     } else {
-        lines.extend(table(&rows, width, out));
+        lines.extend(page_table_lines(&rows, width, out));
     }
     for missing in content.missing() {
         lines.push(out.paint(ColorRole::Muted, &missing));
@@ -55,7 +60,7 @@ fn piped(path: &str, counts: &Counts) -> String {
     [guarded(path), number(&counts.human), number(&counts.ai), number(&counts.total), share].join("\t")
 }
 
-fn heading(content: &ExportContent<'_>, out: &Out) -> String {
+fn range_heading(content: &ExportContent<'_>, out: &Out) -> String {
     let today = content.as_of.date_naive();
     let partial = if content.range.contains(today) { ", today partial" } else { "" };
     let days = content.range.days();
@@ -66,20 +71,20 @@ fn heading(content: &ExportContent<'_>, out: &Out) -> String {
     format!("{range}, {days} UTC{partial}, as of {}", content.as_of.format(moment))
 }
 
-fn totals(counts: &Counts, out: &Out) -> String {
-    let [human, ai, total, share] = numbers(counts);
+fn painted_totals(counts: &Counts, out: &Out) -> String {
+    let [human, ai, total, share] = printed_numbers(counts);
     let human = out.paint(ColorRole::Human, &format!("{HUMAN} human {human}"));
     let ai = out.paint(ColorRole::Ai, &format!("{AI} AI {ai}"));
     format!("{human}  {ai}  total {total}  AI share {share}")
 }
 
 /// The numbers with grouped digits; `?` is a missing number, `–` the share of a total of zero.
-fn numbers(counts: &Counts) -> [String; 4] {
+fn printed_numbers(counts: &Counts) -> [String; 4] {
     let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
     [views_or_received(&counts.human), views_or_received(&counts.ai), views_or_received(&counts.total), share]
 }
 
-fn table(rows: &[PrintedRow<'_>], width: usize, out: &Out) -> Vec<String> {
+fn page_table_lines(rows: &[PrintedRow<'_>], width: usize, out: &Out) -> Vec<String> {
     let names = ["human", "AI", "total", "share"];
     let widest =
         |cell: &dyn Fn(&PrintedRow<'_>) -> usize, name: &str| rows.iter().map(cell).fold(name.len(), usize::max);
@@ -96,7 +101,7 @@ fn table(rows: &[PrintedRow<'_>], width: usize, out: &Out) -> Vec<String> {
     let bar = width.saturating_sub(fixed + path + GAP).min(MAX_BAR);
     let bar = if bar < MIN_BAR { 0 } else { bar };
     let full = rows.iter().filter_map(|row| row.counts.total.value()).max().unwrap_or_default();
-    let scale = format!("0 to {}", views(full));
+    let scale = format!("0 to {}", format_views(full));
     let numbers = |texts: &[String; 4]| -> String {
         texts
             .iter()
@@ -109,12 +114,12 @@ fn table(rows: &[PrintedRow<'_>], width: usize, out: &Out) -> Vec<String> {
     let scale = if bar >= scale.len() { format!("  {scale}") } else { String::new() };
     let head = format!("{:>rank$}  path{blank}{titles}{scale}", "#");
     let line = |row: &PrintedRow<'_>| {
-        let name = cut(row.path, path);
+        let name = cut_to_width(row.path, path);
         let blank = " ".repeat(path.saturating_sub(name.width()));
         let bar = drawn(row.counts, full, bar, out);
         format!("{:>rank$}  {name}{blank}{}{bar}", row.rank, numbers(&row.numbers))
     };
-    std::iter::once(out.paint(ColorRole::Muted, &cut(&head, width))).chain(rows.iter().map(line)).collect()
+    std::iter::once(out.paint(ColorRole::Muted, &cut_to_width(&head, width))).chain(rows.iter().map(line)).collect()
 }
 
 /// A bar of human and AI views on a scale up to `full`. Empty if a count is unknown.
@@ -123,15 +128,15 @@ fn drawn(counts: &Counts, full: ViewCount, width: usize, out: &Out) -> String {
     if width == 0 || full.is_zero() {
         return String::new();
     }
-    let all = cells(human + ai, full, width);
-    let human = cells(human, full, width).min(all);
+    let all = nearest_cells(human + ai, full, width);
+    let human = nearest_cells(human, full, width).min(all);
     let parts = [(ColorRole::Human, HUMAN, human), (ColorRole::Ai, AI, all - human)];
     let bar: String = parts.iter().map(|(role, sign, n)| out.paint(*role, &sign.repeat(*n))).collect();
     if bar.is_empty() { bar } else { format!("  {bar}") }
 }
 
 /// The nearest number of cells, but at least one for a value above zero.
-fn cells(value: ViewCount, full: ViewCount, width: usize) -> usize {
+fn nearest_cells(value: ViewCount, full: ViewCount, width: usize) -> usize {
     if value.is_zero() {
         return 0;
     }

@@ -131,7 +131,7 @@ impl JobRecord {
     #[must_use]
     pub fn default_title(&self) -> CleanText {
         let first = self.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
-        let first = first.map(|first| wire::title(&first.text)).filter(|title| !title.is_empty());
+        let first = first.map(|first| wire::title_from_prompt(&first.text)).filter(|title| !title.is_empty());
         first.or_else(|| self.row.id.as_ref().map(JobId::clean)).unwrap_or_default()
     }
 }
@@ -157,6 +157,6 @@ impl BackupLine {
     /// # Errors
     /// What is wrong with it, as a phrase that follows "line 17".
     pub fn read(text: &str, now: Time) -> Result<Self, LineError> {
-        wire::read(text, now)
+        wire::parse_backup_line(text, now)
     }
 }

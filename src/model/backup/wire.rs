@@ -169,29 +169,32 @@ impl From<&super::BackupLine> for WireLine {
                 program: header.program.to_string(),
                 exported_at: Some(Moment(header.exported_at)),
             },
-            super::BackupLine::Job(record) => Self::Job(Box::new(job_line(record))),
+            super::BackupLine::Job(record) => Self::Job(Box::new(wire_job(record))),
             super::BackupLine::Draft(record) => Self::Draft(draft_line(record)),
             super::BackupLine::End(totals) => Self::End { jobs: totals.jobs, drafts: totals.drafts },
         }
     }
 }
 
-fn job_line(record: &JobRecord) -> WireJob {
+fn wire_job(record: &JobRecord) -> WireJob {
     let (row, moment) = (&record.row, |time: Option<Time>| time.map(Moment));
     WireJob {
         base_url: record.scope.base_url.clone(),
         project: record.scope.project.clone(),
         id: row.id.as_ref().map(|id| id.as_str().to_owned()),
-        status: row.status.as_ref().map(|status| status_word(status).to_owned()),
-        source: WireSource { repository: text(row.repository.as_deref()), git_ref: text(row.git_ref.as_ref()) },
-        model: text(row.model.as_deref()),
-        pr_link: text(row.pr_link.as_ref()),
+        status: row.status.as_ref().map(|status| exported_status(status).to_owned()),
+        source: WireSource {
+            repository: optional_string(row.repository.as_deref()),
+            git_ref: optional_string(row.git_ref.as_ref()),
+        },
+        model: optional_string(row.model.as_deref()),
+        pr_link: optional_string(row.pr_link.as_ref()),
         created_at: moment(Some(row.created_at)),
         archived_at: moment(row.archived_at),
         title: Some(row.title.to_string()),
         named: row.has_own_title,
         tags: texts(&row.tags),
-        note: text(row.note.as_ref()),
+        note: optional_string(row.note.as_ref()),
         pages: texts(&row.pages),
         started_at: moment(Some(row.started_at)),
         finished_at: moment(row.finished_at),
@@ -204,8 +207,8 @@ fn job_line(record: &JobRecord) -> WireJob {
         gone_at: moment(row.gone_at),
         dismissed: row.dismissed,
         prompts: record.prompts.iter().map(prompt_line).collect(),
-        events: record.events.iter().map(event_line).collect(),
-        draft: record.draft.as_ref().map(unfinished),
+        events: record.events.iter().map(wire_event).collect(),
+        draft: record.draft.as_ref().map(unfinished_draft),
     }
 }
 
@@ -215,20 +218,20 @@ fn prompt_line(prompt: &PromptRecord) -> PromptLine {
         _ => None,
     };
     PromptLine {
-        kind: kind_word(prompt.kind).to_owned(),
+        kind: exported_kind(prompt.kind).to_owned(),
         text: prompt.text.clone(),
         delivery: prompt.delivery.kind().stored_word().to_owned(),
-        reason: text(prompt.delivery.reason()),
+        reason: optional_string(prompt.delivery.reason()),
         written_at: Some(Moment(prompt.written_at)),
         sent_at: prompt.sent_at.map(Moment),
         state_at: prompt.state_at.map(Moment),
         discarded_from,
-        draft: prompt.draft.as_ref().map(unfinished),
+        draft: prompt.draft.as_ref().map(unfinished_draft),
     }
 }
 
-fn event_line(event: &JobEvent) -> EventLine {
-    let word = |status: &Status| status_word(status).to_owned();
+fn wire_event(event: &JobEvent) -> EventLine {
+    let word = |status: &Status| exported_status(status).to_owned();
     let (kind, from, to) = match &event.kind {
         EventKind::Status { from, to } => ("status", from.as_ref().map(word), Some(word(to))),
         EventKind::PullRequest(link) => ("pull request", None, Some(link.to_string())),
@@ -254,11 +257,11 @@ fn draft_line(record: &DraftRecord) -> DraftLine {
     }
 }
 
-fn unfinished(draft: &DraftText) -> WireUnfinished {
+fn unfinished_draft(draft: &DraftText) -> WireUnfinished {
     WireUnfinished { text: draft.text.clone(), saved_at: Some(Moment(draft.saved_at)) }
 }
 
-fn text(text: Option<&CleanText>) -> Option<String> {
+fn optional_string(text: Option<&CleanText>) -> Option<String> {
     text.map(CleanText::to_string)
 }
 
@@ -266,7 +269,7 @@ fn texts(texts: &[CleanText]) -> Vec<String> {
     texts.iter().map(CleanText::to_string).collect()
 }
 
-fn status_word(status: &Status) -> &str {
+fn exported_status(status: &Status) -> &str {
     match status {
         // Not the placeholder for an empty status.
         Status::Unknown(word) => word.as_str(),
@@ -274,21 +277,21 @@ fn status_word(status: &Status) -> &str {
     }
 }
 
-fn kind_word(kind: PromptKind) -> &'static str {
+fn exported_kind(kind: PromptKind) -> &'static str {
     match kind {
         PromptKind::Create => "create",
         PromptKind::FollowUp => "follow-up",
     }
 }
 
-pub(super) fn read(text: &str, now: Time) -> Result<super::BackupLine, LineError> {
+pub(super) fn parse_backup_line(text: &str, now: Time) -> Result<super::BackupLine, LineError> {
     match serde_json::from_str(text) {
         Ok(WireLine::Docdeck { version, .. }) if version > VERSION => Err(LineError::Newer(version)),
         Ok(WireLine::Docdeck { program, exported_at, .. }) => Ok(super::BackupLine::Header(BackupHeader {
             program: CleanText::line(&program),
             exported_at: exported_at.map_or(now, |Moment(at)| at),
         })),
-        Ok(WireLine::Job(line)) => job(*line, now).map(|record| super::BackupLine::Job(Box::new(record))),
+        Ok(WireLine::Job(line)) => parse_job(*line, now).map(|record| super::BackupLine::Job(Box::new(record))),
         Ok(WireLine::Draft(line)) => draft(line, now).map(super::BackupLine::Draft),
         Ok(WireLine::End { jobs, drafts }) => Ok(super::BackupLine::End(BackupTotals { jobs, drafts })),
         Err(error) => Err(complaint(text, &error)),
@@ -306,13 +309,13 @@ fn complaint(text: &str, error: &serde_json::Error) -> LineError {
     }
 }
 
-fn job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
+fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let created_at = line.created_at.map_or(now, |Moment(at)| at);
-    let prompts = line.prompts.into_iter().map(|line| prompt(line, created_at));
+    let prompts = line.prompts.into_iter().map(|line| parse_prompt(line, created_at));
     let prompts = prompts.collect::<Result<Vec<PromptRecord>, _>>()?;
     let id = line.id.as_deref().and_then(JobId::new);
     let first = prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
-    let own_name = first.map(|first| title(&first.text)).or_else(|| id.as_ref().map(JobId::clean));
+    let own_name = first.map(|first| title_from_prompt(&first.text)).or_else(|| id.as_ref().map(JobId::clean));
     let own_name = own_name.ok_or(LineError::Nameless)?;
     let given = line.title.map(|given| CleanText::title(&given, TITLE)).filter(|given| !given.is_empty());
     let (clean, time) = (
@@ -323,9 +326,9 @@ fn job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let row = Job {
         id,
         has_own_title: line.named && given.is_some(),
-        tags: tags(&line.tags).into(),
+        tags: clean_tags(&line.tags).into(),
         note: line.note.map(|note| CleanText::block(&note)).filter(|note| !note.as_str().trim().is_empty()),
-        pages: pages(&line.pages).into(),
+        pages: parse_pages(&line.pages).into(),
         status: line.status.as_deref().map(Status::parse),
         repository: clean(line.source.repository).map(Arc::new),
         git_ref: clean(line.source.git_ref),
@@ -344,29 +347,29 @@ fn job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
         dismissed: line.dismissed,
         ..Job::new(JobKey(0), given.unwrap_or(own_name), created_at)
     };
-    let events = line.events.into_iter().map(event).collect::<Result<_, _>>()?;
+    let events = line.events.into_iter().map(parse_event).collect::<Result<_, _>>()?;
     let draft = line.draft.and_then(|line| draft_text(line.text, line.saved_at, now));
-    Ok(JobRecord { scope: scope(&line.base_url, line.project)?, row, prompts, events, draft })
+    Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft })
 }
 
 /// The default title of a job with this prompt.
-pub(super) fn title(text: &str) -> CleanText {
+pub(super) fn title_from_prompt(text: &str) -> CleanText {
     let mut lines = text.lines().map(|line| CleanText::title(line, TITLE));
     lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-fn prompt(line: PromptLine, written_at: Time) -> Result<PromptRecord, LineError> {
-    if title(&line.text).is_empty() {
+fn parse_prompt(line: PromptLine, written_at: Time) -> Result<PromptRecord, LineError> {
+    if title_from_prompt(&line.text).is_empty() {
         return Err(LineError::Blank);
     }
     let kind = match line.kind.as_str() {
         "create" => PromptKind::Create,
         "follow-up" => PromptKind::FollowUp,
-        other => return Err(unknown_word_error("kind of prompt", other)),
+        other => return Err(line_word_error("kind of prompt", other)),
     };
     let reason = CleanText::line(line.reason.as_deref().unwrap_or_default());
     let delivery = match DeliveryKind::parse(&line.delivery) {
-        None => return Err(unknown_word_error("delivery", &line.delivery)),
+        None => return Err(line_word_error("delivery", &line.delivery)),
         Some(DeliveryKind::Queued) => Delivery::Queued { until: None },
         Some(DeliveryKind::Paused) => Delivery::Paused,
         Some(DeliveryKind::Sending) => Delivery::Sending,
@@ -389,7 +392,7 @@ fn prompt(line: PromptLine, written_at: Time) -> Result<PromptRecord, LineError>
     })
 }
 
-fn event(line: EventLine) -> Result<JobEvent, LineError> {
+fn parse_event(line: EventLine) -> Result<JobEvent, LineError> {
     let kind = match (line.kind.as_str(), line.to) {
         ("status", Some(to)) => {
             EventKind::Status { from: line.from.as_deref().map(Status::parse), to: Status::parse(&to) }
@@ -398,7 +401,7 @@ fn event(line: EventLine) -> Result<JobEvent, LineError> {
         ("gone", _) => EventKind::Gone,
         ("back", _) => EventKind::Back,
         ("status" | "pull request", None) => return Err(LineError::shape("an event without \"to\"")),
-        (other, _) => return Err(unknown_word_error("kind of event", other)),
+        (other, _) => return Err(line_word_error("kind of event", other)),
     };
     Ok(JobEvent { at: line.at.0, kind })
 }
@@ -406,19 +409,19 @@ fn event(line: EventLine) -> Result<JobEvent, LineError> {
 fn draft(line: DraftLine, now: Time) -> Result<DraftRecord, LineError> {
     let of = match line.of.as_str() {
         "new job" => DraftPurpose::NewJob,
-        "job about pages" => DraftPurpose::AboutPages(pages(&line.pages)),
+        "job about pages" => DraftPurpose::AboutPages(parse_pages(&line.pages)),
         "many jobs" => DraftPurpose::Batch,
-        other => return Err(unknown_word_error("kind of draft", other)),
+        other => return Err(line_word_error("kind of draft", other)),
     };
     let draft = draft_text(line.text, line.saved_at, now).ok_or_else(|| LineError::shape("an empty draft"))?;
-    Ok(DraftRecord { scope: scope(&line.base_url, line.project)?, of, draft })
+    Ok(DraftRecord { scope: parse_scope(&line.base_url, line.project)?, of, draft })
 }
 
 fn draft_text(text: String, saved_at: Option<Moment>, now: Time) -> Option<DraftText> {
     (!text.is_empty()).then(|| DraftText { text, saved_at: saved_at.map_or(now, |Moment(at)| at) })
 }
 
-fn scope(base_url: &str, project: String) -> Result<Scope, LineError> {
+fn parse_scope(base_url: &str, project: String) -> Result<Scope, LineError> {
     let base_url = base_url.trim().trim_end_matches('/').to_owned();
     if base_url.is_empty() || project.trim().is_empty() {
         return Err(LineError::NoScope);
@@ -426,7 +429,7 @@ fn scope(base_url: &str, project: String) -> Result<Scope, LineError> {
     Ok(Scope { base_url, project, organization: None })
 }
 
-fn tags(given: &[String]) -> Vec<CleanText> {
+fn clean_tags(given: &[String]) -> Vec<CleanText> {
     let mut tags = Vec::new();
     for tag in given.iter().map(|tag| CleanText::line(&tag.to_lowercase())) {
         if !tag.is_empty() && !tags.contains(&tag) {
@@ -436,10 +439,10 @@ fn tags(given: &[String]) -> Vec<CleanText> {
     tags
 }
 
-fn pages(given: &[String]) -> Vec<CleanText> {
+fn parse_pages(given: &[String]) -> Vec<CleanText> {
     given.iter().map(|path| CleanText::line(path)).filter(|path| !path.is_empty()).collect()
 }
 
-fn unknown_word_error(of: &'static str, word: &str) -> LineError {
+fn line_word_error(of: &'static str, word: &str) -> LineError {
     LineError::Word { of, word: CleanText::title(word, 40) }
 }

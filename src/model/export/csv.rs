@@ -1,6 +1,8 @@
 //! CSV as in RFC 4180: CRLF, quotes where needed, a header line. No cell can be run as a formula by a spreadsheet.
 
-use super::{ComparedPage, Counts, ExportContent, ExportError, PagePresence, change, received, share_text, status};
+use super::{
+    ComparedPage, Counts, ExportContent, ExportError, PagePresence, page_presence, received, share_text, total_change,
+};
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
 
 const HEADS: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
@@ -8,7 +10,7 @@ const HEADS: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
 const COMPLETE_HEADS: [&str; 3] = ["human_complete_days", "ai_complete_days", "total_complete_days"];
 const BEFORE_HEADS: [&str; 3] = ["human_before", "ai_before", "total_before"];
 
-pub(super) fn write(extract: &ExportContent<'_>) -> Result<String, ExportError> {
+pub(super) fn write_csv(extract: &ExportContent<'_>) -> Result<String, ExportError> {
     let failed = |error: &dyn std::fmt::Display| ExportError(error.to_string());
     let mut writer =
         WriterBuilder::new().terminator(Terminator::CRLF).quote_style(QuoteStyle::Necessary).from_writer(Vec::new());
@@ -22,17 +24,17 @@ pub(super) fn write(extract: &ExportContent<'_>) -> Result<String, ExportError> 
     writer.write_record(heads).map_err(|error| failed(&error))?;
     for line in &extract.lines {
         let mut cells = vec![guarded(line.path)];
-        cells.extend(numbers(line.now));
+        cells.extend(csv_numbers(line.now));
         cells.push(line.now.map(share_text).unwrap_or_default());
         if let Some(compared) = extract.compared {
-            cells.extend(extract.complete_days().iter().flat_map(|_| numbers(line.compared)));
+            cells.extend(extract.complete_days().iter().flat_map(|_| csv_numbers(line.compared)));
             let past = match line.past {
                 ComparedPage::Counts(counts) => Some(counts),
                 ComparedPage::New | ComparedPage::Unknown => None,
             };
-            cells.extend(numbers(past));
-            cells.push(change(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
-            cells.push(status(line).map(PagePresence::word).unwrap_or_default().to_owned());
+            cells.extend(csv_numbers(past));
+            cells.push(total_change(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
+            cells.push(page_presence(line).map(PagePresence::word).unwrap_or_default().to_owned());
         }
         writer.write_record(&cells).map_err(|error| failed(&error))?;
     }
@@ -40,7 +42,7 @@ pub(super) fn write(extract: &ExportContent<'_>) -> Result<String, ExportError> 
     String::from_utf8(bytes).map_err(|error| failed(&error))
 }
 
-fn numbers(counts: Option<&Counts>) -> [String; 3] {
+fn csv_numbers(counts: Option<&Counts>) -> [String; 3] {
     let Some(counts) = counts else { return Default::default() };
     [&counts.human, &counts.ai, &counts.total].map(|count| guarded_number(received(count)))
 }
@@ -48,11 +50,11 @@ fn numbers(counts: Option<&Counts>) -> [String; 3] {
 /// A number unchanged; any other received text is guarded like a path.
 #[must_use]
 pub fn guarded_number(text: String) -> String {
-    if is_number(&text) { text } else { guarded(&text) }
+    if is_spreadsheet_number(&text) { text } else { guarded(&text) }
 }
 
 /// Whether the text is a JSON number. `-inf` is not, and a spreadsheet takes it for a formula.
-fn is_number(text: &str) -> bool {
+fn is_spreadsheet_number(text: &str) -> bool {
     let is_spelled = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     is_spelled && !text.starts_with('+') && text.parse::<f64>().is_ok()
 }

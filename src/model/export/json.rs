@@ -7,8 +7,8 @@
 //! counts. The counts of a page that isn't in a range are null.
 
 use super::{
-    ComparedPage, Count, Counts, ExportContent, ExportError, ExportedComparison, ExportedPage, PagePresence, change,
-    received, status,
+    ComparedPage, Count, Counts, ExportContent, ExportError, ExportedComparison, ExportedPage, PagePresence,
+    page_presence, received, total_change,
 };
 use crate::model::period::DateRange;
 use crate::model::text::escaped_json;
@@ -66,7 +66,7 @@ struct CompleteDays {
     totals: JsonCounts,
 }
 
-pub(super) fn write(extract: &ExportContent<'_>) -> Result<String, ExportError> {
+pub(super) fn write_json(extract: &ExportContent<'_>) -> Result<String, ExportError> {
     let compared_with = extract.compared.map(|compared| {
         let (ranges, totals) = (compared.ranges, JsonCounts::of(compared.before)?);
         let per_day = ranges.is_per_day();
@@ -75,27 +75,31 @@ pub(super) fn write(extract: &ExportContent<'_>) -> Result<String, ExportError> 
     let compared_with = compared_with.transpose()?;
     let as_of = extract.as_of.to_rfc3339_opts(SecondsFormat::Millis, true);
     let (range, totals) = (JsonRange::of(extract.range), JsonCounts::of(extract.totals)?);
-    let mut out = format!("{{\"range\": {}, \"totals\": {}, \"views\": [", text(&range)?, text(&totals)?);
+    let mut out = format!(
+        "{{\"range\": {}, \"totals\": {}, \"views\": [",
+        serialize_escaped(&range)?,
+        serialize_escaped(&totals)?
+    );
     // Without a comparison, a page without counts isn't a page of this range.
     let lines = extract.lines.iter().filter(|line| line.now.is_some() || compared_with.is_some());
     for (n, line) in lines.enumerate() {
         out.push_str(if n == 0 { "\n  " } else { ",\n  " });
-        out.push_str(&text(&page(line, extract)?)?);
+        out.push_str(&serialize_escaped(&json_page(line, extract)?)?);
     }
-    out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", extract.is_complete(), text(&as_of)?));
+    out.push_str(&format!("\n], \"complete\": {}, \"asOf\": {}", extract.is_complete(), serialize_escaped(&as_of)?));
     if let Some(compared) = extract.complete_days() {
         let complete_days =
             CompleteDays { range: JsonRange::of(compared.ranges.now), totals: JsonCounts::of(compared.now)? };
-        out.push_str(&format!(", \"completeDays\": {}", text(&complete_days)?));
+        out.push_str(&format!(", \"completeDays\": {}", serialize_escaped(&complete_days)?));
     }
     if let Some(compared_with) = compared_with {
-        out.push_str(&format!(", \"comparedWith\": {}", text(&compared_with)?));
+        out.push_str(&format!(", \"comparedWith\": {}", serialize_escaped(&compared_with)?));
     }
     out.push_str("}\n");
     Ok(out)
 }
 
-fn page<'a>(line: &ExportedPage<'a>, extract: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
+fn json_page<'a>(line: &ExportedPage<'a>, extract: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
     let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(JsonCounts::default()), JsonCounts::of);
     let now = numbers(line.now)?;
     let Some(ExportedComparison { ranges, .. }) = extract.compared else {
@@ -106,8 +110,9 @@ fn page<'a>(line: &ExportedPage<'a>, extract: &ExportContent<'_>) -> Result<Json
         ComparedPage::Counts(counts) => Some(JsonCounts::of(counts)?),
         ComparedPage::New | ComparedPage::Unknown => None,
     };
-    let change = change(line, ranges).map(|change| raw(change.to_string())).transpose()?;
-    let comparison = PageComparison { complete_days, before, change, status: status(line).map(PagePresence::word) };
+    let change = total_change(line, ranges).map(|change| raw(change.to_string())).transpose()?;
+    let comparison =
+        PageComparison { complete_days, before, change, status: page_presence(line).map(PagePresence::word) };
     Ok(JsonPage { path: line.path, now, comparison: Some(comparison) })
 }
 
@@ -119,25 +124,29 @@ impl JsonRange {
 
 impl JsonCounts {
     fn of(counts: &Counts) -> Result<Self, ExportError> {
-        Ok(Self { human: number(&counts.human)?, ai: number(&counts.ai)?, total: number(&counts.total)? })
+        Ok(Self {
+            human: json_number(&counts.human)?,
+            ai: json_number(&counts.ai)?,
+            total: json_number(&counts.total)?,
+        })
     }
 }
 
-fn text(value: &impl Serialize) -> Result<String, ExportError> {
+fn serialize_escaped(value: &impl Serialize) -> Result<String, ExportError> {
     let text = serde_json::to_string(value).map_err(|error| ExportError(error.to_string()))?;
     Ok(escaped_json(&text).into_owned())
 }
 
 /// The received number, the received text if it is not a number, or null if nothing was received.
-fn number(count: &Count) -> Result<Number, ExportError> {
+fn json_number(count: &Count) -> Result<Number, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
         Count::Known(_) | Count::Fraction(_) => received(count),
         // A number in range would have been parsed as a count, so this one came as text.
-        Count::Odd(odd) if is_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
+        Count::Odd(odd) if is_json_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
             odd.as_str().to_owned()
         }
-        Count::Odd(odd) => text(&odd.as_str())?,
+        Count::Odd(odd) => serialize_escaped(&odd.as_str())?,
     };
     raw(literal).map(Some)
 }
@@ -147,7 +156,7 @@ fn raw(literal: String) -> Result<Box<RawValue>, ExportError> {
 }
 
 /// Whether this is a JSON number in the range of a double: parsers reject a whole file because of a larger one.
-fn is_number(text: &str) -> bool {
+fn is_json_number(text: &str) -> bool {
     let starts = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
     let fits = text.parse::<f64>().is_ok_and(f64::is_finite);
     starts && fits && serde_json::from_str::<&RawValue>(text).is_ok()
@@ -246,7 +255,7 @@ mod tests {
     #[test]
     fn odd_numbers_are_exported_as_received() {
         let number = |count: Count| {
-            let literal = number(&count).expect("written");
+            let literal = json_number(&count).expect("written");
             literal.map_or("null".to_owned(), |raw| raw.get().to_owned())
         };
         let odd = |text: &str| number(Count::Odd(CleanText::line(text)));

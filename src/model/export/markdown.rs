@@ -1,21 +1,27 @@
 //! Markdown: the range and the site's totals, then a table of pages, for pull requests and chats.
 
-use super::{ComparedPage, Count, Counts, ExportContent, ExportedPage, PagePresence, change, received, status};
+use super::{
+    ComparedPage, Count, Counts, ExportContent, ExportedPage, PagePresence, page_presence, received, total_change,
+};
 use crate::model::comparison::ComparedRanges;
 use crate::model::views::ViewCount;
 use chrono::SecondsFormat;
 use std::borrow::Cow;
 
-pub(super) fn write(extract: &ExportContent<'_>) -> String {
-    let mut out = format!("**Page views {} (UTC)**: {}\n", extract.range, totals(extract.totals));
+pub(super) fn write_markdown(extract: &ExportContent<'_>) -> String {
+    let mut out = format!("**Page views {} (UTC)**: {}\n", extract.range, markdown_totals(extract.totals));
     if let Some(compared) = extract.compared {
         let whole = if compared.complete { "" } else { ", partial" };
         let ranges = compared.ranges;
         if extract.complete_days().is_some() {
-            out.push_str(&format!("\nComplete days {}: {}\n", ranges.now, totals(compared.now)));
+            out.push_str(&format!("\nComplete days {}: {}\n", ranges.now, markdown_totals(compared.now)));
         }
         let per_day = ranges.per_day_text().map(|words| format!(", {words}")).unwrap_or_default();
-        out.push_str(&format!("\nCompared with {}{per_day}{whole}: {}\n", ranges.before, totals(compared.before)));
+        out.push_str(&format!(
+            "\nCompared with {}{per_day}{whole}: {}\n",
+            ranges.before,
+            markdown_totals(compared.before)
+        ));
     }
     for missing in extract.missing() {
         out.push_str(&format!("\n{missing}\n"));
@@ -32,51 +38,51 @@ pub(super) fn write(extract: &ExportContent<'_>) -> String {
     };
     out.push_str(&format!("| path | human | AI | total | AI % |{heads}\n| --- | ---: | ---: | ---: | ---: |{rule}\n"));
     for line in &extract.lines {
-        out.push_str(&row(line, extract));
+        out.push_str(&markdown_row(line, extract));
     }
     out
 }
 
-fn totals(counts: &Counts) -> String {
+fn markdown_totals(counts: &Counts) -> String {
     let share = counts.ai_share().map(|share| format!(", AI share {:.1}%", share * 100.0)).unwrap_or_default();
-    let number = |count: &Count| escaped(&known(count)).into_owned();
+    let number = |count: &Count| escaped(&known_count(count)).into_owned();
     format!("human {}, AI {}, total {}{share}", number(&counts.human), number(&counts.ai), number(&counts.total))
 }
 
 /// The number as received, or `?` if there is none.
-fn known(count: &Count) -> String {
+fn known_count(count: &Count) -> String {
     if *count == Count::Missing { "?".to_owned() } else { received(count) }
 }
 
-fn row(line: &ExportedPage<'_>, extract: &ExportContent<'_>) -> String {
+fn markdown_row(line: &ExportedPage<'_>, extract: &ExportContent<'_>) -> String {
     let cells = |counts: &Counts| {
         let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
-        [known(&counts.human), known(&counts.ai), known(&counts.total), share]
+        [known_count(&counts.human), known_count(&counts.ai), known_count(&counts.total), share]
     };
     // A page that is gone has no numbers in this range; they are not 0.
     let mut numbers = line.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
     if let Some(compared) = extract.compared {
         if extract.complete_days().is_some() {
-            numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| known(&counts.total)));
+            numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| known_count(&counts.total)));
         }
         numbers.push(match line.past {
-            ComparedPage::Counts(counts) => known(&counts.total),
+            ComparedPage::Counts(counts) => known_count(&counts.total),
             ComparedPage::New => "–".to_owned(),
             ComparedPage::Unknown => "?".to_owned(),
         });
-        numbers.push(change_text(line, compared.ranges));
+        numbers.push(markdown_change(line, compared.ranges));
     }
     let numbers: String = numbers.iter().map(|number| format!(" {} |", escaped(number))).collect();
     format!("| {} |{numbers}\n", escaped(line.path))
 }
 
 /// The change of the total with its sign, and whether the page is new or gone: `+8`, `new (+3)`, `gone (-9)`.
-fn change_text(line: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
-    let change = change(line, ranges).map(|change| {
+fn markdown_change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
+    let change = total_change(line, ranges).map(|change| {
         let sign = if change > ViewCount::ZERO { "+" } else { "" };
         format!("{sign}{change}")
     });
-    match (status(line).map(PagePresence::word), change) {
+    match (page_presence(line).map(PagePresence::word), change) {
         (Some(word), Some(change)) => format!("{word} ({change})"),
         (Some(word), None) => word.to_owned(),
         (None, change) => change.unwrap_or_else(|| "?".to_owned()),

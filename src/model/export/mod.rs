@@ -58,9 +58,9 @@ impl ExportFormat {
     /// Fails if the format's writer fails, which it never does in memory.
     pub fn write(self, extract: &ExportContent<'_>) -> Result<String, ExportError> {
         match self {
-            Self::Csv => csv::write(extract),
-            Self::Json => json::write(extract),
-            Self::Markdown => Ok(markdown::write(extract)),
+            Self::Csv => csv::write_csv(extract),
+            Self::Json => json::write_json(extract),
+            Self::Markdown => Ok(markdown::write_markdown(extract)),
         }
     }
 }
@@ -118,7 +118,7 @@ impl<'a> ExportContent<'a> {
         Self {
             range,
             totals: &answer.totals,
-            lines: answer.rows.iter().map(line).collect(),
+            lines: answer.rows.iter().map(uncompared_page).collect(),
             loaded: all,
             excluded: 0,
             as_of,
@@ -146,7 +146,7 @@ impl<'a> ExportContent<'a> {
         pages: impl Iterator<Item = &'a PageRow>,
     ) -> Self {
         let lines: Vec<ExportedPage<'a>> = match comparison {
-            None => pages.map(line).collect(),
+            None => pages.map(uncompared_page).collect(),
             Some(comparison) => {
                 let [listed, now, past] = [report, &*comparison.now, &*comparison.before].map(by_path);
                 let missing = if comparison.before.complete { ComparedPage::New } else { ComparedPage::Unknown };
@@ -184,7 +184,7 @@ impl<'a> ExportContent<'a> {
     #[must_use]
     pub fn with_pages(mut self, pages: impl Iterator<Item = &'a PageRow>) -> Self {
         let before = self.lines.len();
-        self.lines = pages.map(line).collect();
+        self.lines = pages.map(uncompared_page).collect();
         self.excluded = before.saturating_sub(self.lines.len());
         self
     }
@@ -214,7 +214,7 @@ impl<'a> ExportContent<'a> {
 }
 
 /// A page without a comparison.
-fn line(row: &PageRow) -> ExportedPage<'_> {
+fn uncompared_page(row: &PageRow) -> ExportedPage<'_> {
     ExportedPage {
         path: row.path.as_str(),
         now: Some(&row.counts),
@@ -255,7 +255,7 @@ impl PagePresence {
 }
 
 /// Whether a page is new or gone. `None` if it is in both ranges or if that is unknown.
-fn status(line: &ExportedPage<'_>) -> Option<PagePresence> {
+fn page_presence(line: &ExportedPage<'_>) -> Option<PagePresence> {
     match (line.compared, line.past) {
         (Some(_), ComparedPage::New) => Some(PagePresence::New),
         (None, ComparedPage::Counts(_)) => Some(PagePresence::Gone),
@@ -265,7 +265,7 @@ fn status(line: &ExportedPage<'_>) -> Option<PagePresence> {
 
 /// The change of a page's total, per day if the ranges differ in length. A new page had 0 views before, and a page that
 /// is gone has 0 now. `None` if one of the two totals is unknown.
-fn change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
+fn total_change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
     let now = line.compared.map(|counts| counts.total.value().map(|views| ranges.of_now(views)));
     let past = |counts: &Counts| counts.total.value().map(|views| ranges.of_before(views));
     match (now, line.past) {
@@ -315,8 +315,8 @@ mod tests {
         let extract = ExportContent::of_report(&now, Some(&both));
         let changes = |extract: &ExportContent<'_>| -> Vec<_> {
             let ranges = extract.compared.expect("a comparison").ranges;
-            let text = |line: &ExportedPage<'_>| change(line, ranges).map(|change| change.to_string());
-            extract.lines.iter().map(|line| (text(line), status(line))).collect()
+            let text = |line: &ExportedPage<'_>| total_change(line, ranges).map(|change| change.to_string());
+            extract.lines.iter().map(|line| (text(line), page_presence(line))).collect()
         };
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(
@@ -404,7 +404,7 @@ mod tests {
         let past = Report { rows: row(["12.1", "0.2", "12.3"]), ..report(PAST, &[], true) };
         let both = comparison(&now, &past);
         let extract = ExportContent::of_report(&now, Some(&both));
-        let change = change(&extract.lines[0], both.ranges()).map(|change| change.to_string());
+        let change = total_change(&extract.lines[0], both.ranges()).map(|change| change.to_string());
         assert_eq!(change.as_deref(), Some("0.2"), "not 0.1999…");
         for (format, cells) in [
             (ExportFormat::Csv, "/a,12,0.5,12.5,0.0400,12.1,0.2,12.3,0.2,\r\n"),

@@ -66,14 +66,14 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeE
     let lower = typed.to_lowercase().replace("..", " ").replace(['…', ',', '/', '–'], " ");
     let words: Vec<&str> = lower.split_whitespace().filter(|word| *word != "to" && *word != "-").collect();
     if let Some(preset) = preset(&words) {
-        return Ok(TypedPeriod { preset: Some(preset), ..cut(preset.period(today), today)? });
+        return Ok(TypedPeriod { preset: Some(preset), ..cut_future(preset.period(today), today)? });
     }
     let period = match words.as_slice() {
         [] => return Err(RangeError::Nothing),
-        [word] => match days(word)? {
+        [word] => match parse_days(word)? {
             Some(days) => {
                 let period = Period::last_days(days, today);
-                return Ok(TypedPeriod { preset: period.preset(today), ..cut(period, today)? });
+                return Ok(TypedPeriod { preset: period.preset(today), ..cut_future(period, today)? });
             }
             None => end(word, today)?,
         },
@@ -81,13 +81,13 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeE
             let (from, to) = (end(from, today)?.all_days().from(), end(to, today)?.all_days().to());
             Period::days(DateRange::new(from, to).ok_or(RangeError::Reversed { from, to })?)
         }
-        [_, _, more, ..] => return Err(RangeError::TooMany(quoted(more))),
+        [_, _, more, ..] => return Err(RangeError::TooMany(shorten_word(more))),
     };
-    cut(period, today)
+    cut_future(period, today)
 }
 
 /// Removes the days after today; the current month still steps as a month.
-fn cut(period: Period, today: NaiveDate) -> Result<TypedPeriod, RangeError> {
+fn cut_future(period: Period, today: NaiveDate) -> Result<TypedPeriod, RangeError> {
     let whole = period.all_days();
     let range = period.range(today).ok_or(RangeError::Future { from: whole.from(), today })?;
     let cut = (whole.to() > today).then_some(whole.to());
@@ -109,8 +109,8 @@ fn preset(words: &[&str]) -> Option<Preset> {
 }
 
 /// Parses `7d`: that many days, including today.
-fn days(word: &str) -> Result<Option<u32>, RangeError> {
-    let Some(digits) = word.strip_suffix('d').filter(|digits| is_number(digits)) else { return Ok(None) };
+fn parse_days(word: &str) -> Result<Option<u32>, RangeError> {
+    let Some(digits) = word.strip_suffix('d').filter(|digits| is_digits(digits)) else { return Ok(None) };
     let days = digits.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days));
     days.map(Some).ok_or(RangeError::Days)
 }
@@ -122,26 +122,26 @@ fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
         ["today"] => Ok(one_day(today)),
         ["yesterday"] => Ok(one_day(today.pred_opt().unwrap_or(today))),
         [year, quarter] if is_year(year) && quarter.starts_with('q') => {
-            let Some(n) = quarter.strip_prefix('q').filter(|n| is_number(n)) else { return Err(unfinished(word)) };
-            let n: u32 = n.parse().map_err(|_| unknown(word))?;
+            let Some(n) = quarter.strip_prefix('q').filter(|n| is_digits(n)) else { return Err(unfinished_word(word)) };
+            let n: u32 = n.parse().map_err(|_| unknown_word(word))?;
             let month = (1..=4).contains(&n).then(|| n * 3).ok_or(RangeError::NoQuarter(n))?;
-            Ok(Period::quarter(first_of(year, month).ok_or_else(|| unknown(word))?))
+            Ok(Period::quarter(first_of(year, month).ok_or_else(|| unknown_word(word))?))
         }
         [year, week] if is_year(year) && week.starts_with('w') => {
-            let Some(week) = week.strip_prefix('w').filter(|week| is_number(week)) else {
-                return Err(unfinished(word));
+            let Some(week) = week.strip_prefix('w').filter(|week| is_digits(week)) else {
+                return Err(unfinished_word(word));
             };
-            let (Ok(year), Ok(week)) = (year.parse(), week.parse()) else { return Err(unknown(word)) };
+            let (Ok(year), Ok(week)) = (year.parse(), week.parse()) else { return Err(unknown_word(word)) };
             let monday = NaiveDate::from_isoywd_opt(year, week, Weekday::Mon).filter(|day| day.year() > 0);
             Ok(Period::week(monday.ok_or(RangeError::NoWeek { year, week })?))
         }
         [year, month] if is_year(year) && is_two(month) => {
-            let first = first_of(year, checked_month(month)?).ok_or_else(|| unknown(word))?;
+            let first = first_of(year, checked_month(month)?).ok_or_else(|| unknown_word(word))?;
             Ok(Period::month(first))
         }
         [year, month, day] if is_year(year) && is_two(month) && is_two(day) => {
-            let first = first_of(year, checked_month(month)?).ok_or_else(|| unknown(word))?;
-            let day: u32 = day.parse().map_err(|_| unknown(word))?;
+            let first = first_of(year, checked_month(month)?).ok_or_else(|| unknown_word(word))?;
+            let day: u32 = day.parse().map_err(|_| unknown_word(word))?;
             let no_day = || RangeError::NoDay {
                 month: first.format("%B %Y").to_string(),
                 days: DateRange::month_of(first).days(),
@@ -150,8 +150,8 @@ fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
             first.with_day(day).map(one_day).ok_or_else(no_day)
         }
         // An incomplete date is not reported as a mistake yet.
-        _ if word.len() < 10 && word.chars().all(|c| c.is_ascii_digit() || c == '-') => Err(unfinished(word)),
-        _ => Err(unknown(word)),
+        _ if word.len() < 10 && word.chars().all(|c| c.is_ascii_digit() || c == '-') => Err(unfinished_word(word)),
+        _ => Err(unknown_word(word)),
     }
 }
 
@@ -160,7 +160,7 @@ fn one_day(day: NaiveDate) -> Period {
 }
 
 fn checked_month(text: &str) -> Result<u32, RangeError> {
-    let month: u32 = text.parse().map_err(|_| unknown(text))?;
+    let month: u32 = text.parse().map_err(|_| unknown_word(text))?;
     if (1..=12).contains(&month) { Ok(month) } else { Err(RangeError::NoMonth(month)) }
 }
 
@@ -168,28 +168,28 @@ fn first_of(year: &str, month: u32) -> Option<NaiveDate> {
     NaiveDate::from_ymd_opt(year.parse().ok()?, month, 1).filter(|day| day.year() > 0)
 }
 
-fn is_number(text: &str) -> bool {
+fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
 }
 
 fn is_year(text: &str) -> bool {
-    text.len() == 4 && is_number(text)
+    text.len() == 4 && is_digits(text)
 }
 
 fn is_two(text: &str) -> bool {
-    text.len() == 2 && is_number(text)
+    text.len() == 2 && is_digits(text)
 }
 
-fn quoted(word: &str) -> CleanText {
+fn shorten_word(word: &str) -> CleanText {
     CleanText::title(word, QUOTED)
 }
 
-fn unknown(word: &str) -> RangeError {
-    RangeError::Unknown(quoted(word))
+fn unknown_word(word: &str) -> RangeError {
+    RangeError::Unknown(shorten_word(word))
 }
 
-fn unfinished(word: &str) -> RangeError {
-    RangeError::Unfinished(quoted(word))
+fn unfinished_word(word: &str) -> RangeError {
+    RangeError::Unfinished(shorten_word(word))
 }
 
 #[cfg(test)]

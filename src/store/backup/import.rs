@@ -7,16 +7,14 @@ use crate::model::backup::join::{self, PromptMerge};
 use crate::model::backup::{BackupLine, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord};
 use crate::model::prompt::{Delivery, DraftSlot, Prompt, PromptKind};
 use crate::model::row::{Job, JobKey};
-use crate::store::error::StoreError;
+use crate::store::error::StoreResult;
 use crate::store::{drafts, jobs, labels, pages, prompts, scopes};
 use rusqlite::{Connection, Transaction};
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::BufRead;
 
-type R<T> = Result<T, StoreError>;
-
-pub(super) fn import(
+pub(super) fn import_backup(
     tx: &Transaction<'_>,
     from: impl BufRead,
     only: &ExportFilter,
@@ -53,7 +51,7 @@ struct KnownJobs {
 }
 
 impl KnownJobs {
-    fn read(connection: &Connection) -> R<Self> {
+    fn read(connection: &Connection) -> StoreResult<Self> {
         let mut known = Self::default();
         let mut statement = connection.prepare(
             "SELECT job.scope, prompt.written_at, job.key, job.id IS NOT NULL, prompt.text
@@ -84,8 +82,8 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    fn job(&mut self, record: JobRecord) -> R<()> {
-        let scope = scopes::ensure(self.tx, &record.scope)?;
+    fn job(&mut self, record: JobRecord) -> StoreResult<()> {
+        let scope = scopes::ensure_scope(self.tx, &record.scope)?;
         let key = match self.find(scope, &record)? {
             None => self.add(scope, &record)?,
             Some(row) => self.merge(row, &record)?.key,
@@ -96,7 +94,7 @@ impl Import<'_> {
 
     /// The row of this job, found by the service's id or by the prompt that created it. If one row has the id and
     /// another one, still without an id, has the prompt, returns the latter: merging then moves the former into it.
-    fn find(&self, scope: i64, record: &JobRecord) -> R<Option<Job>> {
+    fn find(&self, scope: i64, record: &JobRecord) -> StoreResult<Option<Job>> {
         let by_id = match &record.row.id {
             Some(id) => jobs::find_by_id(self.tx, scope, id)?,
             None => None,
@@ -112,7 +110,7 @@ impl Import<'_> {
         Ok(self.find_by_prompt(scope, record, imported)?.or(by_id))
     }
 
-    fn find_by_prompt(&self, scope: i64, record: &JobRecord, imported: &PromptRecord) -> R<Option<Job>> {
+    fn find_by_prompt(&self, scope: i64, record: &JobRecord, imported: &PromptRecord) -> StoreResult<Option<Job>> {
         let moment = (scope, imported.written_at.timestamp_millis());
         let candidates = self.known_jobs.by_prompt.get(&moment).map_or(&[][..], Vec::as_slice);
         let text = hash(&imported.text);
@@ -122,7 +120,7 @@ impl Import<'_> {
             |known: &&Candidate| !(known.has_id && record.row.id.is_some()) && (known.text == text || only_one);
         let mut of_that_moment = None;
         for candidate in candidates.iter().filter(may_be) {
-            let Some(row) = jobs::find(self.tx, jobs::current(self.tx, candidate.key)?)? else { continue };
+            let Some(row) = jobs::find_job(self.tx, jobs::current(self.tx, candidate.key)?)? else { continue };
             if self.known_jobs.found.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
                 continue;
             }
@@ -133,23 +131,23 @@ impl Import<'_> {
         }
         // The only one of that moment: its text was changed on one side.
         let Some(row) = of_that_moment.filter(|_| only_one) else { return Ok(None) };
-        let thread = prompts::thread(self.tx, row.key)?;
+        let thread = prompts::read_thread(self.tx, row.key)?;
         let mut known = thread.prompts.iter().filter(|known| known.kind == PromptKind::Create);
         let is_same = known.any(|known| join::compare_prompt(known, imported) != PromptMerge::OtherPrompt);
         Ok(is_same.then_some(row))
     }
 
-    fn has_prompt(&self, key: JobKey, imported: &PromptRecord) -> R<bool> {
+    fn has_prompt(&self, key: JobKey, imported: &PromptRecord) -> StoreResult<bool> {
         let is_same = |known: &Prompt| {
             (known.kind, known.written_at, &known.text) == (imported.kind, imported.written_at, &imported.text)
         };
-        Ok(prompts::thread(self.tx, key)?.prompts.iter().any(is_same))
+        Ok(prompts::read_thread(self.tx, key)?.prompts.iter().any(is_same))
     }
 
-    fn add(&mut self, scope: i64, record: &JobRecord) -> R<JobKey> {
+    fn add(&mut self, scope: i64, record: &JobRecord) -> StoreResult<JobKey> {
         let name = if record.row.has_own_title { &record.default_title() } else { &record.row.title };
         let key = jobs::insert_complete(self.tx, scope, name, &record.row)?;
-        pages::write(self.tx, key, &record.row.pages)?;
+        pages::write_job_pages(self.tx, key, &record.row.pages)?;
         for prompt in &record.prompts {
             self.add_prompt(key, prompt)?;
         }
@@ -166,7 +164,7 @@ impl Import<'_> {
         Ok(key)
     }
 
-    fn add_prompt(&mut self, key: JobKey, imported: &PromptRecord) -> R<()> {
+    fn add_prompt(&mut self, key: JobKey, imported: &PromptRecord) -> StoreResult<()> {
         let delivery = join::imported_delivery(&imported.delivery);
         self.done.prompts_added += 1;
         self.done.in_flight += u64::from(delivery != imported.delivery);
@@ -176,7 +174,9 @@ impl Import<'_> {
         let id =
             prompts::insert_imported(self.tx, key, &PromptRecord { delivery, sent_at, state_at, ..imported.clone() })?;
         match &imported.draft {
-            Some(draft) => self.add_draft(jobs::scope_of(self.tx, key)?, DraftSlot::Prompt(id), draft, &[]).map(|_| ()),
+            Some(draft) => {
+                self.add_draft(jobs::job_scope_id(self.tx, key)?, DraftSlot::Prompt(id), draft, &[]).map(|_| ())
+            }
             None => Ok(()),
         }
     }
@@ -186,7 +186,7 @@ impl Import<'_> {
         if *delivery == imported.delivery { imported.state_at } else { Some(self.now) }
     }
 
-    fn merge(&mut self, row: Job, record: &JobRecord) -> R<Job> {
+    fn merge(&mut self, row: Job, record: &JobRecord) -> StoreResult<Job> {
         let (tx, mut row) = (self.tx, row);
         let mut changed = false;
         if let (None, Some(id)) = (&row.id, &record.row.id) {
@@ -198,16 +198,16 @@ impl Import<'_> {
         let (has_words, left_out) = join::merge_user_texts(&mut row, &record.row);
         self.done.labels_skipped += u64::from(left_out);
         if has_words {
-            labels::write(tx, &row)?;
+            labels::write_labels(tx, &row)?;
         }
-        changed |= has_words | pages::add(tx, row.key, &record.row.pages)?;
-        let thread = prompts::thread(tx, row.key)?;
+        changed |= has_words | pages::add_pages(tx, row.key, &record.row.pages)?;
+        let thread = prompts::read_thread(tx, row.key)?;
         changed |= self.merge_prompts(row.key, &thread.prompts, &record.prompts)?;
         let events = join::new_events(&thread.events, &record.events);
         jobs::record(tx, row.key, &events)?;
         changed |= !events.is_empty();
         if let Some(draft) = &record.draft {
-            let scope = jobs::scope_of(tx, row.key)?;
+            let scope = jobs::job_scope_id(tx, row.key)?;
             changed |= self.add_draft(scope, DraftSlot::FollowUp(row.key), draft, &[])?;
         }
         if changed {
@@ -218,7 +218,7 @@ impl Import<'_> {
         Ok(row)
     }
 
-    fn merge_prompts(&mut self, key: JobKey, known: &[Prompt], imported: &[PromptRecord]) -> R<bool> {
+    fn merge_prompts(&mut self, key: JobKey, known: &[Prompt], imported: &[PromptRecord]) -> StoreResult<bool> {
         let mut changed = false;
         for (imported, pair) in imported.iter().zip(join::match_prompts(known, imported)) {
             let Some(known) = pair.and_then(|index| known.get(index)) else {
@@ -245,15 +245,15 @@ impl Import<'_> {
                 }
             }
             if let Some(draft) = &imported.draft {
-                let scope = jobs::scope_of(self.tx, key)?;
+                let scope = jobs::job_scope_id(self.tx, key)?;
                 changed |= self.add_draft(scope, DraftSlot::Prompt(known.id), draft, &[])?;
             }
         }
         Ok(changed)
     }
 
-    fn import_draft(&mut self, record: &DraftRecord) -> R<()> {
-        let scope = scopes::ensure(self.tx, &record.scope)?;
+    fn import_draft(&mut self, record: &DraftRecord) -> StoreResult<()> {
+        let scope = scopes::ensure_scope(self.tx, &record.scope)?;
         let (slot, pages) = match &record.of {
             DraftPurpose::NewJob => (DraftSlot::NewJob, &[][..]),
             DraftPurpose::AboutPages(pages) => (DraftSlot::AboutPages, pages.as_slice()),
@@ -269,10 +269,10 @@ impl Import<'_> {
         slot: DraftSlot,
         draft: &DraftText,
         about: &[crate::model::text::CleanText],
-    ) -> R<bool> {
+    ) -> StoreResult<bool> {
         match drafts::text_of(self.tx, scope, slot)? {
             None => {
-                drafts::insert(self.tx, scope, slot, &draft.text, about, draft.saved_at)?;
+                drafts::insert_draft(self.tx, scope, slot, &draft.text, about, draft.saved_at)?;
                 self.done.drafts_added += 1;
                 Ok(true)
             }

@@ -82,7 +82,7 @@ impl<B: BufRead> BackupReader<B> {
 ///
 /// # Errors
 /// The first line that can't be imported.
-pub fn check<B: BufRead>(from: B, now: Time) -> Result<(BackupTotals, bool), ImportError> {
+pub fn check_backup<B: BufRead>(from: B, now: Time) -> Result<(BackupTotals, bool), ImportError> {
     let mut lines = BackupReader::new(from, now);
     let (mut totals, mut has_end) = (BackupTotals::default(), false);
     while let Some(line) = lines.next()? {

@@ -6,10 +6,10 @@ mod lines;
 mod read;
 mod write;
 
-pub use lines::{ImportError, LINE_MAX, check};
+pub use lines::{ImportError, LINE_MAX, check_backup};
 
-use super::error::StoreError;
-use super::{R, Store, schema};
+use super::error::{StoreError, StoreResult};
+use super::{Store, schema};
 use crate::model::Time;
 use crate::model::backup::BackupTotals;
 use crate::model::endpoint::Scope;
@@ -72,13 +72,13 @@ impl Store {
         only: ExportFilter,
         program: &str,
         now: Time,
-    ) -> R<Exported> {
+    ) -> StoreResult<Exported> {
         let program = program.to_owned();
         self.handle.read(move |db| read::export(db, out, &only, &program, now)).await
     }
 
     /// Imports all lines of an export or none; with `dry_run`, only returns what the import would do. `lines` must not
-    /// block (see [`Store::export`]) and should have been checked with [`check`].
+    /// block (see [`Store::export`]) and should have been checked with [`check_backup`].
     ///
     /// # Errors
     /// A line can't be imported, or the store can't be written; nothing is changed then.
@@ -95,7 +95,7 @@ impl Store {
         let work = move |db: &mut rusqlite::Connection| {
             schema::set_cache(db, schema::PageCache::Bulk)?;
             let tx = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let imported = import::import(&tx, lines, &only, now);
+            let imported = import::import_backup(&tx, lines, &only, now);
             if imported.is_ok() && !dry_run {
                 tx.commit()?;
             } else {

@@ -10,13 +10,11 @@ use crate::model::endpoint::Scope;
 use crate::model::prompt::{DraftSlot, Prompt, PromptId};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
-use crate::store::error::StoreError;
+use crate::store::error::StoreResult;
 use crate::store::{Draft, drafts, jobs, prompts, scopes};
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::io::Write;
-
-type R<T> = Result<T, StoreError>;
 
 /// Drafts of a scope by what they belong to.
 #[derive(Debug, Default)]
@@ -32,14 +30,14 @@ pub(super) fn export(
     only: &ExportFilter,
     program: &str,
     now: Time,
-) -> R<Exported> {
+) -> StoreResult<Exported> {
     let mut lines = LineWriter::new(out);
     lines.write(&BackupLine::Header(BackupHeader { program: CleanText::line(program), exported_at: now }))?;
     let (mut totals, mut in_flight) = (BackupTotals::default(), 0);
-    for scope in scopes::all(connection)?.into_iter().filter(|scope| only.includes(scope)) {
-        let drafts = group_drafts(drafts::list(connection, &scope)?);
-        for key in keys(connection, &scope)? {
-            let Some(record) = job(connection, &scope, key, &drafts)? else { continue };
+    for scope in scopes::read_scopes(connection)?.into_iter().filter(|scope| only.includes(scope)) {
+        let drafts = group_drafts(drafts::list_drafts(connection, &scope)?);
+        for key in job_keys(connection, &scope)? {
+            let Some(record) = read_job_record(connection, &scope, key, &drafts)? else { continue };
             in_flight += u64::try_from(record.in_flight()).unwrap_or(u64::MAX);
             lines.write(&BackupLine::Job(Box::new(record)))?;
             totals.jobs += 1;
@@ -55,8 +53,8 @@ pub(super) fn export(
 }
 
 /// Jobs with an id come first: an import finds those by their id before it searches for the others by their prompt.
-fn keys(connection: &Connection, scope: &Scope) -> R<Vec<JobKey>> {
-    let Some(scope) = scopes::find(connection, scope)? else { return Ok(Vec::new()) };
+fn job_keys(connection: &Connection, scope: &Scope) -> StoreResult<Vec<JobKey>> {
+    let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement =
         connection.prepare("SELECT key FROM job WHERE scope = ?1 AND merged_into IS NULL ORDER BY id IS NULL, key")?;
     let keys = statement.query_map([scope], |row| row.get(0).map(JobKey))?;
@@ -78,9 +76,14 @@ fn group_drafts(drafts: Vec<Draft>) -> Drafts {
     sorted
 }
 
-fn job(connection: &Connection, scope: &Scope, key: JobKey, drafts: &Drafts) -> R<Option<JobRecord>> {
-    let Some(row) = jobs::find(connection, key)? else { return Ok(None) };
-    let thread = prompts::thread(connection, key)?;
+fn read_job_record(
+    connection: &Connection,
+    scope: &Scope,
+    key: JobKey,
+    drafts: &Drafts,
+) -> StoreResult<Option<JobRecord>> {
+    let Some(row) = jobs::find_job(connection, key)? else { return Ok(None) };
+    let thread = prompts::read_thread(connection, key)?;
     let with_draft = |prompt: Prompt| {
         let draft = drafts.of_prompts.get(&prompt.id).cloned();
         let Prompt { kind, text, delivery, written_at, sent_at, state_at, .. } = prompt;

@@ -6,7 +6,7 @@
 mod pages;
 mod repair;
 
-use super::error::StoreError;
+use super::error::StoreResult;
 use super::{jobs, schema};
 use crate::model::Time;
 use crate::model::row::JobKey;
@@ -16,8 +16,6 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params_from_iter};
 use std::collections::HashMap;
 use std::path::Path;
-
-type R<T> = Result<T, StoreError>;
 
 /// What was recovered from a damaged database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -107,7 +105,7 @@ impl SalvagedTables {
     }
 }
 
-pub(super) fn read(file: &Path) -> R<SalvagedTables> {
+pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
     let mut pages = RawPages::new(std::fs::read(file)?);
     let mut found = SalvagedTables::default();
     pages.skip_free();
@@ -148,7 +146,11 @@ fn tree_of(row: &Record) -> Option<(String, usize)> {
 }
 
 /// Writes the recovered rows into an empty store, in one transaction.
-pub(super) fn write(connection: &mut Connection, found: &SalvagedTables, now: Time) -> R<Recovered> {
+pub(super) fn write_recovered_rows(
+    connection: &mut Connection,
+    found: &SalvagedTables,
+    now: Time,
+) -> StoreResult<Recovered> {
     connection.execute_batch("PRAGMA foreign_keys = OFF")?;
     schema::set_cache(connection, schema::PageCache::Bulk)?;
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -159,12 +161,12 @@ pub(super) fn write(connection: &mut Connection, found: &SalvagedTables, now: Ti
         for record in found.of(name) {
             let mut values = repair.values(name, &columns, record);
             values.truncate(columns.len());
-            insert(&tx, name, &columns, &values)?;
+            insert_salvaged(&tx, name, &columns, &values)?;
         }
     }
     repair.repair_references(&tx)?;
     touch_jobs(&tx)?;
-    let recovered = count(&tx, repair.paused)?;
+    let recovered = count_recovered(&tx, repair.paused)?;
     tx.commit()?;
     connection.execute_batch("PRAGMA foreign_keys = ON")?;
     schema::set_cache(connection, schema::PageCache::Normal)?;
@@ -172,7 +174,7 @@ pub(super) fn write(connection: &mut Connection, found: &SalvagedTables, now: Ti
 }
 
 /// The columns of a table that are stored, without generated ones.
-fn stored_columns(connection: &Connection, table: &str) -> R<Vec<String>> {
+fn stored_columns(connection: &Connection, table: &str) -> StoreResult<Vec<String>> {
     if let Some((_, columns)) = STORED.iter().find(|(name, _)| *name == table) {
         return Ok(columns.iter().map(|column| (*column).to_owned()).collect());
     }
@@ -184,7 +186,7 @@ fn stored_columns(connection: &Connection, table: &str) -> R<Vec<String>> {
 }
 
 /// Inserts a row, unless it exists already or violates a constraint.
-fn insert(tx: &Transaction<'_>, table: &str, columns: &[String], values: &[Option<Value>]) -> R<()> {
+fn insert_salvaged(tx: &Transaction<'_>, table: &str, columns: &[String], values: &[Option<Value>]) -> StoreResult<()> {
     let named: Vec<&str> = columns.iter().take(values.len()).map(String::as_str).collect();
     let parameters = vec!["?"; named.len()].join(", ");
     let sql = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({parameters})", named.join(", "));
@@ -204,7 +206,7 @@ fn is_invalid_row(error: &rusqlite::Error) -> bool {
 }
 
 /// Recomputes the columns of each job that depend on its prompts.
-fn touch_jobs(tx: &Transaction<'_>) -> R<()> {
+fn touch_jobs(tx: &Transaction<'_>) -> StoreResult<()> {
     let keys: Vec<i64> = tx
         .prepare(
             "SELECT job FROM prompt WHERE state NOT IN ('accepted', 'dismissed')
@@ -215,8 +217,9 @@ fn touch_jobs(tx: &Transaction<'_>) -> R<()> {
     keys.into_iter().try_for_each(|key| jobs::touch(tx, JobKey(key)).map(|_| ()))
 }
 
-fn count(tx: &Transaction<'_>, paused: u64) -> R<Recovered> {
-    let count = |sql: &str| -> R<u64> { Ok(tx.query_row(sql, [], |row| row.get::<_, i64>(0))?.unsigned_abs()) };
+fn count_recovered(tx: &Transaction<'_>, paused: u64) -> StoreResult<Recovered> {
+    let count =
+        |sql: &str| -> StoreResult<u64> { Ok(tx.query_row(sql, [], |row| row.get::<_, i64>(0))?.unsigned_abs()) };
     Ok(Recovered {
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
         prompts: count("SELECT count(*) FROM prompt")?,

@@ -214,13 +214,13 @@ fn decode(payload: &[u8]) -> Option<Vec<Option<Value>>> {
         if values.len() == COLUMNS_MAX {
             return None;
         }
-        values.push(column(kind, &mut body)?);
+        values.push(read_column(kind, &mut body)?);
     }
     (!values.is_empty()).then_some(values)
 }
 
 /// One column; `Some(None)` if its bytes are missing, `None` if there is no such type.
-fn column(kind: i64, body: &mut &[u8]) -> Option<Option<Value>> {
+fn read_column(kind: i64, body: &mut &[u8]) -> Option<Option<Value>> {
     let length = match kind {
         0 | 8 | 9 => 0,
         1..=4 => usize::try_from(kind).ok()?,

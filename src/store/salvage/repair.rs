@@ -2,9 +2,10 @@
 //! decides the state of a prompt if it is uncertain.
 
 use super::pages::{PageKind, Record};
-use super::{JOB_BY_ID, JOB_BY_REVISION, R, SCOPE_INDEX, SEQUENCE, SalvagedTables};
+use super::{JOB_BY_ID, JOB_BY_REVISION, SCOPE_INDEX, SEQUENCE, SalvagedTables};
 use crate::model::Time;
 use crate::model::text::CleanText;
+use crate::store::error::StoreResult;
 use crate::store::prompts::TITLE;
 use crate::store::sending::ABANDONED;
 use rusqlite::types::Value;
@@ -158,7 +159,7 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Replaces lost rows that others refer to, and deletes rows that refer to nothing.
-    pub(super) fn repair_references(&self, tx: &Transaction<'_>) -> R<()> {
+    pub(super) fn repair_references(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         tx.execute("INSERT OR IGNORE INTO revision (only, value) VALUES (1, 0)", [])?;
         tx.execute("UPDATE revision SET value = max(value, (SELECT coalesce(max(revision), 0) FROM job))", [])?;
         self.last_keys(tx)?;
@@ -187,7 +188,7 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Restores jobs whose own rows are lost or have a wrong key, from the index of the service's ids.
-    fn jobs_by_id(&self, tx: &Transaction<'_>) -> R<()> {
+    fn jobs_by_id(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let mut has_key = tx.prepare("SELECT EXISTS (SELECT 1 FROM job WHERE key = ?1)")?;
         let mut keys: Vec<(&i64, &(i64, String))> = self.by_id.iter().collect();
         keys.sort();
@@ -204,7 +205,7 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    fn new_job(&self, tx: &Transaction<'_>, key: i64, scope: i64, id: Option<&str>) -> R<()> {
+    fn new_job(&self, tx: &Transaction<'_>, key: i64, scope: i64, id: Option<&str>) -> StoreResult<()> {
         let title = id.map(|id| CleanText::title(id, TITLE)).unwrap_or_default();
         tx.execute(
             "INSERT OR IGNORE INTO job (key, scope, id, title, created_at, started_at, changed_at, revision)
@@ -215,10 +216,10 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Restores jobs of which only prompts are left; without the service's id, it is uncertain whether the job exists.
-    fn jobs_of_prompts(&self, tx: &Transaction<'_>) -> R<()> {
+    fn jobs_of_prompts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let known: HashMap<i64, i64> = self.found.of(JOB_BY_REVISION).iter().filter_map(scope_of_job).collect();
         let usual: i64 = tx.query_row("SELECT coalesce(min(id), 1) FROM scope", [], |row| row.get(0))?;
-        let lost = numbers(tx, "SELECT DISTINCT job FROM prompt WHERE job NOT IN (SELECT key FROM job)")?;
+        let lost = query_numbers(tx, "SELECT DISTINCT job FROM prompt WHERE job NOT IN (SELECT key FROM job)")?;
         for key in lost {
             self.new_job(tx, key, known.get(&key).copied().unwrap_or(usual), None)?;
         }
@@ -250,7 +251,7 @@ impl<'a> RowRepair<'a> {
 
     /// Restores projects whose rows are lost, from their index or from the only ledger that belongs to no known
     /// project.
-    fn scopes(&self, tx: &Transaction<'_>) -> R<()> {
+    fn scopes(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         for entry in self.found.of(SCOPE_INDEX) {
             if let [Some(Value::Text(base_url)), Some(Value::Text(project)), Some(Value::Integer(id))] =
                 entry.values.as_slice()
@@ -259,7 +260,7 @@ impl<'a> RowRepair<'a> {
                 tx.execute(new, params![id, base_url, project])?;
             }
         }
-        let lost = numbers(
+        let lost = query_numbers(
             tx,
             "SELECT scope FROM job WHERE scope NOT IN (SELECT id FROM scope)
              UNION SELECT scope FROM draft WHERE scope NOT IN (SELECT id FROM scope)",
@@ -283,7 +284,7 @@ impl<'a> RowRepair<'a> {
     }
 
     /// A job without an id would be listed as working if the prompt that created it is lost.
-    fn prompts_of_jobs(&self, tx: &Transaction<'_>) -> R<()> {
+    fn prompts_of_jobs(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         tx.execute(
             "INSERT INTO prompt (job, kind, text, state, reason, written_at)
              SELECT key, 'create', iif(title = '', ?1, title), 'unconfirmed', ?2, created_at FROM job
@@ -303,7 +304,7 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Moves drafts of lost jobs and prompts to the draft of a new job.
-    fn drafts(&self, tx: &Transaction<'_>) -> R<()> {
+    fn drafts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let lost: Vec<(i64, i64, String, i64)> = tx
             .prepare(
                 "SELECT rowid, scope, text, saved_at FROM draft WHERE job NOT IN (SELECT key FROM job)
@@ -327,7 +328,7 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Makes sure that the keys of lost rows are not assigned again.
-    fn last_keys(&self, tx: &Transaction<'_>) -> R<()> {
+    fn last_keys(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         for entry in self.found.of(SEQUENCE) {
             if let [Some(Value::Text(table)), Some(Value::Integer(last)), ..] = entry.values.as_slice() {
                 let set =
@@ -348,7 +349,7 @@ fn scope_of_job(entry: &Record) -> Option<(i64, i64)> {
     }
 }
 
-fn numbers(tx: &Transaction<'_>, sql: &str) -> R<Vec<i64>> {
+fn query_numbers(tx: &Transaction<'_>, sql: &str) -> StoreResult<Vec<i64>> {
     let mut statement = tx.prepare(sql)?;
     let numbers = statement.query_map([], |row| row.get(0))?;
     Ok(numbers.collect::<rusqlite::Result<_>>()?)

@@ -3,7 +3,7 @@ use crate::model::backup::{BackupHeader, BackupLine, DraftPurpose, DraftRecord, 
 use crate::model::change::QueueChange;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, PromptKind};
 use crate::model::row::JobGroup;
-use crate::store::{ExportFilter, ImportError, Imported, LINE_MAX, check_import};
+use crate::store::{ExportFilter, ImportError, Imported, LINE_MAX, check_backup};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read as _, Seek as _};
@@ -26,7 +26,7 @@ async fn refused(store: &Store, lines: &str) -> String {
         .import(Cursor::new(lines.to_owned()), ExportFilter::default(), false, at(2000))
         .await
         .expect_err("refused");
-    assert_eq!(check_import(Cursor::new(lines), at(2000)).expect_err("refused").to_string(), error.to_string());
+    assert_eq!(check_backup(Cursor::new(lines), at(2000)).expect_err("refused").to_string(), error.to_string());
     error.to_string()
 }
 

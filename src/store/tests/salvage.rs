@@ -5,7 +5,7 @@ use super::*;
 use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot};
 use crate::store::check::counted;
 use crate::store::salvage::{self, Recovered};
-use crate::store::{Health, check, open as opening, schema};
+use crate::store::{Health, check::check_store, open as opening, schema};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,9 +74,9 @@ fn drafts(db: &Connection) -> Vec<String> {
 
 /// Recovers into memory.
 fn recovered(file: &Path) -> (Connection, Recovered) {
-    let found = salvage::read(file).expect("read");
+    let found = salvage::salvage_tables(file).expect("read");
     let mut db = opening::in_memory().expect("a store");
-    let recovered = salvage::write(&mut db, &found, at(9_999)).expect("written");
+    let recovered = salvage::write_recovered_rows(&mut db, &found, at(9_999)).expect("written");
     (db, recovered)
 }
 
@@ -88,11 +88,11 @@ fn assert_safe(db: &Connection) {
     let sent_by_itself = "SELECT count(*) FROM prompt WHERE state = 'sending' OR state = 'queued' AND paused = 0";
     assert_eq!(db.query_row(sent_by_itself, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
     // Everything can be read.
-    for found in crate::store::scopes::all(db).expect("scopes") {
-        for row in crate::store::jobs::list(db, &found).expect("rows") {
-            crate::store::prompts::thread(db, row.key).expect("a thread");
+    for found in crate::store::scopes::read_scopes(db).expect("scopes") {
+        for row in crate::store::jobs::load_jobs(db, &found).expect("rows") {
+            crate::store::prompts::read_thread(db, row.key).expect("a thread");
         }
-        crate::store::drafts::list(db, &found).expect("drafts");
+        crate::store::drafts::list_drafts(db, &found).expect("drafts");
     }
 }
 
@@ -375,19 +375,19 @@ async fn a_check_reports_every_index_with_a_missing_row() {
         .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
         .expect("the indexes");
     assert!(all.len() > 14, "{all:?}");
-    assert_eq!(check(sound.path()).expect("checked"), Health::Sound);
+    assert_eq!(check_store(sound.path()).expect("checked"), Health::Sound);
     assert!(counted(&db).expect("counted").is_empty());
     for index in all {
         let folder = tempdir().expect("a folder");
         fs::copy(file(sound.path()), file(folder.path())).expect("copied");
         write_without(folder.path(), std::slice::from_ref(&index), LATE);
         let wrong: BTreeSet<String> = [index.clone()].into();
-        assert_eq!(check(folder.path()).expect("checked"), Health::WrongIndexes(wrong.clone()), "{index}");
+        assert_eq!(check_store(folder.path()).expect("checked"), Health::WrongIndexes(wrong.clone()), "{index}");
         assert_eq!(counted(&Connection::open(file(folder.path())).expect("a database")).expect("counted"), wrong);
         let store = super::open(folder.path());
         store.rebuild_indexes(wrong).await.expect("rebuilt");
         store.close().await;
-        assert_eq!(check(folder.path()).expect("checked"), Health::Sound, "{index}");
+        assert_eq!(check_store(folder.path()).expect("checked"), Health::Sound, "{index}");
     }
 }
 
@@ -399,10 +399,10 @@ async fn if_a_check_finds_damaged_pages_the_next_opening_repairs_them() {
     let leaf = bytes.chunks(PAGE).rposition(|page| page[0] == 13).expect("a page of rows");
     bytes[leaf * PAGE..(leaf + 1) * PAGE].fill(0xee);
     fs::write(file(folder.path()), &bytes).expect("written");
-    assert_eq!(check(folder.path()).expect("checked"), Health::Damaged);
+    assert_eq!(check_store(folder.path()).expect("checked"), Health::Damaged);
     let (_, opened) = Store::open(folder.path(), at(0)).expect("opened");
     assert!(opened.moved_aside.is_some());
-    assert_eq!(check(folder.path()).expect("checked"), Health::Sound);
+    assert_eq!(check_store(folder.path()).expect("checked"), Health::Sound);
 }
 
 #[tokio::test]
@@ -419,7 +419,7 @@ async fn a_job_missing_from_an_index_is_found_and_the_index_rebuilt() {
     );
     assert_eq!(store.job_by_id(&scope(), &job_id("late")).await.expect("read").map(|row| row.key), Some(JobKey(900)));
     store.close().await;
-    assert_eq!(check(folder.path()).expect("checked"), Health::Sound);
+    assert_eq!(check_store(folder.path()).expect("checked"), Health::Sound);
 }
 
 #[tokio::test]

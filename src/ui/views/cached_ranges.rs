@@ -8,8 +8,9 @@
 //! ```
 
 use super::count_text;
-use crate::app::format::{count, number, plural, short_age};
+use crate::app::format::{grouped_number, plural, short_age};
 use crate::app::views::cached_ranges::CachedRanges;
+use crate::model::file_size::format_size;
 use crate::model::load::Load;
 use crate::model::report::{CachedViews, KnownRange};
 use crate::ui::text::{TextRow, left, right};
@@ -30,13 +31,17 @@ const COUNT: usize = 12;
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &CachedRanges, area: Rect) {
     let theme = view.theme;
     let shown = open.cached.shown().map(|cached| &cached.value);
-    let inner =
-        draw_box(frame, area, Line::styled(title(view, shown, usize::from(area.width)), theme.title), theme.focus);
+    let inner = draw_box(
+        frame,
+        area,
+        Line::styled(cached_ranges_title(view, shown, usize::from(area.width)), theme.title),
+        theme.focus,
+    );
     let width = usize::from(inner.width);
     let text = match (&open.cached, shown) {
         (Load::Failed { failure, .. }, None) => Some((failure.message.to_string(), theme.bad)),
         (_, None) => Some(("Loading…".to_owned(), theme.muted)),
-        (_, Some(cached)) if cached.ranges.is_empty() => Some((empty_text(view), theme.muted)),
+        (_, Some(cached)) if cached.ranges.is_empty() => Some((no_ranges_text(view), theme.muted)),
         _ => None,
     };
     if let Some((text, style)) = text {
@@ -44,26 +49,26 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &CachedRa
         frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inside);
         return;
     }
-    draw_line(frame, inner, 0, heads(view, width));
+    draw_line(frame, inner, 0, cached_range_heads(view, width));
     let g = view.app.geometry();
     let (lines, rows) = (g.cached_lines(), g.cached_rows());
     for (n, (known, selected)) in open.visible(rows).enumerate() {
-        draw_line(frame, lines, n, line(view, known, selected, width));
+        draw_line(frame, lines, n, cached_range_line(view, known, selected, width));
     }
     draw_more_below(frame, view, area, open.hidden_below(rows));
 }
 
 /// How many ranges are cached and their size; if it fits, also how to free the space. Those of a demo are only in
 /// memory.
-fn title(view: View<'_>, cached: Option<&CachedViews>, width: usize) -> String {
+fn cached_ranges_title(view: View<'_>, cached: Option<&CachedViews>, width: usize) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return " Cached ranges ".to_owned() };
-    let title = format!(" Cached: {}, {}", plural(cached.ranges.len(), "range"), bytes(cached.bytes));
+    let title = format!(" Cached: {}, {}", plural(cached.ranges.len(), "range"), format_size(cached.bytes));
     let hint = if view.app.config.demo { ", until the demo ends" } else { "; docdeck prune frees space" };
     let fits = title.chars().count() + hint.chars().count() + 3 <= width;
     format!("{title}{} ", if fits { hint } else { "" })
 }
 
-fn empty_text(view: View<'_>) -> String {
+fn no_ranges_text(view: View<'_>) -> String {
     let rest = if view.app.config.demo { "until the demo ends" } else { "on this computer" };
     format!(
         "No cached ranges yet. Ranges that you load with a are cached {rest}; you can show and compare them again \
@@ -72,40 +77,40 @@ fn empty_text(view: View<'_>) -> String {
 }
 
 /// Whether the table has space for a column.
-fn has_column(column: usize, width: usize) -> bool {
+fn fits_column(column: usize, width: usize) -> bool {
     let needed = [RANGE + COMPLETE + AGE, DAYS, PAGES, COUNT, COUNT, COUNT];
     needed.iter().take(column + 1).sum::<usize>() + 2 <= width
 }
 
-fn heads<'a>(view: View<'_>, width: usize) -> Line<'a> {
+fn cached_range_heads<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     let style = view.theme.muted;
     row.push(" ", style).push(left("range", RANGE), style);
     for (column, head, cells) in [(1, "days", DAYS), (2, "pages", PAGES)] {
-        if has_column(column, width) {
+        if fits_column(column, width) {
             row.push(right(head, cells), style);
         }
     }
     row.push(left("", COMPLETE), style).push(right("age", AGE), style);
     for (column, head) in [(3, "human"), (4, "AI"), (5, "total")] {
-        if has_column(column, width) {
+        if fits_column(column, width) {
             row.push(right(head, COUNT), style);
         }
     }
     row.line()
 }
 
-fn line<'a>(view: View<'_>, known: &KnownRange, selected: bool, width: usize) -> Line<'a> {
+fn cached_range_line<'a>(view: View<'_>, known: &KnownRange, selected: bool, width: usize) -> Line<'a> {
     let View { theme, now, .. } = view;
     let text = if selected { theme.selected } else { theme.text };
     let mut row = TextRow::new(width);
     row.push(if selected { "▌" } else { " " }, theme.mark);
     row.push(left(&known.range.to_string(), RANGE), text);
-    if has_column(1, width) {
-        row.push(right(&number(known.range.days()), DAYS), text);
+    if fits_column(1, width) {
+        row.push(right(&grouped_number(known.range.days()), DAYS), text);
     }
-    if has_column(2, width) {
-        row.push(right(&number(known.rows), PAGES), text);
+    if fits_column(2, width) {
+        row.push(right(&grouped_number(known.rows), PAGES), text);
     }
     // A range that was loaded before its last day was over has more views by now.
     let is_over = known.as_of.date_naive() > known.range.to();
@@ -116,29 +121,9 @@ fn line<'a>(view: View<'_>, known: &KnownRange, selected: bool, width: usize) ->
     };
     row.push(left(completeness, COMPLETE), style).push(right(&short_age(now - known.as_of), AGE), theme.muted);
     for (column, counted) in [(3, &known.totals.human), (4, &known.totals.ai), (5, &known.totals.total)] {
-        if has_column(column, width) {
+        if fits_column(column, width) {
             row.push(right(&count_text(counted), COUNT), text);
         }
     }
     row.line()
-}
-
-/// A size as text: `820 B`, `12 kB`, `3.1 MB`.
-fn bytes(n: u64) -> String {
-    match n {
-        0..1000 => format!("{n} B"),
-        1000..1_000_000 => format!("{} kB", n / 1000),
-        _ => format!("{}.{} MB", count(usize::try_from(n / 1_000_000).unwrap_or(usize::MAX)), n % 1_000_000 / 100_000),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_are_shown_in_the_unit_that_fits() {
-        assert_eq!([0, 999, 1000, 12_999].map(bytes), ["0 B", "999 B", "1 kB", "12 kB"]);
-        assert_eq!([3_149_000, 1_234_000_000].map(bytes), ["3.1 MB", "1,234.0 MB"]);
-    }
 }

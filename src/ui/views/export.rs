@@ -23,10 +23,10 @@ use unicode_width::UnicodeWidthStr;
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ExportDialog, area: Rect) {
     let theme = view.theme;
     let inner = open.area(area);
-    let title = title(open, usize::from(inner.width).saturating_sub(2));
+    let title = export_title(open, usize::from(inner.width).saturating_sub(2));
     let inner = draw_box(frame, inner, Line::styled(title, theme.title), theme.focus);
     for (n, part) in ExportLine::ALL.into_iter().enumerate() {
-        draw_line(frame, inner, n, choices(view, open, part, usize::from(inner.width)));
+        draw_line(frame, inner, n, choice_line(view, open, part, usize::from(inner.width)));
     }
     let head = inner.height.min(if inner.height < ROWS { 3 } else { 4 });
     let below =
@@ -48,7 +48,7 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ExportDi
 }
 
 /// The title; always contains the range.
-fn title(open: &ExportDialog, width: usize) -> String {
+fn export_title(open: &ExportDialog, width: usize) -> String {
     let (range, compared) = open.ranges;
     let labelled = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(range)));
     let dated = compared.map(|ranges| format!(" Export {range}: {} ", ranges.dates()));
@@ -57,7 +57,7 @@ fn title(open: &ExportDialog, width: usize) -> String {
 }
 
 /// One line, with the chosen value in brackets.
-fn choices<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width: usize) -> Line<'a> {
+fn choice_line<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let label = match part {
         ExportLine::Rows => "what",

@@ -37,17 +37,17 @@ use ratatui::widgets::{Paragraph, Wrap};
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let width = usize::from(area.width);
-    draw_line(frame, view.app.geometry().views_range(), 0, presets::line(view, width));
-    draw_line(frame, area, 1, status_line::line(view, width));
+    draw_line(frame, view.app.geometry().views_range(), 0, presets::presets_line(view, width));
+    draw_line(frame, area, 1, status_line::table_status_line(view, width));
     let Some(totals) = view.app.views.listed_totals() else {
         draw_not_loaded(frame, view, area);
         return;
     };
-    draw_line(frame, area, 2, totals::line(view, totals, width));
+    draw_line(frame, area, 2, totals::site_totals_line(view, totals, width));
     draw_line(frame, area, 3, totals::changes(view, width));
     table::draw(frame, view);
     let last = usize::from(area.height.saturating_sub(1));
-    draw_line(frame, area, last, position_line::line(view, width));
+    draw_line(frame, area, last, position_line::table_position_line(view, width));
 }
 
 /// Shown before the first answer: that it is loading, or why it failed and what is still available.
@@ -78,8 +78,8 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
 }
 
 /// The range as text: both days included, UTC, and whether it includes today.
-pub(super) fn range_text(range: DateRange, view: View<'_>, width: usize) -> String {
-    crate::app::views::presets::range_text(range, view.now, width)
+pub(super) fn views_range_text(range: DateRange, view: View<'_>, width: usize) -> String {
+    crate::app::views::presets::format_range(range, view.now, width)
 }
 
 /// A sign for numbers that don't add up; they are shown as received.

@@ -1,14 +1,14 @@
 //! Draws the movers: the pages that gained and those that lost, side by side if they fit, otherwise one above the
 //! other.
 
-use super::table::change_text;
+use super::table::change_cell;
 use super::totals::overlap;
-use crate::app::format::{count, plural, views};
+use crate::app::format::{format_count, format_views, plural};
 use crate::app::views::movers::{Mover, Movers, MoversHalf};
 use crate::model::comparison::Change;
 use crate::model::views::ViewCount;
 use crate::ui::text::{TextRow, fit, fit_from_end, left, right};
-use crate::ui::{View, draw_box, draw_line, draw_more_below, more_text};
+use crate::ui::{View, draw_box, draw_line, draw_more_below, hidden_lines_text};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
@@ -22,7 +22,7 @@ const PERCENT: usize = 10;
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, area: Rect) {
     let theme = view.theme;
     let width = usize::from(area.width);
-    draw_box(frame, area, title(view, open, width.saturating_sub(2)), theme.focus);
+    draw_box(frame, area, movers_title(view, open, width.saturating_sub(2)), theme.focus);
     let g = view.app.geometry();
     let rows = g.movers_rows();
     let [upper, lower] = g.movers_halves();
@@ -46,7 +46,7 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, 
 }
 
 /// What is compared, in a shorter form if there is little space, and what makes that unfair. The days are always shown.
-fn title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
+fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let theme = view.theme;
     let ranges = open.ranges();
     let unloaded = open.is_partial().then(|| "not all pages loaded".to_owned());
@@ -106,7 +106,7 @@ struct MoverColumns {
 
 impl MoverColumns {
     fn fitting(half: &MoversHalf, width: usize) -> Self {
-        let number = half.numbers().map(|count| views(count).len()).fold(6, usize::max) + 2;
+        let number = half.numbers().map(|count| format_views(count).len()).fold(6, usize::max) + 2;
         let shows_both_numbers = width >= 58;
         let rest = 2 + number + PERCENT + if shows_both_numbers { 2 * number + 2 } else { 0 };
         Self { path: width.saturating_sub(rest), number, shows_both_numbers, width }
@@ -116,8 +116,8 @@ impl MoverColumns {
         let theme = view.theme;
         let mut row = TextRow::new(self.width);
         let style = if has_keys { theme.mark } else { theme.muted };
-        let more = if hidden > 0 { format!(", {}", more_text(hidden)) } else { String::new() };
-        let all = count(half.total());
+        let more = if hidden > 0 { format!(", {}", hidden_lines_text(hidden)) } else { String::new() };
+        let all = format_count(half.total());
         let capped =
             if half.len() < half.total() { format!(": top {} of {all}", half.len()) } else { format!(" {all}") };
         let forms = [format!("{name}{capped}{more}"), format!("{name}{capped}"), format!("{name} {all}")];
@@ -144,24 +144,24 @@ impl MoverColumns {
         row.push(if selected { "▌" } else { " " }, theme.mark);
         row.push(left(&fit_from_end(mover.path.as_str(), self.path.saturating_sub(1)), self.path), text);
         // A page that is not listed is new or gone; that is not the same as 0 views.
-        let text_of = |n: Option<ViewCount>| n.map_or_else(|| "–".to_owned(), views);
+        let text_of = |n: Option<ViewCount>| n.map_or_else(|| "–".to_owned(), format_views);
         if self.shows_both_numbers {
             row.push(right(&text_of(mover.before), self.number), text).push(" →", theme.muted);
             row.push(right(&text_of(mover.now), self.number), text);
         }
         let delta = mover.delta();
         let sign = if delta > ViewCount::ZERO { "+" } else { "" };
-        row.push(right(&format!("{sign}{}", views(delta)), self.number), text);
-        row.push(right(&percent(mover), PERCENT), theme.muted);
+        row.push(right(&format!("{sign}{}", format_views(delta)), self.number), text);
+        row.push(right(&mover_change(mover), PERCENT), theme.muted);
         row.line()
     }
 }
 
-fn percent(mover: &Mover) -> String {
+fn mover_change(mover: &Mover) -> String {
     match (mover.before, mover.now) {
         (None, _) => "new".to_owned(),
         (_, None) => "gone".to_owned(),
         (Some(before), _) if before.is_zero() => "from 0".to_owned(),
-        (Some(before), Some(now)) => change_text(Change::Of { now, before }),
+        (Some(before), Some(now)) => change_cell(Change::Of { now, before }),
     }
 }

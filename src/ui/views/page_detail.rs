@@ -17,8 +17,8 @@
 //! ```
 
 use super::totals::overlap;
-use super::{count_text, mismatch_sign, range_text};
-use crate::app::format::{count, mean, number, plural, short_age};
+use super::{count_text, mismatch_sign, views_range_text};
+use crate::app::format::{format_count, grouped_number, mean, plural, short_age};
 use crate::app::keymap::{Action, Context};
 use crate::app::views::page_detail::{ComparedViews, NARROW, PageDetail, PageDetailLine};
 use crate::model::comparison::Change;
@@ -96,7 +96,7 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         PageDetailLine::Share => share_line(view, detail, width),
         PageDetailLine::Jobs => jobs_head(view, detail, history, width),
         PageDetailLine::Job(place) => match history.and_then(|known| known.jobs.get(place)) {
-            Some((key, ..)) => job_line(view, view.app.jobs.get(*key), place == detail.selected, width),
+            Some((key, ..)) => page_job_line(view, view.app.jobs.get(*key), place == detail.selected, width),
             None => Line::default(),
         },
         PageDetailLine::JobViews(place) | PageDetailLine::JobBefore(place) | PageDetailLine::JobAfter(place) => {
@@ -115,7 +115,7 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
 fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViewsState, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
-    row.push(range_text(range, view, width), theme.title);
+    row.push(views_range_text(range, view, width), theme.title);
     if let PageViewsState::Known(Timed { as_of, .. }) | PageViewsState::NotListed(as_of) = views {
         let at = as_of.with_timezone(&view.app.config.offset);
         let age = short_age(view.now - *as_of);
@@ -185,19 +185,19 @@ fn change_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a
     let pairs = [(&now.human, &before.human), (&now.ai, &before.ai), (&now.total, &before.total)];
     for (now, before) in pairs {
         let change = match ranges.change(now, before) {
-            Some(Change::Of { now, before }) => impact::change(now, before),
+            Some(Change::Of { now, before }) => impact::change_with_sign(now, before),
             _ => "–".to_owned(),
         };
         row.push(right(&change, number_width(width)), theme.text);
     }
     if width >= NARROW {
-        row.push(right(&points(now, before), NUMBER), theme.text);
+        row.push(right(&share_points(now, before), NUMBER), theme.text);
     }
     row.line()
 }
 
 /// How the share of AI changed, in percentage points.
-fn points(now: &Counts, before: &Counts) -> String {
+fn share_points(now: &Counts, before: &Counts) -> String {
     let Some((now, before)) = now.ai_share().zip(before.ai_share()) else { return "–".to_owned() };
     let points = ((now - before) * 100.0).round();
     if points == 0.0 { "same".to_owned() } else { format!("{points:+.0} points") }
@@ -238,7 +238,7 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
         return row.line();
     };
     for place in [rank.human, rank.ai, rank.total] {
-        row.push(right(&place.map_or_else(|| "–".to_owned(), count), number_width(width)), theme.text);
+        row.push(right(&place.map_or_else(|| "–".to_owned(), format_count), number_width(width)), theme.text);
     }
     if width >= NARROW {
         row.push(format!("   of {}", plural(rank.of, "page")), theme.muted);
@@ -247,13 +247,20 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
 }
 
 /// A heading with the number of entries, or why there are none.
-fn head<'a>(view: View<'_>, title: &str, n: Option<usize>, none: &str, detail: &PageDetail, width: usize) -> Line<'a> {
+fn section_heading<'a>(
+    view: View<'_>,
+    title: &str,
+    n: Option<usize>,
+    none: &str,
+    detail: &PageDetail,
+    width: usize,
+) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     row.push(title, theme.muted);
     match (n, &detail.history) {
         (Some(0), _) => row.push(format!("  {none}"), theme.muted),
-        (Some(n), _) => row.push(format!(" {}", count(n)), theme.muted),
+        (Some(n), _) => row.push(format!(" {}", format_count(n)), theme.muted),
         (None, Load::Failed { failure, .. }) => row.push(format!("  {}", failure.message), theme.bad),
         (None, _) => row.push("  loading…", theme.muted),
     };
@@ -263,15 +270,15 @@ fn head<'a>(view: View<'_>, title: &str, n: Option<usize>, none: &str, detail: &
 fn jobs_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.jobs.len());
     let none = format!("none yet; {} starts one", view.app.key_label(Context::PageDetail, Action::NewJob));
-    head(view, "JOBS", n, &none, detail, width)
+    section_heading(view, "JOBS", n, &none, detail, width)
 }
 
 fn periods_head<'a>(view: View<'_>, detail: &PageDetail, history: Option<&PageHistory>, width: usize) -> Line<'a> {
     let n = history.map(|known| known.periods.len());
-    head(view, "CACHED RANGES", n, "none yet", detail, width)
+    section_heading(view, "CACHED RANGES", n, "none yet", detail, width)
 }
 
-fn job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: usize) -> Line<'a> {
+fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let Some(job) = job else {
@@ -387,10 +394,10 @@ impl Periods {
         let theme = view.theme;
         let range = period.range;
         let mut row = TextRow::new(self.width);
-        let days = format!("{}d", number(range.days()));
+        let days = format!("{}d", grouped_number(range.days()));
         let is_partial = period.views.as_of.date_naive() <= range.to();
         if self.bar > 0 {
-            row.push(left(&impact::days(range), DAYS), theme.text).push(left(&right(&days, 5), 6), theme.muted);
+            row.push(left(&impact::range_or_day(range), DAYS), theme.text).push(left(&right(&days, 5), 6), theme.muted);
         } else {
             let days = if is_partial { format!(" {days} part") } else { format!(" {days}") };
             row.push(range.from().to_string(), theme.text).push(left(&days, FROM - 10), theme.muted);

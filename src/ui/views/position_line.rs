@@ -1,9 +1,9 @@
 //! The line under the table: which pages are listed, how they are filtered and sorted, whether they are all, and what
 //! the signs of the bars mean. Parts that don't fit are left out, the least important first.
 
-use crate::app::format::{count, number, plural, views};
+use crate::app::format::{format_count, format_views, grouped_number, plural};
 use crate::app::views::table::{BarScale, Metric, PageColumn, PageSorting, PageTable};
-use crate::ui::list_title::{TitleSpans, cells, filter};
+use crate::ui::list_title::{TitleSpans, filter, spans_width};
 use crate::ui::text::{TextRow, fit};
 use crate::ui::{View, bars};
 use ratatui::text::{Line, Span};
@@ -24,17 +24,17 @@ fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
 }
 
 /// Draws the line.
-pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+pub(super) fn table_position_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let table = &view.app.views.table;
     let parts = if table.is_report() { report_parts(view, width) } else { answer_parts(view) };
     let legend = legend(view);
-    let legend_cells = cells([&legend].into_iter()) + 2;
+    let legend_cells = spans_width([&legend].into_iter()) + 2;
     let mut row = TextRow::new(width);
     row.push(" ", view.theme.text);
     for (n, PositionPart { part, needed }) in parts.into_iter().enumerate() {
         let gap = if n == 0 { "" } else { " · " };
         let space = row.remaining().saturating_sub(if needed { 0 } else { legend_cells });
-        if n == 0 || cells([&part].into_iter()) + gap.width() <= space {
+        if n == 0 || spans_width([&part].into_iter()) + gap.width() <= space {
             row.push(gap, view.theme.muted);
             part.into_iter().for_each(|Span { content, style, .. }| {
                 row.push(content, style);
@@ -98,9 +98,9 @@ fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let which = match n {
         0 if query.page > 1 && !has_next => "beyond the last page".to_owned(),
         0 => format!("no rows, {more}"),
-        _ => format!("rows {}–{}, {more}", number(first), number(last)),
+        _ => format!("rows {}–{}, {more}", grouped_number(first), grouped_number(last)),
     };
-    parts.push(needed_part(vec![Span::styled(format!("page {}, {which}", number(query.page)), theme.text)]));
+    parts.push(needed_part(vec![Span::styled(format!("page {}, {which}", grouped_number(query.page)), theme.text)]));
     parts.extend(marks_part(view));
     parts.push(optional_part(view, format!("{} per page, in the service's order", query.limit)));
     parts
@@ -115,12 +115,13 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     let problem = table.filter_problem();
     let mut head = if problem.is_some() && width < 60 { TitleSpans::new() } else { page_count(view) };
     let narrowing = view.app.filter_input().is_some() || table.is_filtered();
-    if narrowing && let Some(mut part) = filter(view, width.saturating_sub(cells([&head].into_iter()) + 4).max(8)) {
+    if narrowing && let Some(mut part) = filter(view, width.saturating_sub(spans_width([&head].into_iter()) + 4).max(8))
+    {
         part.push(Span::raw("  "));
         part.append(&mut head);
         head = part;
     }
-    let space = width.saturating_sub(cells([&head].into_iter()) + 4);
+    let space = width.saturating_sub(spans_width([&head].into_iter()) + 4);
     let mut parts = vec![needed_part(head)];
     // It is cut rather than left out, since the invalid term has no effect.
     parts.extend(problem.map(|problem| warning(fit(problem, space))));
@@ -131,7 +132,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
         parts.push(warning("before: partial".to_owned()));
     }
     let sorting = table.sorting();
-    let is_shown = crate::app::views::columns::has_column(table, width, sorting.by);
+    let is_shown = crate::app::views::columns::is_column_visible(table, width, sorting.by);
     parts.push(PositionPart { needed: !is_shown, ..optional_part(view, sort_label(sorting)) });
     if table.metric() != Metric::Total {
         parts.push(optional_part(view, format!("bars: {}", table.metric().name())));
@@ -150,18 +151,21 @@ fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
     let table = &view.app.views.table;
     let (measures, all) = (table.measures(), table.rows().len());
     if table.is_filtered() && measures.gone > 0 && measures.gone == measures.passing {
-        let text =
-            if measures.gone == 1 { "1 gone page".to_owned() } else { format!("{} gone pages", count(measures.gone)) };
+        let text = if measures.gone == 1 {
+            "1 gone page".to_owned()
+        } else {
+            format!("{} gone pages", format_count(measures.gone))
+        };
         return vec![Span::styled(text, theme.text)];
     }
     let text = if table.is_filtered() {
-        format!("{} of {}", count(measures.passing.saturating_sub(measures.absent)), plural(all, "page"))
+        format!("{} of {}", format_count(measures.passing.saturating_sub(measures.absent)), plural(all, "page"))
     } else {
         plural(all, "page")
     };
     let mut part = vec![Span::styled(text, theme.text)];
     if measures.gone > 0 {
-        part.push(Span::styled(format!(", {} gone", count(measures.gone)), theme.muted));
+        part.push(Span::styled(format!(", {} gone", format_count(measures.gone)), theme.muted));
     }
     part
 }
@@ -170,9 +174,9 @@ fn marks_part<'a>(view: View<'_>) -> Option<PositionPart<'a>> {
     let (marked, hidden) = (view.app.views.table.marked_count(), view.app.views.table.hidden_marked_count());
     let text = match (marked, hidden) {
         (0, 0) => return None,
-        (marked, 0) => format!("{} marked", count(marked)),
-        (0, hidden) => format!("{} marked, hidden by the filter", count(hidden)),
-        (marked, hidden) => format!("{} marked, {} more hidden", count(marked), count(hidden)),
+        (marked, 0) => format!("{} marked", format_count(marked)),
+        (0, hidden) => format!("{} marked, hidden by the filter", format_count(hidden)),
+        (marked, hidden) => format!("{} marked, {} more hidden", format_count(marked), format_count(hidden)),
     };
     Some(needed_part(vec![Span::styled(text, view.theme.mark)]))
 }
@@ -205,17 +209,17 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
     let left_out = match unread {
         0 => String::new(),
         1 => ", 1 page without counts left out".to_owned(),
-        n => format!(", {} pages without counts left out", count(n)),
+        n => format!(", {} pages without counts left out", format_count(n)),
     };
     if unread > 0 && sum.nearly_equals(total) {
         return Some(left_out.trim_start_matches(", ").to_owned());
     }
     (!sum.nearly_equals(total)).then(|| {
-        let full = format!("rows sum to {} of {} total{left_out}", views(sum), views(total));
+        let full = format!("rows sum to {} of {} total{left_out}", format_views(sum), format_views(total));
         match (full.width() + 20 > width, unread) {
             (false, _) => full,
             (true, 0) => "rows ≠ total".to_owned(),
-            (true, n) => format!("rows ≠ total, {} uncounted", count(n)),
+            (true, n) => format!("rows ≠ total, {} uncounted", format_count(n)),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! The line that shows how old the listed rows are, whether they answer the current query, and the progress of a load.
 
-use crate::app::format::{count, plural, short_age, until};
+use crate::app::format::{format_count, plural, short_age, wait_text};
 use crate::app::keymap::{Action, Context};
 use crate::app::views::all_pages::ActiveLoad;
 use crate::app::views::request_cost::floor_percent;
@@ -19,7 +19,7 @@ use unicode_width::UnicodeWidthStr;
 /// Longest and shortest bar of progress, in cells.
 const BAR: (usize, usize) = (24, 6);
 
-pub(super) fn line<'a>(view: View<'_>, width: usize) -> Line<'a> {
+pub(super) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let views = &view.app.views;
     if let Some(under_way) = views.all_pages.active_load() {
         return loading(view, under_way, width);
@@ -98,12 +98,12 @@ fn loading<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line<'a> 
         let loading = if is_wanted {
             "loading all pages…".to_owned()
         } else {
-            let dates = dates(view, under_way.range, width);
+            let dates = short_range(view, under_way.range, width);
             format!("loading all pages{of}…\nloading all pages of {dates}…\nloading {dates}…")
         };
         return fit_parts(&[(loading, theme.working), (end, theme.muted)], width);
     };
-    let rows = format!(" · {} rows", count(progress.rows));
+    let rows = format!(" · {} rows", format_count(progress.rows));
     let requests = format!(" · {}", plural(progress.requests as usize, "request"));
     let share = progress.share.map(|share| format!("{} of views", floor_percent(share)));
     let details = share.clone().unwrap_or_else(|| "share unknown".to_owned());
@@ -112,7 +112,8 @@ fn loading<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line<'a> 
     if width < lead.width() + details.width() + 2 {
         // What doesn't fit is left out: first the words before the share and the requests, then the rows.
         let share = progress.share.map_or_else(|| "?".to_owned(), floor_percent);
-        let dates = if is_wanted { String::new() } else { format!(" of {}", dates(view, under_way.range, width)) };
+        let dates =
+            if is_wanted { String::new() } else { format!(" of {}", short_range(view, under_way.range, width)) };
         let loading = format!("loading {share}{dates}\n{share}{dates}");
         return fit_parts(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
     }
@@ -135,11 +136,11 @@ fn report_line<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let views = &app.views;
     if !views.is_current() {
-        let dates = dates(view, report.range, width);
+        let dates = short_range(view, report.range, width);
         let pages = if report.complete {
             "all pages".to_owned()
         } else {
-            format!("{} rows, partial", count(report.rows.len()))
+            format!("{} rows, partial", format_count(report.rows.len()))
         };
         return outdated_line(view, &format!("{dates}, {pages}\n{dates}"), report.as_of, width);
     }
@@ -161,7 +162,7 @@ fn report_line<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
     } else {
         let share =
             views.loaded_share().map(|share| format!(", {} of views", floor_percent(share))).unwrap_or_default();
-        let rows = format!("{} rows", count(report.rows.len()));
+        let rows = format!("{} rows", format_count(report.rows.len()));
         let partial = format!("! partial: {rows}{share}\n! partial: {rows}\n! partial");
         parts.push((partial, theme.warning));
         let key = load_key(view);
@@ -185,7 +186,7 @@ fn answer_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
         let (query, wanted) = (shown.value.query, views.query());
         let page = format!("page {}", query.page);
         let size = if query.limit == wanted.limit { String::new() } else { format!(" at {} per page", query.limit) };
-        let dates = dates(view, query.range, width);
+        let dates = short_range(view, query.range, width);
         let forms = match query.page {
             same if query.range == wanted.range && same == wanted.page => {
                 format!("{page}{size}\n{} per page", query.limit)
@@ -216,7 +217,7 @@ fn answer_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
 /// That an interrupted load can resume, if it fits; the footer shows the key as well.
 fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
     let key = load_key(view);
-    format!("{gap}{key} resumes after {} rows\n{gap}{key} resumes\n", count(rows))
+    format!("{gap}{key} resumes after {} rows\n{gap}{key} resumes\n", format_count(rows))
 }
 
 /// What is listed if it doesn't answer the current query. This comes first, since the dates above are of the new range;
@@ -239,7 +240,7 @@ fn outdated_line<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> 
 }
 
 /// A range in a short form; without the year if that is the current one.
-fn dates(view: View<'_>, range: DateRange, width: usize) -> String {
+fn short_range(view: View<'_>, range: DateRange, width: usize) -> String {
     let (from, to) = (range.from(), range.to());
     let year = view.now.year();
     let format = if from.year() == year && to.year() == year { "%m-%d" } else { "%y-%m-%d" };
@@ -271,7 +272,7 @@ fn limit_texts(view: View<'_>, failure: &Failure) -> Option<Limit> {
         let until = format!("until {clock}");
         return Some(Limit { from: format!("at {clock}"), short: until.clone(), until });
     }
-    let seconds = until(left);
+    let seconds = wait_text(left);
     let until = format!("for {seconds}");
     (at > view.now).then(|| Limit { from: format!("in {seconds}"), short: until.clone(), until })
 }

@@ -7,13 +7,13 @@
 //! ```
 
 use super::count_text;
-use crate::app::format::{count, number, plural, views};
+use crate::app::format::{format_count, format_views, grouped_number, plural};
 use crate::app::keymap::{Action, Context};
 use crate::app::views::columns::{BAR_GAP, NumberColumn, PageColumns, shows_new_and_gone};
 use crate::app::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, PageTable, RowKind, VisibleRow};
 use crate::model::comparison::Change;
 use crate::model::views::ViewCount;
-use crate::ui::text::{TextRow, cells, fit, fit_from_end, left, right};
+use crate::ui::text::{TextRow, display_width, fit, fit_from_end, left, right};
 use crate::ui::{View, bars, draw_line};
 use ratatui::Frame;
 use ratatui::style::Style;
@@ -26,19 +26,19 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let g = view.app.geometry();
     let (lines, rows) = (g.views_lines(), g.views_rows());
     let columns = PageColumns::for_width(&view.app.views, usize::from(lines.width));
-    draw_line(frame, g.views_headings(), 0, heads(&columns, view));
+    draw_line(frame, g.views_headings(), 0, page_heads(&columns, view));
     for (n, shown) in table.visible(rows).enumerate() {
-        draw_line(frame, lines, n, row(&columns, view, &shown));
+        draw_line(frame, lines, n, page_line(&columns, view, &shown));
     }
     if table.is_empty() {
-        for (n, text) in empty_text(view).into_iter().take(rows.saturating_sub(1)).enumerate() {
+        for (n, text) in no_pages_lines(view).into_iter().take(rows.saturating_sub(1)).enumerate() {
             let text = fit(&text, usize::from(lines.width));
             draw_line(frame, lines, n + 1, Line::styled(text, view.theme.muted));
         }
     }
 }
 
-fn empty_text(view: View<'_>) -> Vec<String> {
+fn no_pages_lines(view: View<'_>) -> Vec<String> {
     let views = &view.app.views;
     let table = &views.table;
     if table.is_filtered() && !table.rows().is_empty() {
@@ -57,7 +57,7 @@ fn empty_text(view: View<'_>) -> Vec<String> {
     vec![if beyond { format!("  No rows on this page: {} goes back.", back()) } else { none.to_owned() }]
 }
 
-fn heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
+fn page_heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let sorting = table.is_report().then(|| table.sorting());
@@ -94,7 +94,7 @@ fn heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
     row.line()
 }
 
-fn row<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> Line<'a> {
+fn page_line<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> Line<'a> {
     let View { app, theme, .. } = view;
     let table = &app.views.table;
     let selected = table.selected() == shown.index;
@@ -119,11 +119,13 @@ fn row<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> Lin
         let width = width - sign;
         let (value, style) = cell_text(*cell, &shown.metrics, view, text, shows_new_and_gone(columns.width));
         // A number that is cut still has a blank before it.
-        row.right(if cells(&value) < width { value } else { fit(&value, width - 1) }, width, style);
+        row.right(if display_width(&value) < width { value } else { fit(&value, width - 1) }, width, style);
         row.push_cow(if sign > 0 { mark } else { "" }, theme.warning);
     }
     row.left(if columns.mismatch_column.is_none() { mark } else { "" }, BAR_GAP, theme.warning);
-    for Span { content, style, .. } in bars::of(&shown.metrics, table.metric(), table.scale(), columns.bar, theme) {
+    for Span { content, style, .. } in
+        bars::bar_spans(&shown.metrics, table.metric(), table.scale(), columns.bar, theme)
+    {
         row.push_cow(content, if is_stale(view) { theme.muted } else { style });
     }
     row.line()
@@ -135,12 +137,12 @@ fn rank_cell(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (
     let table = &view.app.views.table;
     match shown.kind {
         RowKind::Folder(_) => (String::new(), theme.muted),
-        RowKind::Page { rank: Some(rank), .. } => (number(rank), theme.text),
+        RowKind::Page { rank: Some(rank), .. } => (grouped_number(rank), theme.text),
         RowKind::Page { .. } if table.report().is_some_and(|report| report.complete) => ("–".to_owned(), theme.muted),
         RowKind::Page { order, .. } => {
             let order = order.and_then(|order| u64::try_from(order).ok());
             let place = order.map(|order| columns.offset.saturating_add(order).saturating_add(1));
-            (place.map_or_else(|| "–".to_owned(), number), theme.muted)
+            (place.map_or_else(|| "–".to_owned(), grouped_number), theme.muted)
         }
     }
 }
@@ -149,14 +151,16 @@ fn rank_cell(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (
 fn push_name(columns: &PageColumns, row: &mut TextRow<'_>, view: View<'_>, shown: &VisibleRow<'_>, text: Style) {
     let indent = (shown.depth * 2).min(columns.path / 2);
     let (sign, pages) = match shown.kind {
-        RowKind::Folder(folder) => (if folder.open { "▾ " } else { "▸ " }, format!(" {} pages", count(folder.pages))),
+        RowKind::Folder(folder) => {
+            (if folder.open { "▾ " } else { "▸ " }, format!(" {} pages", format_count(folder.pages)))
+        }
         RowKind::Page { .. } if view.app.views.table.is_tree() => ("  ", String::new()),
         RowKind::Page { .. } => ("", String::new()),
     };
     let pages = if columns.path < 24 { String::new() } else { pages };
     let space = columns.path.saturating_sub(indent + sign.width() + pages.len() + 1);
     let name = fit_from_end(shown.name, space);
-    let used = indent + sign.width() + cells(&name) + pages.len();
+    let used = indent + sign.width() + display_width(&name) + pages.len();
     row.left("", indent, text).push_cow(sign, view.theme.key).push_cow(name, text).push_cow(pages, view.theme.muted);
     row.left("", columns.path.saturating_sub(used), text);
 }
@@ -184,7 +188,7 @@ fn cell_text(
             let value = match metric {
                 Metric::Share => points_text(figures),
                 _ if is_sorted => difference_text(change, shows_words),
-                _ => change_text(change),
+                _ => change_cell(change),
             };
             let is_gain = match value.chars().find(|c| "▲▼+-".contains(*c)) {
                 Some('▲' | '+') => Some(true),
@@ -227,13 +231,13 @@ fn difference_text(change: Change, shows_words: bool) -> String {
         Some(difference) if difference.is_zero() => format!("{word}="),
         Some(difference) => {
             let sign = if difference > ViewCount::ZERO { "+" } else { "" };
-            format!("{word}{sign}{}", views(difference))
+            format!("{word}{sign}{}", format_views(difference))
         }
     }
 }
 
 /// A change of views, at most 8 columns wide.
-pub(super) fn change_text(change: Change) -> String {
+pub(super) fn change_cell(change: Change) -> String {
     let (now, before) = match change {
         Change::Unknown => return "–".to_owned(),
         Change::New(_) => return "new".to_owned(),
@@ -282,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_change_has_a_sign_and_fits_a_narrow_column() {
-        let of = |now: u64, before: u64| change_text(Change::Of { now: now.into(), before: before.into() });
+        let of = |now: u64, before: u64| change_cell(Change::Of { now: now.into(), before: before.into() });
         assert_eq!(of(1041, 1000), "▲ 4.1%");
         assert_eq!(of(80, 100), "▼ 20%");
         assert_eq!(of(0, 100), "▼ 100%");
@@ -291,7 +295,7 @@ mod tests {
         assert_eq!(of(7, 7), "=");
         assert_eq!([of(12, 0), of(12_345, 0)], ["▲ +12", "▲ +12k"], "no percentage of nothing");
         assert_eq!(
-            [Change::New(3.into()), Change::Gone(3.into()), Change::Unknown].map(change_text),
+            [Change::New(3.into()), Change::Gone(3.into()), Change::Unknown].map(change_cell),
             ["new", "gone", "–"]
         );
     }
@@ -302,7 +306,7 @@ mod tests {
             for (now, before) in [(now, before), (small, before), (now, small), (small, 1), (small, 1000)] {
                 if before > 0 || now < 1_000_000_000 {
                     let change = Change::Of { now: now.into(), before: before.into() };
-                    proptest::prop_assert!(change_text(change).width() < crate::app::views::columns::CHANGE);
+                    proptest::prop_assert!(change_cell(change).width() < crate::app::views::columns::CHANGE);
                 }
             }
         }

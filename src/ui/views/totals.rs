@@ -13,7 +13,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-pub(super) fn line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a> {
+pub(super) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a> {
     let theme = view.theme;
     // These totals belong to another query than the dates above.
     let is_other = !view.app.views.is_current();
@@ -72,7 +72,7 @@ pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
         };
         parts.push(ChangePart { text, style: theme.text, rank });
     }
-    if let Some(points) = points(&change.before, &change.now) {
+    if let Some(points) = share_change_text(&change.before, &change.now) {
         parts.push(ChangePart { text: format!(", AI share {points}"), style: theme.text, rank: 5 });
     }
     if let Some(overlap) = overlap(change.ranges.now, change.ranges.before) {
@@ -80,7 +80,7 @@ pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
     }
     if let Some((day, views)) = change.so_far {
         let when = if day == now.date_naive() { "today".to_owned() } else { day.format("%-d %b").to_string() };
-        let text = format!(" · {when} so far: {}", format::views(views));
+        let text = format!(" · {when} so far: {}", format::format_views(views));
         parts.push(ChangePart { text, style: theme.muted, rank: 1 });
     }
     if !change.by_page {
@@ -122,7 +122,7 @@ fn deltas(change: &SiteChange) -> [Option<String>; 3] {
 }
 
 /// The change of the AI share in percentage points.
-fn points(before: &Counts, now: &Counts) -> Option<String> {
+fn share_change_text(before: &Counts, now: &Counts) -> Option<String> {
     let (before, now) = (before.ai_share()?, now.ai_share()?);
     let points = signed_change((now - before) * 100.0, " points");
     Some(if points.starts_with('=') { "unchanged".to_owned() } else { points })
@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn an_unchanged_share_is_shown_as_a_word() {
         let counts = |human, ai| Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Missing };
-        assert_eq!(points(&counts(3, 1), &counts(30, 10)).as_deref(), Some("unchanged"));
-        assert_eq!(points(&counts(3, 1), &counts(1, 1)).as_deref(), Some("▲ 25.0 points"));
+        assert_eq!(share_change_text(&counts(3, 1), &counts(30, 10)).as_deref(), Some("unchanged"));
+        assert_eq!(share_change_text(&counts(3, 1), &counts(1, 1)).as_deref(), Some("▲ 25.0 points"));
     }
 
     #[test]

@@ -13,7 +13,7 @@
 
 use super::status_line::as_of;
 use super::{count_text, mismatch_sign};
-use crate::app::format::{mean, views};
+use crate::app::format::{format_views, mean};
 use crate::app::views::trend::{FullDaysMean, MEAN_DAYS, TrendBar, TrendDialog, bar_height};
 use crate::model::Time;
 use crate::model::period::DateRange;
@@ -80,7 +80,7 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDia
         draw_line(frame, text, top + row, level(view, &chart, row, width));
     }
     draw_line(frame, text, top + chart.rows, axis(view, open, &chart, width));
-    draw_line(frame, text, top + chart.rows + 1, dates(view, &chart, width));
+    draw_line(frame, text, top + chart.rows + 1, axis_dates(view, &chart, width));
     draw_line(frame, inner, top + chart.rows + 2, selected(view, open, &chart, usize::from(inner.width)));
     let cost = view.app.trend_cost_text(open, view.now, width < 70);
     let mut row = TextRow::new(width);
@@ -89,7 +89,8 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDia
 }
 
 fn chart(view: View<'_>, open: &TrendDialog, width: usize, rows: usize) -> Chart {
-    let columns: Vec<TrendColumn> = open.bars(&view.app.views.totals).map(|bar| column(view, open, bar)).collect();
+    let columns: Vec<TrendColumn> =
+        open.bars(&view.app.views.totals).map(|bar| trend_column(view, open, bar)).collect();
     let tops = columns.iter().flat_map(|column| [column.human.zip(column.ai).map(|(h, a)| h + a), column.mean]);
     let top = tops.flatten().max();
     let full = top.unwrap_or_default().max(ViewCount::ONE);
@@ -103,7 +104,7 @@ fn chart(view: View<'_>, open: &TrendDialog, width: usize, rows: usize) -> Chart
     Chart { columns, shown, slot, full, top, gutter, rows }
 }
 
-fn column(view: View<'_>, open: &TrendDialog, bar: TrendBar) -> TrendColumn {
+fn trend_column(view: View<'_>, open: &TrendDialog, bar: TrendBar) -> TrendColumn {
     let counts = bar.totals.as_ref().map(|known| &known.value);
     let as_of = bar.totals.as_ref().map_or(view.now, |known| known.as_of);
     let per_day = |count: &crate::model::views::Count| {
@@ -154,7 +155,7 @@ fn level<'a>(view: View<'_>, chart: &Chart, from_top: usize, width: usize) -> Li
     row.push(right(&label, chart.gutter - 2), theme.muted).push(" │", theme.muted);
     for (_, column) in chart.visible() {
         let (glyph, style) = cell(view, chart, column, level);
-        let is_mean = column.mean.is_some_and(|mean| bars::cells(mean, chart.full.as_f64(), chart.rows) == level);
+        let is_mean = column.mean.is_some_and(|mean| bars::bar_cells(mean, chart.full.as_f64(), chart.rows) == level);
         if is_mean {
             row.push("━".repeat(chart.slot), theme.title);
             continue;
@@ -171,7 +172,7 @@ fn cell(view: View<'_>, chart: &Chart, column: &TrendColumn, level: usize) -> (&
         let sign = if column.bar.totals.is_some() { "≠" } else { "?" };
         return if level == 1 { (sign, theme.muted) } else { (" ", theme.text) };
     };
-    let height = bars::cells(human + ai, chart.full.as_f64(), chart.rows);
+    let height = bars::bar_cells(human + ai, chart.full.as_f64(), chart.rows);
     let human_cells = bars::human_part(human, ai, height);
     match level {
         level if level <= human_cells => ("█", theme.human),
@@ -207,7 +208,7 @@ fn axis<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> 
 }
 
 /// Dates, as many as fit; `…` if there are more bars on a side.
-fn dates<'a>(view: View<'_>, chart: &Chart, width: usize) -> Line<'a> {
+fn axis_dates<'a>(view: View<'_>, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let more_before = if chart.shown.start > 0 { "…" } else { "" };
@@ -269,8 +270,8 @@ fn sums<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> 
     }
     let counts = || known.iter().filter_map(|column| column.bar.totals.as_ref()).map(|known| &known.value);
     let sum = counts().fold(crate::model::report::Sums::default(), crate::model::report::Sums::with);
-    row.push(": ", theme.text).push(format!("human {}", views(sum.human)), theme.human);
-    row.push(format!("  AI {}", views(sum.ai)), theme.ai);
+    row.push(": ", theme.text).push(format!("human {}", format_views(sum.human)), theme.human);
+    row.push(format!("  AI {}", format_views(sum.ai)), theme.ai);
     let mean_forms = open.mean_of_full_days(&view.app.views.totals, view.now).map(mean_forms);
     let fitting = mean_forms.into_iter().flatten().find(|form| form.width() <= row.remaining());
     row.push(fitting.unwrap_or_default(), theme.text);

@@ -50,7 +50,7 @@ impl Default for Measures {
 }
 
 /// Width of a count with thousands separators; of an invalid one, as it is shown.
-fn cells(count: &Count) -> usize {
+fn count_width(count: &Count) -> usize {
     match count {
         Count::Known(n) => {
             let digits = n.unsigned_abs().checked_ilog10().map_or(1, |log| log as usize + 1);
@@ -63,9 +63,9 @@ fn cells(count: &Count) -> usize {
 
 impl Measures {
     fn include(&mut self, counts: &Counts, extra: usize) {
-        self.human = self.human.max(cells(&counts.human) + extra);
-        self.ai = self.ai.max(cells(&counts.ai) + extra);
-        self.total = self.total.max(cells(&counts.total) + extra);
+        self.human = self.human.max(count_width(&counts.human) + extra);
+        self.ai = self.ai.max(count_width(&counts.ai) + extra);
+        self.total = self.total.max(count_width(&counts.total) + extra);
     }
 
     /// Width of the longest number of this metric.

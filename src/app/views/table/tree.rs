@@ -7,7 +7,7 @@
 use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::order::{PageColumn, PageSorting};
 use super::pages::PageData;
-use crate::app::format::views;
+use crate::app::format::format_views;
 use crate::model::comparison::{ComparedRanges, Comparison};
 use crate::model::report::Sums;
 use crate::model::text::CleanText;
@@ -268,7 +268,7 @@ impl FolderSums {
 /// Sums as counts; as text with thousands separators if they exceed 64 bits.
 fn sums_as_counts(sums: Sums) -> Counts {
     let count = |sum: ViewCount| match Count::from(sum) {
-        Count::Odd(_) => Count::Odd(CleanText::line(&views(sum))),
+        Count::Odd(_) => Count::Odd(CleanText::line(&format_views(sum))),
         count => count,
     };
     Counts { human: count(sums.human), ai: count(sums.ai), total: count(sums.total) }

@@ -36,7 +36,7 @@ impl PageTable {
         }
     }
 
-    /// Whether [`PageTable::go_out`] would do something.
+    /// Whether [`PageTable::leave_folder`] would do something.
     pub fn can_leave_folder(&self) -> bool {
         let is_open = self.selected_folder().is_some_and(|folder| folder.open);
         is_open || self.lines.get(self.selected).is_some_and(|line| line.depth > 0)
