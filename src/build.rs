@@ -1,18 +1,19 @@
 //! Build script: puts the commit of an optimised build into `docdeck --version`, as `0.1.0 (2e5f39d4b1 2026-11-21)`.
 //!
-//! The date is that of the commit or of SOURCE_DATE_EPOCH, so that builds are reproducible. Without git, or outside a
-//! checkout of docdeck, only the version number is shown. Debug builds are marked as such and are not rebuilt for every
-//! commit. An optimised build also packs the relocation table if the linker and the loader support that.
+//! The date is SOURCE_DATE_EPOCH if that variable is set, otherwise the date of the commit, so that builds are
+//! reproducible. Without git, or outside a checkout of docdeck, the commit is left out. Debug builds are marked as such
+//! and are not rebuilt for every commit. An optimised build also packs the relocation table if the linker and the
+//! loader support that.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Stores each relocation as one bit instead of 24 bytes, which saves 0.2 MB.
+/// The linker argument that stores most relocations as one bit instead of 24 bytes, which saves 0.2 MB.
 const PACK_RELOCATIONS: &str = "-Wl,-z,pack-relative-relocs";
 
-/// Changes in these paths mark the build as modified.
-const SOURCE: [&str; 4] = ["src", "assets", "Cargo.toml", "Cargo.lock"];
+/// The paths whose uncommitted changes mark the build as modified.
+const SOURCE_PATHS: [&str; 4] = ["src", "assets", "Cargo.toml", "Cargo.lock"];
 
 fn main() {
     println!("cargo::rerun-if-changed=src/build.rs");
@@ -30,8 +31,8 @@ fn main() {
     println!("cargo::rustc-env=DOCDECK_VERSION={version}{about}");
 }
 
-/// Whether a program that is linked with this argument runs on this computer. Neither the linker nor the loader reports
-/// that, so a small program is linked and run. Always false for a cross build.
+/// Whether a program that is linked with this argument runs on this computer. Links and runs a small program to find
+/// out, because neither the linker nor the loader reports what it supports. Always false for a cross build.
 fn supports_link_arg(link_arg: &str) -> bool {
     let try_link = || {
         let (rustc, folder) = (env::var_os("RUSTC")?, PathBuf::from(env::var_os("OUT_DIR")?));
@@ -47,7 +48,7 @@ fn supports_link_arg(link_arg: &str) -> bool {
     env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") && try_link().is_some()
 }
 
-/// The commit and the date, or only the one that is known.
+/// Returns the commit and the date, or only one of them if the other is unknown. Returns `None` if both are unknown.
 fn commit_and_date() -> Option<String> {
     let given = env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.trim().parse().ok());
     let commit = commit();
@@ -56,7 +57,8 @@ fn commit_and_date() -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
-/// The commit's short name, marked if the source has changed since, and its time in seconds.
+/// Returns the commit's short name, with `-modified` if the source has uncommitted changes, and the commit's time in
+/// seconds.
 fn commit() -> Option<(String, String)> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
     // A copy of the source inside another repository doesn't belong to that repository's commits.
@@ -64,20 +66,20 @@ fn commit() -> Option<(String, String)> {
     if top.canonicalize().ok()? != root.canonicalize().ok()? {
         return None;
     }
-    watch(&root);
+    declare_rerun_paths(&root);
     let name = git(&root, &["rev-parse", "--short=10", "HEAD"])?;
     let seconds = git(&root, &["show", "-s", "--format=%ct", "HEAD"])?;
-    let changes = git(&root, &[&["status", "--porcelain", "--"], &SOURCE[..]].concat())?;
+    let changes = git(&root, &[&["status", "--porcelain", "--"], &SOURCE_PATHS[..]].concat())?;
     Some((if changes.is_empty() { name } else { format!("{name}-modified") }, seconds))
 }
 
-/// Reruns this script when another commit is checked out or the source changes. Missing paths are left out, because
-/// Cargo would rerun the script every time for them.
-fn watch(root: &Path) {
+/// Makes Cargo rerun this script when another commit is checked out or the source changes. Leaves out missing paths,
+/// because Cargo would rerun the script at every build for them.
+fn declare_rerun_paths(root: &Path) {
     let branch = git(root, &["symbolic-ref", "-q", "HEAD"]);
     let names = ["HEAD", "logs/HEAD", "packed-refs"].into_iter().chain(branch.as_deref());
     let paths = names.filter_map(|name| git(root, &["rev-parse", "--git-path", name])).map(|path| root.join(path));
-    for path in paths.chain(SOURCE.iter().map(|name| root.join(name))).filter(|path| path.exists()) {
+    for path in paths.chain(SOURCE_PATHS.iter().map(|name| root.join(name))).filter(|path| path.exists()) {
         println!("cargo::rerun-if-changed={}", path.display());
     }
 }
@@ -88,10 +90,10 @@ fn git(root: &Path, words: &[&str]) -> Option<String> {
     output.status.success().then(|| text.trim_end().to_owned())
 }
 
-/// A date like `2026-11-21` in UTC. Returns `None` for times before 1970.
+/// Formats a Unix time in seconds as a date like `2026-11-21` in UTC. Returns `None` for times before 1970.
 fn date(seconds: i64) -> Option<String> {
     let days = u64::try_from(seconds).ok()? / 86_400;
-    // The calendar in eras of 400 years that begin on the first of March.
+    // Counts in eras of 400 years, and in years that begin on 1 March, so that a leap day is the last day of its year.
     let (era, day_of_era) = ((days + 719_468) / 146_097, (days + 719_468) % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);

@@ -17,7 +17,7 @@
 //!
 //! ```text
 //!            cli ──────────────┐
-//!             │                │          one file per command; main.rs parses arguments and returns the exit code
+//!             │                │          one file per command; mod.rs parses arguments and returns the exit code
 //!          runtime             │          event loop, effects, frame scheduler, terminal session, log file
 //!          │     │             │
 //!          ui    engine  sim  config      drawing │ sending, polling, load all, leases │ simulated service │ settings
@@ -53,32 +53,33 @@
 //! - **A key press** is looked up in [`app::keymap`], which yields an action. The action changes the state and may
 //!   return effects. The footer, the help and the command palette are generated from the same keymap.
 //! - **A click** is resolved to the element under the pointer, with the same layout functions that drawing uses
-//!   ([`app::geometry`], `header`, `footer`, `views::columns` and `views::months`), and runs the same action.
+//!   ([`app::geometry`], `header`, `footer`, `views::columns` and `views::calendar_layout`), and runs the same action.
 //! - **A poll** goes from the engine's scheduler to the HTTP client. The store merges the answer in one transaction,
 //!   and a [`model::engine_event::EngineEvent`] updates the row in the list. Because the store merges, not the screen,
 //!   two dashboards on one computer always show the same data.
 //!
 //! # Startup
 //!
-//! The first frame shows the first rows, however many jobs there are, and waits only for what it displays. As soon as
-//! the settings are known, the store's thread opens the database and reads the first rows, the number of jobs in each
-//! group, and the thread of the selected job ([`runtime::preload`]). Meanwhile the theme and the terminal are prepared.
-//! The terminal switches to the dashboard only after the database is open, so that errors are printed in the shell.
-//! Everything else happens after the first frame: handling typed keys, querying the terminal's background, opening the
-//! log file, testing whether the store is writable, reading all rows, and starting the engine.
+//! The time until the first frame doesn't depend on the number of jobs: the frame waits only for the rows that it
+//! shows. As soon as the settings are known, the store's thread opens the database and reads the first rows, the number
+//! of jobs in each group, and the thread of the selected job ([`runtime::preload`]). Meanwhile the theme and the
+//! terminal are prepared. The terminal switches to the dashboard only after the database is open, so that errors are
+//! printed in the shell. Everything else happens after the first frame: handling typed keys, querying the terminal's
+//! background, opening the log file, testing whether the store is writable, reading all rows, and starting the engine.
 //!
-//! [`store::Store::open`] repairs a damaged database: it rebuilds wrong indexes, and otherwise copies every readable
-//! row into a new file (`store::salvage`). Recovered prompts are never sent automatically. Damage that opening doesn't
-//! detect is found by a check on a separate connection after the first frame ([`store::check_store`]).
+//! [`store::Store::open`] repairs a damaged database. If only indexes are damaged, it rebuilds them; otherwise it
+//! copies every readable row into a new file (`store::salvage`). Recovered prompts are never sent automatically. Damage
+//! that opening doesn't detect is found by a check on a separate connection after the first frame
+//! ([`store::check_store`]).
 //!
 //! # Drawing
 //!
 //! A frame is drawn only when something has changed: immediately if the screen was idle, otherwise at most every 16 ms.
 //! Key presses don't wait for a frame that background data caused. There is no fixed tick; [`app::App::next_timer`]
 //! returns the next time at which the screen changes on its own. Drawing only visits visible rows: sorting, folding,
-//! widths and sums are computed when data changes. `runtime::double_buffer` compares the new frame with the displayed
-//! one, cell by cell, as two numbers per cell (`runtime::cell_key`); `runtime::encode` and `runtime::sgr` generate the
-//! shortest escape sequences for the difference, which are sent in one write.
+//! widths and sums are computed when data changes. `runtime::double_buffer` compares each cell of the new frame with
+//! the displayed frame, as two numbers per cell (`runtime::cell_key`); `runtime::encode` and `runtime::sgr` generate
+//! the shortest escape sequences for the difference, which are sent in one write.
 //!
 //! When the selection moves, the thread of the new row is usually already in memory: the threads of neighbouring rows
 //! are prefetched together when the screen is idle (`app::thread_prefetch`). A prefetched thread is used as long as its
@@ -102,18 +103,19 @@
 //!
 //! Every send needs a permit from [`store::Store::take_turn`], which only one instance can get for a prompt. If a
 //! process is killed while sending, the next start marks the prompt as unconfirmed. A discarded prompt keeps its
-//! previous state, so that undo can restore it, in a transaction that fails if the prompt was accepted in the meantime.
+//! previous state, which undo restores in a transaction that fails if the prompt was accepted in the meantime.
 //!
-//! Queued prompts are in one queue on disk, in the user's order; paused ones are skipped. A batch is only a number of
-//! prompts in this queue, so the ledger limits its rate and it continues after a restart.
+//! Queued prompts are in one queue on disk, in the user's order; paused prompts are skipped. A batch is stored only as
+//! prompts in this queue, so the ledger limits how fast it is sent, and it continues after a restart.
 //!
 //! # Commands
 //!
 //! Each command is a file in `cli`. Read-only commands use a `StoreSession`: the store of one scope, without an API
-//! key. The others use a `Session`: a store with an engine that acquires the leases the command needs, a stream of
-//! engine events, and signal handling. Results are printed through `Out`, separately from progress and warnings. A
+//! key. The other commands use a `Session`: a store with an engine that acquires the leases the command needs, a stream
+//! of engine events, and signal handling. Results are printed through `Out`, separately from progress and warnings. A
 //! failure is a `CliError`: a sentence, an exit code, and an object for `--json`. If a command can't send a prompt
-//! immediately, the prompt is paused: nothing is sent after the command has ended, unless the user asked to queue it.
+//! immediately, it pauses the prompt, so that nothing is sent after the command has ended. Only prompts that the user
+//! asked to queue are sent later.
 //!
 //! # Loading all pages
 //!
@@ -122,7 +124,7 @@
 //! [`engine::Engine::load_all`] requests one answer after the other, within the hourly limit. The store saves each in
 //! its own transaction, so an interrupted load can be continued. After the last answer, the rows of the report are
 //! written at once, sorted by key (`store::loading`, `store::report_writer`). A complete report of a range is kept
-//! until a new one replaces it. The screen first shows the cached report ([`app::Effect::LoadCached`]), shows the
+//! until a new one replaces it. The screen first shows the cached report ([`app::Effect::LoadCachedReport`]), shows the
 //! expected cost before loading, and marks a report that is partial.
 
 pub mod api;

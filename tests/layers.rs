@@ -1,13 +1,13 @@
-//! Checks the architecture: reads the imports in every file and fails on an upward import, on a cycle between layers,
-//! and on anything that the pure core must not use.
+//! Checks the layers of the architecture in the source code. Fails if a file imports a layer that it must not use, if
+//! layers depend on each other in a cycle, or if the pure core (`model`, `app`, `ui`) uses I/O or a clock.
 
 #![expect(clippy::expect_used, reason = "a test that can't read the source should fail")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What each layer may import besides itself.
-const ALLOWED: &[(&str, &[&str])] = &[
+/// The layers, each with the other layers that it may import.
+const ALLOWED_IMPORTS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("api", &["model"]),
     ("store", &["model"]),
@@ -20,12 +20,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cli", &["runtime", "app", "engine", "sim", "config", "api", "store", "model"]),
 ];
 
-/// The layers of the pure core, and what their code must not contain in addition to [`IMPURE`] (except in tests).
-const PURE: &[(&str, &[&str])] =
+/// The layers of the pure core, each with texts that its code must not contain in addition to [`FORBIDDEN_IN_CORE`].
+/// Test modules may contain them.
+const PURE_LAYERS: &[(&str, &[&str])] =
     &[("model", &["ratatui", "crossterm"]), ("app", &[".await"]), ("ui", &[".await", "&mut App"])];
 
-/// What the code of the pure core must not contain: I/O, runtimes, clocks.
-const IMPURE: &[&str] = &[
+/// Texts that the code of the pure core must not contain: the names of I/O, async runtimes and clocks.
+const FORBIDDEN_IN_CORE: &[&str] = &[
     "tokio",
     "reqwest",
     "rusqlite",
@@ -40,13 +41,13 @@ const IMPURE: &[&str] = &[
     "std::thread",
 ];
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
+fn source_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("a folder of sources");
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            files.extend(sources(&path));
+            files.extend(source_files(&path));
         } else if path.extension().is_some_and(|ending| ending == "rs") {
             files.push(path);
         }
@@ -54,11 +55,11 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The code of each layer's files, without comments and test modules.
+/// Returns the files of each layer: the path below `src`, and the code without comments and test modules.
 fn layers() -> BTreeMap<String, Vec<(PathBuf, String)>> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut layers: BTreeMap<String, Vec<(PathBuf, String)>> = BTreeMap::new();
-    for path in sources(&src) {
+    for path in source_files(&src) {
         let inside = path.strip_prefix(&src).expect("below src").to_owned();
         let Some(layer) = inside.iter().next().filter(|_| inside.iter().count() > 1) else { continue };
         if inside.file_stem().is_some_and(|stem| stem.to_string_lossy().contains("tests")) {
@@ -72,12 +73,12 @@ fn layers() -> BTreeMap<String, Vec<(PathBuf, String)>> {
     layers
 }
 
-/// The layers that a file imports with `crate::layer`.
+/// Returns the layers that this code names after `crate::`.
 fn imports(code: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for part in code.split("crate::").skip(1) {
         if let Some(group) = part.strip_prefix('{') {
-            // For `use crate::{a::x, b}`, the first word after each brace or comma at the top level.
+            // In `use crate::{a::x, b}`, the layer is the first word of each item between the outer braces.
             let mut depth = 0;
             let mut word = String::new();
             for c in group.chars() {
@@ -104,49 +105,49 @@ fn imports(code: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_layer_has_its_rules() {
-    let known: BTreeSet<String> = ALLOWED.iter().map(|(layer, _)| (*layer).to_owned()).collect();
+fn every_layer_is_listed_in_the_import_rules() {
+    let known: BTreeSet<String> = ALLOWED_IMPORTS.iter().map(|(layer, _)| (*layer).to_owned()).collect();
     let found: BTreeSet<String> = layers().into_keys().collect();
     assert_eq!(found, known);
 }
 
 #[test]
-fn imports_point_down() {
-    let mut upward = Vec::new();
+fn files_import_only_the_allowed_layers() {
+    let mut forbidden_imports = Vec::new();
     for (layer, files) in layers() {
-        let allowed = ALLOWED.iter().find(|(name, _)| *name == layer).map_or(&[][..], |(_, allowed)| allowed);
+        let allowed = ALLOWED_IMPORTS.iter().find(|(name, _)| *name == layer).map_or(&[][..], |(_, allowed)| allowed);
         for (file, code) in files {
             for other in imports(&code) {
                 if other != layer && !allowed.contains(&other.as_str()) {
-                    upward.push(format!("{} imports {other}", file.display()));
+                    forbidden_imports.push(format!("{} imports {other}", file.display()));
                 }
             }
         }
     }
-    assert!(upward.is_empty(), "{upward:#?}");
+    assert!(forbidden_imports.is_empty(), "{forbidden_imports:#?}");
 }
 
 #[test]
 fn the_allowed_imports_have_no_cycle() {
     // A layer is resolved once all layers that it imports are resolved.
     let mut resolved: BTreeSet<&str> = BTreeSet::new();
-    while resolved.len() < ALLOWED.len() {
+    while resolved.len() < ALLOWED_IMPORTS.len() {
         let ready = |(layer, allowed): &&(&'static str, &'static [&'static str])| {
             !resolved.contains(layer) && allowed.iter().all(|other| resolved.contains(other))
         };
-        let next: Vec<&str> = ALLOWED.iter().filter(ready).map(|(layer, _)| *layer).collect();
+        let next: Vec<&str> = ALLOWED_IMPORTS.iter().filter(ready).map(|(layer, _)| *layer).collect();
         assert!(!next.is_empty(), "the layers that are not resolved form a cycle; resolved: {resolved:?}");
         resolved.extend(next);
     }
 }
 
 #[test]
-fn the_core_uses_no_clock_no_runtime_and_no_io() {
+fn the_pure_core_uses_no_clock_no_async_runtime_and_no_io() {
     let mut found = Vec::new();
     let layers = layers();
-    for (layer, words) in PURE {
+    for (layer, words) in PURE_LAYERS {
         for (file, code) in layers.get(*layer).expect("a layer of the core") {
-            let forbidden = IMPURE.iter().chain(*words).filter(|word| code.contains(**word));
+            let forbidden = FORBIDDEN_IN_CORE.iter().chain(*words).filter(|word| code.contains(**word));
             found.extend(forbidden.map(|word| format!("{}: {word}", file.display())));
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The answer with its chunks joined. No bytes at all mean that the connection was closed without an answer.
+/// An answer of the service, with the chunks of its body joined.
 struct Answer {
     status: u16,
     head: String,
@@ -30,7 +30,7 @@ impl Answer {
     }
 }
 
-/// Sends one request on its own connection.
+/// Sends a request on a new connection. Returns `None` if the connection was closed without an answer.
 async fn exchange(sim: &Sim, method: &str, path: &str, key: &str, body: &str) -> Option<Answer> {
     let mut stream = TcpStream::connect(sim.address()).await.expect("a connection");
     let request = format!(
@@ -66,7 +66,7 @@ fn join_chunks(mut rest: &[u8]) -> Vec<u8> {
     }
 }
 
-async fn start(faults: &[&str]) -> Sim {
+async fn start_sim(faults: &[&str]) -> Sim {
     let faults = faults.iter().map(|text| text.parse().expect("a fault")).collect();
     Sim::start(SimOptions { pages: 300, faults, ..SimOptions::default() }).await.expect("a simulator")
 }
@@ -87,18 +87,18 @@ fn views_path(query: &str) -> String {
     format!("/v1/analytics/acme-docs/views?{query}")
 }
 
-fn last_week() -> String {
+fn last_week_path() -> String {
     let today = Utc::now().date_naive();
     views_path(&format!("dateFrom={}&dateTo={}", today - TimeDelta::days(6), today + TimeDelta::days(1)))
 }
 
-fn set(sim: &Sim, fault: &str) {
+fn set_fault(sim: &Sim, fault: &str) {
     sim.set_faults(vec![fault.parse().expect("a fault")]);
 }
 
 #[tokio::test]
 async fn a_job_is_created_fetched_followed_up_and_finished() {
-    let sim = start(&[]).await;
+    let sim = start_sim(&[]).await;
     let before = Utc::now();
     let made = create(&sim, "Fix links [sim:seconds=60]").await;
     assert_eq!((made.status, made.header("content-type")), (201, Some("application/json")));
@@ -115,19 +115,19 @@ async fn a_job_is_created_fetched_followed_up_and_finished() {
     let finished = get(&sim, &path).await.json();
     assert_eq!(finished["status"], "completed");
     assert!(finished["prLink"].as_str().is_some_and(|link| link.starts_with("https://github.com/acme/docs/pull/14")));
-    let woken = post(&sim, &format!("{path}/message"), "More").await.expect("an answer");
-    assert_eq!((woken.status, &woken.json()["status"]), (200, &json!("active")));
+    let reactivated = post(&sim, &format!("{path}/message"), "More").await.expect("an answer");
+    assert_eq!((reactivated.status, &reactivated.json()["status"]), (200, &json!("active")));
 
-    let prompts: Vec<String> = sim.prompts().into_iter().map(|(_, prompt)| prompt).collect();
+    let prompts: Vec<String> = sim.received_prompts().into_iter().map(|(_, prompt)| prompt).collect();
     assert_eq!(prompts, ["Fix links [sim:seconds=60]", "More"]);
     assert_eq!(Operation::ALL.map(|operation| sim.requests(operation)), [1, 1, 1, 0]);
     assert_eq!(Operation::ALL.map(|operation| sim.carried_out(operation)), [1, 1, 1, 0]);
 }
 
 #[tokio::test]
-async fn an_id_may_be_percent_encoded_and_an_unknown_one_is_not_found() {
-    let sim = start(&[]).await;
-    let seeded = sim.seeded().first().expect("a job").id.clone();
+async fn an_id_can_be_percent_encoded_and_an_unknown_id_is_not_found() {
+    let sim = start_sim(&[]).await;
+    let seeded = sim.initial_jobs().first().expect("a job").id.clone();
     let encoded: String = seeded.bytes().map(|byte| format!("%{byte:02X}")).collect();
     assert_eq!(get(&sim, &format!("/v2/agent/acme%2Ddocs/job/{encoded}")).await.json()["id"], json!(seeded));
     for unknown in ["nobody", "a%2Fb", "%3F"] {
@@ -137,12 +137,12 @@ async fn an_id_may_be_percent_encoded_and_an_unknown_one_is_not_found() {
     assert_eq!(get(&sim, "/v2/agent/acme-docs/job/%ff").await.status, 400);
     let message = post(&sim, "/v2/agent/acme-docs/job/nobody/message", "x").await.expect("an answer");
     assert_eq!(message.status, 404);
-    assert!(sim.prompts().is_empty());
+    assert!(sim.received_prompts().is_empty());
 }
 
 #[tokio::test]
 async fn a_prompt_must_be_a_nonempty_string() {
-    let sim = start(&[]).await;
+    let sim = start_sim(&[]).await;
     let path = "/v2/agent/acme-docs/job";
     for body in ["", "{", "[\"x\"]", "\"x\"", "{}", r#"{"prompt": 5}"#, r#"{"prompt": null}"#, r#"{"prompt": ""}"#] {
         let answer = exchange(&sim, "POST", path, sim.api_key(), body).await.expect("an answer");
@@ -151,32 +151,32 @@ async fn a_prompt_must_be_a_nonempty_string() {
     }
     assert_eq!(sim.carried_out(Operation::Create), 0);
     assert_eq!(create(&sim, &"ä\u{1}".repeat(512 * 1024)).await.status, 201, "1 MiB and more");
-    assert_eq!(sim.prompts()[0].1.chars().count(), 1024 * 1024);
+    assert_eq!(sim.received_prompts()[0].1.chars().count(), 1024 * 1024);
 }
 
 #[tokio::test]
-async fn keys_have_scopes_and_an_unknown_key_is_rejected() {
-    let sim = start(&[]).await;
+async fn api_keys_have_scopes_and_an_unknown_key_is_rejected() {
+    let sim = start_sim(&[]).await;
     let make = "/v2/agent/acme-docs/job";
     let body = r#"{"prompt": "x"}"#;
     for key in ["", "mint_sim_guess", "mint_sim_read_guess"] {
         let answer = exchange(&sim, "POST", make, key, body).await.expect("an answer");
         assert_eq!(answer.status, 401, "{key}");
-        assert_eq!(exchange(&sim, "GET", &last_week(), key, "").await.expect("an answer").status, 401);
+        assert_eq!(exchange(&sim, "GET", &last_week_path(), key, "").await.expect("an answer").status, 401);
     }
     let read_only = sim.read_only_key();
     assert!(read_only.starts_with("mint_sim_read"));
     assert_eq!(exchange(&sim, "POST", make, read_only, body).await.expect("an answer").status, 403);
-    assert_eq!(exchange(&sim, "GET", &last_week(), read_only, "").await.expect("an answer").status, 200);
-    assert!(sim.prompts().is_empty());
-    let again = start(&[]).await;
+    assert_eq!(exchange(&sim, "GET", &last_week_path(), read_only, "").await.expect("an answer").status, 200);
+    assert!(sim.received_prompts().is_empty());
+    let again = start_sim(&[]).await;
     assert_eq!(again.api_key(), sim.api_key(), "the same for the same seed");
     assert!(!format!("{sim:?}").contains(sim.api_key()));
 }
 
 #[tokio::test]
 async fn unknown_projects_routes_and_methods_are_rejected_in_json() {
-    let sim = start(&[]).await;
+    let sim = start_sim(&[]).await;
     assert_eq!(get(&sim, "/v2/agent/other/job/x").await.json(), json!({"error": "Project not found"}));
     let routes =
         [("GET", "/", 404), ("GET", "/v2/agent/acme-docs/job/x/y/z", 404), ("GET", "/v1/agent/acme-docs/job", 404)];
@@ -193,16 +193,16 @@ async fn unknown_projects_routes_and_methods_are_rejected_in_json() {
 }
 
 #[tokio::test]
-async fn views_are_paged_and_bad_parameters_are_named() {
-    let sim = start(&[]).await;
-    let first = get(&sim, &format!("{}&limit=1", last_week())).await.json();
+async fn views_have_pages_and_the_error_names_an_invalid_parameter() {
+    let sim = start_sim(&[]).await;
+    let first = get(&sim, &format!("{}&limit=1", last_week_path())).await.json();
     assert_eq!(first["views"].as_array().map(Vec::len), Some(1));
     assert_eq!(first["hasMore"], json!(true));
     assert!(first["views"][0]["path"].as_str().is_some_and(|path| path.starts_with('/')));
     assert!(first["totals"]["total"].as_u64() > first["views"][0]["total"].as_u64());
-    let default = get(&sim, &last_week()).await.json();
+    let default = get(&sim, &last_week_path()).await.json();
     assert_eq!(default["views"].as_array().map(Vec::len), Some(50));
-    let end = get(&sim, &format!("{}&limit=250&offset=250", last_week())).await.json();
+    let end = get(&sim, &format!("{}&limit=250&offset=250", last_week_path())).await.json();
     assert_eq!(end["hasMore"], json!(false));
 
     for query in ["", "dateFrom=2026-11-01", "dateFrom=2026-11-02&dateTo=2026-11-01", "dateFrom=x&dateTo=2026-11-01"] {
@@ -211,13 +211,13 @@ async fn views_are_paged_and_bad_parameters_are_named() {
         assert!(answer.json()["details"][0]["message"].is_string(), "{query}");
     }
     for extra in ["limit=0", "limit=251", "offset=-1", "limit=1&limit=2"] {
-        assert_eq!(get(&sim, &format!("{}&{extra}", last_week())).await.status, 400, "{extra}");
+        assert_eq!(get(&sim, &format!("{}&{extra}", last_week_path())).await.status, 400, "{extra}");
     }
 }
 
 #[tokio::test]
 async fn the_hundred_and_first_request_in_an_hour_is_rejected_until_an_hour_later() {
-    let sim = start(&[]).await;
+    let sim = start_sim(&[]).await;
     for _ in 0..100 {
         assert_eq!(create(&sim, "x").await.status, 201);
     }
@@ -229,8 +229,8 @@ async fn the_hundred_and_first_request_in_an_hour_is_rejected_until_an_hour_late
     let dated = create(&sim, "x").await;
     let date = httpdate::parse_http_date(dated.header("retry-after").expect("a header")).expect("a date");
     assert!(DateTime::<Utc>::from(date) > sim.now() + TimeDelta::seconds(3500));
-    assert_eq!(get(&sim, &last_week()).await.status, 200, "another limit");
-    assert_eq!(sim.prompts().len(), 100);
+    assert_eq!(get(&sim, &last_week_path()).await.status, 200, "another limit");
+    assert_eq!(sim.received_prompts().len(), 100);
     sim.advance(TimeDelta::seconds(wait));
     let later = create(&sim, "x").await;
     assert_eq!(later.status, 201);
@@ -239,20 +239,20 @@ async fn the_hundred_and_first_request_in_an_hour_is_rejected_until_an_hour_late
 }
 
 #[tokio::test]
-async fn a_lost_answer_was_carried_out_and_a_refused_connection_was_not() {
-    let sim = start(&["create=lost"]).await;
+async fn a_request_whose_answer_is_lost_is_carried_out_and_one_on_a_refused_connection_is_not() {
+    let sim = start_sim(&["create=lost"]).await;
     assert!(post(&sim, "/v2/agent/acme-docs/job", "lost").await.is_none(), "not a byte");
-    assert_eq!(sim.prompts().len(), 1);
-    set(&sim, "create=refuse");
+    assert_eq!(sim.received_prompts().len(), 1);
+    set_fault(&sim, "create=refuse");
     assert!(post(&sim, "/v2/agent/acme-docs/job", "refused").await.is_none());
-    assert_eq!((sim.prompts().len(), sim.requests(Operation::Create)), (1, 2));
+    assert_eq!((sim.received_prompts().len(), sim.requests(Operation::Create)), (1, 2));
     sim.set_faults(Vec::new());
     assert_eq!(create(&sim, "fine again").await.status, 201);
 }
 
 #[tokio::test]
 async fn a_lost_answer_closes_a_reused_connection() {
-    let sim = start(&["views=lost"]).await;
+    let sim = start_sim(&["views=lost"]).await;
     let mut stream = TcpStream::connect(sim.address()).await.expect("a connection");
     let ask =
         |path: &str| format!("GET {path} HTTP/1.1\r\nHost: sim\r\nAuthorization: Bearer {}\r\n\r\n", sim.api_key());
@@ -260,15 +260,15 @@ async fn a_lost_answer_closes_a_reused_connection() {
     let mut first = [0; 1024];
     let read = stream.read(&mut first).await.expect("an answer");
     assert_eq!(parse(&first[..read]).status, 404);
-    stream.write_all(ask(&last_week()).as_bytes()).await.expect("written");
+    stream.write_all(ask(&last_week_path()).as_bytes()).await.expect("written");
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).await.expect("closed");
     assert!(rest.is_empty());
 }
 
 #[tokio::test]
-async fn faults_that_replace_the_answer_carry_nothing_out() {
-    let sim = start(&[]).await;
+async fn with_a_fault_that_replaces_the_answer_the_request_is_not_carried_out() {
+    let sim = start_sim(&[]).await;
     let expected = [
         ("400", 400),
         ("401", 401),
@@ -285,7 +285,7 @@ async fn faults_that_replace_the_answer_carry_nothing_out() {
         ("429-bare", 429),
     ];
     for (kind, status) in expected {
-        set(&sim, &format!("all={kind}"));
+        set_fault(&sim, &format!("all={kind}"));
         let answer = create(&sim, "x").await;
         assert_eq!(answer.status, status, "{kind}");
         let retry_after = answer.header("retry-after");
@@ -304,38 +304,38 @@ async fn faults_that_replace_the_answer_carry_nothing_out() {
 }
 
 #[tokio::test]
-async fn faults_that_damage_the_answer_apply_after_it_was_carried_out() {
-    let sim = start(&["create=malformed"]).await;
+async fn with_a_fault_that_damages_the_answer_the_request_is_carried_out() {
+    let sim = start_sim(&["create=malformed"]).await;
     let half = create(&sim, "x").await;
     assert_eq!(half.status, 201);
     assert!(!half.body.is_empty() && serde_json::from_slice::<Value>(&half.body).is_err());
-    set(&sim, "create=empty");
+    set_fault(&sim, "create=empty");
     assert!(create(&sim, "x").await.body.is_empty());
-    set(&sim, "create=500-done");
+    set_fault(&sim, "create=500-done");
     assert_eq!(create(&sim, "x").await.status, 500);
-    set(&sim, "create=huge");
+    set_fault(&sim, "create=huge");
     let huge = create(&sim, "x").await;
     assert!(huge.body.len() > 32 * 1024 * 1024);
     assert_eq!(huge.json()["status"], "active", "all there, only too much");
-    assert_eq!(sim.prompts().len(), 4);
-    set(&sim, "get=malformed");
+    assert_eq!(sim.received_prompts().len(), 4);
+    set_fault(&sim, "get=malformed");
     assert_eq!(get(&sim, "/v2/agent/acme-docs/job/nobody").await.json(), json!({"error": "Job not found"}));
 }
 
 #[tokio::test]
 async fn views_can_be_malformed_stuck_or_endless() {
-    let sim = start(&[]).await;
-    let from = async |offset: u32| get(&sim, &format!("{}&limit=100&offset={offset}", last_week())).await.json();
+    let sim = start_sim(&[]).await;
+    let from = async |offset: u32| get(&sim, &format!("{}&limit=100&offset={offset}", last_week_path())).await.json();
     let (first, second, behind) = (from(0).await, from(100).await, from(1000).await);
     assert_eq!((&first["hasMore"], &behind["hasMore"]), (&json!(true), &json!(false)));
-    set(&sim, "views=stuck");
+    set_fault(&sim, "views=stuck");
     let circle = from(100).await;
     assert_eq!(circle["views"][0]["path"], first["views"][0]["path"]);
     assert_ne!(circle["views"][0]["path"], second["views"][0]["path"]);
-    set(&sim, "views=endless");
+    set_fault(&sim, "views=endless");
     let endless = from(1000).await;
     assert_eq!((&endless["views"], &endless["hasMore"]), (&json!([]), &json!(true)));
-    set(&sim, "views=odd");
+    set_fault(&sim, "views=odd");
     let odd = from(0).await;
     assert_eq!((&odd["views"][1]["human"], &odd["views"][2]["ai"]), (&json!(12.5), &Value::Null));
     assert_eq!((&odd["views"][3]["total"], &odd["views"][4]["human"]), (&json!(1e30), &json!(-3)));
@@ -344,11 +344,11 @@ async fn views_can_be_malformed_stuck_or_endless() {
 
 #[tokio::test(start_paused = true)]
 async fn latency_comes_before_the_answer_and_a_slow_answer_trickles() {
-    let sim = start(&["create=latency-90000"]).await;
+    let sim = start_sim(&["create=latency-90000"]).await;
     let began = tokio::time::Instant::now();
     assert_eq!(create(&sim, "x").await.status, 201);
     assert!(began.elapsed() >= Duration::from_secs(90));
-    set(&sim, "create=slow");
+    set_fault(&sim, "create=slow");
     let began = tokio::time::Instant::now();
     let slow = create(&sim, "x").await;
     assert_eq!(slow.json()["status"], "active");
@@ -357,7 +357,7 @@ async fn latency_comes_before_the_answer_and_a_slow_answer_trickles() {
 
 #[tokio::test]
 async fn a_stopped_simulator_closes_its_connections_and_frees_its_port() {
-    let sim = start(&[]).await;
+    let sim = start_sim(&[]).await;
     let address = sim.address();
     let mut idle = TcpStream::connect(address).await.expect("a connection");
     idle.write_all(b"GET /v2/agent/").await.expect("written");
@@ -372,7 +372,7 @@ async fn a_stopped_simulator_closes_its_connections_and_frees_its_port() {
 
 #[tokio::test]
 async fn dropping_a_simulator_stops_it() {
-    let sim = start(&[]).await;
+    let sim = start_sim(&[]).await;
     let mut idle = TcpStream::connect(sim.address()).await.expect("a connection");
     drop(sim);
     let mut rest = Vec::new();
@@ -385,14 +385,14 @@ async fn an_invalid_speed_and_a_taken_port_are_rejected() {
     for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Sim::start(SimOptions { speed, ..SimOptions::default() }).await.is_err());
     }
-    let sim = start(&[]).await;
+    let sim = start_sim(&[]).await;
     let taken = SimOptions { port: sim.address().port(), ..SimOptions::default() };
     assert!(Sim::start(taken).await.is_err());
 }
 
 #[tokio::test]
 async fn the_shell_lines_contain_base_url_key_and_project() {
-    let sim = start(&[]).await;
+    let sim = start_sim(&[]).await;
     let lines: Vec<String> = sim.shell_lines().lines().map(str::to_owned).collect();
     assert_eq!(
         lines,

@@ -1,5 +1,5 @@
-//! Builds the URLs of the operations: validates the base URL and encodes project and id as path segments. Makes no
-//! requests.
+//! Builds the URLs of the service's operations: validates the base URL, and encodes the project id and job ids as path
+//! segments. Makes no requests.
 
 use crate::model::endpoint::Scope;
 use crate::model::job::JobId;
@@ -9,8 +9,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Url;
 use std::net::IpAddr;
 
-/// Everything except the unreserved characters of RFC 3986, so that no id can add a segment, a query or a fragment.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// The characters that are percent-encoded in a path segment: all except the unreserved characters of RFC 3986, so that
+/// no id can add a segment, a query or a fragment.
+const SEGMENT_ENCODE_SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Why a base URL or a project can't be used. No message repeats the URL: a key pasted into the wrong field must not
 /// appear on the screen.
@@ -32,15 +33,16 @@ pub(super) enum AddressError {
     Project,
 }
 
-/// The checked base URL and project.
+/// A base URL and a project id that have been checked.
 #[derive(Debug, Clone)]
 pub(super) struct Address {
-    /// Without a trailing slash, query, fragment and user info.
+    /// The base URL without a trailing slash, query, fragment and user info.
     base: String,
     /// The host for display, with its port if one is given.
     host: CleanText,
-    /// Percent-encoded, one segment.
+    /// The project id, percent-encoded as one path segment.
     project: String,
+    /// How the base URL refers to this computer; `None` if it doesn't.
     loopback: Option<Loopback>,
     encrypted: bool,
 }
@@ -48,9 +50,9 @@ pub(super) struct Address {
 /// How the base URL refers to this computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Loopback {
-    /// An address in 127.0.0.0/8, or ::1.
-    Number,
-    /// `localhost`.
+    /// An IP address: one in 127.0.0.0/8, or ::1.
+    IpAddress,
+    /// The name `localhost`.
     Name,
 }
 
@@ -73,56 +75,57 @@ impl Address {
         if !encrypted && loopback.is_none() {
             return Err(AddressError::Unencrypted(host));
         }
-        let project = segment(scope.project.trim()).ok_or(AddressError::Project)?;
+        let project = encode_segment(scope.project.trim()).ok_or(AddressError::Project)?;
         Ok(Self { base: url.as_str().trim_end_matches('/').to_owned(), host, project, loopback, encrypted })
     }
 
-    /// The base URL, without a trailing slash.
+    /// Returns the base URL, without a trailing slash.
     pub(super) fn base(&self) -> &str {
         &self.base
     }
 
-    /// The host, for messages.
+    /// Returns the host, for messages.
     pub(super) fn host(&self) -> &CleanText {
         &self.host
     }
 
-    /// Whether and how the address refers to this computer.
+    /// Returns how the base URL refers to this computer, or `None` if it doesn't.
     pub(super) fn loopback(&self) -> Option<Loopback> {
         self.loopback
     }
 
-    /// Whether the address uses TLS.
+    /// Whether requests are encrypted with TLS.
     pub(super) fn is_encrypted(&self) -> bool {
         self.encrypted
     }
 
-    /// The URL for creating jobs.
+    /// Returns the URL for creating jobs.
     pub(super) fn jobs(&self) -> Option<Url> {
         Url::parse(&format!("{}/v2/agent/{}/job", self.base, self.project)).ok()
     }
 
-    /// The URL of one job; `None` if the id can't be a path segment.
+    /// Returns the URL of one job, or `None` if the id can't be a path segment.
     pub(super) fn job(&self, id: &JobId) -> Option<Url> {
-        Url::parse(&format!("{}/v2/agent/{}/job/{}", self.base, self.project, segment(id.as_str())?)).ok()
+        Url::parse(&format!("{}/v2/agent/{}/job/{}", self.base, self.project, encode_segment(id.as_str())?)).ok()
     }
 
-    /// The URL for follow-ups to a job; `None` if the id can't be a path segment.
+    /// Returns the URL for follow-ups to a job, or `None` if the id can't be a path segment.
     pub(super) fn message(&self, id: &JobId) -> Option<Url> {
-        let id = segment(id.as_str())?;
+        let id = encode_segment(id.as_str())?;
         Url::parse(&format!("{}/v2/agent/{}/job/{id}/message", self.base, self.project)).ok()
     }
 
-    /// The URL of page views. Both dates are always sent; the second one is exclusive.
+    /// Returns the URL of page views. Both dates are always sent; the second date is exclusive.
     pub(super) fn views(&self, query: &ViewsQuery) -> Option<Url> {
-        let (from, to) = (query.range.from(), query.range.wire_to());
+        let (from, to) = (query.range.from(), query.range.exclusive_end());
         let (limit, offset) = (query.limit, query.offset());
         let parameters = format!("dateFrom={from}&dateTo={to}&limit={limit}&offset={offset}");
         Url::parse(&format!("{}/v1/analytics/{}/views?{parameters}", self.base, self.project)).ok()
     }
 }
 
-/// The host of a URL with its port, if it has one; without user info, path and query.
+/// Returns the host of a URL, with the port if the URL has one, and without user info, path and query. Returns `None`
+/// if the URL has no host.
 pub(super) fn shown_host(url: &Url) -> Option<CleanText> {
     let host = url.host_str().filter(|host| !host.is_empty())?;
     Some(match url.port() {
@@ -131,9 +134,10 @@ pub(super) fn shown_host(url: &Url) -> Option<CleanText> {
     })
 }
 
-/// Encodes one path segment. `.` and `..` can't be one: every URL parser treats them as path steps, encoded or not.
-fn segment(raw: &str) -> Option<String> {
-    (!matches!(raw, "" | "." | "..")).then(|| utf8_percent_encode(raw, SEGMENT).to_string())
+/// Percent-encodes one path segment. Returns `None` for an empty text, `.` and `..`: every URL parser treats the last
+/// two as path steps, even if they are encoded.
+fn encode_segment(raw: &str) -> Option<String> {
+    (!matches!(raw, "" | "." | "..")).then(|| utf8_percent_encode(raw, SEGMENT_ENCODE_SET).to_string())
 }
 
 fn loopback(host: &str) -> Option<Loopback> {
@@ -141,7 +145,7 @@ fn loopback(host: &str) -> Option<Loopback> {
         return Some(Loopback::Name);
     }
     let address: IpAddr = host.trim_start_matches('[').trim_end_matches(']').parse().ok()?;
-    address.to_canonical().is_loopback().then_some(Loopback::Number)
+    address.to_canonical().is_loopback().then_some(Loopback::IpAddress)
 }
 
 #[cfg(test)]
@@ -201,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_always_exactly_one_segment() {
+    fn a_job_id_is_always_exactly_one_segment() {
         assert_eq!(job_path("a/b?c#d%2F é").as_deref(), Some("/v2/agent/proj/job/a%2Fb%3Fc%23d%252F%20%C3%A9"));
         assert_eq!(job_path("...").as_deref(), Some("/v2/agent/proj/job/..."));
         assert_eq!(job_path("%2e%2e").as_deref(), Some("/v2/agent/proj/job/%252e%252e"));
@@ -211,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_is_one_segment_too() {
+    fn a_project_id_is_always_exactly_one_segment() {
         let odd = Address::new(&scope("https://example.com", "a/../b c")).expect("an address");
         assert_eq!(odd.jobs().expect("a url").path(), "/v2/agent/a%2F..%2Fb%20c/job");
         for none in ["", "  ", ".."] {

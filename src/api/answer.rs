@@ -1,7 +1,7 @@
-//! Reads one HTTP answer: the head, the body up to a size limit, and the meaning of a status other than 2xx.
+//! Reads one HTTP answer: decodes its body up to a size limit, or converts a status other than 2xx to an error.
 
 use super::address::shown_host;
-use super::connect_error::innermost;
+use super::connect_error::innermost_cause;
 use super::decode;
 use super::error::{ApiError, Unreadable};
 use super::excerpt::{error_text, excerpt, is_page};
@@ -18,26 +18,26 @@ use reqwest::header::{DATE, HeaderMap, HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::{Response, Url};
 use std::time::Duration;
 
-/// How much of an error's body is read, in bytes.
-const ERROR_CAP: usize = 64 * 1024;
+/// The maximum number of bytes that are read from the body of an error answer.
+const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
-/// The context for reading an answer. Also reads answers from files or generators, without a connection, by the same
-/// rules.
+/// Reads the answer to one request, with an error that fits the operation. Complete answers from files or generators
+/// can be read without a connection, by the same rules.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyReader<'a> {
     pub operation: Operation,
-    /// The total time limit of the request, for the message.
-    pub within: Duration,
-    /// Redacted from everything that the service returns.
+    /// The total timeout of the request, for the error message.
+    pub timeout: Duration,
+    /// The API key, which is redacted from everything that the service returns.
     pub key: &'a ApiKey,
 }
 
-/// Decodes the body of a successful answer.
+/// A function that decodes the body of a successful answer.
 pub(super) type Decode<T> = fn(&[u8], &ApiKey) -> Result<T, Unreadable>;
 
-/// Decodes a job and redacts the key from its texts. An id can't be redacted, so one that contains the key is
-/// rejected.
+/// Decodes a job and redacts the key from its texts. The id can't be redacted, so an answer with an id that contains
+/// the key is rejected.
 pub(super) fn decode_redacted_job(body: &[u8], key: &ApiKey) -> Result<RemoteJob, Unreadable> {
     let redactor = Redactor::new(key);
     let mut job = decode::decode_job(body)?;
@@ -60,8 +60,8 @@ impl BodyReader<'_> {
     /// Decodes the job in a complete answer.
     ///
     /// # Errors
-    /// The meaning of a status other than 2xx, with the value of `Retry-After` if there was one; or a body that is
-    /// not a job.
+    /// Fails if the status is not 2xx, or if the body is not a job. `retry_after` is the value of the header
+    /// `Retry-After`.
     pub fn job(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<RemoteJob, ApiError> {
         self.decode_complete(status, retry_after, body, decode_redacted_job)
     }
@@ -69,7 +69,8 @@ impl BodyReader<'_> {
     /// Decodes the page views in a complete answer.
     ///
     /// # Errors
-    /// See [`BodyReader::job`]; or a body without page views.
+    /// Fails if the status is not 2xx, or if the body has no page views. `retry_after` is the value of the header
+    /// `Retry-After`.
     pub fn views(&self, status: u16, retry_after: Option<&str>, body: &[u8]) -> Result<ViewsPage, ApiError> {
         self.decode_complete(status, retry_after, body, decode_redacted_views)
     }
@@ -88,7 +89,7 @@ impl BodyReader<'_> {
         }
     }
 
-    /// The size limit of a successful answer, counted after decompression, in MiB.
+    /// Returns the size limit of a successful answer in MiB, which applies to the decompressed body.
     fn cap_mib(&self) -> usize {
         match self.operation {
             Operation::Create | Operation::Get | Operation::FollowUp => 4,
@@ -96,7 +97,7 @@ impl BodyReader<'_> {
         }
     }
 
-    /// Returns the decoded answer, or an error for the status, the body or the way it ended.
+    /// Returns the decoded answer, or an error for the status, for the body or for a broken connection.
     pub(super) async fn read<T>(&self, mut response: Response, decode: Decode<T>) -> Result<T, ApiError> {
         let status = response.status();
         if status.is_redirection() {
@@ -105,8 +106,8 @@ impl BodyReader<'_> {
         }
         let body = match status.is_success() {
             true => self.body(&mut response).await?,
-            // The status is final, however the body ends.
-            false => chunks(&mut response, ERROR_CAP).await.0,
+            // The status alone decides the error, even if the body can't be read to its end.
+            false => read_body_up_to(&mut response, MAX_ERROR_BODY_BYTES).await.0,
         };
         self.decode_complete(status.as_u16(), header_text(response.headers(), &RETRY_AFTER), &body, decode)
     }
@@ -114,20 +115,20 @@ impl BodyReader<'_> {
     /// Reads the complete body of a successful answer.
     async fn body(&self, response: &mut Response) -> Result<Vec<u8>, ApiError> {
         let operation = self.operation;
-        match chunks(response, self.cap_mib() * MIB).await {
+        match read_body_up_to(response, self.cap_mib() * MIB).await {
             (body, BodyEnd::Complete) => Ok(body),
             (_, BodyEnd::TooLarge) => Err(ApiError::TooLarge { operation, limit_mib: self.cap_mib() }),
             (_, BodyEnd::Broken(error)) => Err(self.transfer_error(&error)),
         }
     }
 
-    /// A failure after the connection was established.
+    /// Returns the error for a failure after the connection was established.
     pub(super) fn transfer_error(&self, error: &reqwest::Error) -> ApiError {
         let operation = self.operation;
         if error.is_timeout() {
-            ApiError::TimedOut { operation, after: self.within }
+            ApiError::TimedOut { operation, after: self.timeout }
         } else {
-            ApiError::Lost { operation, detail: innermost(error) }
+            ApiError::Lost { operation, detail: innermost_cause(error) }
         }
     }
 
@@ -153,7 +154,7 @@ impl BodyReader<'_> {
     }
 }
 
-/// The service's Date header.
+/// Returns the time in the `Date` header, or `None` if the header is missing or invalid.
 pub(super) fn date_header(headers: &HeaderMap) -> Option<Time> {
     let date = httpdate::parse_http_date(header_text(headers, &DATE)?).ok()?;
     Some(chrono::DateTime::<Utc>::from(date))
@@ -163,20 +164,20 @@ fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str>
     headers.get(name)?.to_str().ok()
 }
 
-/// The target of a redirect, without path and query, which may contain secrets.
+/// Returns the host that a redirect points to, without path and query, which may contain secrets.
 fn redirect_host(from: &Url, headers: &HeaderMap) -> Option<CleanText> {
     shown_host(&from.join(header_text(headers, &LOCATION)?).ok()?)
 }
 
-/// How a body ended.
+/// How reading a body ended.
 enum BodyEnd {
     Complete,
     TooLarge,
     Broken(reqwest::Error),
 }
 
-/// Reads the decompressed body, up to `cap` bytes. Never holds more than one chunk beyond that.
-async fn chunks(response: &mut Response, cap: usize) -> (Vec<u8>, BodyEnd) {
+/// Reads the decompressed body up to `cap` bytes. Never holds more than one chunk in addition to that.
+async fn read_body_up_to(response: &mut Response, cap: usize) -> (Vec<u8>, BodyEnd) {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {

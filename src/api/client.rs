@@ -1,10 +1,10 @@
-//! The four operations of the service. Each call makes one request and never retries: a lost answer is reported, and
-//! the caller decides.
+//! The client with the four operations of the service. Each call makes one request and never retries it: a lost answer
+//! is an error, and the caller decides what to do.
 
 use super::ApiAnswer;
 use super::address::Address;
 use super::answer::{self, BodyReader};
-use super::connect_error::{ConnectError, innermost};
+use super::connect_error::{ConnectError, innermost_cause};
 use super::error::ApiError;
 use super::roots::ExtraRoots;
 use super::transport::{self, Reuse};
@@ -21,15 +21,16 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-/// The extra time for a long prompt on a slow connection, on top of the total timeout: a second per 64 KiB.
-const BYTES_PER_SECOND: usize = 64 * 1024;
+/// The upload speed from which a long prompt's extra time on top of the total timeout is calculated: one second per 64
+/// KiB.
+const MIN_UPLOAD_BYTES_PER_SECOND: usize = 64 * 1024;
 
-/// Timeouts and trusted certificates of the client.
+/// The timeouts and the trusted certificates of the client.
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
-    /// For name lookup, connection and TLS together.
+    /// The timeout for name lookup, connection and TLS together.
     pub connect_timeout: Duration,
-    /// From the call to the last byte of the answer; long prompts get more.
+    /// The timeout from the call to the last byte of the answer; requests with long prompts get more time.
     pub total_timeout: Duration,
     /// Certificate authorities that are trusted in addition to those of the system.
     pub roots: Option<ExtraRoots>,
@@ -41,7 +42,7 @@ impl Default for ClientOptions {
     }
 }
 
-/// The client for one scope and key. Cheap to clone; connects and reads certificates only at the first request.
+/// The client for one project and API key. Cheap to clone; connects and reads certificates only at the first request.
 #[derive(Debug, Clone)]
 pub struct Client(Arc<ClientState>);
 
@@ -51,9 +52,9 @@ struct ClientState {
     address: Address,
     key: ApiKey,
     options: ClientOptions,
-    /// For requests that may be repeated.
+    /// The HTTP client for requests that may be repeated.
     reads: OnceCell<reqwest::Client>,
-    /// For prompts.
+    /// The HTTP client for prompts.
     sends: OnceCell<reqwest::Client>,
 }
 
@@ -64,14 +65,15 @@ struct OutgoingRequest {
 }
 
 impl Client {
-    /// Creates a client. The error is a message for the user: an invalid base URL, or `http://` to another computer.
+    /// Creates a client. Fails with a message for the user if the base URL is invalid, or is `http://` with another
+    /// computer as the host.
     pub fn new(scope: Scope, key: ApiKey, options: ClientOptions) -> Result<Self, Failure> {
         let address = Address::new(&scope).map_err(|error| Failure::local(&error.to_string()))?;
         let inner = ClientState { scope, address, key, options, reads: OnceCell::new(), sends: OnceCell::new() };
         Ok(Self(Arc::new(inner)))
     }
 
-    /// The service and project of this client.
+    /// Returns the service and project of this client.
     pub fn scope(&self) -> &Scope {
         &self.0.scope
     }
@@ -108,7 +110,8 @@ impl Client {
         require_same_job(id, Operation::FollowUp, self.request(call, answer::decode_redacted_job).await)
     }
 
-    /// Fetches one page of views. Counts towards the hourly limit of analytics requests.
+    /// Fetches page views, at most as many rows as the query asks for. Counts towards the hourly limit of analytics
+    /// requests.
     pub async fn views(&self, query: &ViewsQuery) -> ApiAnswer<ViewsPage> {
         let Some(url) = self.0.address.views(query) else {
             return self.no_url();
@@ -119,9 +122,9 @@ impl Client {
 
     async fn request<T>(&self, call: OutgoingRequest, decode: answer::Decode<T>) -> ApiAnswer<T> {
         let started = Instant::now();
-        let upload_seconds = call.body.as_ref().map_or(0, |body| body.len() / BYTES_PER_SECOND);
+        let upload_seconds = call.body.as_ref().map_or(0, |body| body.len() / MIN_UPLOAD_BYTES_PER_SECOND);
         let within = self.0.options.total_timeout + Duration::from_secs(u64::try_from(upload_seconds).unwrap_or(0));
-        let reader = BodyReader { operation: call.operation, within, key: &self.0.key };
+        let reader = BodyReader { operation: call.operation, timeout: within, key: &self.0.key };
         match self.send(call, &reader).await {
             Ok(response) => {
                 let (status, date) = (Some(response.status().as_u16()), answer::date_header(response.headers()));
@@ -149,13 +152,13 @@ impl Client {
         if let Some(body) = call.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
-        request.timeout(reader.within).send().await.map_err(|error| match ConnectError::of(&error) {
+        request.timeout(reader.timeout).send().await.map_err(|error| match ConnectError::of(&error) {
             Some(cause) => not_reached(cause),
             None => reader.transfer_error(&error),
         })
     }
 
-    /// The underlying HTTP client, built at its first use.
+    /// Returns the underlying HTTP client, which is built at its first use.
     async fn transport(&self, reuse: Reuse) -> Result<&reqwest::Client, ConnectError> {
         let cell = match reuse {
             Reuse::Keep => &self.0.reads,
@@ -163,18 +166,18 @@ impl Client {
         };
         let build = || async {
             let (address, options) = (self.0.address.clone(), self.0.options.clone());
-            // Reading the system's certificates takes noticeable time.
+            // Reading the system's certificates takes so long that it would block the event loop.
             let built = tokio::task::spawn_blocking(move || transport::build(&address, &options, reuse)).await;
             match built {
                 Ok(Ok(client)) => Ok(client),
-                Ok(Err(error)) => Err(ConnectError::NoCertificates(innermost(&error))),
+                Ok(Err(error)) => Err(ConnectError::NoCertificates(innermost_cause(&error))),
                 Err(_) => Err(ConnectError::Other(CleanText::line("docdeck is shutting down"))),
             }
         };
         cell.get_or_try_init(build).await
     }
 
-    /// Covers the theoretical case that a valid base URL with a path appended is not valid.
+    /// Returns the error for the theoretical case that a valid base URL becomes invalid when a path is appended.
     fn no_url<T>(&self) -> ApiAnswer<T> {
         let cause = ConnectError::Other(CleanText::line("the base URL can't be extended"));
         unsent(ApiError::NotReached { host: self.0.address.host().clone(), cause })
@@ -193,7 +196,8 @@ fn unsent<T>(error: ApiError) -> ApiAnswer<T> {
     ApiAnswer { result: Err(error), status: None, took: Duration::ZERO, date: None }
 }
 
-/// Rejects an answer about another job than the requested one: it would overwrite the data of this job.
+/// Rejects an answer about a job other than the requested one, because it would overwrite the data of the requested
+/// job.
 fn require_same_job(id: &JobId, operation: Operation, mut answer: ApiAnswer<RemoteJob>) -> ApiAnswer<RemoteJob> {
     answer.result = answer.result.and_then(|job| match job.id == *id {
         true => Ok(job),

@@ -1,5 +1,5 @@
-//! Finds out why a request never reached the service, from the HTTP library's chain of causes. After an error that is
-//! not recognised here, the request may have been carried out.
+//! Finds out from an error of the HTTP library why a request never reached the service. After an error that is not
+//! recognised here, the service may have carried out the request.
 
 use crate::model::text::CleanText;
 use std::error::Error;
@@ -8,30 +8,30 @@ use std::io;
 /// Why a request was not sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectError {
-    /// The host name has no address, or is not valid.
+    /// The host name is not valid, or has no address.
     Name,
     /// No server listens at the address.
     Refused,
-    /// No network or no route.
+    /// There is no network, or no route to the host.
     NoRoute,
-    /// No connection in time.
+    /// No connection was established in time.
     TimedOut,
-    /// TLS could not be negotiated, or the certificate is not trusted; with the reason.
+    /// TLS could not be negotiated, or the certificate is not trusted. Contains the reason.
     Tls(CleanText),
-    /// The proxy can't be reached or rejected the request; with the reason, without its address (which may contain a
-    /// password).
+    /// The proxy can't be reached or rejected the request. Contains the reason, but not the proxy's address, in which
+    /// there may be a password.
     Proxy(CleanText),
-    /// This computer has no root certificates, so TLS is impossible; with the reason.
+    /// This computer has no root certificates, so TLS is impossible. Contains the reason.
     NoCertificates(CleanText),
-    /// Another failure before anything was sent.
+    /// Another failure before anything was sent. Contains the reason.
     Other(CleanText),
 }
 
 impl ConnectError {
-    /// Returns `Some` only if the error proves that the request was not sent.
+    /// Returns the reason if the error proves that the request was not sent, otherwise `None`.
     pub(super) fn of(error: &reqwest::Error) -> Option<Self> {
         if error.is_builder() {
-            return Some(Self::Other(innermost(error)));
+            return Some(Self::Other(innermost_cause(error)));
         }
         if !error.is_connect() {
             return None;
@@ -40,32 +40,33 @@ impl ConnectError {
     }
 
     fn of_connect(error: &reqwest::Error) -> Self {
-        if chain(error).any(is_proxy_error) {
-            return Self::Proxy(innermost(error));
+        if error_chain(error).any(is_proxy_error) {
+            return Self::Proxy(innermost_cause(error));
         }
-        if let Some(tls) = chain(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
+        if let Some(tls) = error_chain(error).find_map(|cause| cause.downcast_ref::<rustls::Error>()) {
             return Self::Tls(tls_reason(tls));
         }
-        // A name that TLS rejects could not have been resolved either.
-        if error.is_dns() || chain(error).any(|cause| cause.is::<rustls::pki_types::InvalidDnsNameError>()) {
+        // A name that is invalid for TLS could not have been resolved either.
+        if error.is_dns() || error_chain(error).any(|cause| cause.is::<rustls::pki_types::InvalidDnsNameError>()) {
             return Self::Name;
         }
         if error.is_timeout() {
             return Self::TimedOut;
         }
-        match chain(error).find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind) {
+        match error_chain(error).find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind) {
             Some(io::ErrorKind::ConnectionRefused) => Self::Refused,
             Some(io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkDown) => {
                 Self::NoRoute
             }
-            _ if innermost(error).as_str().starts_with("tls ") => Self::Tls(innermost(error)),
-            _ => Self::Other(innermost(error)),
+            _ if innermost_cause(error).as_str().starts_with("tls ") => Self::Tls(innermost_cause(error)),
+            _ => Self::Other(innermost_cause(error)),
         }
     }
 }
 
-/// The error and its causes, outermost first. An `io::Error` hides its wrapped error from `source()`.
-fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+/// Returns the error and its causes, outermost first, including errors that are wrapped in an `io::Error`, which its
+/// `source()` skips.
+fn error_chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let first: &(dyn Error + 'static) = error;
     std::iter::successors(Some(first), |cause| cause_of(*cause))
 }
@@ -77,19 +78,20 @@ fn cause_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'st
     }
 }
 
-/// The text of the innermost cause. The outer ones repeat the URL or say "error sending request".
-pub(super) fn innermost(error: &reqwest::Error) -> CleanText {
-    let cause = chain(error).last().map(ToString::to_string).unwrap_or_default();
+/// Returns the text of the innermost cause. The outer causes only repeat the URL or "error sending request".
+pub(super) fn innermost_cause(error: &reqwest::Error) -> CleanText {
+    let cause = error_chain(error).last().map(ToString::to_string).unwrap_or_default();
     CleanText::title(&cause, 120)
 }
 
-/// The tunnel's error types are private, so only their texts identify them.
+/// Whether the error comes from a proxy. The error types of proxy tunnels are private, so only their texts identify
+/// them.
 fn is_proxy_error(cause: &(dyn Error + 'static)) -> bool {
     let text = cause.to_string();
     text.starts_with("tunnel error") || text.starts_with("SOCKS error") || text.contains("socks proxy")
 }
 
-/// Why a certificate or a handshake was rejected, as a phrase.
+/// Returns a phrase that states why a certificate or a handshake was rejected.
 pub(super) fn tls_reason(error: &rustls::Error) -> CleanText {
     use rustls::AlertDescription as Alert;
     use rustls::CertificateError as Cert;
@@ -125,7 +127,7 @@ pub(super) fn tls_reason(error: &rustls::Error) -> CleanText {
     CleanText::line(reason)
 }
 
-/// Errors of the certificate library only have names.
+/// Returns a phrase for a certificate error of which only the name is known.
 fn other_reason(name: &str) -> CleanText {
     const KNOWN: [(&str, &str); 9] = [
         (

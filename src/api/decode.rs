@@ -1,9 +1,11 @@
-//! Decodes the service's answers tolerantly: a field that is missing, null, unknown or of another type costs at most
-//! that field. Only a body that is not a JSON object and a job without an id are rejected.
+//! Decodes the service's answers tolerantly: if a field is missing, null, unknown or of another type, at most this
+//! field is lost. Only three answers are rejected: a body that is not a JSON object, a job without a usable id, and
+//! page views with neither totals nor a list of rows.
 
 use super::error::Unreadable;
 use super::fields::{
-    ViewsRowFields, WithRows, body_text, field_values, object, object_and_rows, parse_line, parse_rows, scalar_text,
+    FieldsAndRows, ViewsRowFields, body_text, field_values, object_and_rows, object_fields, parse_line, parse_rows,
+    scalar_text,
 };
 use crate::model::job::{JobId, RemoteJob, Status};
 use crate::model::text::CleanText;
@@ -13,21 +15,22 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// The path shown for a row without one.
+/// The path that is shown for a row without a path.
 const NO_PATH: &str = "(no path)";
-/// The fields of an answer with page views, and of a row in it.
-const VIEWS: [&str; 3] = ["totals", "hasMore", "views"];
-const ROW: [&str; 4] = ["path", "human", "ai", "total"];
-/// The longest malformed number that is shown unchanged, in characters.
+/// The names of the fields of an answer with page views.
+const VIEWS_FIELDS: [&str; 3] = ["totals", "hasMore", "views"];
+/// The names of the fields of a row in such an answer.
+const ROW_FIELDS: [&str; 4] = ["path", "human", "ai", "total"];
+/// The maximum number of characters of a malformed number; a longer one is cut.
 const MAX_NUMBER_CHARS: usize = 40;
 
 /// Decodes a job. The id may also be a number.
 pub(super) fn decode_job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
     let body = body_text(body);
     let names = &["id", "status", "source", "model", "prLink", "createdAt", "archivedAt"];
-    let [id, status, source, model, pr_link, created_at, archived_at] = object(&body, names)?;
-    let id = id.and_then(job_id).ok_or(Unreadable::NoId)?;
-    // A source that is a string is the repository.
+    let [id, status, source, model, pr_link, created_at, archived_at] = object_fields(&body, names)?;
+    let id = id.and_then(parse_job_id).ok_or(Unreadable::NoId)?;
+    // If the source is a string, it is the repository.
     let [repository, git_ref] = source.map_or([None; 2], |raw| field_values(raw, &["repository", "ref"]));
     Ok(RemoteJob {
         id,
@@ -35,45 +38,47 @@ pub(super) fn decode_job(body: &[u8]) -> Result<RemoteJob, Unreadable> {
         repository: repository.and_then(parse_line),
         git_ref: git_ref.and_then(parse_line),
         model: model.and_then(parse_line),
-        // A link is a string: `false` or `0` mean that there is none.
+        // A link must be a string: `false` or `0` means that there is no link.
         pr_link: pr_link.filter(|raw| raw.get().starts_with('"')).and_then(parse_line),
         created_at: created_at.and_then(parse_time),
         archived_at: archived_at.and_then(parse_time),
     })
 }
 
-/// Decodes page views. An object with neither totals nor rows is rejected; it is not a site without views.
+/// Decodes page views. An object with neither totals nor rows is rejected, because it would look like a site without
+/// views.
 pub(super) fn decode_views(body: &[u8]) -> Result<ViewsPage, Unreadable> {
     let body = body_text(body);
     let ([totals, has_more], rows) =
-        object_and_rows(&body, &VIEWS, &ROW).or_else(|_| views_with_malformed_rows(&body))?;
+        object_and_rows(&body, &VIEWS_FIELDS, &ROW_FIELDS).or_else(|_| decode_malformed_views(&body))?;
     if rows.is_none() && totals.is_none() {
         return Err(Unreadable::NoViews);
     }
-    // The totals are a row without a path.
-    let [_, human, ai, total] = totals.map_or([None; 4], |raw| field_values(raw, &ROW));
+    // The totals have the same fields as a row, except for the path.
+    let [_, human, ai, total] = totals.map_or([None; 4], |raw| field_values(raw, &ROW_FIELDS));
     Ok(ViewsPage {
         totals: parse_counts(human, ai, total),
         rows: rows.unwrap_or_default().into_iter().map(parse_page_row).collect(),
-        has_more: has_more.and_then(flag),
+        has_more: has_more.and_then(parse_flag),
     })
 }
 
-/// Decodes an answer that can't be read in one pass: a row that is not an object, or has unreadable names, costs only
-/// itself.
-fn views_with_malformed_rows(body: &str) -> Result<WithRows<'_>, Unreadable> {
-    let [totals, has_more, views] = object(body, &VIEWS)?;
-    let rows = views.map(|raw| parse_rows(raw, &ROW).ok_or(Unreadable::NoViews)).transpose()?;
+/// Decodes an answer with page views that can't be read in one pass. If a row is not an object or has unreadable names,
+/// only the values of this row are lost.
+fn decode_malformed_views(body: &str) -> Result<FieldsAndRows<'_>, Unreadable> {
+    let [totals, has_more, views] = object_fields(body, &VIEWS_FIELDS)?;
+    let rows = views.map(|raw| parse_rows(raw, &ROW_FIELDS).ok_or(Unreadable::NoViews)).transpose()?;
     Ok(([totals, has_more], rows))
 }
 
-/// The message of an error body: `error` and `details[].message`, or the fields commonly used instead.
+/// Returns the message of an error body: `error` and `details[].message`, or the fields that other services use
+/// instead. Returns `None` if there is no message.
 pub(super) fn error_message(body: &[u8]) -> Option<String> {
     let body = body_text(body);
     if let Ok(message) = serde_json::from_str::<String>(&body) {
         return Some(message);
     }
-    let [error, message, details] = object(&body, &["error", "message", "details"]).ok()?;
+    let [error, message, details] = object_fields(&body, &["error", "message", "details"]).ok()?;
     let message = error.and_then(self::message_text).or_else(|| message.and_then(self::message_text));
     let details = details.and_then(|raw| parse_rows(raw, &["message"])).unwrap_or_default();
     let details: Vec<String> =
@@ -85,9 +90,10 @@ pub(super) fn error_message(body: &[u8]) -> Option<String> {
     }
 }
 
-/// An id that can be used to fetch the job again. One with a character lost in transit could not be found, and a
-/// boolean is not an id: an unconfirmed prompt is better than one accepted as a job that can't be found.
-fn job_id(raw: &RawValue) -> Option<JobId> {
+/// Returns an id that can be used to fetch the job again, otherwise `None`. An id with a replacement character was
+/// damaged, and a boolean is not an id. It is better to leave a prompt unconfirmed than to accept a job that can't be
+/// found again.
+fn parse_job_id(raw: &RawValue) -> Option<JobId> {
     let id = match raw.get().bytes().next()? {
         b'"' => serde_json::from_str(raw.get()).ok().filter(|id: &String| !id.contains(char::REPLACEMENT_CHARACTER)),
         b'-' | b'0'..=b'9' => Some(raw.get().to_owned()),
@@ -96,7 +102,7 @@ fn job_id(raw: &RawValue) -> Option<JobId> {
     JobId::new(&id?)
 }
 
-/// The text of a message, as a string or inside an object.
+/// Returns the text of a message, which is a string or the field `message` of an object.
 fn message_text(raw: &RawValue) -> Option<String> {
     let [message] = field_values(raw, &["message"]);
     message.and_then(scalar_text).map(Cow::into_owned)
@@ -111,7 +117,7 @@ fn parse_counts(human: Option<&RawValue>, ai: Option<&RawValue>, total: Option<&
     Counts { human: parse_count(human), ai: parse_count(ai), total: parse_count(total) }
 }
 
-/// A JSON number is a count (`12`, `12.0`, `12.5`, `1.2e1`). Everything else is kept unchanged.
+/// Parses a count from a JSON number (`12`, `12.0`, `12.5`, `1.2e1`). Any other value is kept as received.
 fn parse_count(raw: Option<&RawValue>) -> Count {
     let Some(raw) = raw else {
         return Count::Missing;
@@ -121,7 +127,7 @@ fn parse_count(raw: Option<&RawValue>) -> Count {
     })
 }
 
-fn flag(raw: &RawValue) -> Option<bool> {
+fn parse_flag(raw: &RawValue) -> Option<bool> {
     let text = scalar_text(raw)?;
     match text.trim() {
         yes if yes == "1" || yes.eq_ignore_ascii_case("true") => Some(true),
@@ -130,7 +136,8 @@ fn flag(raw: &RawValue) -> Option<bool> {
     }
 }
 
-/// RFC 3339; a time without a zone and a bare date are UTC. `None` for a year of more than four digits.
+/// Parses an RFC 3339 time. A time without a zone and a date without a time are UTC. Returns `None` for any other text
+/// and for years of more than four digits.
 fn parse_time(raw: &RawValue) -> Option<Time> {
     let text = scalar_text(raw)?;
     let text = text.trim();

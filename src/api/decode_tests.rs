@@ -1,4 +1,4 @@
-//! Tests that tolerant decoding loses no job and no row.
+//! Tests that decoding loses no job and no row, even if an answer is malformed.
 
 use super::*;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ fn clean(text: &str) -> Option<CleanText> {
 }
 
 #[test]
-fn a_time_that_could_not_be_written_again_is_none() {
+fn a_time_that_could_not_be_written_again_is_ignored() {
     for time in ["+12345-01-01", "9999-12-31T23:59:59-14:00", "0000-01-01T00:00:00+14:00", "-0001-01-01 00:00:00"] {
         let body = serde_json::json!({ "id": "x", "createdAt": time }).to_string();
         assert_eq!(decode_job(body.as_bytes()).expect("a job").created_at, None, "{time}");
@@ -40,7 +40,7 @@ fn a_complete_job_is_read() {
 }
 
 #[test]
-fn an_id_alone_is_a_job() {
+fn a_body_with_only_an_id_is_a_job() {
     for body in [
         r#"{"id":"j"}"#,
         r#"{"id":"j","status":null,"source":null,"model":null,"prLink":null,"createdAt":null,"archivedAt":null}"#,
@@ -83,13 +83,13 @@ fn bodies_that_are_not_a_job_are_distinguished() {
     assert_eq!(decode_job(br#"{"id":null}"#), Err(Unreadable::NoId));
     assert_eq!(decode_job(br#"{"id":" "}"#), Err(Unreadable::NoId));
     assert_eq!(decode_job(br#"{"id":true}"#), Err(Unreadable::NoId));
-    // A job with such an id could never be found again.
+    // A job with a damaged id could never be found again.
     assert_eq!(decode_job(b"{\"id\":\"job_\xff\"}"), Err(Unreadable::NoId));
     assert_eq!(decode_job(br#"{"id":"job_\ud800"}"#), Err(Unreadable::NoId));
 }
 
 #[test]
-fn endless_nesting_neither_loses_the_job_nor_overflows_the_stack() {
+fn deep_nesting_neither_loses_the_job_nor_overflows_the_stack() {
     let deep = format!(r#"{{"id":"j","model":{}{}}}"#, "[".repeat(500_000), "]".repeat(500_000));
     assert_eq!(job_of(&deep).model, None);
     let unclosed = format!(r#"{{"id":"j","model":{}"#, r#"{"a":"#.repeat(500_000));
@@ -144,7 +144,7 @@ fn rows_are_kept_whatever_they_lack() {
 }
 
 #[test]
-fn a_missing_or_malformed_has_more_is_not_false() {
+fn a_missing_or_malformed_has_more_field_is_not_false() {
     let more = |rest: &str| decode_views(format!(r#"{{"views":[]{rest}}}"#).as_bytes()).expect("views").has_more;
     assert_eq!(more(""), None);
     assert_eq!(more(r#","hasMore":null"#), None);
@@ -154,7 +154,7 @@ fn a_missing_or_malformed_has_more_is_not_false() {
 }
 
 #[test]
-fn an_answer_that_is_not_about_views_is_not_a_site_without_any() {
+fn an_answer_without_views_is_not_a_site_without_pages() {
     assert_eq!(decode_views(b"{}"), Err(Unreadable::NoViews));
     assert_eq!(decode_views(br#"{"views":{"a":1}}"#), Err(Unreadable::NoViews));
     assert_eq!(decode_views(br#"{"ok":true}"#), Err(Unreadable::NoViews));
@@ -162,7 +162,7 @@ fn an_answer_that_is_not_about_views_is_not_a_site_without_any() {
 }
 
 #[test]
-fn as_many_rows_as_fit_are_read() {
+fn an_answer_with_many_rows_is_read_completely() {
     let rows: Vec<String> =
         (0..25_000).map(|n| format!(r#"{{"path":"/page/{n}","human":{n},"ai":1,"total":{}}}"#, n + 1)).collect();
     let body = format!(r#"{{"totals":{{}},"views":[{}],"hasMore":false}}"#, rows.join(","));
@@ -171,7 +171,7 @@ fn as_many_rows_as_fit_are_read() {
     assert!(page.rows.iter().all(|row| row.counts.add_up()));
 }
 
-/// The decoded body as text: the totals and `hasMore`, then `path human/ai/total` of each row; or the error.
+/// Formats the decoded body: the totals and `hasMore`, then `path human/ai/total` of each row; or the error.
 fn summary(body: &str) -> String {
     let number = |count: &Count| match count {
         Count::Known(number) => number.to_string(),
@@ -192,7 +192,7 @@ fn summary(body: &str) -> String {
 #[test]
 fn only_the_malformed_parts_of_an_answer_are_lost() {
     for (body, expected) in [
-        // Fields in any order, twice, with escaped names, next to others.
+        // Fields may be in any order, occur twice, have escaped names, or be next to unknown fields.
         (r#"{"hasMore":true,"views":[],"totals":{"ai":1}}"#, "?/1/? Some(true)"),
         (r#"{"views":[{"path":"/a"}],"views":[{"path":"/b"}]}"#, "?/?/? None; /b ?/?/?"),
         (r#"{"views":{"path":"/a"},"views":[{"path":"/b"}]}"#, "?/?/? None; /b ?/?/?"),
@@ -206,11 +206,11 @@ fn only_the_malformed_parts_of_an_answer_are_lost() {
             r#"{"views":[{"path":"/a","path":null,"human":1,"human":2,"new":[{"path":"/b"}]}]}"#,
             "?/?/? None; (no path) 2/?/?",
         ),
-        // A name that is not valid text costs its object.
+        // If a name is not valid text, the fields of its object are lost.
         (r#"{"views":[{"path":"/a","\ud800":1},{"path":"/b"}]}"#, "?/?/? None; (no path) ?/?/?; /b ?/?/?"),
         (r#"{"totals":{"human":1,"\ud800":1},"views":[]}"#, "?/?/? None"),
         (r#"{"\ud800":1,"views":[]}"#, "NotJson"),
-        // Other types.
+        // Values may have other types than expected.
         (
             r#"{"totals":7,"views":[1e400,"/a",true,[{"path":"/b"}],null]}"#,
             "?/?/? None; 1e400 ?/?/?; /a ?/?/?; true ?/?/?; (no path) ?/?/?; (no path) ?/?/?",
@@ -238,7 +238,7 @@ fn only_the_malformed_parts_of_an_answer_are_lost() {
 }
 
 #[test]
-fn endless_nesting_in_views_never_overflows_the_stack() {
+fn deep_nesting_in_views_never_overflows_the_stack() {
     let deep = "[".repeat(200_000) + &"]".repeat(200_000);
     let objects = r#"{"a":"#.repeat(200_000) + "1" + &"}".repeat(200_000);
     for nested in [deep, objects] {
@@ -254,7 +254,7 @@ fn endless_nesting_in_views_never_overflows_the_stack() {
 }
 
 #[test]
-fn a_text_is_cut_at_its_8192nd_character() {
+fn a_text_is_cut_after_8192_characters() {
     let path = |text: &str| {
         decode_views(format!(r#"{{"views":[{{"path":"{text}"}}]}}"#).as_bytes()).expect("views").rows[0].path.clone()
     };
@@ -314,7 +314,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(body in prop_oneof![any_json().prop_map(String::into_bytes), any::<Vec<u8>>()]) {
+    fn no_body_makes_the_decoder_panic(body in prop_oneof![any_json().prop_map(String::into_bytes), any::<Vec<u8>>()]) {
         let _ = decode_job(&body);
         let _ = decode_views(&body);
         let _ = error_message(&body);

@@ -17,24 +17,25 @@ use std::time::Duration;
 pub enum Reached {
     /// The request never reached the service.
     No,
-    /// The service answered completely that it did not carry it out.
+    /// The service sent a complete answer, which means that it did not carry out the request.
     Refused,
-    /// It may have been carried out: lost answer, timeout after the connection was established, 5xx, unreadable 2xx.
+    /// The service may have carried out the request: lost answer, timeout after the connection was established, 5xx,
+    /// unreadable 2xx.
     Maybe,
 }
 
 /// Why an answer with a 2xx status can't be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
-    /// There was no body.
+    /// The body is empty.
     Empty,
-    /// An HTML page.
+    /// The body is an HTML page.
     Page,
-    /// Not a JSON object.
+    /// The body is not a JSON object.
     NotJson,
-    /// A job without an id.
+    /// The body is a job without an id.
     NoId,
-    /// Neither totals nor rows.
+    /// The body has neither totals nor rows of page views.
     NoViews,
 }
 
@@ -48,37 +49,38 @@ pub enum ApiError {
     /// The id is `.` or `..`, which can't be part of a URL.
     #[error("The id “{id}” is not valid, so nothing was sent: check whether it was copied in full.")]
     UnusableId { id: CleanText },
-    /// No complete answer in time.
+    /// No complete answer arrived in time.
     #[error("The service did not answer within {}; {}.", duration_text(*.after), possible_effect(*.operation))]
     TimedOut { operation: Operation, after: Duration },
-    /// The connection was lost after the request was sent; with the reason.
-    #[error("The connection was lost before the answer arrived ({detail}); {}.", possible_effect(*.operation))]
+    /// The connection was lost after the request was sent; `detail` is the reason.
+    #[error("The connection was lost before the reply arrived ({detail}); {}.", possible_effect(*.operation))]
     Lost { operation: Operation, detail: CleanText },
-    /// 400.
+    /// Status 400.
     #[error("The service refused the request (400{}); {}.", quoted_suffix(.words), how_to_correct(*.operation))]
     BadRequest { operation: Operation, words: CleanText },
-    /// 401.
-    #[error("The service does not accept the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.", quoted_suffix(.words))]
+    /// Status 401.
+    #[error("The service refused the key (401{}); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.", quoted_suffix(.words))]
     Unauthorized { words: CleanText },
-    /// 403.
+    /// Status 403.
     #[error("The key may not do this (403{}): it lacks the {} scope, or this computer's address is not on its allowlist; check the API keys page of the service's dashboard.", quoted_suffix(.words), permission_name(*.operation))]
     Forbidden { operation: Operation, words: CleanText },
-    /// 404. An HTML page instead of the service's error points to a wrong base URL rather than a missing job.
+    /// Status 404. If the answer is an HTML page instead of an error of the service, the base URL is probably wrong.
     #[error("{}", not_found_text(*.operation, .words, *.is_page))]
     NotFound { operation: Operation, words: CleanText, is_page: bool },
-    /// 429.
+    /// Status 429.
     #[error("Limit reached (429{}); the request was not carried out. Try again {retry}.", quoted_suffix(.words))]
     Limited { retry: RetryAfterHeader, words: CleanText },
-    /// 408, and 499 as proxies use it: the server gave up while the request was in progress.
+    /// Status 408, or 499 as proxies use it: the server gave up while the request was in progress.
     #[error("The service gave up waiting ({status}{}); {}.", quoted_suffix(.words), possible_effect(*.operation))]
     ServerTimeout { operation: Operation, status: u16, words: CleanText },
-    /// Any other 4xx.
+    /// Any other 4xx status.
     #[error("The service refused the request ({status}{}); {}.", quoted_suffix(.words), how_to_correct(*.operation))]
     Rejected { operation: Operation, status: u16, words: CleanText },
-    /// 5xx.
+    /// A 5xx status.
     #[error("The service failed ({status}{}); {}.", quoted_suffix(.words), possible_effect(*.operation))]
     Failed { operation: Operation, status: u16, words: CleanText },
-    /// 3xx, never followed: the key must stay with its host. `host` is the target.
+    /// A 3xx status. A redirect is never followed, because the key must not be sent to another host. `host` is the host
+    /// that the redirect points to.
     #[error("{}", redirected(*.operation, *.status, .host.as_ref()))]
     Redirected { operation: Operation, status: u16, host: Option<CleanText> },
     /// A 2xx status with an unusable answer; `excerpt` is its beginning.
@@ -93,7 +95,7 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    /// What this means for a prompt that was sent.
+    /// Returns whether the service may have carried out the request.
     pub fn reached(&self) -> Reached {
         match self {
             Self::NotReached { .. } | Self::UnusableId { .. } => Reached::No,
@@ -103,8 +105,9 @@ impl ApiError {
             | Self::NotFound { .. }
             | Self::Limited { .. }
             | Self::Rejected { .. } => Reached::Refused,
-            // "See Other" is the only redirect that follows completed work. The others mean that no server at this
-            // address took the request: a login page, a move from http to https, a missing part of the path.
+            // 303 ("See Other") is the only redirect that can follow completed work. Any other redirect means that no
+            // server at this address accepted the request: it leads to a login page, from http to https, or to a
+            // corrected path.
             Self::Redirected { status: 303, .. } => Reached::Maybe,
             Self::Redirected { .. } => Reached::Refused,
             Self::TimedOut { .. }
@@ -117,8 +120,8 @@ impl ApiError {
         }
     }
 
-    /// The kind and the message. `now` is the service's time, for `Retry-After` in seconds (one minute if a 429 has
-    /// none).
+    /// Returns the kind of the failure and the message. `now` is the service's time, from which the wait after a 429 is
+    /// calculated.
     pub fn failure(&self, now: Time) -> Failure {
         let kind = match self {
             Self::NotReached { cause: ConnectError::NoCertificates(_), .. } | Self::UnusableId { .. } => {
@@ -144,7 +147,7 @@ impl ApiError {
         Failure::new(kind, &self.to_string())
     }
 
-    /// For a 429: until when to send nothing (service time).
+    /// Returns how long a 429 requires to wait, or `None` for any other error. `now` is the service's time.
     pub fn wait(&self, now: Time) -> Option<Wait> {
         match self {
             Self::Limited { retry, .. } => Some(retry.wait(now)),
@@ -152,22 +155,22 @@ impl ApiError {
         }
     }
 
-    /// A short reason for the log, without the service's own text if that may repeat a prompt.
-    pub fn short(&self) -> CleanText {
+    /// Returns a short reason for the log, without the service's own text if it may repeat a prompt.
+    pub fn log_reason(&self) -> CleanText {
         let text = match self {
             Self::NotReached { cause, .. } => short_cause(cause),
             Self::UnusableId { .. } => "unusable id".to_owned(),
             Self::TimedOut { after, .. } => format!("timed out after {}", duration_text(*after)),
             Self::Lost { detail, .. } => format!("connection lost: {detail}"),
             Self::BadRequest { operation, words } => reason_with_text("bad request", *operation, words),
-            Self::Unauthorized { .. } => "key not accepted".to_owned(),
+            Self::Unauthorized { .. } => "key refused".to_owned(),
             Self::Forbidden { .. } => "key may not do this".to_owned(),
             Self::NotFound { is_page: true, .. } => "not found, answered with a web page".to_owned(),
             Self::NotFound { .. } => "not found".to_owned(),
             Self::Limited { retry: RetryAfterHeader::Missing, .. } => {
-                "limit reached, retry in about a minute".to_owned()
+                "retry in about a minute: limit reached".to_owned()
             }
-            Self::Limited { retry, .. } => format!("limit reached, retry {retry}"),
+            Self::Limited { retry, .. } => format!("retry {retry}: limit reached"),
             Self::ServerTimeout { .. } => "service gave up waiting".to_owned(),
             Self::Rejected { operation, words, .. } => reason_with_text("refused", *operation, words),
             Self::Failed { operation, words, .. } => reason_with_text("service failed", *operation, words),
@@ -256,7 +259,7 @@ fn redirected(operation: Operation, status: u16, host: Option<&CleanText>) -> St
     )
 }
 
-/// The possible effect of a request without a complete answer, and what to do.
+/// Returns a phrase about the possible effect of a request without a complete answer, and what to do.
 fn possible_effect(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => {
@@ -342,14 +345,14 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_ends_at_a_service_time() {
+    fn a_wait_after_a_429_ends_at_a_time_of_the_service() {
         let now = moment("2026-11-20T12:00:00Z");
         let limited = ApiError::Limited { retry: RetryAfterHeader::Seconds(90), words: CleanText::default() };
         let until = moment("2026-11-20T12:01:30Z");
         let wait = Wait { until, is_estimate: false };
         assert_eq!(limited.wait(now), Some(wait));
         assert_eq!(limited.failure(now).kind, FailureKind::Limited(wait));
-        assert_eq!(limited.short().as_str(), "limit reached, retry in 90 s");
+        assert_eq!(limited.log_reason().as_str(), "retry in 90 s: limit reached");
         let silent = ApiError::Limited { retry: RetryAfterHeader::Missing, words: CleanText::default() };
         assert!(silent.wait(now).is_some_and(|wait| wait.is_estimate));
         assert!(silent.to_string().contains("about a minute"), "{silent}");
@@ -370,7 +373,7 @@ mod tests {
     fn the_log_does_not_repeat_text_that_may_contain_a_prompt() {
         let failed =
             |operation| ApiError::Failed { operation, status: 500, words: CleanText::line("no: my secret plan") };
-        assert!(!failed(Operation::Create).short().as_str().contains("plan"));
-        assert!(failed(Operation::Views).short().as_str().contains("plan"));
+        assert!(!failed(Operation::Create).log_reason().as_str().contains("plan"));
+        assert!(failed(Operation::Views).log_reason().as_str().contains("plan"));
     }
 }

@@ -1,43 +1,43 @@
-//! Shortens an unusable answer to a few clean words: the service's own message, the title of a proxy's page, or the
-//! beginning of the body.
+//! Shortens an error answer or an unreadable answer to a few clean words: the service's own message, the title of a
+//! proxy's page, or the beginning of the body.
 
 use super::decode;
 use crate::model::endpoint::ApiKey;
 use crate::model::redaction::Redactor;
 use crate::model::text::CleanText;
 
-/// The longest message of the service that is shown, in characters.
-const MAX_MESSAGE: usize = 300;
-/// The longest excerpt of anything else, in characters.
-const MAX_EXCERPT: usize = 120;
-/// How much of a page is searched for its first words, in bytes.
-const MAX_SEARCHED: usize = 64 * 1024;
+/// The maximum number of characters of a message of the service.
+const MAX_MESSAGE_CHARS: usize = 300;
+/// The maximum number of characters of an excerpt of any other body.
+const MAX_EXCERPT_CHARS: usize = 120;
+/// The maximum number of bytes of a body that are searched for its first words.
+const MAX_SEARCHED_BYTES: usize = 64 * 1024;
 
 /// The text of an error answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ErrorText {
-    /// Empty if the answer was empty.
+    /// The text, empty if the answer was empty.
     pub(super) text: CleanText,
-    /// Whether it was an HTML page, which hardly ever comes from the service itself.
+    /// Whether the answer was an HTML page, which hardly ever comes from the service itself.
     pub(super) is_page: bool,
 }
 
-/// The text of an error answer, with the key redacted.
+/// Returns the text of an error answer, with the key redacted.
 pub(super) fn error_text(body: &[u8], key: &ApiKey) -> ErrorText {
     if let Some(message) = decode::error_message(body) {
-        return ErrorText { text: clean_excerpt(&message, MAX_MESSAGE, key), is_page: false };
+        return ErrorText { text: clean_excerpt(&message, MAX_MESSAGE_CHARS, key), is_page: false };
     }
     ErrorText { text: excerpt(body, key), is_page: is_page(body) }
 }
 
-/// The first words of any body.
+/// Returns the first words of a body, or of the text of an HTML page.
 pub(super) fn excerpt(body: &[u8], key: &ApiKey) -> CleanText {
-    let head = body.get(..MAX_SEARCHED).unwrap_or(body);
+    let head = body.get(..MAX_SEARCHED_BYTES).unwrap_or(body);
     let text = String::from_utf8_lossy(head);
     if is_page(body) {
-        clean_excerpt(&page_text(&text), MAX_EXCERPT, key)
+        clean_excerpt(&page_text(&text), MAX_EXCERPT_CHARS, key)
     } else {
-        clean_excerpt(&text, MAX_EXCERPT, key)
+        clean_excerpt(&text, MAX_EXCERPT_CHARS, key)
     }
 }
 
@@ -46,22 +46,24 @@ pub(super) fn is_page(body: &[u8]) -> bool {
     body.trim_ascii_start().strip_prefix(b"\xef\xbb\xbf").unwrap_or(body).trim_ascii_start().first() == Some(&b'<')
 }
 
-/// One line of at most `max` characters. The key is redacted before the cut, so that no part of it remains.
+/// Cleans and cuts a text to one line of at most `max` characters. The key is redacted before the text is cut, so that
+/// no part of the key remains.
 fn clean_excerpt(text: &str, max: usize, key: &ApiKey) -> CleanText {
     let line = CleanText::line(text);
     let spaced = line.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
     CleanText::title(&Redactor::new(key).redacted(&spaced), max)
 }
 
-/// The title of a page, otherwise its first text.
+/// Returns the title of an HTML page, or the text of its body if it has no title.
 fn page_text(page: &str) -> String {
-    let title = element(page, "title").map(untagged).filter(|title| !title.trim().is_empty());
-    title.unwrap_or_else(|| untagged(element(page, "body").unwrap_or(page)))
+    let title = element_content(page, "title").map(strip_tags).filter(|title| !title.trim().is_empty());
+    title.unwrap_or_else(|| strip_tags(element_content(page, "body").unwrap_or(page)))
 }
 
-/// The content of the first element of that name, up to its closing tag or the end.
-fn element<'a>(page: &'a str, name: &str) -> Option<&'a str> {
-    // ASCII lower-casing does not move any byte.
+/// Returns the content of the first element with this name, up to its closing tag or the end of the page. Returns
+/// `None` if there is no such element.
+fn element_content<'a>(page: &'a str, name: &str) -> Option<&'a str> {
+    // Lower-casing ASCII letters keeps every byte position.
     let lower = page.to_ascii_lowercase();
     let open = lower.find(&format!("<{name}"))?;
     let start = open + lower.get(open..)?.find('>')? + 1;
@@ -69,8 +71,8 @@ fn element<'a>(page: &'a str, name: &str) -> Option<&'a str> {
     page.get(start..end)
 }
 
-/// The text without tags, comments, scripts and styles, with common entities decoded.
-fn untagged(page: &str) -> String {
+/// Returns the text without tags, comments, scripts and styles, with common entities decoded.
+fn strip_tags(page: &str) -> String {
     let mut text = String::new();
     let mut rest = page;
     while let Some((before, tag)) = rest.split_once('<') {
@@ -83,7 +85,8 @@ fn untagged(page: &str) -> String {
     entities.iter().fold(text, |text, (entity, plain)| text.replace(entity, plain))
 }
 
-/// The rest after a tag whose `<` has been read; for a comment, a script or a style, the rest after its end.
+/// Returns the text that follows a tag whose `<` has been read. For a comment, a script or a style, this is the text
+/// after its end.
 fn after_tag(tag: &str) -> &str {
     let head: String = tag.chars().take(6).collect::<String>().to_ascii_lowercase();
     let end = if head.starts_with("!--") {
@@ -116,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn other_error_formats_are_read_too() {
+    fn other_error_formats_are_read() {
         assert_eq!(text_of(r#"{"error":{"code":7,"message":"nope"}}"#), "nope");
         assert_eq!(text_of(r#"{"message":"nope"}"#), "nope");
         assert_eq!(text_of(r#""just a string""#), "just a string");
@@ -138,7 +141,7 @@ mod tests {
     #[test]
     fn a_long_text_is_cut_and_a_hostile_one_is_cleaned() {
         let long = text_of(&"word ".repeat(10_000));
-        assert_eq!(long.chars().count(), MAX_EXCERPT);
+        assert_eq!(long.chars().count(), MAX_EXCERPT_CHARS);
         assert!(long.ends_with('…'));
         assert_eq!(text_of("a\u{1b}[2Jb\u{202e}c"), "abc");
     }
@@ -147,7 +150,7 @@ mod tests {
     fn a_repeated_key_is_redacted_even_at_the_cut() {
         assert_eq!(text_of(r#"{"error":"unknown key mint_secret"}"#), "unknown key ***");
         assert_eq!(text_of("bad mint_\u{200b}secret"), "bad ***");
-        let at_the_cut = format!("{}mint_secret", "x".repeat(MAX_EXCERPT - 6));
+        let at_the_cut = format!("{}mint_secret", "x".repeat(MAX_EXCERPT_CHARS - 6));
         assert!(!text_of(&at_the_cut).contains("mint"));
     }
 }

@@ -1,4 +1,4 @@
-//! Reads parts of an answer as raw JSON: the fields of an object, the rows of a list, the text of a value.
+//! Reads parts of an answer as raw JSON: the fields of an object, the elements of a list, the text of a value.
 //!
 //! Requested values stay raw text until they are interpreted, so numbers lose no digits. Other values are skipped,
 //! however deeply they are nested, without using stack.
@@ -11,40 +11,46 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// The longest field text that is kept, in characters; far longer than any usable link or path.
+/// The maximum number of characters of a text that are kept; far more than any usable link or path has.
 const MAX_TEXT_CHARS: usize = 8_192;
 
-/// The values of fields, in the order in which they were requested; `None` if missing or null. If a name occurs
-/// twice, the last value counts.
+/// The values of the requested fields of an object, in the order of the request; `None` if a field is missing or null.
+/// If a name occurs twice, its last value counts.
 pub(super) type FieldValues<'a, const N: usize> = [Option<&'a RawValue>; N];
 
-/// Up to four fields of a list element.
+/// The values of up to four fields of a list element.
 pub(super) type ViewsRowFields<'a> = FieldValues<'a, 4>;
 
-/// Two fields of an object and the list in it, which is `None` if missing or null.
-pub(super) type WithRows<'a> = (FieldValues<'a, 2>, Option<Vec<ViewsRowFields<'a>>>);
+/// The values of two fields of an object, and the elements of the list in its third field; `None` instead of the
+/// elements if the list is missing or null.
+pub(super) type FieldsAndRows<'a> = (FieldValues<'a, 2>, Option<Vec<ViewsRowFields<'a>>>);
 
-/// Invalid UTF-8 costs the character, not the answer; a byte order mark is skipped.
+/// Returns the body as text, without a byte order mark. Invalid UTF-8 becomes replacement characters, so that the rest
+/// of the answer can be used.
 pub(super) fn body_text(body: &[u8]) -> Cow<'_, str> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    // Checking is much cheaper than replacing, and there is hardly ever anything to replace.
+    // Checking is much cheaper than replacing, and hardly any body has invalid UTF-8.
     std::str::from_utf8(body).map_or_else(|_| String::from_utf8_lossy(body), Cow::Borrowed)
 }
 
-/// The fields of a body that is one object.
-pub(super) fn object<'a, const N: usize>(body: &'a str, names: &[&str; N]) -> Result<FieldValues<'a, N>, Unreadable> {
+/// Returns the requested fields of a body that is one object.
+pub(super) fn object_fields<'a, const N: usize>(
+    body: &'a str,
+    names: &[&str; N],
+) -> Result<FieldValues<'a, N>, Unreadable> {
     let mut values = [None; N];
     read_body(body, Fields { names, values: &mut values, list: None })?;
     Ok(values)
 }
 
-/// Like [`object`], but the last of the three fields is a list whose elements are read in the same pass. Fails if it
-/// is not a list, or an element is not an object.
+/// Returns the first two of three requested fields of a body that is one object, and the elements of the list in the
+/// third field, which are read in the same pass. Fails if the third field is not a list, or if an element is not an
+/// object.
 pub(super) fn object_and_rows<'a>(
     body: &'a str,
     names: &[&str; 3],
     row_names: &[&str],
-) -> Result<WithRows<'a>, Unreadable> {
+) -> Result<FieldsAndRows<'a>, Unreadable> {
     let (mut values, mut rows) = ([None; 2], None);
     let list = Some((Rows { names: row_names, tolerant: false }, &mut rows));
     read_body(body, Fields { names, values: &mut values, list })?;
@@ -59,7 +65,8 @@ fn read_body<'a>(body: &'a str, fields: Fields<'_, 'a>) -> Result<(), Unreadable
     json.deserialize_map(fields).and_then(|()| json.end()).map_err(|_| Unreadable::NotJson)
 }
 
-/// The fields of an object. Anything else, including an object with unreadable names, becomes the first value.
+/// Returns the requested fields of an object. If `raw` is anything else, or an object with unreadable names, `raw`
+/// itself becomes the first value.
 pub(super) fn field_values<'a, const N: usize>(raw: &'a RawValue, names: &[&str; N]) -> FieldValues<'a, N> {
     let mut values = [None; N];
     read_parts(raw, names, &mut values);
@@ -75,7 +82,7 @@ fn read_parts<'a>(raw: &'a RawValue, names: &[&str], values: &mut [Option<&'a Ra
     }
 }
 
-/// The elements of a list, of any type, each read like [`field_values`]; `None` if the value is not a list.
+/// Returns the elements of a list, of any type, each read like [`field_values`], or `None` if `raw` is not a list.
 pub(super) fn parse_rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<ViewsRowFields<'a>>> {
     Rows { names, tolerant: true }.deserialize(raw).ok()
 }
@@ -84,7 +91,8 @@ pub(super) fn parse_rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<Vi
 struct Fields<'f, 'de> {
     names: &'f [&'f str],
     values: &'f mut [Option<&'de RawValue>],
-    /// Receives the field whose name comes after those of the values.
+    /// How to read the list in the last requested field, and where to store its elements. `names` then has one more
+    /// name than `values`.
     list: Option<(Rows<'f>, &'f mut Option<Vec<ViewsRowFields<'de>>>)>,
 }
 
@@ -131,11 +139,11 @@ impl Visitor<'_> for Name<'_> {
     }
 }
 
-/// Reads a list of objects.
+/// Reads the requested fields of each object in a list.
 #[derive(Clone, Copy)]
 struct Rows<'f> {
     names: &'f [&'f str],
-    /// Whether to accept elements that are not objects. Each element is scanned twice in that case.
+    /// Whether to accept elements that are not objects. If so, each element is scanned twice.
     tolerant: bool,
 }
 
@@ -163,7 +171,7 @@ impl<'de> Visitor<'de> for Rows<'_> {
     }
 }
 
-/// Reads an element of a list.
+/// Reads the requested fields of one element of a list.
 struct Element<'f>(Rows<'f>);
 
 impl<'de> DeserializeSeed<'de> for Element<'_> {
@@ -180,34 +188,35 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
     }
 }
 
-/// A string, or the literal of a number or a boolean; `None` for null, lists and objects.
+/// Returns the content of a string, or the literal of a number or a boolean. Returns `None` for null, lists and
+/// objects.
 pub(super) fn scalar_text(raw: &RawValue) -> Option<Cow<'_, str>> {
     let literal = raw.get();
     match literal.bytes().next()? {
-        b'"' => Some(string(literal)),
+        b'"' => Some(string_content(literal)),
         b'{' | b'[' | b'n' => None,
         _ => Some(Cow::Borrowed(literal)),
     }
 }
 
-/// The content of a string literal: the text between its quotes, unless it has escapes.
-fn string(literal: &str) -> Cow<'_, str> {
+/// Returns the content of a string literal, with its escapes decoded.
+fn string_content(literal: &str) -> Cow<'_, str> {
     let within = literal.trim_matches('"');
     if !literal.as_bytes().contains(&b'\\') {
         return Cow::Borrowed(within);
     }
-    // A string with half of a surrogate pair is invalid for serde; the raw text is better than nothing.
+    // A string with half of a surrogate pair is an error for serde; the raw text is better than nothing.
     serde_json::from_str(literal).map_or(Cow::Borrowed(within), Cow::Owned)
 }
 
-/// A text to show; `None` if nothing would be visible.
+/// Returns the text of a value, cleaned for display, or `None` if nothing would be visible.
 pub(super) fn parse_line(raw: &RawValue) -> Option<CleanText> {
     let text = scalar_text(raw)?;
     let line = CleanText::line(truncated(&text));
     (!line.is_empty()).then_some(line)
 }
 
-/// The part of a text that is kept. Only a text with more bytes can have more characters.
+/// Cuts a text to [`MAX_TEXT_CHARS`] characters. They are counted only if the text has more bytes than that.
 fn truncated(text: &str) -> &str {
     let end = (text.len() > MAX_TEXT_CHARS).then(|| text.char_indices().nth(MAX_TEXT_CHARS)).flatten();
     end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)

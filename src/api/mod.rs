@@ -1,6 +1,6 @@
-//! The HTTP client of the service: one request per call, no retries.
+//! The HTTP client for the service. Each call makes one request and never retries it.
 //!
-//! Returns plain data of the model, or an error with a message for the user. The engine decides when to make a
+//! A call returns plain data of the model, or an error with a message for the user. The engine decides when to make a
 //! request, counts it towards the limits, and decides what a lost answer means for a prompt.
 
 mod address;
@@ -21,22 +21,22 @@ pub use answer::BodyReader;
 pub use client::{Client, ClientOptions};
 pub use connect_error::ConnectError;
 pub use error::{ApiError, Reached, Unreadable};
-pub use proxy_info::{Proxy, Route, system_roots};
+pub use proxy_info::{Proxy, Route, count_system_roots};
 pub use retry_after::RetryAfterHeader;
 pub use roots::{ExtraRoots, RootsError};
 
 use crate::model::Time;
 use std::time::Duration;
 
-/// The result of one request, with the data for the log and the clock.
+/// The result of one request, with data for the log and for the service's clock.
 #[derive(Debug)]
 pub struct ApiAnswer<T> {
     /// The decoded answer or an error.
     pub result: Result<T, ApiError>,
-    /// The HTTP status, if any answer came.
+    /// The HTTP status; `None` if no answer arrived.
     pub status: Option<u16>,
     /// The time from the call to the last byte that was read.
     pub took: Duration,
-    /// The service's Date header.
+    /// The time in the answer's `Date` header; `None` if it has none.
     pub date: Option<Time>,
 }

@@ -9,43 +9,45 @@ use hyper_util::client::proxy::matcher::Matcher;
 /// Which proxy the client uses for the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proxy {
-    /// The service runs on this computer: never through a proxy.
+    /// The service runs on this computer, for which no proxy is used.
     Loopback,
-    /// No variable is set.
+    /// No environment variable sets a usable proxy.
     None,
-    /// A proxy is set, but `NO_PROXY` excludes this host.
+    /// An environment variable sets a proxy, but `NO_PROXY` excludes the service's host.
     Excluded { variable: &'static str },
+    /// Requests go through the proxy that an environment variable sets.
     Through {
         variable: &'static str,
-        /// Scheme, host and port.
+        /// The proxy's scheme, host and port.
         address: CleanText,
         /// Whether the proxy address contains a user or password.
         with_credentials: bool,
     },
 }
 
-/// The route to a service.
+/// The client's route to the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// Host and port of the service.
+    /// The host of the service, with the port if the base URL has one.
     pub host: CleanText,
     /// Whether the connection uses TLS.
     pub encrypted: bool,
+    /// Which proxy the client uses.
     pub proxy: Proxy,
-    /// Variables that are set to an unusable proxy address.
+    /// Environment variables that contain an unusable proxy address.
     pub unusable: Vec<&'static str>,
 }
 
 impl Route {
-    /// The route to this service in the environment of this process.
+    /// Returns the route to this service in the environment of this process.
     ///
     /// # Errors
-    /// A message for the user: the base URL can't be used.
+    /// Fails with a message for the user if the base URL can't be used.
     pub fn for_scope(scope: &Scope) -> Result<Self, String> {
-        Self::by(scope, |name| std::env::var(name).ok())
+        Self::with_variables(scope, |name| std::env::var(name).ok())
     }
 
-    fn by(scope: &Scope, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+    fn with_variables(scope: &Scope, variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let address = Address::new(scope).map_err(|error| error.to_string())?;
         let mut route = Self {
             host: address.host().clone(),
@@ -58,16 +60,16 @@ impl Route {
             return Ok(route);
         }
         let no_proxy = ["NO_PROXY", "no_proxy"].into_iter().find_map(&variable).unwrap_or_default();
-        // http:// is only accepted for this computer, which never uses a proxy.
+        // `HTTP_PROXY` has no effect: `http://` is only accepted for this computer, for which no proxy is used.
         for names in [["HTTPS_PROXY", "https_proxy"], ["ALL_PROXY", "all_proxy"]] {
             let Some((name, value)) = names.into_iter().find_map(|name| Some((name, variable(name)?))) else {
                 continue;
             };
-            let Some(unrestricted) = intercept(address.base(), &value, "") else {
+            let Some(unrestricted) = find_proxy(address.base(), &value, "") else {
                 route.unusable.extend(Some(name).filter(|_| !value.trim().is_empty()));
                 continue;
             };
-            route.proxy = match intercept(address.base(), &value, &no_proxy) {
+            route.proxy = match find_proxy(address.base(), &value, &no_proxy) {
                 Some(_) => unrestricted.with_variable(name),
                 None => Proxy::Excluded { variable: name },
             };
@@ -77,32 +79,33 @@ impl Route {
     }
 }
 
-/// A proxy without the name of its variable.
-struct Unnamed {
+/// A proxy address, without the name of the environment variable that contains it.
+struct ParsedProxy {
     address: CleanText,
     with_credentials: bool,
 }
 
-impl Unnamed {
+impl ParsedProxy {
     fn with_variable(self, variable: &'static str) -> Proxy {
         let Self { address, with_credentials } = self;
         Proxy::Through { variable, address, with_credentials }
     }
 }
 
-/// Interprets a proxy's address by the rules of the HTTP library.
-fn intercept(base: &str, proxy: &str, no_proxy: &str) -> Option<Unnamed> {
+/// Returns the proxy that the HTTP library uses for the base URL, or `None` if it uses none. `proxy` and `no_proxy` are
+/// the values of environment variables.
+fn find_proxy(base: &str, proxy: &str, no_proxy: &str) -> Option<ParsedProxy> {
     let matcher = Matcher::builder().https(proxy.to_owned()).no(no_proxy.to_owned()).build();
     let found = matcher.intercept(&base.parse().ok()?)?;
     let (scheme, host) = (found.uri().scheme_str().unwrap_or("http"), found.uri().host()?);
     let port = found.uri().port_u16().map_or_else(String::new, |port| format!(":{port}"));
     let with_credentials = found.basic_auth().is_some() || found.raw_auth().is_some();
-    Some(Unnamed { address: CleanText::line(&format!("{scheme}://{host}{port}")), with_credentials })
+    Some(ParsedProxy { address: CleanText::line(&format!("{scheme}://{host}{port}")), with_credentials })
 }
 
-/// How many root certificates the system has, as the client reads them; `None` on systems with their own verifier,
-/// which gives no number. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace them.
-pub fn system_roots() -> Option<usize> {
+/// Returns how many root certificates the client reads from the system, or from `SSL_CERT_FILE` and `SSL_CERT_DIR` if
+/// they are set. Returns `None` on systems that verify certificates themselves and don't give a number.
+pub fn count_system_roots() -> Option<usize> {
     #[cfg(all(unix, not(target_vendor = "apple"), not(target_os = "android")))]
     {
         let mut store = rustls::RootCertStore::empty();
@@ -122,7 +125,7 @@ mod tests {
         let scope = Scope { base_url: base_url.into(), project: "p".into(), organization: None };
         let value =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-        let route = Route::by(&scope, value).expect("a way");
+        let route = Route::with_variables(&scope, value).expect("a way");
         (route.proxy, route.unusable)
     }
 

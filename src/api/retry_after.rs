@@ -1,23 +1,23 @@
-//! How long a 429 requires to wait, in both forms of the `Retry-After` header.
+//! The `Retry-After` header of a 429, which states in seconds or as a date how long to wait.
 
 use crate::model::Time;
-use crate::model::ledger::{LONGEST_WAIT, Wait};
+use crate::model::ledger::{MAX_WAIT, Wait};
 use chrono::{TimeDelta, Utc};
 use std::fmt;
 
-/// The pause after a 429 without a usable header.
+/// The pause after a 429 without a usable `Retry-After` header.
 const DEFAULT_PAUSE: TimeDelta = TimeDelta::minutes(1);
-/// A `Retry-After: 0`, or a date in the past, must not cause a flood of requests.
+/// The minimum pause after a 429, because `Retry-After: 0` or a date in the past must not cause a flood of requests.
 const MIN_PAUSE: TimeDelta = TimeDelta::seconds(1);
 
 /// The content of the `Retry-After` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfterHeader {
-    /// Whole seconds, at most a day.
+    /// A number of whole seconds, at most a day.
     Seconds(u32),
     /// A time of the service's clock.
     At(Time),
-    /// Missing or unreadable.
+    /// The header is missing or unreadable.
     Missing,
 }
 
@@ -28,8 +28,8 @@ impl RetryAfterHeader {
             return Self::Missing;
         };
         if value.bytes().all(|b| b.is_ascii_digit()) {
-            let day = u32::try_from(LONGEST_WAIT.num_seconds()).unwrap_or(u32::MAX);
-            // More digits than fit mean more than a day.
+            let day = u32::try_from(MAX_WAIT.num_seconds()).unwrap_or(u32::MAX);
+            // A number that doesn't fit in 32 bits is more than a day.
             return Self::Seconds(value.parse().unwrap_or(day).min(day));
         }
         match httpdate::parse_http_date(value) {
@@ -38,19 +38,19 @@ impl RetryAfterHeader {
         }
     }
 
-    /// Until when to send nothing; `now` is the service's time.
+    /// Returns the time until which no request may be sent. `now` is the service's time.
     pub fn wait(self, now: Time) -> Wait {
         let pause = match self {
             Self::Seconds(seconds) => TimeDelta::seconds(i64::from(seconds)),
             Self::At(at) => at - now,
             Self::Missing => DEFAULT_PAUSE,
         };
-        Wait { until: now + pause.clamp(MIN_PAUSE, LONGEST_WAIT), is_estimate: self == Self::Missing }
+        Wait { until: now + pause.clamp(MIN_PAUSE, MAX_WAIT), is_estimate: self == Self::Missing }
     }
 }
 
 impl fmt::Display for RetryAfterHeader {
-    /// Continues "try again …".
+    /// Formats the time as a phrase that follows "try again".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Seconds(seconds @ 0..120) => write!(f, "in {seconds} s"),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_are_read() {
+    fn seconds_and_dates_are_parsed() {
         assert_eq!(pause(Some("120")), 120);
         assert_eq!(pause(Some(" 7 ")), 7);
         assert_eq!(pause(Some("Fri, 20 Nov 2026 12:10:00 GMT")), 600);

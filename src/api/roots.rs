@@ -1,5 +1,5 @@
-//! Certificate authorities that the user trusts in addition to those of the system, such as a company's own. Read
-//! from a PEM file.
+//! Certificate authorities that the user trusts in addition to those of the system, such as a company's own authority.
+//! They are read from a PEM file.
 
 use super::connect_error::tls_reason;
 use crate::model::redaction::redacted_path;
@@ -10,7 +10,8 @@ use rustls::pki_types::pem::PemObject;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The most that is read of a file: the largest bundles are less than a quarter of it.
+/// The maximum number of bytes that are read from a certificate file. The largest bundles have less than a quarter of
+/// it.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// Why a certificate file can't be used.
@@ -40,7 +41,7 @@ impl ExtraRoots {
     /// Reads a PEM file of certificates.
     ///
     /// # Errors
-    /// It can't be read, has no certificate, or has one that is not of an authority.
+    /// Fails if the file can't be read, has no certificate, or has a certificate that can't be used as an authority.
     pub fn read(path: &Path) -> Result<Self, RootsError> {
         let bytes = read_limited(path).map_err(|error| {
             let text = error.to_string();
@@ -62,12 +63,12 @@ impl ExtraRoots {
         }
     }
 
-    /// The number of certificates.
+    /// Returns the number of certificates.
     pub fn count(&self) -> usize {
         self.certificates.len()
     }
 
-    /// The certificates in the type of the HTTP library.
+    /// Returns the certificates in the type of the HTTP library.
     pub(super) fn certificates(&self) -> reqwest::Result<Vec<reqwest::Certificate>> {
         self.certificates.iter().map(|certificate| reqwest::Certificate::from_der(certificate)).collect()
     }

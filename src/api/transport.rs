@@ -1,5 +1,5 @@
-//! Builds the underlying HTTP client: TLS, proxies, timeouts, pools. Also ensures what it must never do: follow a
-//! redirect, retry, or use a proxy for this computer.
+//! Builds the underlying HTTP client: TLS, proxies, timeouts, connection pools. The client never follows a redirect,
+//! never retries a request, and never uses a proxy for this computer.
 
 use super::address::{Address, Loopback};
 use super::client::ClientOptions;
@@ -7,23 +7,25 @@ use reqwest::redirect::Policy;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-/// How long an idle connection is kept for the next fetch: longer than the usual pause between two polls (30 s),
-/// shorter than the usual timeout of servers and load balancers (60 s), so that they don't close it first.
+/// How long an idle connection is kept for the next request. This is longer than the usual pause between two polls (30
+/// s), and shorter than the usual timeout of servers and load balancers (60 s), so that they don't close the connection
+/// first.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(45);
 
 /// What happens to a connection after its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reuse {
-    /// Kept for the next request: right for requests that may be repeated.
+    /// The connection is kept for the next request, which is right for requests that may be repeated.
     Keep,
-    /// Every request gets a new one. A prompt sent on a connection that the other side has just closed would end as
-    /// unconfirmed, to save one handshake.
+    /// Every request opens a new connection. If a prompt were sent on a connection that the other side has just closed,
+    /// it would end as unconfirmed, only to save one handshake.
     Never,
 }
 
-/// Reads the system's certificates if TLS is used, which may take a while: don't call it on the event loop.
+/// Builds the client. Reads the system's certificates if TLS is used, which may take a while: don't call it on the
+/// event loop.
 pub(super) fn build(address: &Address, options: &ClientOptions, reuse: Reuse) -> reqwest::Result<reqwest::Client> {
-    // An error means that a provider is installed already, which is just as good.
+    // An error means that a crypto provider is installed already, which is just as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("docdeck/", env!("CARGO_PKG_VERSION")))
@@ -41,15 +43,15 @@ pub(super) fn build(address: &Address, options: &ClientOptions, reuse: Reuse) ->
     if let Some(loopback) = address.loopback() {
         builder = builder.no_proxy();
         if loopback == Loopback::Name {
-            // Whatever a hosts file or a name server returns, this name is this computer: the key may be sent
-            // unencrypted.
+            // Whatever a hosts file or a name server returns, `localhost` must mean this computer, because the key may
+            // be sent to it unencrypted.
             let loopback_addresses =
                 [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), SocketAddr::from((Ipv6Addr::LOCALHOST, 0))];
             builder = builder.resolve_to_addrs("localhost", &loopback_addresses);
         }
     }
     if !address.is_encrypted() {
-        // No certificate is checked, so a machine without any is fine.
+        // Without TLS no certificate is checked, so a computer without root certificates can be used.
         builder = builder.tls_certs_only([]);
     } else if let Some(roots) = &options.roots {
         builder = builder.tls_certs_merge(roots.certificates()?);
@@ -57,7 +59,8 @@ pub(super) fn build(address: &Address, options: &ClientOptions, reuse: Reuse) ->
     builder.build()
 }
 
-/// Always shorter than the total timeout, so that "no connection" can be distinguished from "no answer".
+/// Returns the timeout for connecting. It is always shorter than the total timeout, so that "no connection" can be
+/// distinguished from "no answer".
 pub(super) fn connect_timeout(options: &ClientOptions) -> Duration {
     options.connect_timeout.min(options.total_timeout / 10 * 9)
 }

@@ -1,4 +1,5 @@
-//! The JSON bodies of the service, as the simulated service writes them. `decode` reads them, far more tolerantly.
+//! The JSON bodies of the service's answers, as the simulated service writes them. The client's decoder also accepts
+//! answers that differ from them.
 
 use serde::Serialize;
 
@@ -38,7 +39,7 @@ pub struct PageBody {
     pub counts: CountsBody,
 }
 
-/// An answer with page views.
+/// The body of an answer with page views.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ViewsBody {
@@ -47,7 +48,7 @@ pub struct ViewsBody {
     pub has_more: bool,
 }
 
-/// An error; only the analytics operations send `details`.
+/// The body of an error answer; only the analytics operations send `details`.
 #[derive(Debug, Clone, Serialize)]
 pub struct ErrorBody {
     pub error: String,
@@ -55,7 +56,7 @@ pub struct ErrorBody {
     pub details: Vec<DetailBody>,
 }
 
-/// One detail of an error.
+/// One of the details of an error.
 #[derive(Debug, Clone, Serialize)]
 pub struct DetailBody {
     pub message: String,

@@ -1,4 +1,4 @@
-//! Runs the actions of the key bindings on the topmost dialog or, if none is open, on the current screen.
+//! Runs the action of a pressed key on the topmost dialog or, if no dialog is open, on the current screen.
 
 use super::dialog::{ConfirmAction, Dialog, InputDialog, InputField, InputValue};
 use super::help::Help;
@@ -25,12 +25,12 @@ impl App {
             Action::Mouse => self.toggle_mouse(now, effects),
             Action::Repaint => effects.push(Effect::Repaint),
             Action::Suspend => effects.push(Effect::Suspend),
-            Action::Close => self.close_topmost(now, effects),
+            Action::Close => self.close_or_clear(now, effects),
             Action::Interrupt if self.has_something_to_close() && !self.is_asking_to_quit() => {
-                self.close_topmost(now, effects)
+                self.close_or_clear(now, effects)
             }
             Action::Quit if !self.dialogs.is_empty() => self.close(now, effects),
-            Action::Quit if self.has_dialog() => self.close_topmost(now, effects),
+            Action::Quit if self.has_dialog_or_detail() => self.close_or_clear(now, effects),
             Action::Interrupt | Action::Quit => self.quit(effects),
             Action::Down => self.scroll(Scroll::By(1)),
             Action::Up => self.scroll(Scroll::By(-1)),
@@ -49,7 +49,7 @@ impl App {
             {
                 self.act_on_welcome(action, effects);
             }
-            Action::Send if self.asks_before_sending() => {}
+            Action::Send if self.confirm_bulk_follow_up() => {}
             Action::Send => self.send(effects),
             Action::Confirm => match self.dialogs.last() {
                 Some(Dialog::Picker(_)) => self.use_picked_text(now),
@@ -122,7 +122,7 @@ impl App {
     }
 
     pub(super) fn copy_id(&self, effects: &mut Vec<Effect>) {
-        if let Some(id) = self.listed().selected().and_then(|row| row.id.as_ref()) {
+        if let Some(id) = self.active_list().selected().and_then(|row| row.id.as_ref()) {
             effects.push(Effect::copy(&format!("the job id {}", id.clean()), id.clean().to_string()));
         }
     }
@@ -134,8 +134,8 @@ impl App {
             Action::PreviousTab => self.switch_tab(false, now),
             Action::NextSort => self.next_sort(),
             Action::ReverseSort => self.reverse_sort(),
-            Action::Mark => self.listed_mut().toggle_mark(),
-            Action::MarkRange => self.listed_mut().mark_range(),
+            Action::Mark => self.active_list_mut().toggle_mark(),
+            Action::MarkRange => self.active_list_mut().mark_range(),
             Action::Rename => self.ask_title(),
             Action::Tags => self.ask_tags(),
             Action::Note => self.ask_note(),
@@ -144,15 +144,15 @@ impl App {
         }
     }
 
-    /// Whether a dialog is open or the job details replace the list. Marks and filters don't count.
-    pub(super) fn has_dialog(&self) -> bool {
+    /// Whether a dialog is open, or the job details are shown in place of the list.
+    pub(super) fn has_dialog_or_detail(&self) -> bool {
         !self.dialogs.is_empty() || (self.pane == Pane::Detail && !self.geometry().shows_both())
     }
 
     /// Whether Esc has something to close, clear or stop.
     pub(super) fn has_something_to_close(&self) -> bool {
         let has_something_to_clear = match self.screen {
-            Screen::Jobs => self.jobs.marked() > 0 || !self.filter_text().trim().is_empty(),
+            Screen::Jobs => self.jobs.marked_count() > 0 || !self.filter_text().trim().is_empty(),
             Screen::Views => {
                 self.views.all_pages.can_stop() || self.views.table.marked_count() > 0 || self.views.table.is_filtered()
             }
@@ -162,9 +162,9 @@ impl App {
         !self.dialogs.is_empty() || self.pane == Pane::Detail || has_something_to_clear
     }
 
-    /// Closes or clears one thing: the topmost dialog, then the job details, then the marks, then the filter. If there
-    /// is none of them, clears the notice.
-    fn close_topmost(&mut self, now: Time, effects: &mut Vec<Effect>) {
+    /// Closes the topmost dialog. If no dialog is open, leaves the job details, stops loading, or clears the marks or
+    /// the filter, whichever applies first. If nothing applies, clears the notice.
+    fn close_or_clear(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let is_jobs_screen = self.screen == Screen::Jobs;
         match self.dialogs.last().map(Dialog::context) {
             Some(Context::Filter | Context::Help) if self.help_on_top().is_some_and(|help| help.clear_search()) => {}
@@ -175,13 +175,13 @@ impl App {
             }
             Some(Context::Calendar | Context::CalendarLine)
                 if self.calendar_on_top().is_some_and(Calendar::step_back) => {}
-            Some(Context::AllJobs) if self.keeps_marks(self.listed().marked(), now) => {}
-            Some(Context::AllJobs) if self.listed().marked() > 0 => self.listed_mut().clear_marks(),
+            Some(Context::AllJobs) if self.warn_before_clearing_marks(self.active_list().marked_count(), now) => {}
+            Some(Context::AllJobs) if self.active_list().marked_count() > 0 => self.active_list_mut().clear_marks(),
             Some(Context::AllJobs) if self.clear_filter() => {}
             Some(_) => self.close(now, effects),
             None if self.pane == Pane::Detail => self.pane = Pane::List,
-            None if is_jobs_screen && self.keeps_marks(self.jobs.marked(), now) => {}
-            None if is_jobs_screen && self.jobs.marked() > 0 => self.jobs.clear_marks(),
+            None if is_jobs_screen && self.warn_before_clearing_marks(self.jobs.marked_count(), now) => {}
+            None if is_jobs_screen && self.jobs.marked_count() > 0 => self.jobs.clear_marks(),
             None if is_jobs_screen && self.clear_filter() => {}
             None if self.screen == Screen::Views && self.views.all_pages.can_stop() => {
                 self.stop_loading(effects);
@@ -193,8 +193,8 @@ impl App {
     }
 
     fn run_confirmed(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(Dialog::Confirm(question)) = self.dialogs.pop() else { return };
-        match question.yes {
+        let Some(Dialog::Confirm(dialog)) = self.dialogs.pop() else { return };
+        match dialog.on_yes {
             ConfirmAction::Resolve(prompt, resolution) => {
                 self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Undelivered(_)));
                 effects.push(Effect::Resolve(prompt, resolution));
@@ -233,12 +233,12 @@ impl App {
         if let Some(help) = self.help_on_top() {
             help.leave_search();
         }
-        let Some(Dialog::Input(ask)) = self.dialogs.last() else { return };
+        let Some(Dialog::Input(input)) = self.dialogs.last() else { return };
         // The dialog already shows what is wrong with the value.
-        let Ok(value) = ask.value() else { return };
-        let field = ask.field.clone();
+        let Ok(value) = input.value() else { return };
+        let field = input.field.clone();
         if let (InputField::LinkId(prompt), InputValue::Id(id)) = (&field, &value) {
-            self.check_link(*prompt, id.clone(), effects);
+            self.request_link(*prompt, id.clone(), effects);
             return;
         }
         self.dialogs.pop();
@@ -253,7 +253,7 @@ impl App {
             }
             (InputField::FilterName, InputValue::Text(name)) => self.save_filter(&name),
             (InputField::Page, InputValue::Number(page)) => self.views.go_to_page(page),
-            (InputField::PageSize, InputValue::Number(limit)) => self.views.set_limit(limit),
+            (InputField::PageSize, InputValue::Number(limit)) => self.views.set_page_size(limit),
             (field, value) => {
                 self.apply_label(field, value, now, effects);
                 None
@@ -270,7 +270,6 @@ impl App {
         }
     }
 
-    /// Marks the selected job as seen.
     fn mark_selected_seen(&mut self, effects: &mut Vec<Effect>) {
         let selected = self.jobs.selected().map(|row| row.key);
         self.mark_seen(selected.as_slice(), effects);
@@ -279,12 +278,12 @@ impl App {
     fn copy_main(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let copy = match (self.dialogs.last(), self.screen) {
             (Some(Dialog::Editor(editor)), _) => Some(("the text".to_owned(), editor.input.text())),
-            (Some(Dialog::Undelivered(resolve)), _) => Some(("the prompt".to_owned(), resolve.prompt.text.clone())),
+            (Some(Dialog::Undelivered(dialog)), _) => Some(("the prompt".to_owned(), dialog.prompt.text.clone())),
             (Some(Dialog::AllJobs(_)), _) => {
                 self.copy_links(now, effects);
                 None
             }
-            (Some(Dialog::PageDetail(card)), _) => Some((format!("the path {}", card.path), card.path.to_string())),
+            (Some(Dialog::PageDetail(page)), _) => Some((format!("the path {}", page.path), page.path.to_string())),
             (Some(_), _) => None,
             (None, Screen::Jobs) => {
                 self.copy_links(now, effects);
@@ -302,7 +301,7 @@ impl App {
         match self.screen {
             Screen::Jobs => match self.jobs.selected() {
                 Some(row) if row.id.is_some() => {
-                    effects.push(Effect::Refresh(row.key));
+                    effects.push(Effect::CheckJob(row.key));
                     self.notify(Severity::Info, "Checking this job…", now);
                 }
                 Some(_) => self.notify(Severity::Info, "This job has no id yet, so it can't be checked.", now),

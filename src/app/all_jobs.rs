@@ -1,6 +1,6 @@
-//! One list of the tracked jobs of all profiles. Only the jobs of the current profile are polled; the list shows when
-//! each of the others was last checked. Local data (titles, tags, notes, dismissed) can be changed from here; an action
-//! that needs the service first switches to the profile of the job.
+//! A list of the tracked jobs of all profiles. Only the jobs of the current profile are polled; for every other job,
+//! the list shows when it was last checked. Titles, tags, notes and dismissals can be changed in this list. Before the
+//! user can send a prompt to a job of another profile, docdeck has to switch to that profile.
 
 use super::dialog::Dialog;
 use super::filter::JobFilter;
@@ -17,28 +17,29 @@ use std::collections::HashMap;
 /// The dialog with the jobs of all profiles.
 #[derive(Debug)]
 pub struct AllJobs {
-    /// The state of reading the jobs from the store; the jobs themselves are in the list.
+    /// The state of reading the jobs from the store. The jobs themselves are in `list`.
     pub reading: Load<()>,
     pub list: JobList,
-    /// The index of the profile that Enter tries first. Several profiles can share the project of a job.
+    /// For each job, the index of the profile that Enter switches to first. Several profiles can share the project of
+    /// the job.
     profiles: HashMap<JobKey, usize>,
-    /// The typed filter.
+    /// The filter that the user has typed for this list.
     filter: String,
     /// The job to select once the list has been read.
     initial_job: Option<JobKey>,
     /// The number of jobs that are not listed because no profile has their project.
-    omitted: usize,
+    omitted_count: usize,
 }
 
 impl AllJobs {
-    fn new(begin: Option<JobKey>) -> Self {
+    fn new(initial_job: Option<JobKey>) -> Self {
         Self {
             reading: Load::Loading { before: None },
             list: JobList::default(),
             profiles: HashMap::new(),
             filter: String::new(),
-            initial_job: begin,
-            omitted: 0,
+            initial_job,
+            omitted_count: 0,
         }
     }
 
@@ -46,12 +47,12 @@ impl AllJobs {
         self.reading.shown().is_some()
     }
 
-    /// The number of jobs that need the user.
-    pub fn needs_you(&self) -> usize {
+    /// Returns the number of jobs that need the user.
+    pub fn needs_you_count(&self) -> usize {
         self.list.count_of(JobGroup::NeedsYou)
     }
 
-    /// The index of the profile under which a job is listed.
+    /// Returns the index of the profile under which a job is listed. Returns `None` if the job is not in the list.
     pub fn profile_of(&self, row: &Job) -> Option<usize> {
         self.profiles.get(&row.key).copied()
     }
@@ -60,12 +61,12 @@ impl AllJobs {
         &self.filter
     }
 
-    /// The number of tracked jobs that are not listed because no profile has their project.
-    pub fn left_out(&self) -> usize {
-        self.omitted
+    /// Returns the number of tracked jobs that are not listed because no profile has their project.
+    pub fn omitted_count(&self) -> usize {
+        self.omitted_count
     }
 
-    /// Shows only the jobs that match both the saved filter and the typed one.
+    /// Shows only the jobs that match both the saved filter `saved` and the typed filter `typed`.
     pub(super) fn set_filter(&mut self, saved: &str, typed: &str) {
         typed.clone_into(&mut self.filter);
         self.list.set_filter(JobFilter::parse(&format!("{saved} {typed}")));
@@ -73,7 +74,7 @@ impl AllJobs {
 }
 
 impl App {
-    /// The dialog with the jobs of all profiles, if it is open.
+    /// Returns the dialog with the jobs of all profiles, if it is open.
     pub fn all_jobs(&self) -> Option<&AllJobs> {
         self.dialogs.iter().rev().find_map(|dialog| match dialog {
             Dialog::AllJobs(open) => Some(open.as_ref()),
@@ -88,13 +89,13 @@ impl App {
         })
     }
 
-    /// The list that keys act on: the jobs of all profiles if that dialog is open, otherwise those of the current
-    /// profile.
-    pub fn listed(&self) -> &JobList {
+    /// Returns the list that key presses act on: the jobs of all profiles if that dialog is open, otherwise the jobs of
+    /// the current profile.
+    pub fn active_list(&self) -> &JobList {
         self.all_jobs().map_or(&self.jobs, |open| &open.list)
     }
 
-    pub(super) fn listed_mut(&mut self) -> &mut JobList {
+    pub(super) fn active_list_mut(&mut self) -> &mut JobList {
         let open = self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::AllJobs(open) => Some(&mut open.list),
             _ => None,
@@ -102,45 +103,48 @@ impl App {
         open.unwrap_or(&mut self.jobs)
     }
 
-    /// Opens the jobs of all profiles, with the same job selected.
+    /// Opens the list of the jobs of all profiles. Selects the job that is selected on the jobs screen.
     pub(super) fn open_all_jobs(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.config.profiles.len() < 2 {
             return self.notify(Severity::Info, "No other profile. Add one as [profiles.NAME] in config.toml.", now);
         }
-        let begin = self.jobs.selected().map(|row| row.key);
-        self.push_all_jobs(begin, effects);
+        let initial_job = self.jobs.selected().map(|row| row.key);
+        self.push_all_jobs(initial_job, effects);
     }
 
-    /// The saved filter of the jobs screen applies to the list as well.
-    fn push_all_jobs(&mut self, begin: Option<JobKey>, effects: &mut Vec<Effect>) {
+    /// Opens the list and filters it by the saved filter that is active on the jobs screen.
+    fn push_all_jobs(&mut self, initial_job: Option<JobKey>, effects: &mut Vec<Effect>) {
         effects.push(self.list_all_jobs());
-        self.dialogs.push(Dialog::AllJobs(Box::new(AllJobs::new(begin))));
+        self.dialogs.push(Dialog::AllJobs(Box::new(AllJobs::new(initial_job))));
         self.filter_all_jobs("");
     }
 
-    /// Opens the list at startup if the configuration asks for it, unless the user has already typed something.
+    /// Opens the list at startup if the configuration asks for it and there are several profiles. Does nothing if a
+    /// dialog is open or the user has already typed something.
     pub(super) fn open_all_jobs_at_startup(&mut self, effects: &mut Vec<Effect>) {
-        if std::mem::take(&mut self.config.all_profiles)
+        if std::mem::take(&mut self.config.opens_all_jobs)
             && self.config.profiles.len() > 1
             && self.dialogs.is_empty()
             && !self.has_queued_input()
         {
-            // The user has not selected a job yet, so the selection starts at the first one.
+            // The user has not selected a job yet, so the first job of the list gets selected.
             self.push_all_jobs(None, effects);
         }
     }
 
-    /// The indexes of all profiles, in the order in which they are preferred for a shared project: the current one,
-    /// which is known to work, then those with a key (the default one first), then the others.
+    /// Returns the indexes of all profiles, the most preferred first: the current profile, which is known to work, then
+    /// the profiles without a problem, then the profiles with a problem, such as a missing API key. Among profiles of
+    /// the same kind, the default profile is first.
     fn preferred_profiles(&self) -> Vec<usize> {
         let mut indexes: Vec<usize> = (0..self.config.profiles.len()).collect();
-        let lacks = |at: usize| self.config.profiles.get(at).is_none_or(|profile| profile.problem.is_some());
+        let has_problem = |at: usize| self.config.profiles.get(at).is_none_or(|profile| profile.problem.is_some());
         let config = &self.config;
-        indexes.sort_by_key(|&at| (at != config.current_profile, lacks(at), Some(at) != config.default_profile));
+        indexes.sort_by_key(|&at| (at != config.current_profile, has_problem(at), Some(at) != config.default_profile));
         indexes
     }
 
-    /// The indexes of all profiles with the same project as this one, including itself, the preferred ones first.
+    /// Returns the indexes of all profiles with the same project as `profile`, the most preferred first. Includes
+    /// `profile` itself.
     fn profiles_of_same_project(&self, profile: usize) -> Vec<usize> {
         let project = |at: usize| {
             let scope = self.config.profiles.get(at)?.scope.as_ref()?;
@@ -149,8 +153,9 @@ impl App {
         self.preferred_profiles().into_iter().filter(|&at| project(at) == project(profile)).collect()
     }
 
-    /// The names of the profiles that a job listed under this profile can belong to: the profile itself if it is the
-    /// current or the default one, otherwise all profiles with the same project.
+    /// Returns the names, separated by commas, of the profiles that a job listed under `profile` may belong to. If
+    /// `profile` is the current or the default profile, this is only `profile`, otherwise all profiles with the same
+    /// project.
     pub fn profile_names(&self, profile: usize) -> String {
         let is_certain = [Some(self.config.current_profile), self.config.default_profile].contains(&Some(profile));
         let indexes = if is_certain { vec![profile] } else { self.profiles_of_same_project(profile) };
@@ -158,7 +163,7 @@ impl App {
         names.map(|profile| profile.name.to_string()).collect::<Vec<_>>().join(", ")
     }
 
-    /// The projects of all profiles without duplicates, each with the index of its preferred profile.
+    /// Returns the projects of all profiles without duplicates, each with the index of its most preferred profile.
     fn all_scopes(&self) -> Vec<(usize, Scope)> {
         let mut scopes: Vec<(usize, Scope)> = Vec::new();
         for at in self.preferred_profiles() {
@@ -176,7 +181,7 @@ impl App {
         Effect::ListAllJobs(self.all_scopes())
     }
 
-    /// Searches the prompts of the listed jobs for a word.
+    /// Returns the effect that searches the prompts of the listed jobs for `word`.
     pub(super) fn find_in_prompts(&self, word: String) -> Effect {
         match self.all_jobs() {
             Some(_) => Effect::FindPromptsIn(self.all_scopes().into_iter().map(|(_, scope)| scope).collect(), word),
@@ -184,7 +189,7 @@ impl App {
         }
     }
 
-    /// Reads the jobs from the store again, unless a read is in progress.
+    /// Reads the jobs from the store again. Does nothing if the list is closed or is already being read.
     pub(super) fn refresh_all_jobs(&mut self, effects: &mut Vec<Effect>) {
         let effect = self.list_all_jobs();
         if let Some(open) = self.all_jobs_mut().filter(|open| !matches!(open.reading, Load::Loading { .. })) {
@@ -193,8 +198,9 @@ impl App {
         }
     }
 
-    /// Applies the jobs that were read from the store.
-    pub(super) fn all_jobs_listed(&mut self, result: Result<AllProfilesJobs, Failure>, now: Time) {
+    /// Puts the jobs that were read from the store into the open list, and notes which of them belong to other
+    /// profiles.
+    pub(super) fn apply_all_jobs(&mut self, result: Result<AllProfilesJobs, Failure>, now: Time) {
         let (rows, current) = (self.geometry().all_jobs_rows(), self.config.current_profile);
         let others = result
             .iter()
@@ -203,8 +209,8 @@ impl App {
             .map(|(_, row)| row.key);
         self.other_profile_jobs.extend(others);
         let Some(open) = self.all_jobs_mut() else { return };
-        let read = result.map(|AllProfilesJobs { jobs, without_profile: left_out }| {
-            open.omitted = left_out;
+        let read = result.map(|AllProfilesJobs { jobs, without_profile }| {
+            open.omitted_count = without_profile;
             open.profiles = jobs.iter().map(|(profile, row)| (row.key, *profile)).collect();
             open.list.replace(jobs.into_iter().map(|(_, row)| row).collect());
             if let Some(key) = open.initial_job.take() {
@@ -217,8 +223,9 @@ impl App {
         self.dirty = true;
     }
 
-    /// Updates a job in the open list: one of the current profile, or one that the user changed in the list.
-    pub(super) fn put_among_all(&mut self, row: &Job) {
+    /// Updates a job in the open list, or adds it. The job belongs to the current profile, or the user changed it in
+    /// this list.
+    pub(super) fn put_in_all_jobs(&mut self, row: &Job) {
         let current = self.config.current_profile;
         if let Some(open) = self.all_jobs_mut().filter(|open| open.is_read()) {
             open.profiles.entry(row.key).or_insert(current);
@@ -227,17 +234,18 @@ impl App {
         }
     }
 
-    /// Applies a job that the user changed. A job of another profile doesn't belong in the list of the current one.
-    pub(super) fn put_changed(&mut self, row: Job) {
+    /// Updates a job that the user changed. A job of another profile is updated only in the list of all profiles,
+    /// because the jobs screen shows only jobs of the current profile.
+    pub(super) fn put_changed_job(&mut self, row: Job) {
         if self.other_profile_jobs.contains(&row.key) {
-            self.put_among_all(&row);
+            self.put_in_all_jobs(&row);
         } else {
             self.put_job(row);
         }
     }
 
-    /// Drops the jobs of the current profile that were pruned.
-    pub(super) fn prune_among_all(&mut self, left: &RemainingJobs) {
+    /// Removes from the open list the jobs of the current profile that are not in `left`, because they were pruned.
+    pub(super) fn remove_pruned_from_all_jobs(&mut self, left: &RemainingJobs) {
         let current = self.config.current_profile;
         if let Some(open) = self.all_jobs_mut() {
             let AllJobs { list, profiles, .. } = open;
@@ -245,32 +253,32 @@ impl App {
         }
     }
 
-    /// Runs an action of this list. `act_on_list` has those that all job lists share.
+    /// Runs an action on the list of all profiles. The actions that both job lists have are in `act_on_list`.
     pub(super) fn act_on_all_jobs(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match action {
-            Action::Open => self.go_to_selected_of_all(effects),
+            Action::Open => self.go_to_selected_job(effects),
             Action::FollowUp | Action::Resolve => self.act_with_profile_of_job(action, now, effects),
             Action::OpenPr => self.open_prs(now, effects),
             Action::CopyId => self.copy_id(effects),
             Action::Dismiss => self.dismiss(now, effects),
             Action::MarkDone => self.mark_done(now, effects),
             Action::Undo => self.undo_last_change(now, effects),
-            Action::FoldDismissed => self.listed_mut().toggle_dismissed(),
+            Action::FoldDismissed => self.active_list_mut().toggle_dismissed(),
             Action::Refresh => self.refresh_all_jobs(effects),
             _ => self.act_on_list(action, now, effects),
         }
     }
 
-    /// The selected job, with the index of its profile.
-    fn selected_of_all(&self) -> Option<(usize, JobKey)> {
+    /// Returns the selected job of the list, preceded by the index of its profile.
+    fn selected_in_all_jobs(&self) -> Option<(usize, JobKey)> {
         let open = self.all_jobs()?;
         let row = open.list.selected()?;
         Some((open.profile_of(row)?, row.key))
     }
 
-    /// Goes to the selected job, switching to its profile.
-    fn go_to_selected_of_all(&mut self, effects: &mut Vec<Effect>) {
-        let Some((profile, key)) = self.selected_of_all() else { return };
+    /// Closes the list and selects the job on the jobs screen, after switching to the profile of the job if necessary.
+    fn go_to_selected_job(&mut self, effects: &mut Vec<Effect>) {
+        let Some((profile, key)) = self.selected_in_all_jobs() else { return };
         self.dialogs.pop();
         if profile == self.config.current_profile {
             self.screen = super::Screen::Jobs;
@@ -280,10 +288,10 @@ impl App {
         }
     }
 
-    /// Opens the follow-up editor or the resolve dialog. Prompts are sent only with the profile of the job, whose key
-    /// and limits apply.
+    /// Opens the follow-up editor or the dialog for an undelivered prompt. If the job belongs to another profile, a
+    /// notice explains how to switch to that profile first, because its API key and limits apply.
     fn act_with_profile_of_job(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
-        let Some((profile, _)) = self.selected_of_all() else { return };
+        let Some((profile, _)) = self.selected_in_all_jobs() else { return };
         if self.acts_on_marks() {
             let jobs = self.key_label(Context::AllJobs, Action::Close);
             let text = format!("In this list, only one job at a time: {jobs} clears the marks.");
@@ -294,9 +302,9 @@ impl App {
             let text = format!("Press {enter} to switch to {} first, then {key}.", self.profile_names(profile));
             return self.notify(Severity::Info, &text, now);
         }
-        self.go_to_selected_of_all(effects);
+        self.go_to_selected_job(effects);
         match action {
-            // Only for this job, even if others are marked in the list of its profile.
+            // `follow_up` would use the marks of the jobs screen. `open_follow_up` is only about the selected job.
             Action::FollowUp => self.open_follow_up(now),
             _ => self.open_undelivered(now),
         }
@@ -326,7 +334,7 @@ mod tests {
         ProfileEntry { name: CleanText::line(name), scope: Some(scope(project)), problem: None }
     }
 
-    fn of_all(jobs: Vec<(usize, Job)>) -> AllProfilesJobs {
+    fn all_profiles_jobs(jobs: Vec<(usize, Job)>) -> AllProfilesJobs {
         AllProfilesJobs { jobs, without_profile: 0 }
     }
 
@@ -334,28 +342,30 @@ mod tests {
         app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), at(1000))
     }
 
-    /// Two profiles of one project and one of another, with jobs; the list is open and its first job is selected.
-    fn opened() -> App {
+    /// Creates an app with two profiles of one project and one profile of another project. The list is open, and its
+    /// first job is selected.
+    fn app_with_open_list() -> App {
         let mut app = started_app(Vec::new());
         press(&mut app, KeyCode::Char('g'));
         app
     }
 
-    /// The same, just opened, with these saved filters.
+    /// Creates an app with two profiles of one project, one profile of another project, and these saved filters. The
+    /// list has just been opened, on the job that is selected on the jobs screen.
     fn started_app(filters: Vec<crate::app::SavedFilter>) -> App {
         let profiles = vec![profile("same", "a"), profile("a", "a"), profile("b", "b")];
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start =
+        let config =
             AppConfig { size: (120, 40), profiles, current_profile: 1, filters, ..AppConfig::new(scope("a"), utc) };
-        let (mut app, _) = App::new(start, at(0));
+        let (mut app, _) = App::new(config, at(0));
         let data = crate::app::InitialData { jobs: vec![row(1, Status::Active)], ..crate::app::InitialData::default() };
-        app.update(Msg::Loaded(Ok(Box::new(data))), at(0));
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(data))), at(0));
         let effects = press(&mut app, KeyCode::Char('A'));
         assert_eq!(effects, [Effect::ListAllJobs(vec![(1, scope("a")), (2, scope("b"))])], "each project once");
         let mut failed = row(2, Status::Failed);
         failed.pr_link = Some(CleanText::line("https://github.com/acme/docs/pull/7"));
         let jobs = vec![(1, row(1, Status::Active)), (2, row(3, Status::Active)), (2, failed)];
-        app.update(Msg::AllJobs(Ok(of_all(jobs))), at(1000));
+        app.update(Msg::AllJobs(Ok(all_profiles_jobs(jobs))), at(1000));
         app
     }
 
@@ -371,28 +381,28 @@ mod tests {
     }
 
     #[test]
-    fn it_opens_on_the_selected_job_or_at_startup_on_the_first_one() {
+    fn the_list_opens_on_the_selected_job_or_at_startup_on_its_first_job() {
         assert_eq!(selected(&started_app(Vec::new())), Some(1));
         let profiles = vec![profile("a", "a"), profile("b", "b")];
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = AppConfig { size: (120, 40), profiles, all_profiles: true, ..AppConfig::new(scope("a"), utc) };
-        let (mut app, _) = App::new(start, at(0));
+        let config = AppConfig { size: (120, 40), profiles, opens_all_jobs: true, ..AppConfig::new(scope("a"), utc) };
+        let (mut app, _) = App::new(config, at(0));
         let data = crate::app::InitialData { jobs: vec![row(1, Status::Active)], ..crate::app::InitialData::default() };
-        app.update(Msg::Loaded(Ok(Box::new(data))), at(0));
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(data))), at(0));
         let jobs = vec![(0, row(1, Status::Active)), (1, row(2, Status::Failed))];
-        app.update(Msg::AllJobs(Ok(of_all(jobs))), at(1));
+        app.update(Msg::AllJobs(Ok(all_profiles_jobs(jobs))), at(1));
         assert_eq!(selected(&app), Some(2));
     }
 
     #[test]
-    fn saved_filters_apply_to_it_and_can_be_switched_there() {
+    fn saved_filters_apply_to_the_list_and_can_be_switched_in_it() {
         let saved = |name: &str, text: &str| crate::app::SavedFilter { name: CleanText::line(name), text: text.into() };
         let mut app = started_app(vec![saved("broken", "s:failed"), saved("at work", "s:active")]);
         press(&mut app, KeyCode::Char(']'));
         assert_eq!((order(&app), app.active_tab()), (vec![2], Some("broken")));
         press(&mut app, KeyCode::Char(']'));
         assert_eq!(order(&app), [3, 1]);
-        // The typed filter applies on top, and Esc clears only that.
+        // The typed filter applies in addition to the saved filter, and Esc clears only the typed filter.
         for c in ['/', '#', '7'] {
             press(&mut app, KeyCode::Char(c));
         }
@@ -407,18 +417,21 @@ mod tests {
         assert_eq!(app.active_tab(), Some("broken"), "both lists share the tab");
         assert_eq!(app.jobs.matching_count(), 0);
         press(&mut app, KeyCode::Char('A'));
-        app.update(Msg::AllJobs(Ok(of_all(vec![(1, row(1, Status::Active)), (2, row(2, Status::Failed))]))), at(2));
+        app.update(
+            Msg::AllJobs(Ok(all_profiles_jobs(vec![(1, row(1, Status::Active)), (2, row(2, Status::Failed))]))),
+            at(2),
+        );
         assert_eq!(order(&app), [2]);
     }
 
     #[test]
     fn jobs_that_need_the_user_come_first_across_profiles() {
-        let mut app = opened();
+        let mut app = app_with_open_list();
         assert_eq!(order(&app), [2, 3, 1]);
-        // The list of the current profile doesn't change.
+        // The jobs screen still has only the job of the current profile.
         assert_eq!(app.jobs.len(), 1);
         press(&mut app, KeyCode::Char('j'));
-        app.update(Msg::AllJobs(Ok(of_all(vec![(2, row(3, Status::Active))]))), at(1001));
+        app.update(Msg::AllJobs(Ok(all_profiles_jobs(vec![(2, row(3, Status::Active))]))), at(1001));
         assert!(
             matches!(app.dialogs.last(), Some(Dialog::AllJobs(open)) if open.list.selected().is_some_and(|row| row.key == JobKey(3)))
         );
@@ -426,13 +439,13 @@ mod tests {
 
     #[test]
     fn a_pull_request_is_opened_and_copied_without_switching_profiles() {
-        let mut app = opened();
+        let mut app = app_with_open_list();
         let link = "https://github.com/acme/docs/pull/7";
-        let looked = || Effect::Change(vec![JobKey(2)], LocalChange::Viewed);
-        let handled = Effect::Change(vec![JobKey(2)], LocalChange::Handled);
+        let viewed = || Effect::ChangeLocalData(vec![JobKey(2)], LocalChange::Viewed);
+        let handled = Effect::ChangeLocalData(vec![JobKey(2)], LocalChange::Handled);
         assert_eq!(press(&mut app, KeyCode::Char('o')), [handled, Effect::OpenUrl(CleanText::line(link))]);
         let copied = Effect::copy(&format!("the link {link}"), link.to_owned());
-        assert_eq!(press(&mut app, KeyCode::Char('y')), [looked(), copied]);
+        assert_eq!(press(&mut app, KeyCode::Char('y')), [viewed(), copied]);
         press(&mut app, KeyCode::Char('j'));
         assert_eq!(press(&mut app, KeyCode::Char('o')), []);
     }
@@ -442,34 +455,34 @@ mod tests {
     }
 
     #[test]
-    fn jobs_of_other_profiles_can_be_tagged_and_dismissed_and_stay_out_of_the_current_profiles_list() {
-        let mut app = opened();
+    fn jobs_of_other_profiles_can_be_tagged_and_dismissed_but_do_not_appear_on_the_jobs_screen() {
+        let mut app = app_with_open_list();
         typed(&mut app, "Tdocs");
         let tags = LocalChange::Tags(vec![CleanText::line("docs")]);
-        assert_eq!(press(&mut app, KeyCode::Enter), [Effect::Change(vec![JobKey(2)], tags)]);
+        assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ChangeLocalData(vec![JobKey(2)], tags)]);
         let mut tagged = row(2, Status::Failed);
         (tagged.tags, tagged.revision) = (vec![CleanText::line("docs")].into(), 10);
-        app.update(Msg::Changed(Ok(vec![tagged.clone()])), at(1001));
-        assert_eq!((app.jobs.len(), app.listed().get(JobKey(2)).map(|row| row.tags.len())), (1, Some(1)));
-        assert_eq!(typed(&mut app, "d"), [Effect::Change(vec![JobKey(2)], LocalChange::Dismissed(true))]);
-        assert_eq!(app.listed().selected().map(|row| row.key), Some(JobKey(3)));
-        // The answer can arrive after the list was closed.
+        app.update(Msg::LocalDataChanged(Ok(vec![tagged.clone()])), at(1001));
+        assert_eq!((app.jobs.len(), app.active_list().get(JobKey(2)).map(|row| row.tags.len())), (1, Some(1)));
+        assert_eq!(typed(&mut app, "d"), [Effect::ChangeLocalData(vec![JobKey(2)], LocalChange::Dismissed(true))]);
+        assert_eq!(app.active_list().selected().map(|row| row.key), Some(JobKey(3)));
+        // The result of a change can arrive after the list was closed.
         press(&mut app, KeyCode::Esc);
         (tagged.dismissed, tagged.revision) = (true, 11);
-        app.update(Msg::Changed(Ok(vec![tagged])), at(1002));
+        app.update(Msg::LocalDataChanged(Ok(vec![tagged])), at(1002));
         assert_eq!(app.jobs.len(), 1);
     }
 
     #[test]
-    fn it_has_its_own_filter_order_and_marks_and_esc_clears_them_one_by_one() {
-        let mut app = opened();
+    fn the_list_has_its_own_filter_order_and_marks_and_esc_clears_the_marks_before_the_filter() {
+        let mut app = app_with_open_list();
         typed(&mut app, "/s:failed");
         press(&mut app, KeyCode::Enter);
         assert_eq!((order(&app), app.jobs.filter().is_empty()), (vec![2], true));
         typed(&mut app, "v");
-        assert_eq!((app.listed().marked(), app.jobs.marked()), (1, 0));
+        assert_eq!((app.active_list().marked_count(), app.jobs.marked_count()), (1, 0));
         press(&mut app, KeyCode::Esc);
-        assert_eq!(app.listed().marked(), 0);
+        assert_eq!(app.active_list().marked_count(), 0);
         press(&mut app, KeyCode::Esc);
         assert_eq!(order(&app), [2, 3, 1]);
         typed(&mut app, "sS");
@@ -479,16 +492,16 @@ mod tests {
     }
 
     #[test]
-    fn a_confirmation_about_marked_jobs_uses_the_marks_of_this_list() {
-        let mut app = opened();
+    fn a_confirmation_about_marked_jobs_uses_the_marks_of_the_open_list() {
+        let mut app = app_with_open_list();
         typed(&mut app, "vvd");
         let effects = press(&mut app, KeyCode::Char('y'));
-        assert_eq!(effects, [Effect::Change(vec![JobKey(2), JobKey(3)], LocalChange::Dismissed(true))]);
+        assert_eq!(effects, [Effect::ChangeLocalData(vec![JobKey(2), JobKey(3)], LocalChange::Dismissed(true))]);
     }
 
     #[test]
     fn a_follow_up_needs_the_profile_of_the_job() {
-        let mut app = opened();
+        let mut app = app_with_open_list();
         assert_eq!(typed(&mut app, "f"), []);
         let notice = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
         assert!(notice.contains("Press Enter to switch to b first"), "{notice}");
@@ -498,83 +511,91 @@ mod tests {
     }
 
     #[test]
-    fn it_stays_up_to_date_while_it_is_open() {
-        let mut app = opened();
+    fn the_list_stays_up_to_date_while_it_is_open() {
+        let mut app = app_with_open_list();
         app.update(Msg::Engine(EngineEvent::Job(Box::new(Job { revision: 9, ..row(1, Status::Failed) }))), at(1001));
         assert_eq!(order(&app), [2, 1, 3], "a change of the current profile shows at once");
         let effects = app.update(Msg::Engine(EngineEvent::ExternalChange), at(1002));
         assert_eq!(effects, [Effect::ListAllJobs(vec![(1, scope("a")), (2, scope("b"))])]);
         assert_eq!(app.update(Msg::Engine(EngineEvent::ExternalChange), at(1003)), [], "one read at a time");
-        app.update(Msg::AllJobs(Ok(of_all(vec![(2, row(4, Status::Failed)), (1, row(1, Status::Active))]))), at(1004));
+        app.update(
+            Msg::AllJobs(Ok(all_profiles_jobs(vec![(2, row(4, Status::Failed)), (1, row(1, Status::Active))]))),
+            at(1004),
+        );
         assert_eq!(order(&app), [4, 1]);
         press(&mut app, KeyCode::Esc);
         assert_eq!(app.update(Msg::Engine(EngineEvent::ExternalChange), at(1005)), [], "the list is closed");
     }
 
     #[test]
-    fn the_configuration_can_open_it_at_startup() {
+    fn the_configuration_can_open_the_list_at_startup() {
         let utc = FixedOffset::east_opt(0).expect("UTC");
         let started_app = |profiles: Vec<ProfileEntry>| {
-            let start = AppConfig { size: (120, 40), profiles, all_profiles: true, ..AppConfig::new(scope("a"), utc) };
-            let (mut app, _) = App::new(start, at(0));
-            app.update(Msg::Loaded(Ok(Box::default())), at(0));
+            let config =
+                AppConfig { size: (120, 40), profiles, opens_all_jobs: true, ..AppConfig::new(scope("a"), utc) };
+            let (mut app, _) = App::new(config, at(0));
+            app.update(Msg::InitialDataLoaded(Ok(Box::default())), at(0));
             app
         };
         let app = started_app(vec![profile("a", "a"), profile("b", "b")]);
-        assert!(matches!(app.dialogs.last(), Some(Dialog::AllJobs(_))) && !app.config.all_profiles);
+        assert!(matches!(app.dialogs.last(), Some(Dialog::AllJobs(_))) && !app.config.opens_all_jobs);
         let app = started_app(vec![profile("a", "a")]);
         assert!(app.dialogs.is_empty() && app.notice.is_none(), "only one profile");
     }
 
     #[test]
     fn enter_switches_to_the_profile_of_the_job_and_selects_the_job() {
-        let mut app = opened();
+        let mut app = app_with_open_list();
         assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(2)]);
         let key = || ApiKey::new("mint_b").expect("a key");
         app.update(Msg::ProfileKey(2, Ok(key())), at(1001));
         app.update(Msg::ProfileKeyTested(2, Ok((key(), None))), at(1002));
         let jobs = vec![row(3, Status::Active), row(2, Status::Failed)];
         app.update(
-            Msg::Loaded(Ok(Box::new(crate::app::InitialData { jobs, ..crate::app::InitialData::default() }))),
+            Msg::InitialDataLoaded(Ok(Box::new(crate::app::InitialData {
+                jobs,
+                ..crate::app::InitialData::default()
+            }))),
             at(1003),
         );
         assert_eq!(app.config.profile.as_str(), "b");
         assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(2)));
     }
 
-    /// The current profile is `here`; `bad`, `good` and `none` share a project, and `none` has no key.
-    fn sharing(default: Option<usize>) -> App {
+    /// Creates an app whose current profile is `here`. The profiles `bad`, `good` and `none` share another project, and
+    /// `none` has no API key.
+    fn app_with_shared_project(default: Option<usize>) -> App {
         let mut none = profile("none", "shared");
         none.problem = Some(CleanText::line("It has no key."));
         let profiles = vec![none, profile("bad", "shared"), profile("good", "shared"), profile("here", "a")];
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = AppConfig {
+        let config = AppConfig {
             size: (120, 40),
             profiles,
             current_profile: 3,
             default_profile: default,
             ..AppConfig::new(scope("a"), utc)
         };
-        let (mut app, _) = App::new(start, at(0));
-        app.update(Msg::Loaded(Ok(Box::default())), at(0));
+        let (mut app, _) = App::new(config, at(0));
+        app.update(Msg::InitialDataLoaded(Ok(Box::default())), at(0));
         press(&mut app, KeyCode::Char('A'));
         app
     }
 
     #[test]
-    fn jobs_of_a_shared_project_belong_to_the_default_profile_or_to_all_of_them() {
+    fn jobs_of_a_shared_project_belong_to_the_default_profile_or_if_there_is_none_to_all_its_profiles() {
         let listed = |app: &mut App, first: usize| {
             assert_eq!(app.list_all_jobs(), Effect::ListAllJobs(vec![(3, scope("a")), (first, scope("shared"))]));
             app.profile_names(first)
         };
-        assert_eq!(listed(&mut sharing(Some(2)), 2), "good");
-        assert_eq!(listed(&mut sharing(None), 1), "bad, good, none");
+        assert_eq!(listed(&mut app_with_shared_project(Some(2)), 2), "good");
+        assert_eq!(listed(&mut app_with_shared_project(None), 1), "bad, good, none");
     }
 
     #[test]
-    fn enter_switches_to_the_first_profile_of_the_project_whose_key_can_be_read() {
-        let mut app = sharing(None);
-        app.update(Msg::AllJobs(Ok(of_all(vec![(1, row(9, Status::Active))]))), at(1000));
+    fn enter_switches_to_the_first_profile_of_the_project_whose_api_key_can_be_read() {
+        let mut app = app_with_shared_project(None);
+        app.update(Msg::AllJobs(Ok(all_profiles_jobs(vec![(1, row(9, Status::Active))]))), at(1000));
         assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)]);
         let failed = || Failure::new(crate::model::failure::FailureKind::Local, "The key command failed.");
         assert_eq!(app.update(Msg::ProfileKey(1, Err(failed())), at(1001)), [Effect::ReadProfileKey(2)]);
@@ -583,7 +604,10 @@ mod tests {
         app.update(Msg::ProfileKeyTested(2, Ok((key(), None))), at(1003));
         let jobs = vec![row(8, Status::Active), row(9, Status::Active)];
         app.update(
-            Msg::Loaded(Ok(Box::new(crate::app::InitialData { jobs, ..crate::app::InitialData::default() }))),
+            Msg::InitialDataLoaded(Ok(Box::new(crate::app::InitialData {
+                jobs,
+                ..crate::app::InitialData::default()
+            }))),
             at(1004),
         );
         assert_eq!(app.config.profile.as_str(), "good");
@@ -591,9 +615,9 @@ mod tests {
     }
 
     #[test]
-    fn after_a_refused_key_enter_tries_the_next_profile_and_still_goes_to_the_job() {
-        let mut app = sharing(None);
-        app.update(Msg::AllJobs(Ok(of_all(vec![(1, row(9, Status::Active))]))), at(1000));
+    fn after_a_refused_api_key_enter_tries_the_next_profile() {
+        let mut app = app_with_shared_project(None);
+        app.update(Msg::AllJobs(Ok(all_profiles_jobs(vec![(1, row(9, Status::Active))]))), at(1000));
         press(&mut app, KeyCode::Enter);
         app.update(Msg::ProfileKey(1, Ok(ApiKey::new("mint_a").expect("a key"))), at(1001));
         let refused = Failure::new(crate::model::failure::FailureKind::KeyRefused, "The key is not accepted.");
@@ -604,7 +628,7 @@ mod tests {
         );
         assert!(
             matches!(app.dialogs.last(), Some(Dialog::Profiles(open))
-                if open.message.as_ref().is_some_and(|said| said.as_str().contains("Enter tries good"))),
+                if open.message.as_ref().is_some_and(|text| text.as_str().contains("Enter tries good"))),
             "{:?}",
             app.dialogs.last()
         );
@@ -612,8 +636,8 @@ mod tests {
     }
 
     #[test]
-    fn enter_on_a_job_of_the_current_profile_selects_it() {
-        let mut app = opened();
+    fn enter_on_a_job_of_the_current_profile_selects_it_on_the_jobs_screen() {
+        let mut app = app_with_open_list();
         press(&mut app, KeyCode::Char('G'));
         assert_eq!(press(&mut app, KeyCode::Enter).len(), 0);
         assert!(app.dialogs.is_empty());

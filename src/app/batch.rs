@@ -10,38 +10,38 @@ use super::{App, Effect, Severity, StoreState, SubmitError, format};
 use crate::model::Time;
 use crate::model::batch;
 use crate::model::failure::Failure;
-use crate::model::ledger::{Budget, RateLimited, WINDOW};
-use crate::model::prompt::DraftSlot;
+use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited};
+use crate::model::prompt::DraftTarget;
 use crate::model::row::{Job, JobGroup};
 use crate::model::text::CleanText;
 use chrono::FixedOffset;
 
-/// Maximum length of a title in the list, in characters.
-const TITLE: usize = 200;
+/// The maximum number of characters of a title in the review.
+const MAX_BATCH_TITLE_CHARS: usize = 200;
 
 #[derive(Debug)]
 pub struct BatchDialog {
-    /// The prompts as typed or pasted.
+    /// The text with all prompts, as typed or pasted.
     pub input: TextInput,
     /// Whether the text is saved as a draft.
-    pub saved: DraftState,
+    pub draft_state: DraftState,
     pub step: BatchStep,
-    /// Why the prompts can't be queued.
+    /// The reason why the prompts can't be queued, if there is one.
     pub message: Option<CleanText>,
 }
 
 #[derive(Debug)]
 pub enum BatchStep {
     Writing,
-    /// Reading the prompts from this file.
+    /// The prompts are being read from this file.
     Reading(CleanText),
     Preview(Preview),
 }
 
-/// The prompts to review.
+/// The prompts that the user reviews before they are queued.
 #[derive(Debug)]
 pub struct Preview {
-    /// The file that they were read from; `None` for typed prompts.
+    /// The file that the prompts were read from; `None` if they were typed.
     pub file: Option<CleanText>,
     pub prompts: Vec<String>,
     pub titles: Vec<CleanText>,
@@ -51,7 +51,7 @@ pub struct Preview {
 
 impl Preview {
     fn new(file: Option<CleanText>, prompts: Vec<String>) -> Self {
-        let titles = prompts.iter().map(|prompt| CleanText::title(prompt, TITLE)).collect();
+        let titles = prompts.iter().map(|prompt| CleanText::title(prompt, MAX_BATCH_TITLE_CHARS)).collect();
         Self { file, prompts, titles, selected: 0, top: 0 }
     }
 
@@ -65,10 +65,10 @@ impl Preview {
     }
 }
 
-/// When this many new jobs would start: `140 jobs: 63 now, 77 from 14:32 on`. `ahead` is the number of prompts already
-/// in the queue. A request becomes available again an hour after it was used.
+/// Describes when this many new jobs would start: `140 jobs: 63 now, 77 from 14:32 on`. `ahead` is the number of queued
+/// prompts that are sent before them. A request becomes available again an hour after it was used.
 pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offset: FixedOffset) -> String {
-    let left = usize::try_from(budget.left()).unwrap_or(usize::MAX).saturating_sub(ahead);
+    let left = usize::try_from(budget.requests_left()).unwrap_or(usize::MAX).saturating_sub(ahead);
     let at_once = jobs.min(left);
     let later = jobs - at_once;
     let all = format::plural(jobs, "job");
@@ -79,19 +79,20 @@ pub fn schedule_text(jobs: usize, ahead: usize, budget: Budget, now: Time, offse
             _ => format!("{all}, all start now"),
         };
     }
-    // If no request was used yet, the first one becomes available again an hour after the first of these jobs.
-    let from = budget.resets_at.filter(|at| *at > now).unwrap_or(now + WINDOW).with_timezone(&offset);
+    // If no request was used in the last hour, the first of these jobs starts now, and its request becomes available
+    // again an hour from now.
+    let from = budget.resets_at.filter(|at| *at > now).unwrap_or(now + RATE_LIMIT_WINDOW).with_timezone(&offset);
     let first = if at_once == 0 { "none now".to_owned() } else { format!("{} now", format::format_count(at_once)) };
-    let most = if later > usize::try_from(budget.limit).unwrap_or(usize::MAX) {
+    let limit_note = if later > usize::try_from(budget.limit).unwrap_or(usize::MAX) {
         format!(", at most {} per hour", budget.limit)
     } else {
         String::new()
     };
     let from = match budget.blocked {
-        Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.remaining_text(now)),
+        Some(wait) if wait.is_estimate => format!("in {} (an estimate)", wait.time_left(now)),
         _ => format!("from {} on", from.format("%H:%M")),
     };
-    format!("{all}: {first}, {} {from}{most}", format::format_count(later))
+    format!("{all}: {first}, {} {from}{limit_note}", format::format_count(later))
 }
 
 impl App {
@@ -99,23 +100,24 @@ impl App {
         if self.store != StoreState::Read {
             return;
         }
-        let text = self.drafts.get(&DraftSlot::Batch).cloned().unwrap_or_default();
+        let text = self.drafts.get(&DraftTarget::Batch).cloned().unwrap_or_default();
         if !text.trim().is_empty() {
             self.notify(Severity::Info, "Draft restored.", now);
         }
         let input = TextInput::block(&text);
-        let batch = BatchDialog { input, saved: DraftState::Unchanged, step: BatchStep::Writing, message: None };
+        let batch = BatchDialog { input, draft_state: DraftState::Unchanged, step: BatchStep::Writing, message: None };
         self.dialogs.push(Dialog::Batch(Box::new(batch)));
     }
 
-    fn batch(&mut self) -> Option<&mut BatchDialog> {
+    fn batch_dialog(&mut self) -> Option<&mut BatchDialog> {
         self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::Batch(batch) => Some(batch.as_mut()),
             _ => None,
         })
     }
 
-    /// Goes back from the review to the text; from the text, closes the dialog and saves the text as a draft.
+    /// Goes back to the text from the review or from reading a file. From the text, closes the dialog and saves the
+    /// text as a draft.
     pub(super) fn close_batch(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Dialog::Batch(batch)) = self.dialogs.last_mut() else { return };
         match batch.step {
@@ -130,23 +132,24 @@ impl App {
         }
     }
 
-    /// Saves the text as the draft, or deletes the draft if the text is blank. Returns whether there is a draft now.
+    /// Saves the text as the draft, or deletes the draft if the text is blank. Returns whether there is a draft
+    /// afterwards.
     fn save_batch_draft(&mut self, effects: &mut Vec<Effect>) -> bool {
-        let Some(batch) = self.batch() else { return false };
+        let Some(batch) = self.batch_dialog() else { return false };
         if batch.input.is_blank() {
-            let was_unsaved = batch.saved.is_unsaved();
-            batch.saved = DraftState::Unchanged;
-            if self.drafts.remove(&DraftSlot::Batch).is_some() || was_unsaved {
-                effects.push(Effect::DeleteDraft(DraftSlot::Batch));
+            let was_unsaved = batch.draft_state.is_unsaved();
+            batch.draft_state = DraftState::Unchanged;
+            if self.drafts.remove(&DraftTarget::Batch).is_some() || was_unsaved {
+                effects.push(Effect::DeleteDraft(DraftTarget::Batch));
             }
             return false;
         }
         let text = batch.input.text();
-        if batch.saved.is_unsaved() {
-            batch.saved = DraftState::Saving;
-            effects.push(Effect::SaveDraft(DraftSlot::Batch, text.clone()));
+        if batch.draft_state.is_unsaved() {
+            batch.draft_state = DraftState::Saving;
+            effects.push(Effect::SaveDraft(DraftTarget::Batch, text.clone()));
         }
-        self.drafts.insert(DraftSlot::Batch, text);
+        self.drafts.insert(DraftTarget::Batch, text);
         true
     }
 
@@ -157,14 +160,14 @@ impl App {
     }
 
     pub(super) fn read_file(&mut self, file: &str, effects: &mut Vec<Effect>) {
-        if let Some(batch) = self.batch() {
+        if let Some(batch) = self.batch_dialog() {
             batch.step = BatchStep::Reading(CleanText::line(file));
             batch.message = None;
             effects.push(Effect::ReadPrompts(file.to_owned()));
         }
     }
 
-    /// From the text: goes to the review. From the review: queues the prompts.
+    /// Goes from the text to the review, or queues the prompts that the user has reviewed.
     pub(super) fn confirm_batch(&mut self, effects: &mut Vec<Effect>) {
         let rows = self.geometry().batch_rows();
         let read_only = self.config.read_only;
@@ -176,7 +179,8 @@ impl App {
                     preview.keep_selected_visible(rows);
                     batch.message = None;
                     batch.step = BatchStep::Preview(preview);
-                    // Save this exact text: when the prompts are queued, the store recognises the draft by it.
+                    // Save the text now: when the prompts are queued, the store deletes the draft only if it contains
+                    // exactly these prompts.
                     self.save_batch_draft(effects);
                 }
                 Err(error) => batch.message = Some(CleanText::line(&error.to_string())),
@@ -190,7 +194,8 @@ impl App {
         }
     }
 
-    /// The number of jobs that the topmost batch would queue. Returns `None` before the review.
+    /// Returns the number of jobs that the topmost dialog would queue. Returns `None` if it is not the review of new
+    /// jobs.
     pub(super) fn batch_size(&self) -> Option<usize> {
         match self.dialogs.last() {
             Some(Dialog::Batch(batch)) => match &batch.step {
@@ -201,7 +206,7 @@ impl App {
         }
     }
 
-    /// When the jobs of the topmost batch would start.
+    /// Describes when the jobs in the topmost dialog would start. Returns `None` if it is not the review of new jobs.
     pub fn batch_schedule(&self, now: Time) -> Option<String> {
         let jobs = self.batch_size()?;
         if !self.has_budget(RateLimited::Create) {
@@ -211,25 +216,25 @@ impl App {
         Some(schedule_text(jobs, ahead, self.budget(RateLimited::Create), now, self.config.offset))
     }
 
-    /// Queues the prompts and closes the dialog. If they come from a file, the typed text stays a draft.
+    /// Queues the prompts and closes the dialog. If the prompts come from a file, the typed text is kept as a draft.
     fn queue_batch(&mut self, effects: &mut Vec<Effect>) {
-        let typed = self.save_batch_draft(effects).then(|| self.drafts.get(&DraftSlot::Batch).cloned());
+        let typed = self.save_batch_draft(effects).then(|| self.drafts.get(&DraftTarget::Batch).cloned());
         let Some(Dialog::Batch(batch)) = self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Batch(_))) else {
             return;
         };
         let BatchStep::Preview(preview) = batch.step else { return };
         let is_typed = preview.file.is_none();
         if is_typed {
-            self.drafts.remove(&DraftSlot::Batch);
+            self.drafts.remove(&DraftTarget::Batch);
         }
         let typed = typed.flatten().filter(|_| is_typed).unwrap_or_default();
-        effects.push(Effect::SubmitBatch { prompts: preview.prompts, typed });
+        effects.push(Effect::SubmitBatch { prompts: preview.prompts, typed_text: typed });
     }
 
     pub(super) fn apply_prompts_file(&mut self, file: &str, result: Result<Vec<String>, Failure>) {
         let rows = self.geometry().batch_rows();
         let file = CleanText::line(file);
-        let Some(batch) = self.batch() else { return };
+        let Some(batch) = self.batch_dialog() else { return };
         if !matches!(&batch.step, BatchStep::Reading(wanted) if *wanted == file) {
             return;
         }
@@ -247,7 +252,12 @@ impl App {
         self.dirty = true;
     }
 
-    pub(super) fn batch_added(&mut self, result: Result<Vec<Job>, SubmitError>, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn apply_queued_batch(
+        &mut self,
+        result: Result<Vec<Job>, SubmitError>,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) {
         self.dirty = true;
         match result {
             Ok(rows) => {
@@ -265,7 +275,7 @@ impl App {
                 if error.text.is_empty() {
                     self.notify(Severity::Problem, &why, now);
                 } else {
-                    self.restore_draft(DraftSlot::Batch, error.text, Vec::new(), &why, now, effects);
+                    self.restore_draft(DraftTarget::Batch, error.text, Vec::new(), &why, now, effects);
                 }
             }
         }
@@ -297,13 +307,13 @@ mod tests {
     }
 
     #[test]
-    fn queued_prompts_are_sent_first() {
+    fn queued_prompts_are_sent_before_new_jobs() {
         assert_eq!(schedule(10, 95, 0, None), "10 jobs: 5 now, 5 from 16:02 on");
         assert_eq!(schedule(10, 200, 0, None), "10 jobs: none now, 10 from 16:02 on");
     }
 
     #[test]
-    fn more_jobs_than_the_hourly_limit_show_the_limit() {
+    fn the_schedule_shows_the_hourly_limit_if_more_jobs_are_waiting() {
         assert_eq!(schedule(350, 0, 0, None), "350 jobs: 100 now, 250 from 16:02 on, at most 100 per hour");
     }
 

@@ -1,6 +1,6 @@
-//! Actions on the marked jobs, or on the selected one if none is marked: open, copy, dismiss, mark as done, export. An
-//! action on marked jobs asks first and lists them. For tags see `job_labels`, for follow-ups `bulk_follow_up`, for the
-//! queue `queue`.
+//! Actions on the marked jobs or, if no job is marked, on the selected job: open, copy, dismiss, mark as done, export.
+//! Before an action on marked jobs, a confirmation lists the jobs. Tags are in `job_labels`, follow-ups in
+//! `bulk_follow_up`, and queued prompts in `queue`.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::job_labels::TagChanges;
@@ -16,51 +16,52 @@ use crate::model::text::CleanText;
 
 /// An action on several jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Bulk {
+pub enum BulkAction {
     OpenPrs,
     CopyLinks,
     Dismiss,
     Restore,
-    /// Marks them as done.
-    Done,
-    /// Moves them back to the jobs that need the user.
-    NotDone,
+    /// Marks the jobs as done.
+    MarkDone,
+    /// Moves the jobs back to the group “needs you”.
+    MarkNotDone,
     Tags(TagChanges),
     Export,
-    /// Sends the text of the editor below the confirmation.
+    /// Sends the text of the open editor to each job. The confirmation is shown over the editor.
     FollowUp,
     Queue(QueueChange),
     RemoveFromQueue,
 }
 
-/// The jobs that an action works on, as its confirmation names them.
+/// The jobs that a bulk action applies to, and the marked jobs that it skips. The confirmation lists both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Targets {
     pub keys: Vec<JobKey>,
-    /// Their titles, in the same order.
+    /// The titles of the jobs, in the order of `keys`.
     pub titles: Vec<CleanText>,
-    /// The marked jobs to skip: the title of each, and the reason.
-    pub left_out: Vec<(CleanText, &'static str)>,
+    /// The marked jobs to skip, each as its title and the reason for skipping it.
+    pub skipped: Vec<(CleanText, &'static str)>,
 }
 
-/// Names of changes in the notice of an undo.
-const DONE: &str = "marking as done";
-const NOT_DONE: &str = "moving back to needs you";
+/// The names of these changes in the notice that follows an undo: `Undone: marking as done.`
+const MARKING_AS_DONE: &str = "marking as done";
+const MOVING_BACK: &str = "moving back to needs you";
 
-/// The reason for skipping a marked job.
+/// The reason for skipping a job that has an undelivered prompt.
 const NOT_DELIVERED: &str = "undelivered prompt";
 
 impl App {
-    /// Whether keys act on the marked jobs rather than on the selected one. If the job details have the focus, they
-    /// act on that job.
+    /// Whether key presses act on the marked jobs rather than on the selected job. While the job details have the
+    /// focus, key presses act on the job in the details.
     pub fn acts_on_marks(&self) -> bool {
         let is_list = (self.screen == Screen::Jobs && self.pane == Pane::List) || self.all_jobs().is_some();
-        is_list && self.listed().marked() > 0
+        is_list && self.active_list().marked_count() > 0
     }
 
-    /// The jobs that a key acts on: the marked ones that are visible, otherwise the selected one.
+    /// Returns the jobs that a key press acts on: the marked jobs in the list or, if key presses don't act on marks,
+    /// the selected job.
     pub(super) fn targets(&self) -> Vec<JobKey> {
-        let list = self.listed();
+        let list = self.active_list();
         if self.acts_on_marks() {
             return list.marked_keys();
         }
@@ -68,16 +69,17 @@ impl App {
     }
 
     fn rows<'a>(&'a self, keys: &'a [JobKey]) -> impl Iterator<Item = &'a Job> {
-        keys.iter().filter_map(|key| self.listed().get(*key))
+        keys.iter().filter_map(|key| self.active_list().get(*key))
     }
 
-    /// These jobs with their titles.
+    /// Returns these jobs with their titles, and no skipped jobs.
     pub(super) fn job_targets(&self, keys: &[JobKey]) -> Targets {
         let titles = self.rows(keys).map(|row| row.title.clone()).collect();
-        Targets { keys: keys.to_vec(), titles, left_out: Vec::new() }
+        Targets { keys: keys.to_vec(), titles, skipped: Vec::new() }
     }
 
-    /// Splits these jobs into those that the action applies to and those to skip, with the reason from `refusal`.
+    /// Splits these jobs into the jobs that an action applies to and the jobs that it skips. `refusal` returns the
+    /// reason for skipping a job, or `None` if the action applies to it.
     pub(super) fn split_targets(&self, keys: &[JobKey], refusal: impl Fn(&Job) -> Option<&'static str>) -> Targets {
         let mut targets = Targets::default();
         for row in self.rows(keys) {
@@ -86,47 +88,47 @@ impl App {
                     targets.keys.push(row.key);
                     targets.titles.push(row.title.clone());
                 }
-                Some(reason) => targets.left_out.push((row.title.clone(), reason)),
+                Some(reason) => targets.skipped.push((row.title.clone(), reason)),
             }
         }
         targets
     }
 
-    pub(super) fn confirm_bulk(&mut self, text: String, bulk: Bulk, targets: Targets) {
-        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::Bulk(bulk, targets) }));
+    pub(super) fn confirm_bulk(&mut self, text: String, bulk: BulkAction, targets: Targets) {
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::Bulk(bulk, targets) }));
     }
 
     /// Runs an action that the user has confirmed.
-    pub(super) fn run_bulk(&mut self, bulk: Bulk, keys: Vec<JobKey>, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn run_bulk(&mut self, bulk: BulkAction, keys: Vec<JobKey>, now: Time, effects: &mut Vec<Effect>) {
         let (jobs, undo) = (format::plural(keys.len(), "job"), self.key_label(Context::Jobs, Action::Undo));
         match bulk {
-            Bulk::OpenPrs => self.open_all(&keys, effects),
-            Bulk::CopyLinks => self.copy_all(&keys, effects),
-            Bulk::Dismiss => {
-                self.listed_mut().move_selection_off(&keys);
-                self.listed_mut().clear_marks();
+            BulkAction::OpenPrs => self.open_pr_links(&keys, effects),
+            BulkAction::CopyLinks => self.copy_main_texts(&keys, effects),
+            BulkAction::Dismiss => {
+                self.active_list_mut().move_selection_off(&keys);
+                self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} dismissed. {undo} undoes this."), now);
                 self.change_jobs(keys, LocalChange::Dismissed(true), "dismissing", effects);
             }
-            Bulk::Restore => {
-                self.listed_mut().clear_marks();
+            BulkAction::Restore => {
+                self.active_list_mut().clear_marks();
                 self.change_jobs(keys, LocalChange::Dismissed(false), "restoring", effects);
             }
-            Bulk::Done => {
-                self.listed_mut().clear_marks();
+            BulkAction::MarkDone => {
+                self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} marked as done. {undo} undoes this."), now);
-                self.change_jobs(keys, LocalChange::Handled, DONE, effects);
+                self.change_jobs(keys, LocalChange::Handled, MARKING_AS_DONE, effects);
             }
-            Bulk::NotDone => {
-                self.listed_mut().clear_marks();
+            BulkAction::MarkNotDone => {
+                self.active_list_mut().clear_marks();
                 self.notify(Severity::Info, &format!("{jobs} moved back to needs you."), now);
-                self.change_jobs(keys, LocalChange::HandledAt(None), NOT_DONE, effects);
+                self.change_jobs(keys, LocalChange::HandledAt(None), MOVING_BACK, effects);
             }
-            Bulk::Tags(changes) => self.change_tags_of_several(&keys, &changes, now, effects),
-            Bulk::Export => self.export(&keys, now, effects),
-            Bulk::FollowUp => self.submit_bulk_follow_up(keys, effects),
-            Bulk::Queue(change) => effects.push(Effect::ChangeQueue(keys, change)),
-            Bulk::RemoveFromQueue => {
+            BulkAction::Tags(changes) => self.change_tags_of_several(&keys, &changes, now, effects),
+            BulkAction::Export => self.export(&keys, now, effects),
+            BulkAction::FollowUp => self.submit_bulk_follow_up(keys, effects),
+            BulkAction::Queue(change) => effects.push(Effect::ChangeQueue(keys, change)),
+            BulkAction::RemoveFromQueue => {
                 if self.acts_on_marks() {
                     self.jobs.clear_marks();
                 }
@@ -135,11 +137,11 @@ impl App {
         }
     }
 
-    /// Marks these jobs as seen.
+    /// Marks these jobs as seen, except jobs that have not changed since the user last viewed them.
     pub(super) fn mark_seen(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
         let unseen: Vec<JobKey> = self.rows(keys).filter(|row| row.is_unseen()).map(|row| row.key).collect();
         if !unseen.is_empty() {
-            effects.push(Effect::Change(unseen, LocalChange::Viewed));
+            effects.push(Effect::ChangeLocalData(unseen, LocalChange::Viewed));
         }
     }
 
@@ -156,24 +158,25 @@ impl App {
             (0, _) if self.acts_on_marks() => {
                 self.notify(Severity::Info, "None of the marked jobs has a pull request.", now)
             }
-            (0, [key, ..]) => match self.listed().get(*key).and_then(|row| row.pr_link.clone()) {
+            (0, [key, ..]) => match self.active_list().get(*key).and_then(|row| row.pr_link.clone()) {
                 Some(link) => self.notify(Severity::Problem, &format!("Not opened: not a web address: {link}"), now),
                 None => self.notify(Severity::Info, "This job has no pull request.", now),
             },
             (n, _) if self.acts_on_marks() => {
-                self.confirm_bulk(format!("Open {}?", format::plural(n, "pull request")), Bulk::OpenPrs, targets);
+                self.confirm_bulk(format!("Open {}?", format::plural(n, "pull request")), BulkAction::OpenPrs, targets);
             }
-            _ => self.open_all(&targets.keys, effects),
+            _ => self.open_pr_links(&targets.keys, effects),
         }
     }
 
-    /// Opens the pull requests. This marks the jobs as done, because they needed the user to open it.
-    fn open_all(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
-        let open: Vec<JobKey> = self.rows(keys).filter(|row| !row.is_handled()).map(|row| row.key).collect();
-        if !open.is_empty() {
-            effects.push(Effect::Change(open.clone(), LocalChange::Handled));
+    /// Opens the pull requests of these jobs, and marks the jobs as done, because they needed the user to open their
+    /// pull request.
+    fn open_pr_links(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
+        let unhandled: Vec<JobKey> = self.rows(keys).filter(|row| !row.is_handled()).map(|row| row.key).collect();
+        if !unhandled.is_empty() {
+            effects.push(Effect::ChangeLocalData(unhandled.clone(), LocalChange::Handled));
         }
-        let handled: Vec<JobKey> = keys.iter().copied().filter(|key| !open.contains(key)).collect();
+        let handled: Vec<JobKey> = keys.iter().copied().filter(|key| !unhandled.contains(key)).collect();
         self.mark_seen(&handled, effects);
         effects.extend(self.rows(keys).filter_map(web_link).cloned().map(Effect::OpenUrl));
     }
@@ -188,15 +191,15 @@ impl App {
             n if self.acts_on_marks() => {
                 self.confirm_bulk(
                     format!("Copy the links or ids of {}?", format::plural(n, "job")),
-                    Bulk::CopyLinks,
+                    BulkAction::CopyLinks,
                     targets,
                 );
             }
-            _ => self.copy_all(&targets.keys, effects),
+            _ => self.copy_main_texts(&targets.keys, effects),
         }
     }
 
-    fn copy_all(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
+    fn copy_main_texts(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
         self.mark_seen(keys, effects);
         let texts: Vec<(&str, String)> = self.rows(keys).filter_map(main_text).collect();
         let copy = match texts.as_slice() {
@@ -224,12 +227,13 @@ impl App {
             _ if keys.is_empty() => {}
             0 => self.notify(Severity::Info, "This job has an undelivered prompt: press ! to resolve it first.", now),
             n if self.acts_on_marks() => {
-                let (verb, bulk) = if restores { ("Restore", Bulk::Restore) } else { ("Dismiss", Bulk::Dismiss) };
+                let (verb, bulk) =
+                    if restores { ("Restore", BulkAction::Restore) } else { ("Dismiss", BulkAction::Dismiss) };
                 self.confirm_bulk(format!("{verb} {}?", format::plural(n, "job")), bulk, targets);
             }
             _ if restores => self.change_jobs(targets.keys, LocalChange::Dismissed(false), "restoring", effects),
             _ => {
-                self.listed_mut().move_selection_off(&targets.keys);
+                self.active_list_mut().move_selection_off(&targets.keys);
                 self.change_jobs(targets.keys, LocalChange::Dismissed(true), "dismissing", effects);
                 let undo = self.key_label(Context::Jobs, Action::Undo);
                 self.notify(Severity::Info, &format!("Dismissed. {undo} undoes this."), now);
@@ -237,15 +241,16 @@ impl App {
         }
     }
 
-    /// Marks jobs that need the user as done; if all of them are, moves them back to needs you.
+    /// Marks the jobs that need the user as done. If all of them are already marked as done, moves them back to the
+    /// group “needs you” instead.
     pub(super) fn mark_done(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let keys = self.targets();
-        let can_be = |row: &Job| row.wants_action() && !row.dismissed;
-        let able: Vec<&Job> = self.rows(&keys).filter(|row| can_be(row)).collect();
-        let moves_back = !able.is_empty() && able.iter().all(|row| row.is_handled());
+        let can_be_done = |row: &Job| row.wants_action() && !row.dismissed;
+        let candidates: Vec<&Job> = self.rows(&keys).filter(|row| can_be_done(row)).collect();
+        let moves_back = !candidates.is_empty() && candidates.iter().all(|row| row.is_handled());
         let targets = self.split_targets(&keys, |row| match row.undelivered {
             Some(kind) if kind.needs_user() => Some(NOT_DELIVERED),
-            _ if !can_be(row) => Some("doesn't need you"),
+            _ if !can_be_done(row) => Some("doesn't need you"),
             _ => (row.is_handled() != moves_back).then_some("already done"),
         });
         let undo = self.key_label(Context::Jobs, Action::Undo);
@@ -254,7 +259,7 @@ impl App {
             0 if self.acts_on_marks() => {
                 self.notify(Severity::Info, "None of the marked jobs can be marked as done.", now)
             }
-            0 if targets.left_out.iter().any(|(_, reason)| *reason == NOT_DELIVERED) => {
+            0 if targets.skipped.iter().any(|(_, reason)| *reason == NOT_DELIVERED) => {
                 self.notify(Severity::Info, "This job has an undelivered prompt: press ! to resolve it first.", now)
             }
             0 => {
@@ -264,17 +269,17 @@ impl App {
             n if self.acts_on_marks() => {
                 let jobs = format::plural(n, "job");
                 if moves_back {
-                    self.confirm_bulk(format!("Move {jobs} back to needs you?"), Bulk::NotDone, targets);
+                    self.confirm_bulk(format!("Move {jobs} back to needs you?"), BulkAction::MarkNotDone, targets);
                 } else {
-                    self.confirm_bulk(format!("Mark {jobs} as done?"), Bulk::Done, targets);
+                    self.confirm_bulk(format!("Mark {jobs} as done?"), BulkAction::MarkDone, targets);
                 }
             }
             _ if moves_back => {
-                self.change_jobs(targets.keys, LocalChange::HandledAt(None), NOT_DONE, effects);
+                self.change_jobs(targets.keys, LocalChange::HandledAt(None), MOVING_BACK, effects);
                 self.notify(Severity::Info, "Moved back to needs you.", now);
             }
             _ => {
-                self.change_jobs(targets.keys, LocalChange::Handled, DONE, effects);
+                self.change_jobs(targets.keys, LocalChange::Handled, MARKING_AS_DONE, effects);
                 self.notify(Severity::Info, &format!("Marked as done. {undo} undoes this."), now);
             }
         }
@@ -287,7 +292,7 @@ impl App {
             n if self.acts_on_marks() => {
                 let text = format!("Export {} as JSON to the current folder?", format::plural(n, "job"));
                 let targets = self.job_targets(&keys);
-                self.confirm_bulk(text, Bulk::Export, targets);
+                self.confirm_bulk(text, BulkAction::Export, targets);
             }
             _ => self.export(&keys, now, effects),
         }
@@ -305,11 +310,12 @@ impl App {
     pub(super) fn ask_about_tags(&mut self, keys: &[JobKey], changes: TagChanges) {
         let text = format!("Change the tags of {}: {}?", format::plural(keys.len(), "job"), changes.summary());
         let targets = self.job_targets(keys);
-        self.confirm_bulk(text, Bulk::Tags(changes), targets);
+        self.confirm_bulk(text, BulkAction::Tags(changes), targets);
     }
 }
 
-/// The text that `CopyMain` copies, with its name: the pull request link, or the job id if there is none.
+/// Returns the name and the text of what `CopyMain` copies for a job: the pull request link or, if the job has no pull
+/// request, the job id. Returns `None` if the job has neither.
 fn main_text(row: &Job) -> Option<(&'static str, String)> {
     match (&row.pr_link, &row.id) {
         (Some(link), _) => Some(("link", link::display_url(link).to_string())),
@@ -318,12 +324,12 @@ fn main_text(row: &Job) -> Option<(&'static str, String)> {
     }
 }
 
-/// The pull request link, if docdeck may pass it to an opener: only http and https.
+/// Returns the pull request link, if docdeck may open it: only http and https links are opened.
 fn web_link(row: &Job) -> Option<&CleanText> {
     row.pr_link.as_ref().filter(|link| WebLink::parse(link.as_str()).is_some())
 }
 
-/// A job in the JSON format of the command line, with its note and without its prompt.
+/// Converts a job to the JSON format of the command line, with its note and without its prompt.
 fn job_json(row: &Job) -> serde_json::Value {
     let mut job = json::job_object(row, None);
     if let Some(fields) = job.as_object_mut() {

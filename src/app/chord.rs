@@ -1,9 +1,10 @@
-//! A key with its modifiers: from a terminal event, from its name in the configuration, and to its label on screen.
+//! A keyboard key with its modifiers. Created from a terminal event or from its name in the configuration, and
+//! formatted as a label for the screen.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::fmt;
 
-/// A key with its modifiers, normalized so that bindings and key presses can be compared.
+/// A keyboard key with its modifiers, normalized so that key bindings and key presses can be compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Chord {
     pub code: KeyCode,
@@ -11,17 +12,17 @@ pub struct Chord {
 }
 
 impl Chord {
-    /// Normalizes a key event. Drops Shift from characters, which already include it, and from `BackTab`, which is
-    /// Shift-Tab.
+    /// Normalizes a key event. Drops Shift from characters, which Shift has already changed, and from `BackTab`, which
+    /// means Shift-Tab.
     pub fn from_event(event: KeyEvent) -> Self {
         let mut mods = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
         let mut code = event.code;
         if let KeyCode::Char(c) = code {
             mods -= KeyModifiers::SHIFT;
-            // With Control, terminals report the letter in either case.
+            // With Control, some terminals report the upper-case letter and some the lower-case one.
             if mods.contains(KeyModifiers::CONTROL) {
                 code = KeyCode::Char(match c {
-                    // Most terminals send the same byte for all of these.
+                    // Most terminals send the same byte for Ctrl-/, Ctrl-7 and Ctrl-_.
                     '/' | '7' => '_',
                     '-' if event.modifiers.contains(KeyModifiers::SHIFT) => '_',
                     c => to_latin_letter(c).to_ascii_lowercase(),
@@ -35,8 +36,8 @@ impl Chord {
     }
 }
 
-/// The letters of the Cyrillic ЙЦУКЕН layouts, each with the letter of the same key on a US keyboard.
-const CYRILLIC: &[(char, char)] = &[
+/// The letters of the Cyrillic ЙЦУКЕН layouts, each with the character on the same key of a US keyboard.
+const CYRILLIC_TO_LATIN: &[(char, char)] = &[
     ('й', 'q'),
     ('ц', 'w'),
     ('у', 'e'),
@@ -76,20 +77,20 @@ const CYRILLIC: &[(char, char)] = &[
     ('ё', '`'),
 ];
 
-/// Translates the letter of a Control chord to the letter of the same key on a US keyboard, if the keyboard layout has
-/// no Latin letters.
+/// Translates a Cyrillic letter that was pressed with Control to the character on the same key of a US keyboard.
+/// Returns any other character unchanged.
 ///
-/// With the kitty keyboard protocol, a terminal reports the letter in the current layout and, on request, the one in
-/// the base layout. crossterm 0.29 reads the shifted letter of such a report and drops the base one, so only the
-/// current letter is available. Other terminals send the Latin chord.
+/// With the kitty keyboard protocol, a terminal reports the letter of the current keyboard layout and, on request, also
+/// the Latin letter of the same key. crossterm 0.29 drops that Latin letter, so it has to be found here. Terminals
+/// without the protocol report the Latin letter.
 fn to_latin_letter(c: char) -> char {
     let small = c.to_lowercase().next().unwrap_or(c);
-    CYRILLIC.iter().find(|(letter, _)| *letter == small).map_or(c, |(_, latin)| *latin)
+    CYRILLIC_TO_LATIN.iter().find(|(letter, _)| *letter == small).map_or(c, |(_, latin)| *latin)
 }
 
 impl Chord {
-    /// Parses a key such as `x`, `X`, `Ctrl-x`, `Alt-x`, `Shift-F5` or `Enter`. Case matters only for a single letter.
-    /// Returns `None` if the text is not a key.
+    /// Parses a key such as `x`, `X`, `Ctrl-x`, `Alt-x`, `Shift-F5` or `Enter`. Case matters only for a letter without
+    /// Control or Alt. Returns `None` if the text is not a key.
     pub fn parse(text: &str) -> Option<Self> {
         const MODIFIERS: [(&str, KeyModifiers); 3] =
             [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)];
@@ -112,7 +113,7 @@ impl Chord {
             code = KeyCode::Char(c.to_uppercase().next().unwrap_or(c));
         }
         if let (KeyCode::Char(c), true) = (code, mods == KeyModifiers::ALT) {
-            // Alt chords are written in upper case and pressed without Shift.
+            // `Alt-X` means the key x with Alt, without Shift.
             code = KeyCode::Char(c.to_ascii_lowercase());
         }
         if code == KeyCode::Tab && mods.contains(KeyModifiers::SHIFT) {
@@ -159,7 +160,7 @@ impl fmt::Display for Chord {
     }
 }
 
-/// The key with this name.
+/// Returns the keyboard key with this name, in any case. Returns `None` if there is no such key.
 fn named_key(name: &str) -> Option<KeyCode> {
     let name = name.to_ascii_lowercase();
     Some(match name.as_str() {
@@ -238,9 +239,9 @@ mod tests {
     }
 
     #[test]
-    fn a_control_chord_on_a_cyrillic_layout_is_the_one_of_the_same_key() {
+    fn a_control_chord_on_a_cyrillic_layout_equals_the_latin_chord_of_the_same_key() {
         let pressed = |c, mods| Chord::from_event(KeyEvent::new(KeyCode::Char(c), mods));
-        // Send, close, the palette, templates, the text editor.
+        // Each of these letters is on the key of a default binding, such as Ctrl-S.
         for (letter, latin) in [('ы', 's'), ('с', 'c'), ('з', 'p'), ('е', 't'), ('п', 'g'), ('Ы', 's'), ('і', 's')]
         {
             assert_eq!(pressed(letter, KeyModifiers::CONTROL), ctrl(latin), "{letter}");
@@ -248,7 +249,7 @@ mod tests {
         let shifted = pressed('Ы', KeyModifiers::CONTROL | KeyModifiers::SHIFT);
         assert_eq!(shifted, ctrl('s'), "shift is dropped as with Latin letters");
         assert_eq!(Chord::parse("Ctrl-Ы"), Some(ctrl('s')));
-        // Without Control it is text, and letters of other scripts are not translated.
+        // Letters without Control, and letters that are not Cyrillic, are not translated.
         assert_eq!(pressed('ы', KeyModifiers::NONE), ch('ы'));
         assert_eq!(pressed('ы', KeyModifiers::ALT), alt('ы'));
         assert_eq!(pressed('ü', KeyModifiers::CONTROL), ctrl('ü'));
@@ -266,9 +267,9 @@ mod tests {
     }
 
     #[test]
-    fn every_latin_letter_can_be_typed_on_a_cyrillic_layout() {
+    fn every_latin_letter_has_a_cyrillic_letter_on_the_same_key() {
         for latin in 'a'..='z' {
-            assert!(CYRILLIC.iter().any(|(_, on)| *on == latin), "{latin}");
+            assert!(CYRILLIC_TO_LATIN.iter().any(|(_, on)| *on == latin), "{latin}");
         }
     }
 

@@ -1,8 +1,8 @@
-//! The layout of a confirmation dialog and the labels of its two buttons. Drawing and the mouse both use it, so that
+//! The layout of a confirmation dialog and the labels of its two buttons. Both drawing and mouse clicks use it, so that
 //! they agree.
 
 use super::App;
-use super::bulk::{Bulk, Targets};
+use super::bulk::{BulkAction, Targets};
 use super::dialog::{ConfirmAction, ConfirmDialog};
 use super::format::{display_width, fit, format_count};
 use super::geometry::Geometry;
@@ -13,51 +13,51 @@ use crate::model::setup::WritePermission;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Between the two buttons.
-pub const SEPARATOR: &str = " · ";
+/// The text between the two buttons.
+pub const BUTTON_SEPARATOR: &str = " · ";
 
-/// The two buttons of a confirmation, each with its key and label.
+/// The two buttons of a confirmation, each with its keyboard key and label.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfirmButtons {
     pub yes_key: String,
-    pub yes: &'static str,
+    pub yes_label: &'static str,
     pub no_key: String,
-    pub no: &'static str,
+    pub no_label: &'static str,
 }
 
-/// The parts of a confirmation dialog on the screen.
+/// The areas of a confirmation dialog on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfirmLayout {
-    /// The dialog, borders included.
+    /// The whole dialog, including its borders.
     pub area: Rect,
     pub text: Rect,
     /// The list of jobs below the text, one per line.
     pub jobs: Rect,
-    /// The line of the buttons.
-    pub answers: Rect,
+    /// The line with the buttons.
+    pub buttons: Rect,
     pub yes: Rect,
     pub no: Rect,
 }
 
 impl App {
-    /// The keys and labels of the two buttons.
+    /// Returns the keyboard keys and labels of the two buttons.
     pub fn confirm_buttons(&self, question: &ConfirmDialog) -> ConfirmButtons {
         ConfirmButtons {
             yes_key: self.key_label(Context::Confirm, Action::Yes),
-            yes: question.yes.label(),
+            yes_label: question.on_yes.confirm_label(),
             no_key: self.key_label(Context::Confirm, Action::Close),
-            no: question.yes.cancel_label(),
+            no_label: question.on_yes.cancel_label(),
         }
     }
 }
 
 impl ConfirmDialog {
     /// Lays out the text, the list of jobs, a gap and the buttons in a centred box.
-    pub fn layout(&self, g: Geometry, answers: &ConfirmButtons) -> ConfirmLayout {
+    pub fn layout(&self, g: Geometry, buttons: &ConfirmButtons) -> ConfirmLayout {
         let columns = usize::from(g.small_dialog(7).width.saturating_sub(4)).max(1);
-        let text = self.lines(columns);
-        let most = g.body.height.saturating_sub(text.saturating_add(4));
-        let jobs = u16::try_from(self.job_lines(columns, usize::from(most)).len()).unwrap_or(most);
+        let text = self.text_height(columns);
+        let max_job_lines = g.body.height.saturating_sub(text.saturating_add(4));
+        let jobs = u16::try_from(self.job_lines(columns, usize::from(max_job_lines)).len()).unwrap_or(max_job_lines);
         let lines = text.saturating_add(jobs);
         let area = g.small_dialog(lines.saturating_add(4));
         let inner = Rect {
@@ -69,38 +69,40 @@ impl ConfirmDialog {
         let row = lines.saturating_add(1).min(inner.height.saturating_sub(1));
         let line = Rect { y: inner.y + row, height: 1, ..inner };
         let cells = |key: &str, label: &str| u16::try_from(key.width() + 1 + label.width()).unwrap_or(0);
-        let gap = u16::try_from(SEPARATOR.width()).unwrap_or(0);
-        let yes = Rect { width: cells(&answers.yes_key, answers.yes), ..line };
-        let no = Rect { x: yes.right() + gap, width: cells(&answers.no_key, answers.no), ..line };
+        let gap = u16::try_from(BUTTON_SEPARATOR.width()).unwrap_or(0);
+        let yes = Rect { width: cells(&buttons.yes_key, buttons.yes_label), ..line };
+        let no = Rect { x: yes.right() + gap, width: cells(&buttons.no_key, buttons.no_label), ..line };
         let jobs = Rect { y: inner.y + text.min(row), height: jobs, ..inner }.intersection(inner);
-        let text = Rect { height: if self.yes.targets().is_some() { text.min(row) } else { row }, ..inner };
-        ConfirmLayout { area, text, jobs, answers: line, yes: yes.intersection(inner), no: no.intersection(inner) }
+        let text = Rect { height: if self.on_yes.targets().is_some() { text.min(row) } else { row }, ..inner };
+        ConfirmLayout { area, text, jobs, buttons: line, yes: yes.intersection(inner), no: no.intersection(inner) }
     }
 
-    /// The titles of the jobs that the action applies to, then the skipped ones, in at most `most` lines. If there are
-    /// more, the last line has their number.
-    pub fn job_lines(&self, columns: usize, most: usize) -> Vec<ConfirmLine> {
-        let Some(targets) = self.yes.targets() else { return Vec::new() };
-        let out = targets.left_out.len();
-        // The jobs that the action applies to matter more, but the dialog must show that some are skipped.
-        let for_left_out = if targets.titles.len() + out <= most { out } else { out.min((most / 3).max(1)) };
+    /// Lists the jobs that the action applies to, then the skipped jobs, in at most `max_lines` lines. If one of the
+    /// two lists is too long, its last line shows how many jobs are left out.
+    pub fn job_lines(&self, columns: usize, max_lines: usize) -> Vec<ConfirmLine> {
+        let Some(targets) = self.on_yes.targets() else { return Vec::new() };
+        let skipped = targets.skipped.len();
+        // If not all lines fit, skipped jobs get at most a third of them, because the other jobs matter more. They get
+        // at least one line, so that the dialog shows that jobs are skipped.
+        let skipped_lines =
+            if targets.titles.len() + skipped <= max_lines { skipped } else { skipped.min((max_lines / 3).max(1)) };
         let titles = targets.titles.iter().map(|title| format!("• {title}"));
-        let left_out = targets.left_out.iter().map(|(title, reason)| {
-            // The title is truncated rather than the reason.
+        let left_out = targets.skipped.iter().map(|(title, reason)| {
+            // A long title is truncated, but never the reason.
             let reason = format!(": {reason}");
-            format!("not {}{reason}", fit(title.as_str(), columns.saturating_sub(4 + display_width(&reason))))
+            format!("skipped {}{reason}", fit(title.as_str(), columns.saturating_sub(8 + display_width(&reason))))
         });
-        let mut lines: Vec<ConfirmLine> = limited_lines(titles, most - for_left_out.min(most), "more")
+        let mut lines: Vec<ConfirmLine> = limited_lines(titles, max_lines - skipped_lines.min(max_lines), "more")
             .map(|line| ConfirmLine::Target(fit(&line, columns)))
             .collect();
         lines.extend(
-            limited_lines(left_out, for_left_out, "skipped").map(|line| ConfirmLine::LeftOut(fit(&line, columns))),
+            limited_lines(left_out, skipped_lines, "skipped").map(|line| ConfirmLine::Skipped(fit(&line, columns))),
         );
         lines
     }
 
-    /// The height of the text in lines.
-    fn lines(&self, columns: usize) -> u16 {
+    /// Returns how many lines the text takes at this width.
+    fn text_height(&self, columns: usize) -> u16 {
         let (mut lines, mut used) = (1_u16, 0);
         for word in self.text.split_whitespace() {
             let needed = word.width() + usize::from(used > 0);
@@ -115,30 +117,31 @@ impl ConfirmDialog {
     }
 }
 
-/// A job in the list of a confirmation.
+/// A line of the list of jobs in a confirmation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfirmLine {
-    /// The action applies to it.
+    /// A job that the action applies to.
     Target(String),
-    /// The job is marked, but skipped.
-    LeftOut(String),
+    /// A marked job that the action skips.
+    Skipped(String),
 }
 
-/// At most `most` of these lines; if there are more, the last line has the number of the others.
+/// Returns at most `max_lines` of these lines. If there are more, the last returned line shows how many are left out,
+/// followed by `word`.
 fn limited_lines(
     lines: impl ExactSizeIterator<Item = String>,
-    most: usize,
+    max_lines: usize,
     word: &str,
 ) -> impl Iterator<Item = String> {
     let all = lines.len();
-    let shown = if all <= most { all } else { most.saturating_sub(1) };
+    let shown = if all <= max_lines { all } else { max_lines.saturating_sub(1) };
     let lead = if shown == 0 { "" } else { "and " };
-    let more = (shown < all && most > 0).then(|| format!("{lead}{} {word}", format_count(all - shown)));
+    let more = (shown < all && max_lines > 0).then(|| format!("{lead}{} {word}", format_count(all - shown)));
     lines.take(shown).chain(more)
 }
 
 impl ConfirmAction {
-    /// The jobs that the action applies to.
+    /// Returns the jobs of a bulk action, or `None` for any other action.
     fn targets(&self) -> Option<&Targets> {
         match self {
             Self::Bulk(_, targets) => Some(targets),
@@ -146,7 +149,7 @@ impl ConfirmAction {
         }
     }
 
-    /// The title of the dialog.
+    /// Returns the title of the dialog.
     pub fn title(&self) -> &'static str {
         match self {
             Self::Resolve(_, Resolution::SendAgain) => "Send again",
@@ -155,19 +158,19 @@ impl ConfirmAction {
             Self::DeleteDraft(_) => "Delete draft",
             Self::OpenDraft(_) => "Open draft",
             Self::NewDraftAbout(_) => "Start new draft",
-            Self::Bulk(Bulk::FollowUp, _) => "Send follow-ups",
-            Self::Bulk(Bulk::RemoveFromQueue, _) => "Remove queued prompts",
-            Self::Bulk(Bulk::Queue(QueueChange::Pause), _) => "Pause queued prompts",
-            Self::Bulk(Bulk::Queue(QueueChange::Release), _) => "Resume queued prompts",
-            Self::Bulk(Bulk::Queue(QueueChange::Up | QueueChange::Down), _) => "Move queued prompts",
-            Self::Bulk(Bulk::OpenPrs, _) => "Open pull requests",
-            Self::Bulk(Bulk::CopyLinks, _) => "Copy links",
-            Self::Bulk(Bulk::Dismiss, _) => "Dismiss jobs",
-            Self::Bulk(Bulk::Restore, _) => "Restore jobs",
-            Self::Bulk(Bulk::Done, _) => "Mark as done",
-            Self::Bulk(Bulk::NotDone, _) => "Move back to needs you",
-            Self::Bulk(Bulk::Tags(_), _) => "Change tags",
-            Self::Bulk(Bulk::Export, _) => "Export jobs",
+            Self::Bulk(BulkAction::FollowUp, _) => "Send follow-ups",
+            Self::Bulk(BulkAction::RemoveFromQueue, _) => "Remove queued prompts",
+            Self::Bulk(BulkAction::Queue(QueueChange::Pause), _) => "Pause queued prompts",
+            Self::Bulk(BulkAction::Queue(QueueChange::Resume), _) => "Resume queued prompts",
+            Self::Bulk(BulkAction::Queue(QueueChange::Up | QueueChange::Down), _) => "Move queued prompts",
+            Self::Bulk(BulkAction::OpenPrs, _) => "Open pull requests",
+            Self::Bulk(BulkAction::CopyLinks, _) => "Copy links",
+            Self::Bulk(BulkAction::Dismiss, _) => "Dismiss jobs",
+            Self::Bulk(BulkAction::Restore, _) => "Restore jobs",
+            Self::Bulk(BulkAction::MarkDone, _) => "Mark as done",
+            Self::Bulk(BulkAction::MarkNotDone, _) => "Move back to needs you",
+            Self::Bulk(BulkAction::Tags(_), _) => "Change tags",
+            Self::Bulk(BulkAction::Export, _) => "Export jobs",
             Self::LoadAll(_) => "Load all pages",
             Self::LoadTotals(_) => "Load trend",
             Self::SaveProfile(_) => "Save profile",
@@ -177,27 +180,27 @@ impl ConfirmAction {
         }
     }
 
-    /// The label of the yes button.
-    pub fn label(&self) -> &'static str {
+    /// Returns the label of the button that confirms.
+    pub fn confirm_label(&self) -> &'static str {
         match self {
             Self::Resolve(_, Resolution::SendAgain) => "send again",
-            Self::Resolve(_, Resolution::SendEdited(_)) | Self::Bulk(Bulk::FollowUp, _) => "send",
+            Self::Resolve(_, Resolution::SendEdited(_)) | Self::Bulk(BulkAction::FollowUp, _) => "send",
             Self::Resolve(_, Resolution::Link(_)) => "link",
             Self::DeleteDraft(_) => "delete",
             Self::OpenDraft(_) => "open draft",
             Self::NewDraftAbout(_) => "start new draft",
-            Self::Bulk(Bulk::RemoveFromQueue, _) => "remove",
-            Self::Bulk(Bulk::Queue(QueueChange::Pause), _) => "pause",
-            Self::Bulk(Bulk::Queue(QueueChange::Release), _) => "resume",
-            Self::Bulk(Bulk::Queue(QueueChange::Up | QueueChange::Down), _) => "move",
-            Self::Bulk(Bulk::OpenPrs, _) => "open all",
-            Self::Bulk(Bulk::CopyLinks, _) => "copy all",
-            Self::Bulk(Bulk::Dismiss, _) => "dismiss",
-            Self::Bulk(Bulk::Restore, _) => "restore",
-            Self::Bulk(Bulk::Done, _) => "mark as done",
-            Self::Bulk(Bulk::NotDone, _) => "move back",
-            Self::Bulk(Bulk::Tags(_), _) => "change tags",
-            Self::Bulk(Bulk::Export, _) => "export",
+            Self::Bulk(BulkAction::RemoveFromQueue, _) => "remove",
+            Self::Bulk(BulkAction::Queue(QueueChange::Pause), _) => "pause",
+            Self::Bulk(BulkAction::Queue(QueueChange::Resume), _) => "resume",
+            Self::Bulk(BulkAction::Queue(QueueChange::Up | QueueChange::Down), _) => "move",
+            Self::Bulk(BulkAction::OpenPrs, _) => "open all",
+            Self::Bulk(BulkAction::CopyLinks, _) => "copy all",
+            Self::Bulk(BulkAction::Dismiss, _) => "dismiss",
+            Self::Bulk(BulkAction::Restore, _) => "restore",
+            Self::Bulk(BulkAction::MarkDone, _) => "mark as done",
+            Self::Bulk(BulkAction::MarkNotDone, _) => "move back",
+            Self::Bulk(BulkAction::Tags(_), _) => "change tags",
+            Self::Bulk(BulkAction::Export, _) => "export",
             Self::LoadAll(_) => "load all",
             Self::LoadTotals(_) => "load",
             Self::SaveProfile(WritePermission::Nothing) => "save",
@@ -209,7 +212,7 @@ impl ConfirmAction {
         }
     }
 
-    /// The label of the no button. Any other key does the same.
+    /// Returns the label of the button that cancels. Every keyboard key except yes cancels, too.
     pub fn cancel_label(&self) -> &'static str {
         match self {
             Self::Quit => "stay",

@@ -1,4 +1,4 @@
-//! Custom commands from the configuration: the screens on which each one applies and the values of its placeholders.
+//! Custom commands from the configuration: on which screens each command applies, and the values of its placeholders.
 
 use super::keymap::{Chord, Context};
 use super::{App, CustomCommand, Effect, Screen, Severity};
@@ -6,13 +6,14 @@ use crate::model::Time;
 use crate::model::command::{self, FillError, Placeholder};
 
 impl CustomCommand {
-    /// Whether the command has a placeholder for a page. It then applies on the views screen, otherwise on the jobs
-    /// screen.
+    /// Whether the command has the placeholder of a page path. Such a command applies on the views screen, any other on
+    /// the jobs screen.
     pub fn is_about_a_page(&self) -> bool {
         self.args.iter().any(|word| command::placeholders(word).is_ok_and(|used| used.contains(&Placeholder::Path)))
     }
 
-    /// The contexts that must be active for the command to apply.
+    /// Returns the contexts that are active when the command applies. The key of the command must not be bound in any
+    /// of these contexts.
     pub fn contexts(&self) -> &'static [Context] {
         if self.is_about_a_page() {
             &[Context::Views, Context::Lists, Context::Everywhere]
@@ -23,39 +24,39 @@ impl CustomCommand {
 }
 
 impl App {
-    /// The custom commands that apply in these contexts.
+    /// Returns the custom commands that apply in these contexts.
     pub fn commands_in(&self, contexts: &[Context]) -> impl Iterator<Item = &CustomCommand> {
         let on_jobs = contexts.iter().any(|context| matches!(context, Context::Jobs | Context::Detail));
         let on_views = contexts.contains(&Context::Views);
         self.config.commands.iter().filter(move |custom| if custom.is_about_a_page() { on_views } else { on_jobs })
     }
 
-    /// The custom commands whose placeholders all have a value now.
+    /// Returns the custom commands that apply now and whose placeholders all have a value.
     pub fn runnable_commands(&self) -> impl Iterator<Item = &CustomCommand> {
-        self.commands_in(self.contexts()).filter(|custom| self.fill(custom).is_ok())
+        self.commands_in(self.contexts()).filter(|custom| self.fill_placeholders(custom).is_ok())
     }
 
-    /// Runs the custom command of this key, if there is one.
+    /// Runs the custom command with this keyboard key, if there is one.
     pub(super) fn run_custom_command(&mut self, chord: Chord, now: Time, effects: &mut Vec<Effect>) {
         let Some(custom) = self.commands_in(self.contexts()).find(|custom| custom.key == chord) else { return };
         let name = custom.name.clone();
-        match self.fill(custom) {
+        match self.fill_placeholders(custom) {
             Ok(args) => effects.push(Effect::RunCommand(args)),
             Err(unfilled) => {
-                let why = self.why_not(unfilled);
+                let why = self.fill_error_text(unfilled);
                 self.notify(Severity::Problem, &format!("{name} was not run: {why}"), now);
             }
         }
     }
 
-    fn fill(&self, custom: &CustomCommand) -> Result<Vec<String>, FillError> {
-        command::fill_arguments(&custom.args, |placeholder| self.value_of(placeholder))
+    fn fill_placeholders(&self, custom: &CustomCommand) -> Result<Vec<String>, FillError> {
+        command::fill_arguments(&custom.args, |placeholder| self.placeholder_value(placeholder))
     }
 
-    fn value_of(&self, placeholder: Placeholder) -> Option<String> {
+    fn placeholder_value(&self, placeholder: Placeholder) -> Option<String> {
         let row = self.jobs.selected();
         match placeholder {
-            Placeholder::Pr => row?.pr_address().map(|link| link.to_string()),
+            Placeholder::Pr => row?.pr_url().map(|link| link.to_string()),
             Placeholder::Id => row?.id.as_ref().map(|id| id.as_str().to_owned()),
             Placeholder::Repository => row?.repository.as_ref().map(ToString::to_string),
             Placeholder::Ref => row?.git_ref.as_ref().map(ToString::to_string),
@@ -63,7 +64,7 @@ impl App {
         }
     }
 
-    fn why_not(&self, unfilled: FillError) -> String {
+    fn fill_error_text(&self, unfilled: FillError) -> String {
         let subject = if self.screen == Screen::Views { "the selected page" } else { "the selected job" };
         match unfilled {
             FillError::Missing(Placeholder::Path) => "no page is selected, so {path} is empty.".to_owned(),
@@ -96,7 +97,7 @@ mod tests {
         }
     }
 
-    fn with(commands: Vec<CustomCommand>) -> App {
+    fn app_with_commands(commands: Vec<CustomCommand>) -> App {
         let mut app = app(vec![row(1, Status::Completed)]);
         app.config.commands = commands;
         app
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_key_runs_its_command_with_each_value_as_one_argument() {
-        let mut app = with(vec![command("C", &["gh", "pr", "diff", "{pr}", "--id={id}"])]);
+        let mut app = app_with_commands(vec![command("C", &["gh", "pr", "diff", "{pr}", "--id={id}"])]);
         let mut job = row(1, Status::Completed);
         job.pr_link = Some(CleanText::line("https://x/pull/1 $(y)"));
         job.revision += 1;
@@ -120,8 +121,8 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_value_is_named_and_nothing_is_run() {
-        let mut app = with(vec![command("C", &["gh", "{pr}"])]);
+    fn a_command_with_a_missing_value_is_not_run_and_a_notice_names_the_value() {
+        let mut app = app_with_commands(vec![command("C", &["gh", "{pr}"])]);
         assert!(!press(&mut app, 'C').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));
         assert_eq!(notice(&app), "diff was not run: the selected job has no pull request, so {pr} is empty.");
         assert_eq!(app.runnable_commands().count(), 0, "no hint for a command that can't run");
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_value_that_looks_like_an_option_is_refused() {
-        let mut app = with(vec![command("C", &["git", "checkout", "{ref}"])]);
+        let mut app = app_with_commands(vec![command("C", &["git", "checkout", "{ref}"])]);
         let mut job = row(1, Status::Completed);
         job.git_ref = Some(CleanText::line("--force"));
         job.revision += 1;
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_command_with_a_page_applies_only_on_the_views_screen() {
-        let mut app = with(vec![command("X", &["echo", "{path}"]), command("W", &["date"])]);
+        let mut app = app_with_commands(vec![command("X", &["echo", "{path}"]), command("W", &["date"])]);
         press(&mut app, 'X');
         assert_eq!(notice(&app), "");
         press(&mut app, '2');
@@ -150,9 +151,9 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_a_command_types_text_in_a_text_input() {
-        let mut app = with(vec![command("C", &["date"])]);
-        app.update(super::super::Msg::Loaded(Ok(Box::default())), at(0));
+    fn in_a_text_input_the_key_of_a_command_types_text() {
+        let mut app = app_with_commands(vec![command("C", &["date"])]);
+        app.update(super::super::Msg::InitialDataLoaded(Ok(Box::default())), at(0));
         app.put_job(row(1, Status::Completed));
         press(&mut app, 'n');
         assert!(!press(&mut app, 'C').iter().any(|effect| matches!(effect, Effect::RunCommand(_))));

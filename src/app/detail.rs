@@ -11,12 +11,12 @@ use crate::model::prompt::{Delivery, EventKind, JobEvent, Prompt, PromptId, Prom
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
-/// Maximum number of lines shown of one prompt; the store has the complete text.
-const MAX_LINES: usize = 300;
-/// Maximum number of characters of one prompt that are wrapped.
-const MAX_CHARS: usize = 24_000;
-/// Cells before the text of an entry: the time of day and the author.
-pub const INDENT: usize = 13;
+/// The maximum number of lines shown of one prompt. The store has the complete text.
+const MAX_THREAD_PROMPT_LINES: usize = 300;
+/// The maximum number of characters of one prompt that are wrapped.
+const MAX_THREAD_PROMPT_CHARS: usize = 24_000;
+/// The width in cells of the time of day and the author before the text of an entry.
+pub const ENTRY_INDENT: usize = 13;
 
 /// The author of an entry in the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,22 +31,23 @@ pub enum Author {
 pub enum ThreadLine {
     /// The first line of an entry.
     Entry { at: Time, who: Author, text: String },
-    /// Another line of the entry.
-    More(String),
-    /// The delivery state of a prompt, unless it was accepted.
+    /// A further line of the same entry.
+    Continuation(String),
+    /// The delivery state of the prompt. An accepted prompt doesn't have this line.
     Delivery(Delivery),
-    /// The prompt waits for the decision about the one before it, because follow-ups are sent in order.
-    Waits,
+    /// Shown for a queued prompt that waits for an earlier prompt of the job, because follow-ups are sent in order.
+    WaitsForEarlierPrompt,
     /// The length of a prompt that is shown only in part.
     PromptLength(String),
-    /// The possible effect of a discarded prompt.
+    /// A line of the sentence about what became of a discarded prompt.
     Discarded(String),
 }
 
-/// A line of facts above the thread. Its text is made when it is drawn, because it depends on the time.
+/// A line above the thread with one fact about the job. Its text is created when it is drawn, because it may depend on
+/// the current time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fact {
-    /// The status of the job, and for how long it has had it.
+    /// The status of the job, and how long the job has had it.
     State,
     /// The times of the last and the next check.
     Checked,
@@ -56,18 +57,18 @@ pub enum Fact {
     Id,
     Created,
     Tags,
-    /// A line of the note; true for the first one.
+    /// A line of the note; true for the first line of the note.
     Note(String, bool),
     /// A line about the pages that the job was started for.
     Pages(PagesLine),
 }
 
-/// Cells before the value of a fact.
-pub const LABEL: usize = 8;
-/// Maximum number of lines shown of a note.
-const NOTE_LINES: usize = 12;
+/// The width in cells of the label before the value of a fact.
+pub const LABEL_WIDTH: usize = 8;
+/// The maximum number of lines shown of a note.
+const MAX_NOTE_LINES: usize = 12;
 
-/// The facts of a job in the order of the screen, one per line at this width. Unknown ones are omitted.
+/// Returns the facts of a job in their order on screen, one per line at this width. Omits unknown facts.
 pub fn facts(row: &Job, columns: usize) -> Vec<Fact> {
     let facts = [
         (true, Fact::State),
@@ -80,7 +81,7 @@ pub fn facts(row: &Job, columns: usize) -> Vec<Fact> {
         (!row.tags.is_empty(), Fact::Tags),
     ];
     let note = row.note.as_ref().map_or("", CleanText::as_str);
-    let (note, _) = wrap(note, columns.saturating_sub(LABEL).max(8), NOTE_LINES);
+    let (note, _) = wrap(note, columns.saturating_sub(LABEL_WIDTH).max(8), MAX_NOTE_LINES);
     let note = note.into_iter().enumerate().map(|(n, line)| Fact::Note(line, n == 0));
     let pages = pages_lines(row, columns).into_iter().map(Fact::Pages);
     facts.into_iter().filter(|(known, _)| *known).map(|(_, fact)| fact).chain(note).chain(pages).collect()
@@ -91,24 +92,27 @@ pub fn facts(row: &Job, columns: usize) -> Vec<Fact> {
 pub struct Detail {
     job: Option<JobKey>,
     thread: Load<Thread>,
-    /// The revision of the job before its thread was read; `None` if a change to it might go unnoticed.
+    /// The revision that the job had when its thread was requested. `None` if later changes of the thread might not be
+    /// reported, so that the thread can't be cached.
     revision: Option<i64>,
-    /// The job whose thread is being read. At most one is read at a time, however fast the selection moves.
-    reading: Option<JobKey>,
-    /// The thread has to be read again, because it changed while it was being read.
+    /// The job whose thread is being read. At most one thread is read at a time, however fast the selection moves.
+    job_being_read: Option<JobKey>,
+    /// Whether a thread was requested while another read was in progress, so that the result of that read may be
+    /// outdated.
     must_reread: bool,
     lines: Vec<ThreadLine>,
     width: usize,
     /// The pages that the job was started for.
     pub job_pages: JobPages,
-    /// The threads of the neighbouring jobs.
+    /// The cached threads of the jobs around the selected one.
     pub(super) prefetched: ThreadPrefetch,
-    /// The first visible line of the pane, including the facts.
+    /// The index of the first visible line. The facts above the thread count as lines.
     pub scroll: usize,
 }
 
 impl Detail {
-    /// Shows a job at this revision. Returns the job whose thread is to be read now, if any.
+    /// Shows a job at this revision, or nothing if `job` is `None`. Returns the job whose thread has to be read now, if
+    /// any.
     pub(super) fn show(&mut self, job: Option<JobRevision>) -> Option<JobKey> {
         let key = job.map(|(key, _)| key);
         if self.job != key {
@@ -123,7 +127,7 @@ impl Detail {
         self.read(wanted)
     }
 
-    /// Caches the current thread, because the user may soon come back to it.
+    /// Caches the shown thread, because the user may soon come back to it.
     fn cache_thread(&mut self) {
         if let (Some(job), Some(revision), Load::Ready(thread)) =
             (self.job, self.revision, std::mem::take(&mut self.thread))
@@ -132,7 +136,7 @@ impl Detail {
         }
     }
 
-    /// Marks the thread of a job as outdated. Returns the job whose thread is to be read now, if any.
+    /// Marks the thread of a job as outdated. Returns the job whose thread has to be read now, if any.
     pub fn mark_stale(&mut self, job: JobKey) -> Option<JobKey> {
         self.prefetched.invalidate(job);
         if self.job == Some(job) { self.read(job) } else { None }
@@ -140,29 +144,29 @@ impl Detail {
 
     fn read(&mut self, job: JobKey) -> Option<JobKey> {
         self.thread.start();
-        if self.reading.is_some() {
+        if self.job_being_read.is_some() {
             self.must_reread = true;
             return None;
         }
-        self.reading = Some(job);
+        self.job_being_read = Some(job);
         self.must_reread = false;
         Some(job)
     }
 
-    /// Applies a thread that was read. Returns the job whose thread is to be read next, if any.
+    /// Applies a thread that was read. Returns the job whose thread has to be read next, if any.
     pub fn apply_thread(&mut self, job: JobKey, result: Result<Thread, Failure>, now: Time) -> Option<JobKey> {
-        self.reading = None;
+        self.job_being_read = None;
         if self.job == Some(job) {
             self.thread.finish(result.map(|value| Timed { value, as_of: now }), now);
             self.wrap_lines();
-            // It may lack a change that came while it was being read.
+            // The thread may lack a change that was made while it was being read.
             return if self.must_reread { self.read(job) } else { None };
         }
         self.job.filter(|_| self.thread.is_loading()).and_then(|wanted| self.read(wanted))
     }
 
-    /// Wraps the lines to the width of the pane.
-    pub fn fit(&mut self, width: usize) {
+    /// Wraps the thread to this width, if the width has changed.
+    pub fn set_width(&mut self, width: usize) {
         if self.width != width {
             self.width = width;
             self.wrap_lines();
@@ -181,20 +185,20 @@ impl Detail {
         &self.thread
     }
 
-    /// The thread as lines.
+    /// Returns the wrapped lines of the thread.
     pub fn lines(&self) -> &[ThreadLine] {
         &self.lines
     }
 
-    /// The first prompt of the thread that needs a decision of the user.
+    /// Returns the first prompt of the thread that needs a decision of the user.
     pub fn undelivered(&self) -> Option<&Prompt> {
         let thread = &self.thread.shown()?.value;
         thread.prompts.iter().find(|prompt| prompt.delivery.kind().needs_user())
     }
 
-    /// The possible effect of the discarded prompt for the job. Returns `None` if the thread is not loaded or has no
-    /// such prompt.
-    pub fn discarded(&self) -> Option<&'static str> {
+    /// Returns a sentence about what became of the prompt that was to start the job, if that prompt was discarded.
+    /// Returns `None` if it was not discarded or the thread is not loaded.
+    pub fn discarded_text(&self) -> Option<&'static str> {
         let prompts = &self.thread.shown()?.value.prompts;
         prompts.iter().filter(|prompt| prompt.kind == PromptKind::Create).find_map(Prompt::discarded_text)
     }
@@ -213,7 +217,7 @@ fn lines(thread: &Thread, width: usize) -> Vec<ThreadLine> {
     let events = thread.events.iter().map(|event| (event.at, ThreadEntry::Event(event)));
     let mut entries: Vec<_> = prompts.chain(events).collect();
     entries.sort_by_key(|(at, _)| *at);
-    let text_width = width.saturating_sub(INDENT).max(8);
+    let text_width = width.saturating_sub(ENTRY_INDENT).max(8);
     let mut out = Vec::new();
     let mut waits = false;
     for (at, entry) in entries {
@@ -231,8 +235,8 @@ fn lines(thread: &Thread, width: usize) -> Vec<ThreadLine> {
 }
 
 fn push_prompt_lines(prompt: &Prompt, at: Time, width: usize, waits: bool, out: &mut Vec<ThreadLine>) {
-    let head: String = prompt.text.chars().take(MAX_CHARS).collect();
-    let (text, cut) = wrap(CleanText::block(&head).as_str().trim_end(), width, MAX_LINES);
+    let head: String = prompt.text.chars().take(MAX_THREAD_PROMPT_CHARS).collect();
+    let (text, cut) = wrap(CleanText::block(&head).as_str().trim_end(), width, MAX_THREAD_PROMPT_LINES);
     push_entry(at, Author::You, text, out);
     if cut || head.len() < prompt.text.len() {
         let total = super::format::format_count(prompt.text.chars().count());
@@ -241,11 +245,11 @@ fn push_prompt_lines(prompt: &Prompt, at: Time, width: usize, waits: bool, out: 
     if let Some(sentence) = prompt.discarded_text() {
         out.extend(wrap(sentence, width, 4).0.into_iter().map(ThreadLine::Discarded));
     } else if waits && matches!(prompt.delivery, Delivery::Queued { .. }) {
-        out.push(ThreadLine::Waits);
+        out.push(ThreadLine::WaitsForEarlierPrompt);
     } else if prompt.delivery != Delivery::Accepted {
         out.push(ThreadLine::Delivery(prompt.delivery.clone()));
         if let Some(reason) = prompt.delivery.reason() {
-            out.extend(wrap(reason.as_str(), width, 8).0.into_iter().map(ThreadLine::More));
+            out.extend(wrap(reason.as_str(), width, 8).0.into_iter().map(ThreadLine::Continuation));
         }
     }
 }
@@ -254,10 +258,10 @@ fn push_entry(at: Time, who: Author, text: Vec<String>, out: &mut Vec<ThreadLine
     let mut text = text.into_iter();
     let first = text.next().unwrap_or_default();
     out.push(ThreadLine::Entry { at, who, text: first });
-    out.extend(text.map(ThreadLine::More));
+    out.extend(text.map(ThreadLine::Continuation));
 }
 
-/// A short description of an event.
+/// Returns a short description of an event.
 pub fn event_text(kind: &EventKind) -> String {
     match kind {
         EventKind::Status { to, .. } => to.word().to_owned(),
@@ -270,7 +274,7 @@ pub fn event_text(kind: &EventKind) -> String {
     }
 }
 
-/// The name of a kind of prompt.
+/// Returns the name of a kind of prompt.
 pub fn kind_text(kind: PromptKind) -> &'static str {
     match kind {
         PromptKind::Create => "New job",
@@ -307,26 +311,26 @@ mod tests {
         let lines = lines(&thread(), 60);
         let entry = |at, who, text: &str| ThreadLine::Entry { at, who, text: text.to_owned() };
         assert_eq!(lines[0], entry(at(10), Author::You, "Fix it"));
-        assert_eq!(lines[1], ThreadLine::More("all".to_owned()));
+        assert_eq!(lines[1], ThreadLine::Continuation("all".to_owned()));
         assert_eq!(lines[2], entry(at(15), Author::Agent, "completed"));
         assert_eq!(lines[3], entry(at(20), Author::You, "More"));
         assert!(matches!(lines[4], ThreadLine::Delivery(Delivery::NotSent(_))));
-        assert_eq!(lines[5], ThreadLine::More("no network".to_owned()));
+        assert_eq!(lines[5], ThreadLine::Continuation("no network".to_owned()));
     }
 
     #[test]
-    fn a_follow_up_behind_an_undelivered_one_waits_for_it() {
+    fn a_follow_up_waits_for_an_earlier_undelivered_prompt() {
         let mut thread = thread();
         let mut behind = thread.prompts[1].clone();
         (behind.id, behind.delivery, behind.written_at) = (PromptId(3), Delivery::Queued { until: None }, at(30));
         thread.prompts.push(behind.clone());
-        assert_eq!(lines(&thread, 60).last(), Some(&ThreadLine::Waits));
+        assert_eq!(lines(&thread, 60).last(), Some(&ThreadLine::WaitsForEarlierPrompt));
         thread.prompts[1].delivery = Delivery::Accepted;
         assert_eq!(lines(&thread, 60).last(), Some(&ThreadLine::Delivery(behind.delivery)));
     }
 
     #[test]
-    fn one_thread_is_read_at_a_time_and_then_the_last_one_requested() {
+    fn only_one_thread_is_read_at_a_time_and_the_last_requested_thread_is_read_next() {
         let mut detail = Detail::default();
         assert_eq!(detail.show(Some((JobKey(1), 0))), Some(JobKey(1)));
         assert_eq!(detail.show(Some((JobKey(2), 0))), None);

@@ -1,8 +1,9 @@
-//! The dialogs over a screen. They form a stack: the topmost one gets the keys, and Esc closes it.
+//! The dialogs that are shown over a screen. They form a stack: key presses go to the topmost dialog, and Esc closes
+//! it.
 
 use super::all_jobs::AllJobs;
 use super::batch::{BatchDialog, BatchStep};
-use super::bulk::{Bulk, Targets};
+use super::bulk::{BulkAction, Targets};
 use super::editor::{DraftState, Editor};
 use super::help::Help;
 use super::keymap::Context;
@@ -22,12 +23,12 @@ use super::{Effect, NewFile, SavedFilter};
 use crate::model::Time;
 use crate::model::job::JobId;
 use crate::model::period::DateRange;
-use crate::model::prompt::{DraftSlot, Prompt, PromptId, Resolution};
+use crate::model::prompt::{DraftTarget, Prompt, PromptId, Resolution};
 use crate::model::report::LoadPlan;
 use crate::model::row::JobKey;
 use crate::model::setup::WritePermission;
 use crate::model::text::CleanText;
-use crate::model::views::{LIMIT_MAX, LIMIT_MIN};
+use crate::model::views::{MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
 #[derive(Debug)]
 pub enum Dialog {
@@ -38,17 +39,16 @@ pub enum Dialog {
     Input(Box<InputDialog>),
     Undelivered(Box<UndeliveredDialog>),
     Confirm(ConfirmDialog),
-    /// The filter of the jobs list, while it is edited in the title of the list.
+    /// The filter of the jobs or of the page views, while the user edits it in place.
     Filter(Box<TextInput>),
     Help(Box<Help>),
     Calendar(Box<Calendar>),
-    /// The page details.
     PageDetail(Box<PageDetail>),
     Trend(Box<TrendDialog>),
     Movers(Movers),
     /// The export of page views.
     Export(ExportDialog),
-    /// The cached page views.
+    /// The list of the date ranges whose page views are cached.
     CachedRanges(Box<CachedRanges>),
     Profiles(ProfilesDialog),
     /// The form for a new profile.
@@ -57,17 +57,18 @@ pub enum Dialog {
 }
 
 impl Dialog {
-    /// Scrolls the text input back to the start as far as the cursor allows, after the size of the dialog has changed.
+    /// Scrolls the text input towards its start, as far as the cursor stays visible. Called after the size of the
+    /// dialog has changed.
     pub(super) fn scroll_to_start(&mut self) {
         match self {
-            Self::Editor(editor) => editor.input.unscroll(),
-            Self::Batch(batch) => batch.input.unscroll(),
-            Self::Input(ask) => ask.input.unscroll(),
+            Self::Editor(editor) => editor.input.reset_scroll(),
+            Self::Batch(batch) => batch.input.reset_scroll(),
+            Self::Input(dialog) => dialog.input.reset_scroll(),
             _ => {}
         }
     }
 
-    /// The context of the key bindings while the dialog is on top.
+    /// Returns the context whose key bindings apply while the dialog is on top.
     pub fn context(&self) -> Context {
         match self {
             Self::Editor(_) => Context::Editor,
@@ -86,7 +87,7 @@ impl Dialog {
             Self::Help(_) => Context::Help,
             Self::Calendar(open) => match open.focus {
                 CalendarFocus::Days => Context::Calendar,
-                CalendarFocus::Line => Context::CalendarLine,
+                CalendarFocus::TypedRange => Context::CalendarLine,
             },
             Self::PageDetail(_) => Context::PageDetail,
             Self::Trend(_) => Context::Trend,
@@ -99,7 +100,7 @@ impl Dialog {
         }
     }
 
-    /// Whether this is the help with a search.
+    /// Whether this is the help, filtered by a search.
     pub(super) fn is_searched_help(&self) -> bool {
         matches!(self, Self::Help(help) if help.query().is_some())
     }
@@ -118,23 +119,25 @@ impl Dialog {
         }
     }
 
-    /// Whether the typed text is saved as a draft. Returns `None` if the dialog has no draft.
+    /// Returns whether the typed text is saved as a draft. Returns `None` if the dialog has no draft or its text is
+    /// open in an external editor.
     pub(super) fn draft_state(&self) -> Option<&DraftState> {
         match self {
-            Self::Editor(editor) if !editor.is_in_external_editor => Some(&editor.saved),
-            Self::Batch(batch) => Some(&batch.saved),
+            Self::Editor(editor) if !editor.is_in_external_editor => Some(&editor.draft_state),
+            Self::Batch(batch) => Some(&batch.draft_state),
             _ => None,
         }
     }
 
-    /// Returns the effect that saves the draft, if [`Dialog::draft_state`] `is_due`, and sets the state to being saved.
+    /// If the dialog has a draft whose state `is_due` accepts, sets the state to `Saving` and returns the effect that
+    /// saves the draft.
     pub(super) fn save_draft_if(&mut self, is_due: impl FnOnce(&DraftState) -> bool) -> Option<Effect> {
         if !self.draft_state().is_some_and(is_due) {
             return None;
         }
         let (slot, saved, input, pages) = match self {
-            Self::Editor(editor) => (editor.slot, &mut editor.saved, &editor.input, editor.pages.as_slice()),
-            Self::Batch(batch) => (DraftSlot::Batch, &mut batch.saved, &batch.input, [].as_slice()),
+            Self::Editor(editor) => (editor.slot, &mut editor.draft_state, &editor.input, editor.pages.as_slice()),
+            Self::Batch(batch) => (DraftTarget::Batch, &mut batch.draft_state, &batch.input, [].as_slice()),
             _ => return None,
         };
         *saved = DraftState::Saving;
@@ -148,7 +151,7 @@ impl Dialog {
             Self::Picker(picker) => picker.takes_text(),
             Self::Help(help) => help.is_typing(),
             Self::Batch(batch) => matches!(batch.step, BatchStep::Writing),
-            // The characters of a date are typed; arrow keys and some letters move.
+            // A date can be typed, but arrow keys and some letters move the selected day.
             Self::Calendar(_) => true,
             Self::Undelivered(_)
             | Self::Confirm(_)
@@ -169,11 +172,11 @@ pub struct InputDialog {
     pub field: InputField,
     pub input: TextInput,
     pub check: InputCheck,
-    /// The job that the value is for, named in the heading.
+    /// The title of the job that the value is for. It is part of the title of the dialog.
     pub job: Option<CleanText>,
 }
 
-/// The state of a check with the service, for a value that needs one.
+/// Whether the service has checked the value. Only the id of a job to link is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputCheck {
     NotStarted,
@@ -184,15 +187,15 @@ pub enum InputCheck {
 /// The value that an [`InputDialog`] asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputField {
-    /// Ids of jobs created elsewhere.
+    /// The ids of jobs to track, which were not created with docdeck.
     TrackId,
     /// The id of the job that an unconfirmed prompt created.
     LinkId(PromptId),
     /// The path of a file with prompts.
     PromptsFile,
-    /// The number of a page of rows.
+    /// The number of the page of rows to go to.
     Page,
-    /// Rows per page.
+    /// The number of rows per page.
     PageSize,
     Title(JobKey),
     Tags(Vec<JobKey>),
@@ -201,7 +204,7 @@ pub enum InputField {
     FilterName,
 }
 
-/// A parsed value.
+/// The parsed value of an [`InputDialog`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputValue {
     Id(JobId),
@@ -213,17 +216,17 @@ pub enum InputValue {
 
 impl InputDialog {
     /// Creates the dialog with an initial text.
-    pub fn new(wanted: InputField, text: &str) -> Self {
-        Self { field: wanted, input: TextInput::line(text), check: InputCheck::NotStarted, job: None }
+    pub fn new(field: InputField, text: &str) -> Self {
+        Self { field, input: TextInput::line(text), check: InputCheck::NotStarted, job: None }
     }
 
-    /// Names the job that the value is for.
-    pub fn about(mut self, job: &CleanText) -> Self {
+    /// Adds the title of the job that the value is for to the title of the dialog.
+    pub fn with_job(mut self, job: &CleanText) -> Self {
         self.job = Some(job.clone());
         self
     }
 
-    /// The title of the dialog.
+    /// Returns the title of the dialog.
     pub fn title(&self) -> String {
         let title = match self.field {
             InputField::TrackId => "Track jobs created elsewhere",
@@ -239,13 +242,13 @@ impl InputDialog {
         self.job.as_ref().map_or_else(|| title.to_owned(), |job| format!("{title}: {job}"))
     }
 
-    /// A short explanation of what to type.
+    /// Returns a short explanation of what to type.
     pub fn explanation(&self) -> &'static str {
         match &self.field {
             InputField::TrackId => "A job id, or a list of ids, from the service's dashboard. One request each.",
             InputField::Title(_) => "Saved on this computer. Empty: the prompt's first line.",
             InputField::Tags(jobs) if jobs.len() > 1 => "+docs adds a tag to each of these jobs, -docs removes it.",
-            InputField::Tags(_) => "Words, like docs api. +docs adds one, -docs removes one. Saved on this computer.",
+            InputField::Tags(_) => "Tags, e.g. docs api; +docs adds, -docs removes. Saved on this computer.",
             InputField::Note(_) => "Saved on this computer, shown in the job details. Empty removes it.",
             InputField::FilterName => "The name of its tab. Saved in config.toml.",
             InputField::LinkId(_) => {
@@ -260,7 +263,7 @@ impl InputDialog {
     /// Parses the value.
     ///
     /// # Errors
-    /// A short description of a valid value, shown while the user types.
+    /// Returns a short description of a valid value, which is shown while the user types.
     pub fn value(&self) -> Result<InputValue, String> {
         let typed = self.input.text();
         let typed = typed.trim();
@@ -285,7 +288,7 @@ impl InputDialog {
             | InputField::Note(_)
             | InputField::FilterName => Ok(InputValue::Text(typed.to_owned())),
             InputField::Page => number(1, u32::MAX),
-            InputField::PageSize => number(LIMIT_MIN, LIMIT_MAX),
+            InputField::PageSize => number(MIN_PAGE_SIZE, MAX_PAGE_SIZE),
         }
     }
 }
@@ -298,34 +301,34 @@ pub struct UndeliveredDialog {
     pub prompt: Prompt,
     /// Whether the job has an id, so that it can be checked.
     pub has_id: bool,
-    /// When the prompt was sent.
+    /// When the prompt was last sent; `None` if it was never sent.
     pub sent_at: Option<Time>,
-    /// The first visible line.
+    /// The index of the first visible line.
     pub scroll: usize,
 }
 
-/// A confirmation. Any key other than yes cancels.
+/// A question that the user confirms or cancels. Every keyboard key except yes cancels.
 #[derive(Debug)]
 pub struct ConfirmDialog {
     pub text: String,
-    pub yes: ConfirmAction,
+    pub on_yes: ConfirmAction,
 }
 
 /// The action that runs when the user confirms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfirmAction {
     Resolve(PromptId, Resolution),
-    DeleteDraft(DraftSlot),
-    OpenDraft(DraftSlot),
-    /// Starts a draft about these pages, in place of one about other pages.
+    DeleteDraft(DraftTarget),
+    OpenDraft(DraftTarget),
+    /// Starts a draft about these pages. An existing draft about other pages becomes the draft of a new job.
     NewDraftAbout(Vec<CleanText>),
     /// Runs an action on each of these jobs.
-    Bulk(Bulk, Targets),
-    /// Loads all pages of these ranges, one range after the other.
+    Bulk(BulkAction, Targets),
+    /// Loads all page views of these date ranges, one range after the other.
     LoadAll(Vec<LoadPlan>),
-    /// Fetches the totals of these ranges.
+    /// Fetches the total page views of these date ranges.
     LoadTotals(Vec<DateRange>),
-    /// Saves the profile of the setup form, with permission to change the file.
+    /// Saves the profile of the setup form. The permission limits what may be written to the configuration file.
     SaveProfile(WritePermission),
     /// Quits although prompts are queued.
     Quit,
@@ -344,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_for_an_invalid_value_describes_a_valid_one() {
+    fn the_error_for_an_invalid_value_describes_a_valid_value() {
         assert_eq!(ask(InputField::PageSize, "251"), Err("a whole number from 1 to 250".to_owned()));
         assert_eq!(ask(InputField::PageSize, "250"), Ok(InputValue::Number(250)));
         assert_eq!(ask(InputField::Page, "0"), Err("a whole number from 1 up".to_owned()));

@@ -1,29 +1,29 @@
-//! The prompt editor: one text, the draft that it belongs to, and whether it is saved.
+//! The prompt editor: one text, the draft that the text belongs to, and whether the text is saved.
 
 use super::keymap::Edit;
 use super::text_input::TextInput;
-use super::views::page_job::about_title;
+use super::views::page_job::title_of_job_about;
 use crate::model::Time;
-use crate::model::prompt::{DraftSlot, PromptKind};
+use crate::model::prompt::{DraftTarget, PromptKind};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
-/// The time from the first unsaved change of a draft until it is saved.
-pub const SAVE_AFTER: TimeDelta = TimeDelta::seconds(1);
+/// The time from the first unsaved change of a draft until the draft is saved.
+pub const DRAFT_SAVE_DELAY: TimeDelta = TimeDelta::seconds(1);
 
 /// Whether the text is saved as a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftState {
-    /// Not changed since the editor was opened.
+    /// The text has not changed since the editor was opened.
     Unchanged,
-    /// To be saved at this time.
+    /// The text is to be saved at this time.
     Due(Time),
-    /// Being saved.
+    /// The text is being saved.
     Saving,
-    /// Saved at this time.
+    /// The text was saved at this time.
     Saved(Time),
-    /// Saving failed; the editor shows this error.
+    /// Saving failed. The editor shows this error.
     Failed(CleanText),
 }
 
@@ -31,7 +31,7 @@ impl DraftState {
     /// Schedules saving after a change of the text.
     pub fn mark_changed(&mut self, now: Time) {
         if !matches!(self, Self::Due(_)) {
-            *self = Self::Due(now + SAVE_AFTER);
+            *self = Self::Due(now + DRAFT_SAVE_DELAY);
         }
     }
 
@@ -43,34 +43,36 @@ impl DraftState {
 
 #[derive(Debug)]
 pub struct Editor {
-    pub slot: DraftSlot,
-    /// The kind of prompt that is sent. An undelivered prompt keeps its kind.
+    pub slot: DraftTarget,
+    /// The kind of prompt that is sent. An undelivered prompt that the user edits keeps its kind.
     pub kind: PromptKind,
-    /// The jobs that a bulk follow-up is sent to; otherwise empty. The draft belongs to the first one.
+    /// The jobs that a bulk follow-up is sent to; empty for any other prompt. The draft belongs to the first of these
+    /// jobs.
     pub targets: Vec<JobKey>,
-    /// The pages that a new job is about; otherwise empty.
+    /// The pages that a new job is about; empty for any other prompt.
     pub pages: Vec<CleanText>,
-    /// `New job`, `Follow-up to …`.
+    /// The title of the editor, such as `New job` or `Follow-up to …`.
     pub title: CleanText,
     pub input: TextInput,
-    /// The initial text, if docdeck wrote it: unchanged, it counts as blank.
+    /// The initial text, if docdeck wrote it; otherwise empty. While the text is still the same, the editor is treated
+    /// as blank.
     initial: String,
-    /// The text of the inserted template.
+    /// The text of the inserted template; empty if no template was inserted.
     template: String,
     /// Whether the text is open in an external editor.
     pub is_in_external_editor: bool,
-    /// Why the prompt being edited was not delivered.
+    /// The reason why the prompt was not delivered, if the user is editing an undelivered prompt.
     pub last_failure: Option<CleanText>,
-    pub saved: DraftState,
-    /// A message below the text, such as why it was not sent.
+    pub draft_state: DraftState,
+    /// A message below the text, such as the reason why the prompt was not sent.
     pub message: Option<CleanText>,
-    /// Whether the user was warned about an unfilled `{{blank}}` since the last change. If so, the next send goes
-    /// through.
+    /// Whether the user was warned about an unfilled `{{blank}}` since the text last changed. If so, the next attempt
+    /// to send the prompt is not stopped.
     pub is_warned: bool,
 }
 
 impl Editor {
-    /// The placeholder of an empty text. Only a new job takes its title from its prompt.
+    /// Returns the hint that is shown while the text is empty. Only a new job takes its title from its prompt.
     pub fn placeholder(&self) -> &'static str {
         match self.kind {
             PromptKind::FollowUp => "What should the agent do next?",
@@ -78,8 +80,8 @@ impl Editor {
         }
     }
 
-    pub fn new(slot: DraftSlot, title: CleanText, text: &str) -> Self {
-        let is_follow_up = matches!(slot, DraftSlot::FollowUp(_));
+    pub fn new(slot: DraftTarget, title: CleanText, text: &str) -> Self {
+        let is_follow_up = matches!(slot, DraftTarget::FollowUp(_));
         Self {
             slot,
             kind: if is_follow_up { PromptKind::FollowUp } else { PromptKind::Create },
@@ -91,13 +93,13 @@ impl Editor {
             template: String::new(),
             is_in_external_editor: false,
             last_failure: None,
-            saved: DraftState::Unchanged,
+            draft_state: DraftState::Unchanged,
             message: None,
             is_warned: false,
         }
     }
 
-    /// Sets the initial text, with the cursor at the end of its first line.
+    /// Sets the initial text and moves the cursor to the end of its first line.
     pub fn set_initial_text(&mut self, text: String) {
         self.input = TextInput::block(&text);
         self.input.edit(Edit::TextStart);
@@ -105,13 +107,13 @@ impl Editor {
         self.initial = text;
     }
 
-    /// Whether the text is blank or still the initial one.
-    pub fn is_unedited(&self) -> bool {
+    /// Whether the text is blank or still the initial text.
+    pub fn is_blank_or_initial(&self) -> bool {
         self.input.is_blank() || (!self.initial.is_empty() && self.input.text().trim_end() == self.initial.trim_end())
     }
 
-    /// Replaces an untyped text with a template, with the cursor at the top. It is saved as a draft only once it is
-    /// changed.
+    /// Replaces the text with a template and moves the cursor to its start. The template is saved as a draft only once
+    /// the user changes it. Does nothing while the text is open in an external editor.
     pub fn insert_template(&mut self, text: &str) {
         if !self.is_in_external_editor {
             self.input.replace(text);
@@ -121,19 +123,21 @@ impl Editor {
         }
     }
 
-    /// Whether the user has written nothing: the text is untyped or an unchanged template.
+    /// Whether the user has not typed anything: the text is blank, the initial text or an unchanged template.
     pub fn is_unchanged(&self) -> bool {
-        self.is_unedited() || (!self.template.is_empty() && self.input.text().trim_end() == self.template.trim_end())
+        self.is_blank_or_initial()
+            || (!self.template.is_empty() && self.input.text().trim_end() == self.template.trim_end())
     }
 
-    /// Restores a text that could not be saved as a prompt, above the text typed since then.
+    /// Puts a text that could not be saved as a prompt back into the editor, above the text that the user has typed
+    /// since then.
     pub fn restore_text(&mut self, text: String, mut pages: Vec<CleanText>) {
-        let typed = if self.is_unedited() { String::new() } else { self.input.text() };
+        let typed = if self.is_blank_or_initial() { String::new() } else { self.input.text() };
         if !typed.is_empty() {
             pages.extend(self.pages.iter().filter(|page| !pages.contains(page)).cloned().collect::<Vec<_>>());
         }
         if !pages.is_empty() {
-            self.title = about_title(&pages);
+            self.title = title_of_job_about(&pages);
         }
         self.pages = pages;
         self.input.replace(&join_drafts(text, &typed));
@@ -142,23 +146,23 @@ impl Editor {
     /// Changes the text, unless it is open in an external editor. `change` returns whether the text changed.
     pub fn change(&mut self, now: Time, change: impl FnOnce(&mut TextInput) -> bool) {
         if !self.is_in_external_editor && change(&mut self.input) {
-            self.touched(now);
+            self.mark_changed(now);
         }
     }
 
-    /// Clears messages and schedules saving after a change of the text.
-    pub fn touched(&mut self, now: Time) {
+    /// Clears the message and schedules saving, after the text has changed.
+    pub fn mark_changed(&mut self, now: Time) {
         self.message = None;
         self.is_warned = false;
-        self.saved.mark_changed(now);
+        self.draft_state.mark_changed(now);
     }
 
     pub fn is_unsaved(&self) -> bool {
-        self.saved.is_unsaved()
+        self.draft_state.is_unsaved()
     }
 }
 
-/// Joins two drafts to one text, so that neither is lost.
+/// Joins two drafts into one text, so that neither is lost.
 pub(super) fn join_drafts(first: String, second: &str) -> String {
     match (first.trim().is_empty(), second.trim().is_empty()) {
         (_, true) => first,

@@ -1,10 +1,11 @@
 //! The filter of the jobs list: parses the typed text into terms and matches rows against them.
 //!
-//! Words are matched fuzzily against what a row shows. Prompts are not in memory: for each word, the store searches
-//! them and this module caches the jobs that have it (see `job_filter_bar`).
+//! Words are matched fuzzily against the text that a row shows. Prompts are not in memory: the store searches them for
+//! each word, and this module caches which jobs have the word in a prompt (see `job_filter_bar`).
 //!
-//! A fuzzy match has a score per letter, so a row that doesn't match `gd` may still match `gdpr`. But a row that
-//! doesn't even have these letters in this order can't match any longer word. All other rows are `Match::Fuzzy`.
+//! A fuzzy match needs a minimum score per letter, so a row that doesn't match `gd` may still match `gdpr`. Such a row
+//! is `Match::Fuzzy`. A row that doesn't contain the letters of `gd` in this order can't match a longer word either.
+//! Such a row is `Match::Fails`.
 
 use crate::model::job::Status;
 use crate::model::job_state::{self, filter_words, normalized, starts_with_normalized, state_words};
@@ -15,11 +16,11 @@ use nucleo_matcher::{Matcher, Utf32Str};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The minimum score per character of a match with gaps (16 is a bare match, the start of a word adds up to 16, a gap
-/// costs at least 3). Without it, nearly every long title would match every short word.
-const SCORE_PER_CHAR: usize = 19;
-/// The minimum length of a word to search in prompts; nearly every prompt has the shorter ones.
-const MIN_IN_PROMPTS: usize = 2;
+/// The minimum score per character of a match with gaps. A matched character scores 16, the start of a word adds up to
+/// 16, and a gap costs at least 3. Without the minimum, nearly every long title would match every short word.
+const MIN_SCORE_PER_CHAR: usize = 19;
+/// The minimum length of a word that is searched in prompts. Nearly every prompt contains the shorter words.
+const MIN_PROMPT_WORD_CHARS: usize = 2;
 
 /// A parsed filter. A row passes if it matches every term.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,16 +30,16 @@ pub struct JobFilter {
 
 #[derive(Debug, Clone, PartialEq)]
 struct JobTerm {
-    /// Whether the term starts with `!`: the row must not match it.
-    not: bool,
+    /// Whether the term starts with `!`. If so, a row passes only if it doesn't match the rest of the term.
+    is_negated: bool,
     criterion: Criterion,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Criterion {
-    /// A word anywhere in what the row shows, including its status and pull request, or in a prompt.
+    /// A word in the text that the row shows, including its status and pull request, or in a prompt of the job.
     Word(Word),
-    /// The start of the name of the status, delivery or group, without spaces and hyphens.
+    /// The start of the name of the status, delivery state or group, without spaces and hyphens.
     Status(String),
     Model(Atom),
     /// The first digits of the pull request number.
@@ -51,13 +52,13 @@ enum Criterion {
 #[derive(Debug, Clone, PartialEq)]
 struct Word {
     text: String,
-    /// The word in the form in which states are compared.
-    squeezed: String,
-    letters: usize,
-    fuzzy: Atom,
-    plain: Atom,
-    /// Whether the word has only digits, so that it may be a pull request number.
-    number: bool,
+    /// The word in lower case without spaces and hyphens, for comparison with the names of states.
+    normalized_text: String,
+    char_count: usize,
+    fuzzy_atom: Atom,
+    substring_atom: Atom,
+    /// Whether the word consists of digits, so that it may be a pull request number.
+    is_numeric: bool,
 }
 
 fn parse_atom(word: &str, kind: AtomKind) -> Atom {
@@ -65,8 +66,8 @@ fn parse_atom(word: &str, kind: AtomKind) -> Atom {
 }
 
 impl JobFilter {
-    /// Parses a filter: words, `s:` status, `m:` model, `#1423`, `tag:x` or `#x`, each with an optional `!` for "not".
-    /// Incomplete terms (`s:`, `!`) match every row.
+    /// Parses a filter: words, `s:` status, `m:` model, `#1423`, `tag:x` or `#x`, each with an optional `!` for “not”.
+    /// Ignores incomplete terms (`s:`, `!`).
     pub fn parse(typed: &str) -> Self {
         Self { terms: typed.split_whitespace().filter_map(JobTerm::parse).collect() }
     }
@@ -76,12 +77,12 @@ impl JobFilter {
         self.terms.is_empty()
     }
 
-    /// The words to search in prompts, in lower case and without duplicates.
+    /// Returns the words to search in prompts, in lower case and without duplicates.
     pub fn prompt_words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         for term in &self.terms {
             if let Criterion::Word(word) = &term.criterion
-                && word.letters >= MIN_IN_PROMPTS
+                && word.char_count >= MIN_PROMPT_WORD_CHARS
                 && !words.contains(&word.text)
             {
                 words.push(word.text.clone());
@@ -90,7 +91,8 @@ impl JobFilter {
         words
     }
 
-    /// The first value of `s:` that no job state starts with: neither one of docdeck nor one of `others`.
+    /// Returns the first value of an `s:` term that matches no job state: neither a state of docdeck nor a status in
+    /// `others` starts with it.
     pub fn unknown_status<'a>(&self, others: impl Iterator<Item = &'a str> + Clone) -> Option<&str> {
         let is_known = |start: &str| {
             filter_words().any(|(word, _)| starts_with_normalized(&word, start))
@@ -102,20 +104,21 @@ impl JobFilter {
         })
     }
 
-    /// Whether only rows can pass that were at least `Match::Fuzzy` for `before`. This is so if terms were only added
-    /// or extended, and none of the extended words is one that was already searched in prompts (`is_searched`).
+    /// Whether every row that passes this filter was `Match::Passes` or `Match::Fuzzy` for the filter `before`. This is
+    /// so if terms were only added or extended, and no extended word has search results of its own (`is_searched`),
+    /// because those may contain other rows.
     fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
         let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &is_searched);
         self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(extends)
     }
 }
 
-/// The result of matching a row.
+/// The result of matching a row against the filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Match {
-    /// The row matches neither this filter nor a longer one.
+    /// The row doesn't match, and can't match if the filter is extended.
     Fails,
-    /// The row doesn't match, but may match when more is typed.
+    /// The row doesn't match, but may match if the filter is extended.
     Fuzzy,
     Passes,
 }
@@ -124,16 +127,16 @@ pub enum Match {
 #[derive(Debug, PartialEq)]
 pub enum SearchUpdate {
     /// No rows, because the filter no longer has the word.
-    Unwanted,
+    NoRows,
     /// The rows of these jobs. All rows that passed before still pass.
-    More(Vec<JobKey>),
+    Jobs(Vec<JobKey>),
     /// All rows.
     All,
 }
 
 impl JobTerm {
     fn extends(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
-        if self.not || before.not {
+        if self.is_negated || before.is_negated {
             return false;
         }
         match (&self.criterion, &before.criterion) {
@@ -150,25 +153,32 @@ impl JobTerm {
     fn parse(typed: &str) -> Option<Self> {
         let (not, rest) = typed.strip_prefix('!').map_or((false, typed), |rest| (true, rest));
         let rest = rest.to_lowercase();
-        let named = |prefix: &str| rest.strip_prefix(prefix).map(str::to_owned);
+        let after_prefix = |prefix: &str| rest.strip_prefix(prefix).map(str::to_owned);
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let criterion = if let Some(status) = named("s:") {
+        let criterion = if let Some(status) = after_prefix("s:") {
             Criterion::Status(normalized(&status))
-        } else if let Some(model) = named("m:") {
+        } else if let Some(model) = after_prefix("m:") {
             if model.is_empty() {
                 return None;
             }
             Criterion::Model(parse_atom(&model, AtomKind::Substring))
-        } else if let Some(tag) = named("tag:") {
+        } else if let Some(tag) = after_prefix("tag:") {
             Criterion::Tag(tag.trim_start_matches('#').to_owned())
-        } else if let Some(number) = named("#").filter(|number| is_number(number)) {
+        } else if let Some(number) = after_prefix("#").filter(|number| is_number(number)) {
             Criterion::PullRequest(number)
-        } else if let Some(tag) = named("#") {
+        } else if let Some(tag) = after_prefix("#") {
             Criterion::Tag(tag)
         } else {
             let (fuzzy, plain) = (parse_atom(&rest, AtomKind::Fuzzy), parse_atom(&rest, AtomKind::Substring));
             let (letters, number) = (rest.chars().count(), is_number(&rest));
-            Criterion::Word(Word { letters, number, fuzzy, plain, squeezed: normalized(&rest), text: rest })
+            Criterion::Word(Word {
+                char_count: letters,
+                is_numeric: number,
+                fuzzy_atom: fuzzy,
+                substring_atom: plain,
+                normalized_text: normalized(&rest),
+                text: rest,
+            })
         };
         let is_incomplete = match &criterion {
             Criterion::Word(Word { text, .. })
@@ -177,24 +187,25 @@ impl JobTerm {
             | Criterion::Tag(text) => text.is_empty(),
             Criterion::Model(_) => false,
         };
-        (!is_incomplete).then_some(Self { not, criterion })
+        (!is_incomplete).then_some(Self { is_negated: not, criterion })
     }
 }
 
-/// A filter with the memory of the matcher and the results of searching prompts.
+/// A filter, with the buffers of the matcher and the results of searching the prompts.
 #[derive(Debug, Default)]
 pub struct FilterState {
     filter: JobFilter,
     /// The index of the first term that the previous filter did not have.
-    fresh: usize,
+    first_new_term: usize,
     matcher: Matcher,
     scratch: Vec<char>,
-    /// For each term, the result for the last repository: most rows share one.
+    /// For each term, the result for the repository that was matched last, because most rows have the same repository.
     repositories: Vec<Option<(Arc<CleanText>, Match)>>,
-    /// For each word, the jobs that have it in a prompt, sorted.
-    found: HashMap<String, Vec<JobKey>>,
-    /// Words to search again because there are new prompts. Until then, the previous results apply.
-    stale: HashSet<String>,
+    /// For each word that was searched, the sorted keys of the jobs that have the word in a prompt.
+    jobs_by_word: HashMap<String, Vec<JobKey>>,
+    /// The words that have to be searched again because there are new prompts. Until then, their previous results
+    /// apply.
+    stale_words: HashSet<String>,
 }
 
 impl FilterState {
@@ -202,75 +213,77 @@ impl FilterState {
         &self.filter
     }
 
-    /// Sets the filter, and keeps the search results of words that it shares with the previous one. Returns whether
-    /// only rows can pass that were at least `Match::Fuzzy` for the previous filter.
+    /// Sets the filter, and keeps the search results of the words that it shares with the previous filter. Returns
+    /// whether every row that passes the new filter was `Match::Passes` or `Match::Fuzzy` for the previous one.
     pub fn set(&mut self, filter: JobFilter) -> bool {
-        let narrows = filter.narrows(&self.filter, |word| self.found.contains_key(word));
+        let narrows = filter.narrows(&self.filter, |word| self.jobs_by_word.contains_key(word));
         let words = filter.prompt_words();
-        self.found.retain(|word, _| words.contains(word));
-        self.fresh = filter.terms.iter().zip(&self.filter.terms).take_while(|(now, before)| now == before).count();
+        self.jobs_by_word.retain(|word, _| words.contains(word));
+        self.first_new_term =
+            filter.terms.iter().zip(&self.filter.terms).take_while(|(now, before)| now == before).count();
         self.repositories = vec![None; filter.terms.len()];
         self.filter = filter;
         narrows
     }
 
-    /// Whether the prompts were searched for a word.
+    /// Whether the prompts have been searched for a word, and no prompts have been added since.
     pub fn is_searched(&self, word: &str) -> bool {
-        self.found.contains_key(word) && !self.stale.contains(word)
+        self.jobs_by_word.contains_key(word) && !self.stale_words.contains(word)
     }
 
     /// Marks all search results as outdated, because there are new prompts.
     pub fn mark_stale(&mut self) {
-        self.stale = self.filter.prompt_words().into_iter().collect();
+        self.stale_words = self.filter.prompt_words().into_iter().collect();
     }
 
-    /// Applies the jobs that have a word in a prompt, unless the filter no longer has the word.
+    /// Applies a search result: the jobs that have `word` in a prompt. Ignores it if the filter no longer has the word.
+    /// Returns which rows have to be matched again.
     pub fn apply_found(&mut self, word: String, mut jobs: Vec<JobKey>) -> SearchUpdate {
-        self.stale.remove(&word);
+        self.stale_words.remove(&word);
         if !self.filter.prompt_words().contains(&word) {
-            return SearchUpdate::Unwanted;
+            return SearchUpdate::NoRows;
         }
         jobs.sort_unstable();
         jobs.dedup();
         let is_not =
-            |term: &JobTerm| term.not && matches!(&term.criterion, Criterion::Word(other) if other.text == word);
-        let only_more = !self.found.contains_key(&word) && !self.filter.terms.iter().any(is_not);
+            |term: &JobTerm| term.is_negated && matches!(&term.criterion, Criterion::Word(other) if other.text == word);
+        let only_more = !self.jobs_by_word.contains_key(&word) && !self.filter.terms.iter().any(is_not);
         let more = only_more.then(|| jobs.clone());
-        self.found.insert(word, jobs);
-        more.map_or(SearchUpdate::All, SearchUpdate::More)
+        self.jobs_by_word.insert(word, jobs);
+        more.map_or(SearchUpdate::All, SearchUpdate::Jobs)
     }
 
-    /// Matches a row.
+    /// Matches a row against all terms.
     pub fn match_row(&mut self, row: &Job) -> Match {
         self.match_terms(row, 0)
     }
 
-    /// Matches a row that passed the previous filter: checks only the terms that are new.
+    /// Matches a row that passed the previous filter against the new terms only.
     pub fn match_new_terms(&mut self, row: &Job) -> Match {
-        self.match_terms(row, self.fresh)
+        self.match_terms(row, self.first_new_term)
     }
 
     fn match_terms(&mut self, row: &Job, from: usize) -> Match {
-        let Self { filter, matcher, scratch, repositories, found, .. } = self;
-        let mut verdict = Match::Passes;
+        let Self { filter, matcher, scratch, repositories, jobs_by_word: found, .. } = self;
+        let mut result = Match::Passes;
         for (term, repository) in filter.terms.iter().zip(repositories).skip(from) {
             let in_prompt = |word: &str| found.get(word).is_some_and(|jobs| jobs.binary_search(&row.key).is_ok());
             let mut scratch = MatchScratch { matcher, scratch, repository };
             let of_term = match match_criterion(&term.criterion, row, &mut scratch, in_prompt) {
-                Match::Passes if term.not => Match::Fails,
-                _ if term.not => Match::Passes,
+                Match::Passes if term.is_negated => Match::Fails,
+                _ if term.is_negated => Match::Passes,
                 verdict => verdict,
             };
             if of_term == Match::Fails {
                 return of_term;
             }
-            verdict = verdict.min(of_term);
+            result = result.min(of_term);
         }
-        verdict
+        result
     }
 }
 
-/// The memory of the matcher for one term.
+/// The buffers of the matcher for one term.
 struct MatchScratch<'a> {
     matcher: &'a mut Matcher,
     scratch: &'a mut Vec<char>,
@@ -283,27 +296,27 @@ impl MatchScratch<'_> {
     }
 
     /// Matches a word against a text, allowing gaps.
-    fn fuzzy(&mut self, word: &Word, text: &CleanText) -> Match {
-        if self.score(&word.plain, text.as_str()).is_some() {
+    fn match_fuzzy(&mut self, word: &Word, text: &CleanText) -> Match {
+        if self.score(&word.substring_atom, text.as_str()).is_some() {
             return Match::Passes;
         }
-        // A match of one letter has no gaps.
-        let score = if word.letters > 1 { self.score(&word.fuzzy, text.as_str()) } else { None };
+        // A word of one letter can't match with gaps.
+        let score = if word.char_count > 1 { self.score(&word.fuzzy_atom, text.as_str()) } else { None };
         match score {
-            Some(score) if usize::from(score) >= word.letters * SCORE_PER_CHAR => Match::Passes,
+            Some(score) if usize::from(score) >= word.char_count * MIN_SCORE_PER_CHAR => Match::Passes,
             Some(_) => Match::Fuzzy,
             None => Match::Fails,
         }
     }
 
-    fn fuzzy_repository(&mut self, word: &Word, row: &Job) -> Match {
+    fn match_repository(&mut self, word: &Word, row: &Job) -> Match {
         let Some(repository) = &row.repository else { return Match::Fails };
         if let Some((known, verdict)) = &self.repository
             && Arc::ptr_eq(known, repository)
         {
             return *verdict;
         }
-        let verdict = self.fuzzy(word, repository);
+        let verdict = self.match_fuzzy(word, repository);
         *self.repository = Some((Arc::clone(repository), verdict));
         verdict
     }
@@ -329,35 +342,35 @@ fn match_word(word: &Word, row: &Job, scratch: &mut MatchScratch<'_>, in_prompt:
     if in_prompt(&word.text) {
         return Match::Passes;
     }
-    let mut best = scratch.fuzzy(word, &row.title);
+    let mut best = scratch.match_fuzzy(word, &row.title);
     if best < Match::Passes
         && let Some(git_ref) = &row.git_ref
     {
-        best = best.max(scratch.fuzzy(word, git_ref));
+        best = best.max(scratch.match_fuzzy(word, git_ref));
     }
     if best < Match::Passes {
-        best = best.max(scratch.fuzzy_repository(word, row));
+        best = best.max(scratch.match_repository(word, row));
     }
     if best == Match::Passes {
         return best;
     }
-    // Ids and tags are not matched fuzzily: a similar one is a different one.
-    if row.id.as_ref().is_some_and(|id| scratch.score(&word.plain, id.as_str()).is_some())
-        || row.tags.iter().any(|tag| scratch.score(&word.plain, tag.as_str()).is_some())
+    // Ids and tags are not matched fuzzily, because a similar id or tag is a different one.
+    if row.id.as_ref().is_some_and(|id| scratch.score(&word.substring_atom, id.as_str()).is_some())
+        || row.tags.iter().any(|tag| scratch.score(&word.substring_atom, tag.as_str()).is_some())
         || shows_state(row, word)
     {
         return Match::Passes;
     }
-    if word.number && row.pr_number().is_some_and(|number| number.to_string().starts_with(&word.text)) {
+    if word.is_numeric && row.pr_number().is_some_and(|number| number.to_string().starts_with(&word.text)) {
         return Match::Passes;
     }
     best
 }
 
-/// Whether a word that the row shows for its state starts with the typed word. This compares each part of `not sent`
-/// but only the complete name of a group. The caller compares pull request numbers.
+/// Whether the typed word is the start of a word that the row shows for its state. Each part of a state such as `not
+/// sent` is compared, but only the complete name of a group. The caller compares pull request numbers.
 fn shows_state(row: &Job, word: &Word) -> bool {
-    if word.squeezed.is_empty() {
+    if word.normalized_text.is_empty() {
         return false;
     }
     let pull_request = match (&row.pr_link, &row.status) {
@@ -366,8 +379,8 @@ fn shows_state(row: &Job, word: &Word) -> bool {
         (None, _) => "",
     };
     let mut parts = job_state::state_word(row).split(' ').chain(pull_request.split(' '));
-    state_words(row).any(|shown| starts_with_normalized(shown, &word.squeezed))
-        || parts.any(|part| starts_with_normalized(part, &word.squeezed))
+    state_words(row).any(|shown| starts_with_normalized(shown, &word.normalized_text))
+        || parts.any(|part| starts_with_normalized(part, &word.normalized_text))
 }
 
 #[cfg(test)]
@@ -498,18 +511,18 @@ mod tests {
         state.set(JobFilter::parse("Redirects !legacy"));
         assert_eq!(state.filter().prompt_words(), ["redirects", "legacy"]);
         assert!(state.match_row(&job()) != Match::Passes);
-        assert_eq!(state.apply_found("redirects".to_owned(), vec![JobKey(7)]), SearchUpdate::More(vec![JobKey(7)]));
+        assert_eq!(state.apply_found("redirects".to_owned(), vec![JobKey(7)]), SearchUpdate::Jobs(vec![JobKey(7)]));
         assert_eq!(state.match_row(&job()), Match::Passes);
         assert_eq!(state.apply_found("legacy".to_owned(), vec![JobKey(7)]), SearchUpdate::All);
         assert!(state.match_row(&job()) != Match::Passes, "a prompt has the excluded word");
     }
 
     #[test]
-    fn results_for_a_previous_filter_are_dropped() {
+    fn search_results_for_a_word_that_the_filter_no_longer_has_are_ignored() {
         let mut state = FilterState::default();
         state.set(JobFilter::parse("redirects"));
         state.set(JobFilter::parse("redirect"));
-        assert_eq!(state.apply_found("redirects".to_owned(), vec![JobKey(7)]), SearchUpdate::Unwanted);
+        assert_eq!(state.apply_found("redirects".to_owned(), vec![JobKey(7)]), SearchUpdate::NoRows);
         assert!(state.match_row(&job()) != Match::Passes);
     }
 }

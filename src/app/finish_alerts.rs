@@ -1,5 +1,5 @@
-//! Alerts for finished jobs: always a notice on screen, and a terminal notification if the terminal doesn't have the
-//! focus, at most one per second. A terminal that never reports its focus counts as focused.
+//! Alerts for finished jobs: a notice on screen and, if the terminal doesn't have the focus, a terminal notification.
+//! At most one notification is sent per second. A terminal that never reports its focus is treated as focused.
 
 use super::{App, Effect, Severity};
 use crate::model::Time;
@@ -8,25 +8,25 @@ use crate::model::text::CleanText;
 use chrono::TimeDelta;
 
 /// The minimum time between two notifications.
-const PAUSE: TimeDelta = TimeDelta::seconds(1);
-/// Maximum number of characters of a title in a notification.
-const TITLE: usize = 80;
+const MIN_INTERVAL: TimeDelta = TimeDelta::seconds(1);
+/// The maximum number of characters of a title in a notification.
+const MAX_ALERT_TITLE_CHARS: usize = 80;
 
 /// The alerts that are not shown yet, and the focus of the terminal.
 #[derive(Debug, Default)]
 pub(super) struct FinishAlerts {
     /// Whether the terminal has lost the focus.
     is_unfocused: bool,
-    /// Alerts to show on screen at the end of this update.
-    fresh: Vec<CleanText>,
-    /// Alerts for the next notification.
-    waiting: Vec<CleanText>,
+    /// Alerts that were added during this update. They are shown on screen at its end.
+    new_alerts: Vec<CleanText>,
+    /// Alerts that the next notification reports.
+    unsent_alerts: Vec<CleanText>,
     /// The earliest time of the next notification.
     not_before: Option<Time>,
 }
 
 impl FinishAlerts {
-    /// Adds an alert if the job has finished or got its pull request.
+    /// Adds an alert if the job has finished or got its pull request between `old` and `new`.
     pub(super) fn add_change(&mut self, old: &Job, new: &Job) {
         let finished = new.status.as_ref().filter(|status| status.is_finished() && old.is_working() && !new.gone);
         let text = match (finished, &old.pr_link, &new.pr_link) {
@@ -37,34 +37,35 @@ impl FinishAlerts {
             },
             _ => return,
         };
-        self.fresh.push(CleanText::line(&text));
+        self.new_alerts.push(CleanText::line(&text));
     }
 
-    /// Applies a change of the focus. A user who is back sees the screen and needs no notification.
-    pub(super) fn focus(&mut self, is_focused: bool) {
+    /// Sets whether the terminal has the focus. With the focus, the user sees the screen, so pending notifications are
+    /// dropped.
+    pub(super) fn set_focused(&mut self, is_focused: bool) {
         self.is_unfocused = !is_focused;
         if is_focused {
-            self.waiting.clear();
+            self.unsent_alerts.clear();
         }
     }
 
-    /// When the pending notification can be sent, if there is one.
-    pub(super) fn due(&self) -> Option<Time> {
-        self.not_before.filter(|_| !self.waiting.is_empty())
+    /// Returns when the pending notification can be sent, if there is one.
+    pub(super) fn due_at(&self) -> Option<Time> {
+        self.not_before.filter(|_| !self.unsent_alerts.is_empty())
     }
 
-    /// The notification to send now, if any.
-    fn take(&mut self, now: Time) -> Option<CleanText> {
-        if self.waiting.is_empty() || self.not_before.is_some_and(|at| now < at && at - now <= PAUSE) {
+    /// Returns the notification to send now, if there is one.
+    fn take_due(&mut self, now: Time) -> Option<CleanText> {
+        if self.unsent_alerts.is_empty() || self.not_before.is_some_and(|at| now < at && at - now <= MIN_INTERVAL) {
             return None;
         }
-        self.not_before = Some(now + PAUSE);
-        Some(summarize(&std::mem::take(&mut self.waiting)))
+        self.not_before = Some(now + MIN_INTERVAL);
+        Some(summarize(&std::mem::take(&mut self.unsent_alerts)))
     }
 }
 
 fn alert_title(row: &Job) -> CleanText {
-    CleanText::title(row.title.as_str(), TITLE)
+    CleanText::title(row.title.as_str(), MAX_ALERT_TITLE_CHARS)
 }
 
 fn summarize(texts: &[CleanText]) -> CleanText {
@@ -77,17 +78,17 @@ fn summarize(texts: &[CleanText]) -> CleanText {
 impl App {
     /// Shows the alerts of this update.
     pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let fresh = std::mem::take(&mut self.finish_alerts.fresh);
+        let fresh = std::mem::take(&mut self.finish_alerts.new_alerts);
         if !fresh.is_empty() {
             // An alert doesn't replace the notice of a problem.
             if self.notice.as_ref().is_none_or(|notice| notice.severity == Severity::Info || notice.until <= now) {
                 self.notify(Severity::Info, summarize(&fresh).as_str(), now);
             }
             if self.finish_alerts.is_unfocused {
-                self.finish_alerts.waiting.extend(fresh);
+                self.finish_alerts.unsent_alerts.extend(fresh);
             }
         }
-        effects.extend(self.finish_alerts.take(now).map(Effect::Notify));
+        effects.extend(self.finish_alerts.take_due(now).map(Effect::Notify));
     }
 }
 
@@ -105,10 +106,10 @@ pub(crate) mod tests {
     pub(crate) fn app(jobs: Vec<Job>) -> App {
         let scope = Scope { base_url: "http://127.0.0.1:1".into(), project: "p".into(), organization: None };
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = AppConfig { size: (80, 24), reduced_motion: true, ..AppConfig::new(scope, utc) };
-        let (mut app, _) = App::new(start, at(0));
-        let known = InitialData { jobs, ..InitialData::default() };
-        app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
+        let config = AppConfig { size: (80, 24), reduced_motion: true, ..AppConfig::new(scope, utc) };
+        let (mut app, _) = App::new(config, at(0));
+        let data = InitialData { jobs, ..InitialData::default() };
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(data))), at(0));
         app
     }
 
@@ -153,7 +154,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn with_focus_it_only_shows_a_notice() {
+    fn with_focus_a_finished_job_shows_only_a_notice() {
         let mut app = working(1..=1);
         assert!(notified(app.update(changed(1, Status::Completed), at(1))).is_empty());
         assert_eq!(notice(&app), "completed: Job 1");
@@ -168,7 +169,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn several_within_a_second_are_summarized() {
+    fn alerts_within_a_second_are_summarized_in_one_notification() {
         let mut app = working(1..=4);
         app.update(Msg::Input(Event::FocusLost), at(0));
         assert_eq!(notified(app.update(changed(1, Status::Completed), at(1))), ["completed: Job 1"]);
@@ -191,7 +192,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_later_pull_request_shows_a_notification_too() {
+    fn a_pull_request_that_comes_after_the_job_has_finished_shows_a_notification() {
         let mut app = app(vec![row(1, Status::Completed)]);
         app.update(Msg::Input(Event::FocusLost), at(0));
         let mut with_pr = row(1, Status::Completed);

@@ -1,5 +1,5 @@
-//! The layout of the last line, which shows the most important keys, and of the messages above it. Drawing and the
-//! mouse both use it, so that they agree.
+//! The layout of the footer, which is the last line and shows the most important keys, and of the messages above it.
+//! Both drawing and mouse clicks use it, so that they agree.
 
 use super::dialog::Dialog;
 use super::format::{display_width, format_count, plural};
@@ -8,31 +8,32 @@ use super::message_fit::fit_message;
 use super::{App, Screen, Severity};
 use ratatui::layout::Rect;
 
-/// The maximum number of lines of information or a tip.
-const INFO_LINES: usize = 4;
-/// Limits for the maximum number of lines of a problem, which depends on the rows of the screen.
-const PROBLEM_LINES: (usize, usize) = (4, 8);
-/// On a screen of fewer rows, the next key shrinks a problem to `PROBLEM_LINES_READ` lines.
-const SMALL: usize = 20;
-const PROBLEM_LINES_READ: usize = 2;
+/// The maximum number of lines of an informational notice or a tip.
+const MAX_INFO_LINES: usize = 4;
+/// The bounds of the maximum number of lines of a problem notice, which depends on the height of the screen.
+const MAX_PROBLEM_LINES_BOUNDS: (usize, usize) = (4, 8);
+/// On a screen with fewer rows than this, a problem notice shrinks once the user has pressed a key.
+const MIN_ROWS_FOR_FULL_PROBLEM: usize = 20;
+/// The maximum number of lines of a problem notice that has shrunk.
+const MAX_SHRUNK_PROBLEM_LINES: usize = 2;
 /// The maximum number of lines of an alert, which stays until it is resolved.
-const ALERT_LINES: usize = 4;
-/// Cells before the text of an alert or a problem.
+const MAX_ALERT_LINES: usize = 4;
+/// The number of cells before the text of an alert or a problem.
 const INDENT: usize = 3;
-/// The minimum width in cells at which the footer shows keys of both the job and the list.
-const ROOMY: usize = 80;
+/// The minimum width in cells at which the footer always has space for the most important hint of the list.
+const MIN_WIDTH_FOR_LIST_HINT: usize = 80;
 
-/// A key with its label: a space, the key, a space, the label, a space.
+/// A keyboard key with its label. It is drawn as a space, the key, a space, the label and a space.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hint {
-    /// The first cell.
+    /// The index of the first cell of the hint in the footer.
     pub at: usize,
     pub chord: Chord,
     pub key: String,
     pub label: String,
-    /// `None` for a custom command.
+    /// The action of the key; `None` for a custom command.
     action: Option<Action>,
-    /// Whether the hint has a fixed position at the right.
+    /// Whether the hint is about the list, so that it has a fixed position at the right.
     is_fixed: bool,
 }
 
@@ -41,39 +42,40 @@ impl Hint {
         Self { at: 0, chord, key: chord.to_string(), label: word, action: None, is_fixed: false }
     }
 
-    /// The width in cells.
+    /// Returns the width in cells, including the spaces.
     pub fn width(&self) -> usize {
         display_width(&self.key) + display_width(&self.label) + 3
     }
 
-    /// Whether the hint is always shown, at the far right: help and quit.
+    /// Whether this is the hint for help or quit, which is always shown at the far right.
     fn is_always_shown(&self) -> bool {
         matches!(self.action, Some(Action::Help | Action::Quit | Action::Interrupt))
     }
 }
 
 impl App {
-    /// The hints that fit a footer of this width; help and quit are always among them. The hints of the selected job
-    /// are at the left and those of the list at the right, the most important one outermost: moving to another job
-    /// changes the former and leaves the latter in place.
+    /// Returns the hints that fit a footer of this width, always including help and quit. Hints about the selected job
+    /// are at the left, and hints about the list are at the right. On both sides, the most important hint is outermost.
+    /// Selecting another job changes only the hints at the left.
     pub fn footer(&self, width: usize) -> Vec<Hint> {
         let is_list = self.screen == Screen::Jobs && self.dialogs.is_empty();
         let hint = |(chord, row): (Chord, &Binding)| Hint {
             action: Some(row.action),
-            is_fixed: is_list && is_of_list(row.action),
+            is_fixed: is_list && belongs_to_list(row.action),
             ..Hint::new(chord, self.hint_label(row))
         };
         let is_marked = self.marks_label().is_some();
         let works = |(_, row): &(Chord, &Binding)| !is_marked || works_on_marks(row.action);
         let mut items: Vec<Hint> = self.hints().filter(works).map(hint).collect();
-        // Custom commands come after the hints of this screen and before the global ones.
+        // Custom commands come after the hints of this screen and before the hints of all screens.
         let is_general = |item: &Hint| matches!(item.action, Some(Action::Refresh | Action::Help));
         let index = items.iter().position(is_general).unwrap_or(items.len());
         let custom = self.runnable_commands().map(|command| Hint::new(command.key, command.name.to_string()));
         items.splice(index..index, custom.collect::<Vec<_>>());
         let reserved: usize = items.iter().filter(|item| item.is_always_shown()).map(Hint::width).sum();
-        // If there is space for both, the most important hint of the list takes precedence over those of the job.
-        let is_first = |item: &&Hint| item.is_fixed && item.action == Some(Action::Filter) && width >= ROOMY;
+        // In a wide footer, the most important hint about the list takes precedence over the hints about the job.
+        let is_first =
+            |item: &&Hint| item.is_fixed && item.action == Some(Action::Filter) && width >= MIN_WIDTH_FOR_LIST_HINT;
         let first = items.iter().find(is_first).map_or(0, Hint::width);
         let label = self.marks_label().map_or(0, |label| display_width(&label));
         let (mut used, mut fixed, mut always_shown) = (label, reserved, width.saturating_sub(reserved));
@@ -81,7 +83,7 @@ impl App {
         items.retain_mut(|item| {
             let fits = item.is_always_shown()
                 || if item.is_fixed {
-                    // After one that doesn't fit, a narrower one must not take its place.
+                    // After a hint that doesn't fit, a narrower hint must not take its place.
                     is_full |= used + fixed + item.width() > width;
                     !is_full
                 } else {
@@ -101,27 +103,30 @@ impl App {
         items
     }
 
-    /// The label before the hints: the number of marked jobs, if keys act on those.
+    /// Returns the label before the hints, with the number of marked jobs. Returns `None` if key presses don't act on
+    /// the marked jobs.
     pub fn marks_label(&self) -> Option<String> {
         let is_list = matches!(self.dialogs.last(), None | Some(Dialog::AllJobs(_)));
-        (is_list && self.acts_on_marks()).then(|| format!(" {} marked:", format_count(self.listed().marked())))
+        (is_list && self.acts_on_marks())
+            .then(|| format!(" {} marked:", format_count(self.active_list().marked_count())))
     }
 
-    /// The alert about prompts that could not be recorded, in lines of this width. It stays until they are recorded.
-    pub fn alerts(&self, width: usize) -> Vec<String> {
+    /// Returns the alert about prompts that could not be recorded on disk, in lines of this width. Empty if there are
+    /// no such prompts. The alert stays until they are recorded.
+    pub fn alert_lines(&self, width: usize) -> Vec<String> {
         let mut all = self.unrecorded.iter();
         let Some(oldest) = all.next() else { return Vec::new() };
         let more = match all.count() {
             0 => String::new(),
             n => format!(" {} also can't be recorded.", plural(n, "more prompt")),
         };
-        signed_lines('!', &format!("{}{more}", oldest.sentence()), width, ALERT_LINES)
+        signed_lines('!', &format!("{}{more}", oldest.sentence()), width, MAX_ALERT_LINES)
     }
 
-    /// The message over the last lines of the body, in lines of this width: the alert, then a notice, a problem with
-    /// the filter, or a tip. Empty if there is none.
+    /// Returns the message that covers the last lines of the body, in lines of this width: the alert, then a notice, a
+    /// problem with the filter, or a tip. Empty if there is no message.
     pub fn message_lines(&self, width: usize) -> Vec<String> {
-        let mut lines = self.alerts(width);
+        let mut lines = self.alert_lines(width);
         // An alert takes precedence over a tip.
         if lines.is_empty() || self.notice.is_some() || self.filter_problem().is_some() {
             lines.extend(self.notice_lines(width));
@@ -131,26 +136,26 @@ impl App {
 
     fn notice_lines(&self, width: usize) -> Vec<String> {
         let rows = usize::from(self.size.1);
-        let most = match &self.notice {
-            Some(notice) if notice.is_seen && rows < SMALL => PROBLEM_LINES_READ,
-            _ => (rows * 3 / 5).clamp(PROBLEM_LINES.0, PROBLEM_LINES.1),
+        let max_lines = match &self.notice {
+            Some(notice) if notice.is_seen && rows < MIN_ROWS_FOR_FULL_PROBLEM => MAX_SHRUNK_PROBLEM_LINES,
+            _ => (rows * 3 / 5).clamp(MAX_PROBLEM_LINES_BOUNDS.0, MAX_PROBLEM_LINES_BOUNDS.1),
         };
         match (&self.notice, self.tip()) {
             (Some(notice), _) => match notice.severity {
                 Severity::Info => info_lines(notice.text.as_str(), width),
-                Severity::Greeting => signed_lines('✓', notice.text.as_str(), width, most),
-                Severity::Problem => signed_lines('!', notice.text.as_str(), width, most),
+                Severity::Greeting => signed_lines('✓', notice.text.as_str(), width, max_lines),
+                Severity::Problem => signed_lines('!', notice.text.as_str(), width, max_lines),
             },
             (None, tip) => match (self.filter_problem(), tip) {
-                (Some(problem), _) => signed_lines('!', &problem, width, most),
+                (Some(problem), _) => signed_lines('!', &problem, width, max_lines),
                 (None, Some(tip)) => info_lines(tip, width),
                 (None, None) => Vec::new(),
             },
         }
     }
 
-    /// The area of a message of this many lines: the last ones of the body, so that the footer stays visible. On the
-    /// views screen, the line with the position and the filter stays visible as well.
+    /// Returns the area of a message with this many lines: the last lines of the body. On the views screen, the message
+    /// leaves the line with the position and the filter visible.
     pub fn message_area(&self, lines: usize) -> Rect {
         let body = self.geometry().body;
         let has_foot = self.screen == Screen::Views && matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)));
@@ -161,13 +166,14 @@ impl App {
 }
 
 impl App {
-    /// The rows of the log: its newest lines are above the message.
+    /// Returns the number of visible rows of the log. A message covers none of them, so that the newest lines can be
+    /// seen.
     pub fn log_rows(&self) -> usize {
         self.uncovered_rows(self.geometry().log_lines())
     }
 
-    /// The number of rows at the top of this area that no message covers, at least one. The selection stays in them, so
-    /// that it is visible and the terminal cursor can be on it.
+    /// Returns how many rows at the top of this area no message covers, at least one. The selection stays in these
+    /// rows, so that it is visible and the terminal cursor can be on it.
     pub(super) fn uncovered_rows(&self, lines: Rect) -> usize {
         let covered = self.message_lines(usize::from(self.size.0)).len();
         let end = if covered == 0 { lines.bottom() } else { self.message_area(covered).y.min(lines.bottom()) };
@@ -175,8 +181,8 @@ impl App {
     }
 }
 
-/// Whether the footer shows an action while jobs are marked. Actions that ignore the marks would be misleading next to
-/// the number of marked jobs.
+/// Whether the footer shows an action while jobs are marked. An action that ignores the marks would be misleading next
+/// to the number of marked jobs.
 fn works_on_marks(action: Action) -> bool {
     !matches!(
         action,
@@ -184,19 +190,19 @@ fn works_on_marks(action: Action) -> bool {
     )
 }
 
-/// Whether an action belongs to the list rather than to the selected job.
-fn is_of_list(action: Action) -> bool {
+/// Whether an action is about the list rather than about the selected job.
+fn belongs_to_list(action: Action) -> bool {
     matches!(action, Action::Filter | Action::NextSort | Action::Mark | Action::Batch | Action::Track | Action::Refresh)
 }
 
-/// Wraps a text.
+/// Wraps the text of an informational notice or a tip.
 fn info_lines(text: &str, width: usize) -> Vec<String> {
-    fit_message(text, width.saturating_sub(1), INFO_LINES).into_iter().map(|line| format!(" {line}")).collect()
+    fit_message(text, width.saturating_sub(1), MAX_INFO_LINES).into_iter().map(|line| format!(" {line}")).collect()
 }
 
-/// Wraps a text after a sign, to at most `most` lines.
-fn signed_lines(sign: char, text: &str, width: usize, most: usize) -> Vec<String> {
-    let lines = fit_message(text, width.saturating_sub(INDENT), most);
+/// Wraps a text to at most `max_lines` lines, with a sign such as `!` before the first line.
+fn signed_lines(sign: char, text: &str, width: usize, max_lines: usize) -> Vec<String> {
+    let lines = fit_message(text, width.saturating_sub(INDENT), max_lines);
     let lead = |n| if n == 0 { sign } else { ' ' };
     lines.into_iter().enumerate().map(|(n, line)| format!(" {} {line}", lead(n))).collect()
 }
@@ -241,7 +247,10 @@ mod tests {
             let after = fixed(&app);
             let (few, many) = if before.len() < after.len() { (&before, &after) } else { (&after, &before) };
             assert!(many.ends_with(few), "{width}: {before:?} {after:?}");
-            assert!(width < ROOMY || few.last().is_some_and(|(word, _)| word == "filter"), "{width}: {few:?}");
+            assert!(
+                width < MIN_WIDTH_FOR_LIST_HINT || few.last().is_some_and(|(word, _)| word == "filter"),
+                "{width}: {few:?}"
+            );
         }
         press(&mut app, 'g');
         let words = |app: &App| app.footer(160).into_iter().map(|hint| hint.label).collect::<Vec<_>>();
@@ -256,8 +265,8 @@ mod tests {
         let lines = app.geometry().list_lines();
         let position = |app: &App| {
             let key = app.jobs.selected().expect("one is selected").key;
-            let is_it = |line: JobLine<'_>| matches!(line, JobLine::Job(row) if row.key == key);
-            usize::from(lines.y) + app.jobs.visible(100).position(is_it).expect("in sight")
+            let is_selected = |line: JobLine<'_>| matches!(line, JobLine::Job(row) if row.key == key);
+            usize::from(lines.y) + app.jobs.visible(100).position(is_selected).expect("visible")
         };
         for _ in 0..usize::from(lines.height) + 3 {
             press(&mut app, 'j');
@@ -275,9 +284,9 @@ mod tests {
         use crate::model::job::JobId;
         use crate::model::prompt::{Delivery, PromptId, PromptKind};
         use crate::model::text::CleanText;
-        use crate::model::unrecorded::{Obstacle, Unrecorded};
+        use crate::model::unrecorded::{Obstacle, UnrecordedOutcome};
         let accepted = |prompt| {
-            Msg::Engine(EngineEvent::Unrecorded(Box::new(Unrecorded {
+            Msg::Engine(EngineEvent::Unrecorded(Box::new(UnrecordedOutcome {
                 prompt: PromptId(prompt),
                 kind: PromptKind::Create,
                 id: JobId::new(&format!("job_{prompt}")),
@@ -303,7 +312,7 @@ mod tests {
             }
         }
         app.notify(Severity::Info, "Something else.", at(100_000));
-        assert!(app.message_lines(77).len() > app.alerts(77).len() && !app.alerts(77).is_empty());
+        assert!(app.message_lines(77).len() > app.alert_lines(77).len() && !app.alert_lines(77).is_empty());
         for prompt in [1, 2] {
             app.update(Msg::Engine(EngineEvent::Recorded(PromptId(prompt))), at(100_001));
         }

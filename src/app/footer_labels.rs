@@ -1,4 +1,4 @@
-//! The labels in the footer that depend on the state: each describes what its key does now.
+//! The labels in the footer that depend on the state: each describes what its keyboard key does at the moment.
 
 use super::dialog::{Dialog, InputField};
 use super::keymap::{Action, Binding, Context};
@@ -6,20 +6,20 @@ use super::{App, Pane, Screen, format};
 use crate::model::prompt::DeliveryKind;
 
 impl App {
-    /// The label of a key in the footer.
+    /// Returns the label of a key binding in the footer.
     pub fn hint_label(&self, row: &Binding) -> String {
         let is_list = match self.dialogs.last() {
             None => self.screen == Screen::Jobs,
             Some(dialog) => matches!(dialog, Dialog::AllJobs(_)),
         };
-        let selected = self.listed().selected().filter(|_| is_list);
+        let selected = self.active_list().selected().filter(|_| is_list);
         if self.screen == Screen::Views
             && self.dialogs.is_empty()
             && let Some(hint) = self.table_key_label(row.action)
         {
             return hint.to_owned();
         }
-        let marked = self.listed().marked() > 0;
+        let marked = self.active_list().marked_count() > 0;
         match (row.action, selected) {
             (Action::Confirm, _) if let Some(jobs) = self.batch_size() => {
                 format!("queue {}", format::plural(jobs, "job"))
@@ -54,7 +54,7 @@ impl App {
                 "stop loading".to_owned()
             }
             (Action::Close, _) if row.context == Context::Everywhere && self.dialogs.is_empty() => {
-                // In the order in which Esc closes or clears them.
+                // Esc first leaves the details, then clears the marks, then clears the filter.
                 let what = match self.pane {
                     Pane::Detail => "back",
                     Pane::List if marked => "unmark",
@@ -66,10 +66,11 @@ impl App {
         }
     }
 
-    /// The label of Esc if it clears something before it closes the list of the jobs of all profiles.
+    /// Returns the label of Esc if it clears the marks or the filter of the list of all profiles' jobs. Returns `None`
+    /// if Esc closes that list, or if the list is not on top.
     fn all_jobs_close_label(&self) -> Option<&'static str> {
         let Some(Dialog::AllJobs(open)) = self.dialogs.last() else { return None };
-        match (open.list.marked(), open.filter().trim().is_empty()) {
+        match (open.list.marked_count(), open.filter().trim().is_empty()) {
             (1.., _) => Some("unmark"),
             (0, false) => Some("clear filter"),
             (0, true) => None,

@@ -1,14 +1,14 @@
-//! Formatting: text truncated to a width in cells; numbers, ages and durations as text, and the time at which such a
-//! text changes, which is when the screen has to be drawn again.
+//! Formats numbers, ages and durations, and truncates text to a width in cells. For a text that depends on the time,
+//! also computes when it changes, because the screen has to be drawn again then.
 
 use crate::model::Time;
-pub use crate::model::ledger::{until_changes, wait_text};
+pub use crate::model::ledger::{next_wait_text_change, wait_text};
 use crate::model::views::{Count, ViewCount};
 use chrono::TimeDelta;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// A number with thousands separators: `13,430`.
+/// Formats a number with thousands separators: `13,430`.
 pub fn grouped_number(n: impl Into<i128>) -> String {
     let n: i128 = n.into();
     let digits = n.unsigned_abs().to_string();
@@ -25,8 +25,8 @@ pub fn grouped_number(n: impl Into<i128>) -> String {
     out
 }
 
-/// A number of views with thousands separators and at most one decimal: `13,430`, `12.5`. Less than a tenth is `<0.1`,
-/// to tell it from 0.
+/// Formats a number of views with thousands separators and at most one decimal: `13,430`, `12.5`. A number below 0.1
+/// becomes `<0.1`, to distinguish it from 0.
 pub fn format_views(count: ViewCount) -> String {
     let tenths = count.tenths();
     if tenths == 0 && !count.is_zero() {
@@ -41,12 +41,12 @@ pub fn format_views(count: ViewCount) -> String {
     }
 }
 
-/// A mean of views: rounded to a whole number, below 10 with one decimal.
-pub fn mean(count: ViewCount) -> String {
+/// Formats a mean of views, rounded to a whole number or, below 10, to one decimal.
+pub fn format_mean(count: ViewCount) -> String {
     if count.abs() < ViewCount::from(10) { format_views(count) } else { grouped_number(count.rounded()) }
 }
 
-/// A count as the screen shows it: `?` if it is missing, and as received if it isn't a number.
+/// Formats a count for the screen: `?` if it is missing, and as received if it isn't a number.
 pub fn views_or_received(count: &Count) -> String {
     match count {
         Count::Known(n) => grouped_number(*n),
@@ -56,17 +56,17 @@ pub fn views_or_received(count: &Count) -> String {
     }
 }
 
-/// A `usize` with thousands separators.
+/// Formats a `usize` with thousands separators.
 pub fn format_count(n: usize) -> String {
     grouped_number(i128::try_from(n).unwrap_or(i128::MAX))
 }
 
-/// `1 job`, `2 jobs`.
+/// Formats a number with its noun: `1 job`, `2 jobs`.
 pub fn plural(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{} {one}s", format_count(n)) }
 }
 
-/// An age in one unit and at most four cells: `now`, `14m`, `5h`, `9d`.
+/// Formats an age in one unit and at most four cells: `now`, `14m`, `5h`, `9d`.
 pub fn short_age(age: TimeDelta) -> String {
     let seconds = age.num_seconds();
     match seconds {
@@ -77,7 +77,7 @@ pub fn short_age(age: TimeDelta) -> String {
     }
 }
 
-/// The next time at which the result of [`short_age`] changes.
+/// Returns the next time at which the result of [`short_age`] changes for an age that is measured from `from`.
 pub fn short_age_changes_at(from: Time, now: Time) -> Time {
     let age = (now - from).num_seconds();
     let unit = match age {
@@ -89,8 +89,8 @@ pub fn short_age_changes_at(from: Time, now: Time) -> Time {
     from + TimeDelta::seconds(next)
 }
 
-/// A duration in at most two units: `6m 02s`, `1h 07m`, `3d 4h`, `12s`.
-pub fn duration(delta: TimeDelta) -> String {
+/// Formats a duration in at most two units: `6m 02s`, `1h 07m`, `3d 4h`, `12s`.
+pub fn format_duration(delta: TimeDelta) -> String {
     let s = delta.num_seconds().max(0);
     match s {
         ..60 => format!("{s}s"),
@@ -100,12 +100,13 @@ pub fn duration(delta: TimeDelta) -> String {
     }
 }
 
-/// The width of a text in cells. Most text is ASCII, with one cell per byte, and needs no look-up.
+/// Returns the width of a text in cells. Most text is ASCII, whose characters are one cell wide, so it needs no
+/// look-up.
 pub fn display_width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.width() }
 }
 
-/// Truncates a text to `width` cells, with `…` as the last cell.
+/// Truncates a text that is wider than `width` cells, with `…` as the last cell.
 pub fn fit(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
@@ -129,7 +130,7 @@ pub fn fit(text: &str, width: usize) -> String {
     out
 }
 
-/// Truncates a path to `width` cells at its start, because its end tells pages apart.
+/// Truncates a path that is wider than `width` cells. Cuts off its start, because the end of a path tells pages apart.
 pub fn fit_from_end(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_age_changes_exactly_when_its_text_does() {
+    fn a_short_age_changes_exactly_at_the_computed_time() {
         for start in [0, 59, 60, 61, 3599, 3600, 86_399, 86_400, 200_000] {
             let change = short_age_changes_at(at(0), at(start));
             let before = short_age(change - TimeDelta::seconds(1) - at(0));
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn views_have_at_most_one_decimal_and_a_fraction_is_not_0() {
+    fn views_have_at_most_one_decimal_and_a_small_fraction_is_not_shown_as_0() {
         let shown = |literal: &str| {
             format_views(Count::from_literal(literal).and_then(|count| count.signed()).expect("a number"))
         };
@@ -187,15 +188,15 @@ mod tests {
 
     #[test]
     fn a_mean_is_rounded_and_not_truncated() {
-        let of_seven = |sum: u64| mean(ViewCount::from(sum).scaled(1, 7));
+        let of_seven = |sum: u64| format_mean(ViewCount::from(sum).scaled(1, 7));
         assert_eq!([7, 20, 69, 76, 7000].map(of_seven), ["1", "2.9", "9.9", "11", "1,000"]);
     }
 
     #[test]
-    fn durations_have_two_units() {
-        assert_eq!(duration(TimeDelta::seconds(362)), "6m 02s");
-        assert_eq!(duration(TimeDelta::seconds(4020)), "1h 07m");
-        assert_eq!(duration(TimeDelta::seconds(-5)), "0s");
+    fn durations_have_at_most_two_units() {
+        assert_eq!(format_duration(TimeDelta::seconds(362)), "6m 02s");
+        assert_eq!(format_duration(TimeDelta::seconds(4020)), "1h 07m");
+        assert_eq!(format_duration(TimeDelta::seconds(-5)), "0s");
     }
 
     #[test]
@@ -205,7 +206,7 @@ mod tests {
         assert_eq!(wait_text(TimeDelta::seconds(61)), "2m");
         assert_eq!(wait_text(TimeDelta::seconds(60)), "1m");
         assert_eq!(wait_text(TimeDelta::seconds(59)), "59s");
-        assert_eq!(until_changes(at(121), at(0)), at(1));
+        assert_eq!(next_wait_text_change(at(121), at(0)), at(1));
         assert_eq!(wait_text(at(121) - at(1)), "2m");
     }
 
@@ -220,7 +221,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_result_is_wider_than_the_limit(text in "\\PC{0,40}", width in 0_usize..30) {
+        fn truncated_text_is_never_wider_than_the_limit(text in "\\PC{0,40}", width in 0_usize..30) {
             prop_assert!(fit(&text, width).width() <= width);
             prop_assert!(fit_from_end(&text, width).width() <= width);
         }

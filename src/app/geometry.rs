@@ -1,4 +1,4 @@
-//! The layout of the screen at a given size. State (scrolling, paging), the mouse and drawing all use it, so that they
+//! The layout of the screen at a given size. Scrolling, paging, mouse clicks and drawing all use it, so that they
 //! agree.
 //!
 //! ```text
@@ -11,18 +11,20 @@
 
 use ratatui::layout::Rect;
 
-/// The minimum size (columns, rows). On a smaller terminal, only a message is shown.
-pub const MIN: (u16, u16) = (40, 12);
+/// The minimum size of the terminal (columns, rows). On a smaller terminal, only a message is shown.
+pub const MIN_SCREEN_SIZE: (u16, u16) = (40, 12);
 /// The minimum number of columns at which the details are to the right of the list.
-pub const WIDE: u16 = 120;
-/// The minimum number of rows at which the details are below the list, if the terminal is narrower than `WIDE`.
-pub const TALL: u16 = 36;
-/// The rows of the summary above the page views: range, totals, a gap, column headings.
+pub const MIN_COLUMNS_SIDE_BY_SIDE: u16 = 120;
+/// The minimum number of rows at which the details are below the list, if there are too few columns to show them to the
+/// right of it.
+pub const MIN_ROWS_STACKED: u16 = 36;
+/// The number of rows above the page views: range, status, totals, changes, column headings.
 const VIEWS_HEAD: u16 = 5;
-/// The minimum columns of the list and the details side by side, wherever the divider is dragged to.
-pub const PANE_COLUMNS: u16 = 40;
-/// The minimum rows of the list and the details one above the other.
-pub const PANE_ROWS: u16 = 8;
+/// The minimum number of columns of the list, and of the details, when they are side by side. Dragging the divider
+/// can't make them narrower.
+pub const MIN_PANE_COLUMNS: u16 = 40;
+/// The minimum number of rows of the list, and of the details, when one is above the other.
+pub const MIN_PANE_ROWS: u16 = 8;
 
 /// How the jobs list and the details share the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,18 +33,18 @@ pub enum JobsArrangement {
     Right,
     /// The details below the list.
     Below,
-    /// Only one of them at a time.
-    Alone,
+    /// Either the list or the details, not both.
+    OneAtATime,
 }
 
 /// The user's settings for the panes of the jobs screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Panes {
-    /// Shows the details only on Enter, at any size.
-    pub hidden: bool,
-    /// The columns of the list with the details to its right; `None` for the default.
+    /// Whether the details are shown only after Enter, whatever the size of the screen.
+    pub hides_detail: bool,
+    /// The number of columns of the list while the details are to its right; `None` for the default.
     pub columns: Option<u16>,
-    /// The rows of the list with the details below; `None` for the default.
+    /// The number of rows of the list while the details are below it; `None` for the default.
     pub rows: Option<u16>,
 }
 
@@ -52,65 +54,67 @@ pub struct Geometry {
     pub header: Rect,
     pub body: Rect,
     pub footer: Rect,
-    /// The jobs list, borders included.
+    /// The jobs list, including its borders.
     pub list: Rect,
-    /// The details, borders included: beside the list, below it, or in its place.
+    /// The job details, including their borders: to the right of the list, below it, or in its place.
     pub detail: Rect,
     pub arrangement: JobsArrangement,
 }
 
 /// Whether the terminal has at least the minimum size.
 pub fn is_usable(size: (u16, u16)) -> bool {
-    size.0 >= MIN.0 && size.1 >= MIN.1
+    size.0 >= MIN_SCREEN_SIZE.0 && size.1 >= MIN_SCREEN_SIZE.1
 }
 
-/// The layout at this size (columns, rows).
+/// Computes the layout of a screen of this size (columns, rows).
 pub fn compute_layout(size: (u16, u16), panes: Panes) -> Geometry {
     let (width, height) = size;
     let header = Rect::new(0, 0, width, height.min(1));
     let footer = Rect::new(0, height.saturating_sub(1), width, height.min(1));
     let body = Rect::new(0, 1, width, height.saturating_sub(2));
     let arrangement = match () {
-        () if panes.hidden => JobsArrangement::Alone,
-        () if width >= WIDE => JobsArrangement::Right,
-        () if height >= TALL => JobsArrangement::Below,
-        () => JobsArrangement::Alone,
+        () if panes.hides_detail => JobsArrangement::OneAtATime,
+        () if width >= MIN_COLUMNS_SIDE_BY_SIDE => JobsArrangement::Right,
+        () if height >= MIN_ROWS_STACKED => JobsArrangement::Below,
+        () => JobsArrangement::OneAtATime,
     };
     let (list, detail) = match arrangement {
-        JobsArrangement::Alone => (body, body),
+        JobsArrangement::OneAtATime => (body, body),
         JobsArrangement::Right => {
-            let columns = list_size(width, panes.columns, PANE_COLUMNS);
+            let columns = list_size(width, panes.columns, MIN_PANE_COLUMNS);
             (Rect { width: columns, ..body }, Rect { x: columns, width: width - columns, ..body })
         }
         JobsArrangement::Below => {
-            let rows = list_size(body.height, panes.rows, PANE_ROWS);
+            let rows = list_size(body.height, panes.rows, MIN_PANE_ROWS);
             (Rect { height: rows, ..body }, Rect { y: body.y + rows, height: body.height - rows, ..body })
         }
     };
     Geometry { header, body, footer, list, detail, arrangement }
 }
 
-/// The part of `total` cells for the list: the chosen size or 55 %, within limits that leave both panes at least `min`.
+/// Returns how many of `total` cells the list gets: `chosen`, or 55 % by default, limited so that both panes have at
+/// least `min` cells.
 fn list_size(total: u16, chosen: Option<u16>, min: u16) -> u16 {
-    // In 32 bits, because nine times the maximum width overflows 16 bits.
+    // Computed in 32 bits, because nine times the maximum width overflows 16 bits.
     let default = total - u16::try_from(u32::from(total) * 9 / 20).unwrap_or(0);
     chosen.unwrap_or(default).clamp(min, total.saturating_sub(min).max(min)).min(total)
 }
 
-/// The area inside the borders of a box.
+/// Returns the area inside the borders of a box.
 fn inside(area: Rect) -> Rect {
     Rect::new(area.x + 1, area.y + 1, area.width.saturating_sub(2), area.height.saturating_sub(2))
 }
 
-/// The area inside the borders of a box, below `head` rows.
+/// Returns the area inside the borders of a box, without its first `head` rows.
 fn inner_area_below(area: Rect, head: u16) -> Rect {
     let inside = inside(area);
     let head = head.min(inside.height);
     Rect { y: inside.y + head, height: inside.height - head, ..inside }
 }
 
-/// The text area of a box: inside a margin of one column, above `lines` other lines.
-fn text_over(area: Rect, lines: u16) -> Rect {
+/// Returns the text area of a box: inside its borders and a margin of one column at each side, without its last `lines`
+/// lines.
+fn text_area_above(area: Rect, lines: u16) -> Rect {
     let inner = inside(area);
     let (width, height) = (inner.width.saturating_sub(2), inner.height.saturating_sub(lines));
     Rect { x: inner.x + 1, width, height, ..inner }
@@ -123,29 +127,29 @@ fn row_capacity(area: Rect) -> usize {
 impl Geometry {
     /// Whether both the list and the details are on the screen.
     pub fn shows_both(&self) -> bool {
-        self.arrangement != JobsArrangement::Alone
+        self.arrangement != JobsArrangement::OneAtATime
     }
 
-    /// The two borders between the list and the details; empty if only one of them is shown.
+    /// Returns the area of the two borders between the list and the details; empty if only one of them is shown.
     pub fn divider(&self) -> Rect {
         match self.arrangement {
             JobsArrangement::Right => Rect { x: self.detail.x - 1, width: 2, ..self.body },
             JobsArrangement::Below => Rect { y: self.detail.y - 1, height: 2, ..self.body },
-            JobsArrangement::Alone => Rect::default(),
+            JobsArrangement::OneAtATime => Rect::default(),
         }
     }
 
-    /// The lines of the jobs list, between its borders.
+    /// Returns the area of the jobs list between its borders.
     pub fn list_lines(&self) -> Rect {
         inside(self.list)
     }
 
-    /// The row above the page views with the current range and the names of other ranges.
+    /// Returns the row above the page views that shows the current date range and the names of other ranges.
     pub fn views_range(&self) -> Rect {
         Rect { height: self.body.height.min(1), ..self.body }
     }
 
-    /// The title of the jobs list, in its upper border.
+    /// Returns the area of the title of the jobs list, in its upper border.
     pub fn list_title(&self) -> Rect {
         Rect {
             x: self.list.x + 1,
@@ -155,12 +159,12 @@ impl Geometry {
         }
     }
 
-    /// The column headings of the page views.
+    /// Returns the row with the column headings of the page views.
     pub fn views_headings(&self) -> Rect {
         Rect { y: self.body.y + VIEWS_HEAD - 1, height: 1, ..self.body }
     }
 
-    /// The rows of the page views, between the column headings and the position line.
+    /// Returns the area of the page views, between the column headings and the position line.
     pub fn views_lines(&self) -> Rect {
         let height = self.body.height.saturating_sub(VIEWS_HEAD + 1);
         Rect { y: self.body.y + VIEWS_HEAD, height, ..self.body }
@@ -170,12 +174,13 @@ impl Geometry {
         row_capacity(self.list_lines())
     }
 
-    /// The columns of text in the details: inside the borders and a margin of one column.
+    /// Returns the number of columns of text in the details, inside their borders and a margin of one column at each
+    /// side.
     pub fn detail_columns(&self) -> usize {
         usize::from(self.detail.width.saturating_sub(4))
     }
 
-    /// The rows of text in the details.
+    /// Returns the number of rows of text in the details.
     pub fn detail_rows(&self) -> usize {
         usize::from(self.detail.height.saturating_sub(2))
     }
@@ -184,28 +189,28 @@ impl Geometry {
         row_capacity(self.views_lines())
     }
 
-    /// The lines of the log, below its column headings.
+    /// Returns the area of the log, below its column headings.
     pub fn log_lines(&self) -> Rect {
         inner_area_below(self.body, 1)
     }
 
-    /// The prompt editor, borders included.
+    /// Returns the area of the prompt editor, including its borders.
     pub fn editor(&self) -> Rect {
-        // It fills a small screen, because the reason for an undelivered prompt takes some lines.
+        // The editor fills a small screen, because the reason why a prompt was not delivered takes some lines.
         centered(self.body, 100, self.body.height.saturating_sub(self.body.height / 5).max(14))
     }
 
-    /// The text of the prompt editor, above a rule and at least two status lines.
+    /// Returns the area of the text in the prompt editor, above a rule and at least two status lines.
     pub fn editor_text(&self) -> Rect {
-        text_over(self.editor(), 3)
+        text_area_above(self.editor(), 3)
     }
 
-    /// The text of the dialog for several jobs, above a rule and at least one line.
+    /// Returns the area of the text in the dialog for new jobs from a list, above a rule and at least one line.
     pub fn batch_text(&self) -> Rect {
-        text_over(self.full_dialog(), 2)
+        text_area_above(self.full_dialog(), 2)
     }
 
-    /// The help, borders included.
+    /// Returns the area of the help, including its borders.
     pub fn help(&self) -> Rect {
         centered(self.body, 84, self.body.height)
     }
@@ -218,14 +223,16 @@ impl Geometry {
         usize::from(self.help().height.saturating_sub(2))
     }
 
-    /// A dialog of full height, borders included: the picker, several jobs, an undelivered prompt.
+    /// Returns the area of a dialog of full height, including its borders, such as the picker or an undelivered prompt.
     pub fn full_dialog(&self) -> Rect {
-        // A narrow strip of the screen below would only distract.
+        // On a screen of medium width, the dialog takes the full width: a narrow strip of the screen beside it would
+        // only distract.
         let width = if self.body.width < 140 { self.body.width } else { 120 };
         centered(self.body, width, self.body.height)
     }
 
-    /// The columns of text in a dialog of full height: inside the borders and a margin of one column.
+    /// Returns the number of columns of text in a dialog of full height, inside its borders and a margin of one column
+    /// at each side.
     pub fn full_dialog_columns(&self) -> usize {
         usize::from(self.full_dialog().width.saturating_sub(4))
     }
@@ -234,23 +241,23 @@ impl Geometry {
         usize::from(self.full_dialog().height.saturating_sub(2))
     }
 
-    /// The list of the picker, between the search input and the preview.
+    /// Returns the area of the list in the picker, between the search input and the preview.
     pub fn picker_lines(&self) -> Rect {
         let lines = inner_area_below(self.full_dialog(), 1);
         Rect { height: (lines.height.saturating_sub(1) / 2).max(1).min(lines.height), ..lines }
     }
 
-    /// At least one.
+    /// Returns the number of rows of the list in the picker, at least one.
     pub fn picker_rows(&self) -> usize {
         row_capacity(self.picker_lines()).max(1)
     }
 
-    /// The command palette, borders included.
+    /// Returns the area of the command palette, including its borders.
     pub fn palette(&self) -> Rect {
         centered(self.body, 84, self.body.height.min(26))
     }
 
-    /// The list of the command palette, below the search input.
+    /// Returns the area of the list in the command palette, below the search input.
     pub fn palette_lines(&self) -> Rect {
         inner_area_below(self.palette(), 1)
     }
@@ -259,79 +266,81 @@ impl Geometry {
         row_capacity(self.palette_lines())
     }
 
-    /// The prompts to review of several jobs: below the cost and a gap, above a line for errors.
+    /// Returns the area of the list in the review of new jobs: below the cost and a gap, above a line for errors.
     pub fn batch_lines(&self) -> Rect {
         let lines = inner_area_below(self.full_dialog(), 2);
         Rect { height: lines.height.saturating_sub(1), ..lines }
     }
 
-    /// At least one.
+    /// Returns the number of rows of the list in the review of new jobs, at least one.
     pub fn batch_rows(&self) -> usize {
         row_capacity(self.batch_lines()).max(1)
     }
 
-    /// The list of cached page views, below its column headings.
+    /// Returns the area of the list of cached page views, below its column headings.
     pub fn cached_lines(&self) -> Rect {
         inner_area_below(self.full_dialog(), 1)
     }
 
-    /// At least one.
+    /// Returns the number of rows of the list of cached page views, at least one.
     pub fn cached_rows(&self) -> usize {
         row_capacity(self.cached_lines()).max(1)
     }
 
-    /// The lines of a dialog of full height.
+    /// Returns the area inside the borders of a dialog of full height.
     pub fn full_dialog_lines(&self) -> Rect {
         inside(self.full_dialog())
     }
 
-    /// The title of the list of the jobs of all profiles.
+    /// Returns the area of the title above the jobs of all profiles, in the upper border.
     pub fn all_jobs_title(&self) -> Rect {
-        let layer = self.full_dialog();
-        Rect { x: layer.x + 1, width: layer.width.saturating_sub(2), height: layer.height.min(1), ..layer }
+        let dialog = self.full_dialog();
+        Rect { x: dialog.x + 1, width: dialog.width.saturating_sub(2), height: dialog.height.min(1), ..dialog }
     }
 
-    /// The lines of the jobs of all profiles.
+    /// Returns the area of the list of the jobs of all profiles, above a line with the age of the data.
     pub fn all_jobs_lines(&self) -> Rect {
         let lines = inside(self.full_dialog());
         Rect { height: lines.height.saturating_sub(1), ..lines }
     }
 
-    /// The rows of the jobs of all profiles, above a line with the age of the data.
+    /// Returns the number of rows of the list of the jobs of all profiles, at least one.
     pub fn all_jobs_rows(&self) -> usize {
         self.full_dialog_rows().saturating_sub(1).max(1)
     }
 
-    /// The list of this many profiles.
+    /// Returns the area of the list of `total` profiles. `failed` is whether an error is shown below the list.
     pub fn profile_lines(&self, total: usize, failed: bool) -> Rect {
         let lines = inside(self.profiles(total));
         let height = u16::try_from(self.profile_rows(total, failed)).unwrap_or(u16::MAX);
         Rect { height: height.min(lines.height), ..lines }
     }
 
-    /// The dialog with this many profiles and a status message below them, borders included.
+    /// Returns the area of the dialog with `total` profiles and a status message below them, including its borders.
     pub fn profiles(&self, total: usize) -> Rect {
         let height = u16::try_from(total.saturating_add(6)).unwrap_or(u16::MAX);
         centered(self.body, 84, height.min(self.body.height))
     }
 
-    /// The rows of the list of profiles: above a gap and three lines of text, or six for an error on a narrow screen.
+    /// Returns the number of rows of the list of profiles. A gap and three lines of text are below it, or six lines for
+    /// an error on a narrow screen.
     pub fn profile_rows(&self, total: usize, failed: bool) -> usize {
         let area = self.profiles(total);
         let text = if failed && area.width < 60 { 6 } else { 3 };
         usize::from(area.height.saturating_sub(3 + text)).max(1)
     }
 
-    /// The movers, borders included. Two halves side by side take the full width.
+    /// Returns the area of the movers dialog, including its borders. It takes the full width if its halves are side by
+    /// side.
     pub fn movers(&self) -> Rect {
-        if self.movers_side_by_side() { self.body } else { self.full_dialog() }
+        if self.are_movers_side_by_side() { self.body } else { self.full_dialog() }
     }
 
-    /// The two halves of the movers, headings included: side by side if there is space for the paths, otherwise one
-    /// above the other.
+    /// Returns the areas of the two halves of the movers, including their headings: side by side if there is space for
+    /// the paths, otherwise one above the other.
     pub fn movers_halves(&self) -> [Rect; 2] {
         let inside = inside(self.movers());
-        if self.movers_side_by_side() {
+        if self.are_movers_side_by_side() {
             let half = inside.width / 2;
             let right = Rect { x: inside.x + half, width: inside.width - half, ..inside };
             return [Rect { width: half, ..inside }, right];
@@ -341,24 +350,24 @@ impl Geometry {
         [Rect { height, ..inside }, lower]
     }
 
-    /// The rows of each half, below its heading.
+    /// Returns the number of rows of the first and of the second half of the movers, below their headings.
     pub fn movers_rows(&self) -> (usize, usize) {
         let [upper, lower] = self.movers_halves().map(|half| row_capacity(half).saturating_sub(1));
         (upper, lower)
     }
 
     /// Whether the two halves of the movers are side by side.
-    pub fn movers_side_by_side(&self) -> bool {
+    pub fn are_movers_side_by_side(&self) -> bool {
         self.body.width >= 140
     }
 
-    /// A centred box for a confirmation or an input.
+    /// Returns the area of a centred box of this height, for a confirmation or an input.
     pub fn small_dialog(&self, height: u16) -> Rect {
         centered(self.body, 76, height)
     }
 }
 
-/// A centred box, no larger than the area.
+/// Returns a centred box of this size, but no larger than `area`.
 pub fn centered(area: Rect, width: u16, height: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
     Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height)
@@ -395,8 +404,8 @@ mod tests {
         let at = |size| compute_layout(size, Panes::default()).arrangement;
         assert_eq!([at((120, 12)), at((300, 100))], [JobsArrangement::Right; 2]);
         assert_eq!([at((90, 50)), at((40, 36)), at((119, 100))], [JobsArrangement::Below; 3]);
-        assert_eq!([at((80, 24)), at((40, 12)), at((119, 35))], [JobsArrangement::Alone; 3]);
-        let hidden = compute_layout((300, 100), Panes { hidden: true, ..Panes::default() });
+        assert_eq!([at((80, 24)), at((40, 12)), at((119, 35))], [JobsArrangement::OneAtATime; 3]);
+        let hidden = compute_layout((300, 100), Panes { hides_detail: true, ..Panes::default() });
         assert_eq!((hidden.list, hidden.detail, hidden.divider()), (hidden.body, hidden.body, Rect::default()));
     }
 
@@ -404,20 +413,23 @@ mod tests {
     fn the_divider_leaves_both_panes_their_minimum_size() {
         for size in sizes().filter(|size| is_usable(*size)) {
             for chosen in [None, Some(0), Some(39), Some(77), Some(u16::MAX)] {
-                let g = compute_layout(size, Panes { hidden: false, columns: chosen, rows: chosen });
+                let g = compute_layout(size, Panes { hides_detail: false, columns: chosen, rows: chosen });
                 let (list, detail) = (g.list, g.detail);
                 match g.arrangement {
                     JobsArrangement::Right => {
-                        assert!(list.width >= PANE_COLUMNS && detail.width >= PANE_COLUMNS, "{size:?} {chosen:?}");
+                        assert!(
+                            list.width >= MIN_PANE_COLUMNS && detail.width >= MIN_PANE_COLUMNS,
+                            "{size:?} {chosen:?}"
+                        );
                         assert_eq!((list.width + detail.width, list.right()), (size.0, detail.x));
                         assert_eq!((g.divider().x, g.divider().right()), (list.right() - 1, detail.x + 1));
                     }
                     JobsArrangement::Below => {
-                        assert!(list.height >= PANE_ROWS && detail.height >= PANE_ROWS, "{size:?} {chosen:?}");
+                        assert!(list.height >= MIN_PANE_ROWS && detail.height >= MIN_PANE_ROWS, "{size:?} {chosen:?}");
                         assert_eq!((list.height + detail.height, list.bottom()), (size.1 - 2, detail.y));
                         assert_eq!((g.divider().y, g.divider().bottom()), (list.bottom() - 1, detail.y + 1));
                     }
-                    JobsArrangement::Alone => assert!(g.divider().is_empty()),
+                    JobsArrangement::OneAtATime => assert!(g.divider().is_empty()),
                 }
             }
         }

@@ -1,4 +1,5 @@
-//! The texts of the first line and their positions. Drawing and the mouse both use it, so that they agree.
+//! The texts of the header, which is the first line, and their positions. Both drawing and mouse clicks use them, so
+//! that they agree.
 
 use super::format::{fit, format_count, wait_text};
 use super::keymap::{Action, Context};
@@ -8,7 +9,7 @@ use crate::model::connection::Connection;
 use crate::model::ledger::RateLimited;
 use unicode_width::UnicodeWidthStr;
 
-/// The name of a screen and its first cell.
+/// The name of a screen in the header, and the index of its first cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tab {
     pub at: usize,
@@ -16,56 +17,57 @@ pub struct Tab {
     pub screen: Screen,
 }
 
-/// The texts of the first line, without those that don't fit.
+/// The texts of the header. Those that don't fit are omitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderText {
     pub program: &'static str,
-    /// The profile.
-    pub name: Option<String>,
+    /// The name of the profile.
+    pub profile: Option<String>,
     pub tabs: Vec<Tab>,
     /// The state of the connection to the service; empty if it is unknown.
     pub connection: String,
     /// The number of active jobs.
-    pub active: Option<String>,
-    /// The used part of the limit that is closest to being reached.
+    pub active_jobs: Option<String>,
+    /// The usage of the hourly limit that is closest to being reached.
     pub limit: Option<String>,
 }
 
-/// Cells between two parts.
+/// The number of cells between two texts.
 const GAP: usize = 2;
-/// The minimum width in cells to which a longer name is truncated.
-const NAME: usize = 8;
+/// The minimum width in cells of a truncated profile name.
+const MIN_NAME_WIDTH: usize = 8;
 
 impl App {
-    /// The first line at this width in cells. Omits what doesn't fit, the least important first: “on this computer”,
-    /// the number of active jobs, when the limit resets, the end of the profile name, the limit.
+    /// Returns the texts of the header at this width in cells. If not all of them fit, it omits them in this order: “on
+    /// this computer”, the number of active jobs, the time until the limit resets, the end of the profile name, the
+    /// rest of the profile name, the limit.
     pub fn header(&self, width: usize, now: Time) -> HeaderText {
         // A narrow terminal has no space for the program name.
         let welcome = self.screen == Screen::Welcome;
         let program = if width < 60 && !welcome { "" } else { " docdeck" };
         if welcome {
             let connection = String::new();
-            return HeaderText { program, name: None, tabs: Vec::new(), connection, active: None, limit: None };
+            return HeaderText { program, profile: None, tabs: Vec::new(), connection, active_jobs: None, limit: None };
         }
         let names = self.tab_names();
         let tabs = program.len() + names.iter().map(|(text, _)| text.width() + GAP).sum::<usize>();
         let mut connection = self.connection_text(now);
         if tabs + connection.width() + GAP > width {
-            connection = self.connection_word().to_owned();
+            connection = self.short_connection_text().to_owned();
         }
         let name = if self.config.demo { "demo" } else { self.config.profile.as_str() };
         let left = |connection: &str| width.saturating_sub(tabs + connection.width() + 1 + GAP);
-        let ledgers = self.limit_texts(now);
-        let (name, mut ledger) = name_and_ledger(name, &ledgers, left(&connection));
+        let limits = self.limit_texts(now);
+        let (name, mut limit) = fit_name_and_limit(name, &limits, left(&connection));
         let active = self.jobs.working_count();
         let active = (active > 0).then(|| format!("{} active", format_count(active)));
         let cells = |text: &Option<String>| text.as_ref().map_or(0, |text| text.width() + GAP);
         let space = left(&connection).saturating_sub(cells(&name));
-        // The active jobs are more important than “on this computer”.
-        if cells(&ledger) + cells(&active) > space && ledger.as_ref() == ledgers.first() {
-            ledger = ledgers.get(1).cloned();
+        // The number of active jobs is more important than “on this computer”.
+        if cells(&limit) + cells(&active) > space && limit.as_ref() == limits.first() {
+            limit = limits.get(1).cloned();
         }
-        let active = active.filter(|text| cells(&ledger) + text.width() + GAP <= space);
+        let active = active.filter(|text| cells(&limit) + text.width() + GAP <= space);
         let mut at = program.len() + name.as_ref().map_or(0, |name| GAP + name.width());
         let tab = |(text, screen): (String, Screen)| {
             let tab = Tab { at: at + GAP, text, screen };
@@ -73,7 +75,7 @@ impl App {
             tab
         };
         let tabs = names.into_iter().map(tab).collect();
-        HeaderText { program, name, tabs, connection, active, limit: ledger }
+        HeaderText { program, profile: name, tabs, connection, active_jobs: active, limit }
     }
 
     fn tab_names(&self) -> [(String, Screen); 3] {
@@ -101,7 +103,7 @@ impl App {
             }
             Connection::Offline { next_try: None, .. } => "✗ offline".to_owned(),
             Connection::Offline { .. } => "✗ offline, retrying".to_owned(),
-            Connection::Limited(wait) if wait.until > now => format!("! rate limited for {}", wait.remaining_text(now)),
+            Connection::Limited(wait) if wait.until > now => format!("! rate limited for {}", wait.time_left(now)),
             Connection::Limited(_) => "! rate limited".to_owned(),
             Connection::Refused { .. } => {
                 format!("✗ key refused, {} to retry", self.key_label(Context::Jobs, Action::Refresh))
@@ -109,8 +111,8 @@ impl App {
         }
     }
 
-    /// The state of the connection for a narrow terminal.
-    fn connection_word(&self) -> &'static str {
+    /// Returns the state of the connection in at most two words, for a narrow terminal.
+    fn short_connection_text(&self) -> &'static str {
         match &self.connection {
             Connection::Unknown => "",
             Connection::Connecting => "… wait",
@@ -122,7 +124,8 @@ impl App {
         }
     }
 
-    /// The limit that is closest to being reached; if several are equally close, the one of this screen.
+    /// Returns the limit that is closest to being reached. If several limits are equally close, returns the one that
+    /// matters most on this screen.
     pub fn closest_limit(&self) -> RateLimited {
         let order = match self.screen {
             Screen::Views => [RateLimited::Views, RateLimited::Create, RateLimited::FollowUp],
@@ -134,7 +137,8 @@ impl App {
         })
     }
 
-    /// The texts for the limit, from the longest to the shortest. Empty if the usage is unknown.
+    /// Returns the texts for the limit that is closest to being reached, from the longest to the shortest. Empty if the
+    /// usage of the limit is unknown.
     fn limit_texts(&self, now: Time) -> Vec<String> {
         let limited = self.closest_limit();
         if !self.has_budget(limited) {
@@ -143,7 +147,7 @@ impl App {
         let budget = self.budget(limited);
         let (label, word) = (limited.label(), limited.short_label());
         if let Some(wait) = budget.blocked.filter(|wait| wait.until > now) {
-            let left = wait.remaining_text(now);
+            let left = wait.time_left(now);
             return vec![
                 format!("{label}: limit reached, next in {left}"),
                 format!("{label}: none for {left}"),
@@ -166,20 +170,20 @@ impl App {
     }
 }
 
-/// The profile name, truncated if necessary, and the longest text for the limit that leaves space for it. If there is
-/// space for only one of the two, it is the limit.
-fn name_and_ledger(name: &str, ledgers: &[String], width: usize) -> (Option<String>, Option<String>) {
+/// Returns the profile name, truncated if necessary, and the longest text for the limit that leaves space for the name.
+/// If only one of them fits, the limit takes precedence.
+fn fit_name_and_limit(name: &str, limits: &[String], width: usize) -> (Option<String>, Option<String>) {
     let truncated = |width: usize| {
         let cells = width.saturating_sub(GAP);
-        (cells >= name.width().min(NAME)).then(|| fit(name, cells))
+        (cells >= name.width().min(MIN_NAME_WIDTH)).then(|| fit(name, cells))
     };
-    for ledger in ledgers {
-        if let Some(name) = width.checked_sub(ledger.width() + GAP).and_then(truncated) {
-            return (Some(name), Some(ledger.clone()));
+    for limit in limits {
+        if let Some(name) = width.checked_sub(limit.width() + GAP).and_then(truncated) {
+            return (Some(name), Some(limit.clone()));
         }
     }
-    match ledgers.iter().find(|ledger| ledger.width() + GAP <= width) {
-        Some(ledger) => (None, Some(ledger.clone())),
+    match limits.iter().find(|limit| limit.width() + GAP <= width) {
+        Some(limit) => (None, Some(limit.clone())),
         None => (truncated(width), None),
     }
 }
@@ -190,11 +194,11 @@ mod tests {
 
     #[test]
     fn the_limit_is_shortened_before_the_name_is_truncated_or_omitted() {
-        let ledgers = ["new jobs 4/100, resets in 60m".to_owned(), "new jobs 4/100, 60 m.".to_owned()];
+        let limits = ["new jobs 4/100, resets in 60m".to_owned(), "new jobs 4/100, 60 m.".to_owned()];
         let at = |name: &str, width: usize| {
-            let (name, ledger) = name_and_ledger(name, &ledgers, width);
-            assert!([&name, &ledger].into_iter().flatten().map(|text| text.width() + GAP).sum::<usize>() <= width);
-            (name.unwrap_or_default(), ledger.map_or(0, |ledger| ledger.width()))
+            let (name, limit) = fit_name_and_limit(name, &limits, width);
+            assert!([&name, &limit].into_iter().flatten().map(|text| text.width() + GAP).sum::<usize>() <= width);
+            (name.unwrap_or_default(), limit.map_or(0, |limit| limit.width()))
         };
         assert_eq!(at("acme", 37), ("acme".to_owned(), 29));
         assert_eq!(at("acme", 36), ("acme".to_owned(), 21));
@@ -204,6 +208,6 @@ mod tests {
         assert_eq!(at("the-handbook-of-acme", 33), ("the-han…".to_owned(), 21));
         assert_eq!(at("the-handbook-of-acme", 32), (String::new(), 29));
         assert_eq!(at("acme", 9), ("acme".to_owned(), 0));
-        assert_eq!(name_and_ledger("the-handbook", &[], 10), (Some("the-han…".to_owned()), None));
+        assert_eq!(fit_name_and_limit("the-handbook", &[], 10), (Some("the-han…".to_owned()), None));
     }
 }

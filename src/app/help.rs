@@ -1,5 +1,5 @@
-//! The lines of the help: the keys that apply now, in groups, the custom commands, and the symbols of the jobs list,
-//! all generated from the tables that drawing and dispatch use. A search filters the lines.
+//! The lines of the help: the current key bindings in groups, the custom commands, the symbols of the jobs list and the
+//! topics of the guide. They are generated from the tables that drawing and dispatch use. A search filters the lines.
 
 use super::App;
 use super::dialog::Dialog;
@@ -11,18 +11,18 @@ use crate::model::guide::{TOPICS, Topic};
 use crate::model::job_state::{JobState, ROW_MARKS};
 use unicode_width::UnicodeWidthStr;
 
-/// Cells before the keys plus those between the keys and the texts.
+/// The number of cells before the keys plus the number of cells between the keys and their help texts.
 const GAPS: usize = 3;
 
-/// Number of guide topics on one line.
+/// The number of guide topics on one line.
 const TOPICS_PER_LINE: usize = 3;
 
-/// The state of the help.
+/// The state of the help dialog.
 #[derive(Debug)]
 pub struct Help {
     /// The contexts that were active when the help was opened.
     pub contexts: Vec<Context>,
-    /// The first visible line.
+    /// The index of the first visible line.
     pub scroll: usize,
     /// The search input, if there is a search.
     query: Option<TextInput>,
@@ -34,7 +34,7 @@ impl Help {
         Self { contexts, scroll: 0, query: None, is_typing: false }
     }
 
-    /// The search input, if there is a search.
+    /// Returns the search input, if there is a search.
     pub fn query(&self) -> Option<&TextInput> {
         self.query.as_ref()
     }
@@ -44,7 +44,7 @@ impl Help {
         self.is_typing
     }
 
-    /// The number of rows for its lines.
+    /// Returns the number of rows for the lines of the help. The search input takes one row.
     pub fn rows(&self, g: Geometry) -> usize {
         g.help_rows().saturating_sub(usize::from(self.query.is_some()))
     }
@@ -55,7 +55,7 @@ impl Help {
         self.query = Some(TextInput::selected_line(&old));
     }
 
-    /// Moves the focus from the search input to the lines.
+    /// Moves the focus from the search input to the lines. Ends the search if it is blank.
     pub(super) fn leave_search(&mut self) {
         self.is_typing = false;
         self.query.take_if(|query| query.is_blank());
@@ -85,22 +85,22 @@ pub enum HelpLine {
     Key(String, String),
 }
 
-/// The maximum width of the keys in a box of this width.
-fn key_columns(columns: usize) -> usize {
+/// Returns the maximum width of the column of keys in a box of this width.
+fn max_key_columns(columns: usize) -> usize {
     if columns < 60 { 10 } else { 24 }
 }
 
 impl App {
-    /// The width of the column of keys: that of the widest one, with or without a search.
+    /// Returns the width of the column of keys. It doesn't depend on the search, so that the columns stay in place.
     pub fn help_key_columns(&self, help: &Help, columns: usize) -> usize {
-        let most = key_columns(columns);
-        let rows = self.config.keymap.rows(&help.contexts).filter(|row| self.is_offered(row.action));
+        let most = max_key_columns(columns);
+        let rows = self.config.keymap.active_bindings(&help.contexts).filter(|row| self.is_offered(row.action));
         let widest = rows.map(|row| fitting_keys(self.config.keymap.keys(row), most).width()).max().unwrap_or(0);
         let custom = self.commands_in(&help.contexts).map(|custom| custom.key.to_string().width()).max().unwrap_or(0);
         widest.max(custom).min(most)
     }
 
-    /// The lines of the help at this width: all, or those that contain every word of the search.
+    /// Returns the lines of the help at this width: all lines or, during a search, those that contain every word of it.
     pub fn help_lines(&self, help: &Help, columns: usize) -> Vec<HelpLine> {
         let words = help.query().map(|words| words.text().to_lowercase()).unwrap_or_default();
         let words: Vec<&str> = words.split_whitespace().collect();
@@ -115,9 +115,13 @@ impl App {
         let typing = contexts.first().is_some_and(|context| is_text_context(*context));
         for group in KeyGroup::ALL {
             let in_group = |row: &Binding| row.action.group() == group && self.is_offered(row.action);
-            let rows = self.config.keymap.rows_that(contexts, in_group).filter(|row| matches(&self.searched_text(row)));
+            let rows = self
+                .config
+                .keymap
+                .active_bindings_where(contexts, in_group)
+                .filter(|row| matches(&self.searched_text(row)));
             let texts = rows.filter_map(|row| {
-                // While text is typed, plain letters don't trigger the bindings of the other contexts.
+                // In a text input, plain letters are typed, so they don't trigger the bindings of other contexts.
                 let works = |chord: &&Chord| !typing || contexts.first() == Some(&row.context) || !chord.types_text();
                 let chords: Vec<Chord> = self.config.keymap.keys(row).iter().filter(works).copied().collect();
                 (!chords.is_empty()).then(|| (fitting_keys(&chords, key_columns), row.help.to_owned()))
@@ -139,14 +143,14 @@ impl App {
         lines
     }
 
-    /// The text of a binding that the search uses: all keys, including those not shown, the help text, and the names of
-    /// the action and its group.
+    /// Returns the text in which the search looks for a binding: all its keys, including those that don't fit on
+    /// screen, its help text, and the names of its action and group.
     fn searched_text(&self, row: &Binding) -> String {
         let keys: Vec<String> = self.config.keymap.keys(row).iter().map(ToString::to_string).collect();
         format!("{} {} {} {}", keys.join(" "), row.help, row.action.config_name(), row.action.group().name())
     }
 
-    /// The help, if it is the topmost dialog.
+    /// Returns the help, if it is the topmost dialog.
     pub(super) fn help_on_top(&mut self) -> Option<&mut Help> {
         match self.dialogs.last_mut() {
             Some(Dialog::Help(help)) => Some(help),
@@ -155,7 +159,7 @@ impl App {
     }
 }
 
-/// Whether characters are typed in this context.
+/// Whether a text input has the focus in this context.
 fn is_text_context(context: Context) -> bool {
     use Context as C;
     matches!(
@@ -172,7 +176,7 @@ fn is_text_context(context: Context) -> bool {
     )
 }
 
-/// Every symbol of the jobs list with its meaning.
+/// Returns every symbol of the jobs list with its meaning.
 fn job_symbols() -> impl Iterator<Item = (String, String)> {
     let states = JobState::ALL.into_iter().map(|state| {
         let (word, meaning) = state.word_and_meaning();
@@ -201,7 +205,7 @@ fn push_section(lines: &mut Vec<HelpLine>, name: &str, rows: impl Iterator<Item 
     }
 }
 
-/// As many keys as fit, at least the first one.
+/// Returns as many keys as fit into this width, at least the first one.
 fn fitting_keys(chords: &[Chord], columns: usize) -> String {
     let mut out = String::new();
     for chord in chords.iter().map(ToString::to_string) {
@@ -229,7 +233,7 @@ mod tests {
 
     #[test]
     fn every_help_text_fits_one_line_of_80_columns() {
-        let width = 78 - key_columns(78) - GAPS;
+        let width = 78 - max_key_columns(78) - GAPS;
         for row in BINDINGS {
             assert!(row.help.width() <= width, "{} cells are too many: {}", row.help.width(), row.help);
         }
@@ -250,7 +254,7 @@ mod tests {
         text.chars().for_each(|c| press(app, KeyCode::Char(c)));
     }
 
-    /// The keys and texts of the topmost help.
+    /// Returns the keys and texts of the help, which must be the topmost dialog.
     fn listed(app: &App) -> Vec<(String, String)> {
         let Some(Dialog::Help(help)) = app.dialogs.last() else { panic!("no help") };
         let lines = app.help_lines(help, 80).into_iter();
@@ -262,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_filters_the_lines_and_esc_clears_it_before_it_closes_the_help() {
+    fn a_search_filters_the_lines_and_esc_clears_the_search_before_it_closes_the_help() {
         let mut app = app((80, 24));
         press(&mut app, KeyCode::Char('?'));
         let all = listed(&app).len();
@@ -287,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_not_shown_for_lack_of_space_is_found_too() {
+    fn a_search_also_finds_keys_that_are_not_shown_for_lack_of_space() {
         let mut app = app((40, 12));
         press(&mut app, KeyCode::Char('?'));
         type_in(&mut app, "/f2");
@@ -312,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn it_lists_the_groups_in_order_and_then_every_symbol_of_the_jobs_list() {
+    fn the_help_lists_the_groups_in_order_and_then_every_symbol_of_the_jobs_list() {
         let app = crate::app::finish_alerts::tests::app(Vec::new());
         let lines = app.help_lines(&Help::new(vec![Context::Jobs, Context::Lists, Context::Everywhere]), 120);
         let headings: Vec<&str> = lines

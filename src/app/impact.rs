@@ -1,5 +1,5 @@
-//! The impact of the selected job: the views of its pages before and after it, and fetching the missing ones after
-//! showing the cost.
+//! The impact of the selected job: the views of its pages in the week before and the week after the job. Missing views
+//! can be fetched, after a confirmation that shows the cost.
 
 use super::{App, Effect, Severity};
 use crate::model::Time;
@@ -9,57 +9,60 @@ use crate::model::load::{Load, Timed};
 use crate::model::row::{Job, JobKey};
 
 /// The maximum number of pages listed for a job.
-pub const PAGES_MAX: usize = 40;
-/// The minimum number of columns at which the views before and after are in one line.
-const ONE_LINE: usize = 96;
+pub const MAX_LISTED_PAGES: usize = 40;
+/// The minimum number of columns at which the views before and after the job are on one line.
+const MIN_ONE_LINE_COLUMNS: usize = 96;
 
-/// What the numbers depend on. When it changes, they are read again.
+/// What the views on screen depend on. When it changes, the views are read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Subject {
     job: JobKey,
-    pages: usize,
+    page_count: usize,
     windows: Option<ImpactWindows>,
 }
 
-/// The pages of the selected job. At most one job is read at a time, however fast the selection moves.
+/// The pages of the selected job, with their views. The pages of at most one job are read at a time, however fast the
+/// selection moves.
 #[derive(Debug, Default)]
 pub struct JobPages {
     subject: Option<Subject>,
     pages: Load<Vec<PageImpact>>,
-    reading: bool,
-    /// Whether the pages have to be read again, because of a request while they were being read.
+    is_reading: bool,
+    /// Whether the pages have to be read again, because they were requested while a read was in progress.
     must_reread: bool,
 }
 
 impl JobPages {
-    /// Shows a job. Returns the job whose pages are to be read now, if any.
+    /// Shows the pages of a job. Returns the job whose pages have to be read now, if any.
     pub(super) fn show(&mut self, row: Option<&Job>) -> Option<JobKey> {
         let with_pages = row.filter(|row| !row.pages.is_empty());
-        let subject = with_pages.map(|row| Subject { job: row.key, pages: row.pages.len(), windows: job_windows(row) });
+        let subject =
+            with_pages.map(|row| Subject { job: row.key, page_count: row.pages.len(), windows: job_windows(row) });
         if self.subject == subject {
             return None;
         }
-        // Numbers of the previous subject must not be shown for this one.
+        // The views of the previous subject must not be shown for this one.
         self.pages = Load::Idle;
         self.subject = subject;
         self.read()
     }
 
-    /// Reads the pages again, because there may be more data. Returns the job to read now, if any.
+    /// Requests the pages again, because there may be more data. Returns the job whose pages have to be read now, if
+    /// any.
     pub(super) fn read(&mut self) -> Option<JobKey> {
         let job = self.subject?.job;
         self.pages.start();
-        if self.reading {
+        if self.is_reading {
             self.must_reread = true;
             return None;
         }
-        (self.reading, self.must_reread) = (true, false);
+        (self.is_reading, self.must_reread) = (true, false);
         Some(job)
     }
 
-    /// Applies pages that were read. Returns the job to read next, if any.
+    /// Applies the result of reading the pages of a job. Returns the job whose pages have to be read next, if any.
     fn apply(&mut self, job: JobKey, result: Result<Vec<PageImpact>, Failure>, now: Time) -> Option<JobKey> {
-        self.reading = false;
+        self.is_reading = false;
         if self.subject.is_some_and(|subject| subject.job == job) {
             self.pages.finish(result.map(|value| Timed { value, as_of: now }), now);
             return if self.must_reread { self.read() } else { None };
@@ -67,54 +70,57 @@ impl JobPages {
         if self.pages.is_loading() { self.read() } else { None }
     }
 
-    /// The pages with their views.
+    /// Returns the pages with their views.
     pub fn pages(&self) -> &Load<Vec<PageImpact>> {
         &self.pages
     }
 
-    /// The page at this index.
+    /// Returns the page at this index, if the pages are loaded.
     pub fn page(&self, index: usize) -> Option<&PageImpact> {
         self.pages.shown()?.value.get(index)
     }
 }
 
-/// A line about the pages of a job. The numbers are indexes of pages.
+/// A line about the pages of a job. Unless stated otherwise, the number in a variant is the index of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PagesLine {
     /// The range of days before the job.
     DaysBefore,
     /// The range of days after the job, or why there is none.
     DaysAfter,
+    /// The path of the page.
     Path(usize),
-    /// The views before and after in one line.
+    /// The views before and after the job, on one line.
     Views(usize),
+    /// The views before the job.
     Before(usize),
+    /// The views after the job.
     After(usize),
     /// The number of pages that are not listed.
     More(usize),
 }
 
-/// The lines about the pages of a job at this width; empty for a job that was not started for pages.
+/// Returns the lines about the pages of a job at this width; empty if the job was not started for pages.
 pub fn pages_lines(row: &Job, columns: usize) -> Vec<PagesLine> {
     if row.pages.is_empty() {
         return Vec::new();
     }
     let mut lines = vec![PagesLine::DaysBefore, PagesLine::DaysAfter];
-    for index in 0..row.pages.len().min(PAGES_MAX) {
+    for index in 0..row.pages.len().min(MAX_LISTED_PAGES) {
         lines.push(PagesLine::Path(index));
-        if columns >= ONE_LINE {
+        if columns >= MIN_ONE_LINE_COLUMNS {
             lines.push(PagesLine::Views(index));
         } else {
             lines.extend([PagesLine::Before(index), PagesLine::After(index)]);
         }
     }
-    let more = row.pages.len().saturating_sub(PAGES_MAX);
+    let more = row.pages.len().saturating_sub(MAX_LISTED_PAGES);
     lines.extend((more > 0).then_some(PagesLine::More(more)));
     lines
 }
 
 impl App {
-    /// Applies the pages of a job that were read.
+    /// Applies the result of reading the pages of a job.
     pub(super) fn apply_impact(
         &mut self,
         job: JobKey,
@@ -126,7 +132,7 @@ impl App {
         self.dirty |= self.detail_is_visible();
     }
 
-    /// Reads the pages on screen again, because there may be more data.
+    /// Reads the pages that are on screen again, because there may be more data.
     pub(super) fn reread_pages(&mut self, effects: &mut Vec<Effect>) {
         effects.extend(self.detail.job_pages.read().map(Effect::LoadJobImpact));
         effects.extend(self.reload_page_detail());
@@ -148,7 +154,8 @@ impl App {
         self.confirm_windows_load(&row, &pages, now, effects);
     }
 
-    /// The same for the selected job in the page details, for that page only.
+    /// Asks whether to fetch the missing views of one page before and after one job: the page of the page details, and
+    /// the job that is selected in them.
     pub(super) fn confirm_impact_load_of_page(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some((job, page)) = self.selected_job_impact() else { return };
         match self.jobs.get(job).cloned() {

@@ -15,7 +15,8 @@ fn day(days: i64) -> Time {
     noon + TimeDelta::days(days)
 }
 
-/// A job about a page, started 30 days ago and finished this many days later.
+/// Creates a job about a page that started 30 days ago and finished `finished` days later. `None` means that it is
+/// still active.
 fn job_about_page(key: i64, finished: Option<i64>) -> Job {
     let mut job = row(key, if finished.is_some() { Status::Completed } else { Status::Active });
     job.pages = [CleanText::line("/a")].into();
@@ -41,7 +42,7 @@ fn notice(app: &App) -> &str {
 }
 
 #[test]
-fn the_pages_of_one_job_are_read_at_a_time_and_then_those_of_the_last_one_requested() {
+fn the_pages_of_only_one_job_are_read_at_a_time_and_the_last_requested_job_is_next() {
     let mut pages = JobPages::default();
     let (one, two, three) = (job_about_page(1, None), job_about_page(2, None), job_about_page(3, None));
     assert_eq!(pages.show(Some(&one)), Some(JobKey(1)));
@@ -65,7 +66,7 @@ fn the_pages_of_the_selected_job_are_read_again_after_a_load() {
     assert_eq!(jobs_to_read(&effects), Vec::<i64>::new());
     let end = crate::model::report::LoadOutcome {
         report: None,
-        ended: crate::model::report::LoadEndReason::Complete,
+        end_reason: crate::model::report::LoadEndReason::Complete,
         requests: 1,
     };
     let range = DateRange::last_days(7, day(-1).date_naive());
@@ -73,20 +74,20 @@ fn the_pages_of_the_selected_job_are_read_again_after_a_load() {
 }
 
 #[test]
-fn the_key_offers_to_fetch_complete_weeks_that_are_not_loaded() {
+fn pressing_a_offers_to_fetch_complete_weeks_that_are_not_loaded() {
     let mut app = app(vec![job_about_page(1, Some(1))]);
     app.update(Msg::JobImpact { job: JobKey(1), result: Ok(unknown()) }, day(0));
     for pane in [Pane::List, Pane::Detail] {
         app.pane = pane;
         let key = Msg::Input(crossterm::event::Event::Key(crossterm::event::KeyCode::Char('a').into()));
-        // The reports that the cost depends on may be read first.
+        // Before the confirmation, docdeck may read cached reports, because the cost depends on them.
         for effect in app.update(key, day(0)) {
-            if let Effect::LoadCached(range) = effect {
+            if let Effect::LoadCachedReport(range) = effect {
                 app.update(Msg::CachedReport { range, recalled: Ok(Default::default()) }, day(0));
             }
         }
         let Some(Dialog::Confirm(question)) = app.dialogs.pop() else { panic!("no question in {pane:?}") };
-        let ConfirmAction::LoadAll(orders) = question.yes else { panic!("{:?}", question.yes) };
+        let ConfirmAction::LoadAll(orders) = question.on_yes else { panic!("{:?}", question.on_yes) };
         let ranges: Vec<String> = orders.iter().map(|order| order.range.to_string()).collect();
         assert_eq!(ranges, ["2026-10-14 … 2026-10-20", "2026-10-23 … 2026-10-29"]);
     }
@@ -117,13 +118,13 @@ fn a_notice_explains_why_there_is_nothing_to_fetch() {
 }
 
 #[test]
-fn long_lists_of_pages_are_truncated_and_show_the_number_of_the_others() {
+fn long_lists_of_pages_are_truncated_and_show_how_many_pages_are_left_out() {
     let mut job = job_about_page(1, None);
     assert_eq!(
         pages_lines(&job, 110),
         [PagesLine::DaysBefore, PagesLine::DaysAfter, PagesLine::Path(0), PagesLine::Views(0)]
     );
-    job.pages = (0..PAGES_MAX + 3).map(|n| CleanText::line(&format!("/{n}"))).collect();
+    job.pages = (0..MAX_LISTED_PAGES + 3).map(|n| CleanText::line(&format!("/{n}"))).collect();
     let lines = pages_lines(&job, 40);
-    assert_eq!((lines.len(), lines.last()), (2 + 3 * PAGES_MAX + 1, Some(&PagesLine::More(3))));
+    assert_eq!((lines.len(), lines.last()), (2 + 3 * MAX_LISTED_PAGES + 1, Some(&PagesLine::More(3))));
 }

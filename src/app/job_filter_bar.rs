@@ -19,14 +19,14 @@ use crate::model::text::CleanText;
 #[derive(Debug, Default)]
 pub(super) struct Search {
     typed: String,
-    /// 0 for all jobs, n for the saved filter n − 1.
-    tab: usize,
+    /// The index of the active tab: 0 for all jobs, n for the saved filter with the index n − 1.
+    active_tab_index: usize,
     /// The word that the store is searching prompts for. Only one search runs at a time, however fast the user types.
-    finding: Option<String>,
+    word_being_searched: Option<String>,
 }
 
 impl App {
-    /// The filter text of the current screen, applied or still being typed.
+    /// Returns the typed filter of the current screen, whether or not the user is still typing it.
     pub fn filter_text(&self) -> &str {
         if self.screen == Screen::Views { self.views.table.filter_text() } else { &self.search.typed }
     }
@@ -35,25 +35,26 @@ impl App {
         &self.search.typed
     }
 
-    /// The error of the front list's filter: an unknown status, with the valid ones.
+    /// Returns an error if the filter of the list on screen has an unknown status. The error lists the valid statuses.
     pub fn filter_problem(&self) -> Option<String> {
         let is_list = self.screen == Screen::Jobs
             && self.dialogs.iter().all(|dialog| matches!(dialog, Dialog::Filter(_) | Dialog::AllJobs(_)));
-        let list = self.listed();
+        let list = self.active_list();
         let unknown = list.filter().unknown_status(list.other_statuses()).filter(|_| is_list)?;
         let others = list.other_statuses().map(str::to_owned);
         let valid: Vec<String> = filter_words().map(|(word, _)| word).chain(others).collect();
         Some(format!("No job status starts with “{unknown}”. Valid: {}.", valid.join(", ")))
     }
 
-    /// The names of the saved filters, all jobs first, each with whether it is active. Empty if no filter is saved.
+    /// Returns the names of the tabs, each with whether it is active: all jobs, then the saved filters. Empty if no
+    /// filter is saved.
     pub fn tabs(&self) -> impl Iterator<Item = (&str, bool)> {
         let all = (!self.config.filters.is_empty()).then_some("All");
         let names = all.into_iter().chain(self.config.filters.iter().map(|filter| filter.name.as_str()));
-        names.enumerate().map(|(n, name)| (name, n == self.search.tab))
+        names.enumerate().map(|(n, name)| (name, n == self.search.active_tab_index))
     }
 
-    /// The filter's input while it is being typed.
+    /// Returns the text input of the filter while the filter is being typed.
     pub fn filter_input(&self) -> Option<&TextInput> {
         self.dialogs.iter().rev().find_map(|dialog| match dialog {
             Dialog::Filter(input) => Some(input.as_ref()),
@@ -70,7 +71,7 @@ impl App {
         }
     }
 
-    /// Applies the filter text after a key changed it.
+    /// Applies the filter text after a key press has changed it.
     pub(super) fn apply_typed_filter(&mut self) {
         let applied = self.all_jobs().map_or(self.filter_text(), AllJobs::filter);
         let Some(text) = self.filter_input().map(TextInput::text).filter(|text| text != applied) else { return };
@@ -84,7 +85,7 @@ impl App {
         }
     }
 
-    /// Clears the typed filter. Returns whether there was one.
+    /// Clears the typed filter. Returns false if it was already blank.
     pub(super) fn clear_filter(&mut self) -> bool {
         if let Some(open) = self.all_jobs() {
             let had = !open.filter().trim().is_empty();
@@ -101,14 +102,14 @@ impl App {
         had
     }
 
-    /// Switches to the next or previous tab. All jobs are the first tab.
+    /// Switches to the next or previous tab, wrapping around. The first tab shows all jobs.
     pub(super) fn switch_tab(&mut self, forward: bool, now: Time) {
         let tabs = self.config.filters.len() + 1;
         if tabs == 1 {
             self.notify(
                 Severity::Info,
                 &format!(
-                    "No saved filters. Type a filter ({}) and save it with Ctrl-S.",
+                    "No filter tabs. Type a filter ({}) and save it as a tab with Ctrl-S.",
                     self.key_label(Context::Jobs, Action::Filter)
                 ),
                 now,
@@ -116,26 +117,27 @@ impl App {
             return;
         }
         let step = if forward { 1 } else { tabs - 1 };
-        self.search.tab = (self.search.tab + step) % tabs;
+        self.search.active_tab_index = (self.search.active_tab_index + step) % tabs;
         self.apply_filter();
     }
 
     pub(super) fn select_tab(&mut self, index: usize) {
-        self.search.tab = index.min(self.config.filters.len());
+        self.search.active_tab_index = index.min(self.config.filters.len());
         self.apply_filter();
     }
 
-    /// The name of the active saved filter. `None` if all jobs are shown.
+    /// Returns the name of the active saved filter. Returns `None` if all jobs are shown.
     pub(super) fn active_tab(&self) -> Option<&str> {
-        let filter = self.search.tab.checked_sub(1).and_then(|n| self.config.filters.get(n));
+        let filter = self.search.active_tab_index.checked_sub(1).and_then(|n| self.config.filters.get(n));
         filter.map(|filter| filter.name.as_str())
     }
 
-    /// Restores the saved filter state. A saved filter that no longer exists is skipped.
+    /// Restores the typed filter and the active tab of the last session. If the saved filter of that tab no longer
+    /// exists, all jobs are shown.
     pub(super) fn restore_filter(&mut self, typed: &str, tab: Option<&str>) {
         typed.clone_into(&mut self.search.typed);
         let index = self.config.filters.iter().position(|filter| tab == Some(filter.name.as_str()));
-        self.search.tab = index.map_or(0, |index| index + 1);
+        self.search.active_tab_index = index.map_or(0, |index| index + 1);
         self.apply_filter();
     }
 
@@ -147,7 +149,7 @@ impl App {
         }
     }
 
-    /// Filters the list of all profiles' jobs by the active saved filter and `typed`.
+    /// Filters the list of all profiles' jobs by the active saved filter and by `typed`.
     pub(super) fn filter_all_jobs(&mut self, typed: &str) {
         let saved = self.saved_filter();
         if let Some(open) = self.all_jobs_mut() {
@@ -156,14 +158,17 @@ impl App {
     }
 
     fn saved_filter(&self) -> String {
-        let saved = self.search.tab.checked_sub(1).and_then(|n| self.config.filters.get(n));
+        let saved = self.search.active_tab_index.checked_sub(1).and_then(|n| self.config.filters.get(n));
         saved.map(|filter| filter.text.clone()).unwrap_or_default()
     }
 
-    /// Whether there is a filter of the jobs that can be saved.
+    /// Whether the jobs screen has a typed filter that can be saved in the configuration.
     pub(super) fn can_save_filter(&self) -> bool {
         let is_jobs = self.screen == Screen::Jobs && matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)));
-        is_jobs && self.config.config.is_some() && self.all_jobs().is_none() && !self.search.typed.trim().is_empty()
+        is_jobs
+            && self.config.config_path.is_some()
+            && self.all_jobs().is_none()
+            && !self.search.typed.trim().is_empty()
     }
 
     /// Asks for a name for the typed filter, which stays active.
@@ -173,7 +178,7 @@ impl App {
             self.open_input(InputField::FilterName, "");
         } else if self.screen == Screen::Jobs && self.all_jobs().is_none() {
             let filters = self.key_label(Context::Jobs, Action::Filter);
-            let why = match self.config.config {
+            let why = match self.config.config_path {
                 None => NOT_IN_DEMO.to_owned(),
                 Some(_) => format!("No filter to save. Type one first: {filters}"),
             };
@@ -181,24 +186,26 @@ impl App {
         }
     }
 
-    /// Saves the active filter, combined with the one of its tab, under a name. Asks before it replaces a saved filter.
+    /// Saves the typed filter, combined with the saved filter of the active tab, under a name. Asks before it replaces
+    /// a saved filter.
     pub(super) fn save_filter(&mut self, name: &str) -> Option<Effect> {
         let filter = SavedFilter { name: CleanText::line(name), text: self.full_filter() };
         if let Some(old) = self.config.filters.iter().find(|old| old.name == filter.name) {
             let text = format!("Replace the saved filter {} ({})?", old.name, CleanText::line(&old.text));
-            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::ReplaceFilter(filter) }));
+            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::ReplaceFilter(filter) }));
             return None;
         }
         Some(Effect::SaveFilter { filter, replace: false })
     }
 
-    /// The filter of the tab and the typed one.
+    /// Returns the saved filter of the active tab, combined with the typed filter.
     fn full_filter(&self) -> String {
         format!("{} {}", self.saved_filter(), self.search.typed).trim().to_owned()
     }
 
-    /// Adds a saved filter as a tab, and switches to it unless another filter was typed meanwhile.
-    pub(super) fn filter_saved(&mut self, filter: SavedFilter, result: Result<(), Failure>, now: Time) {
+    /// Adds a filter that was just saved as a tab, and switches to it unless the user has typed another filter
+    /// meanwhile.
+    pub(super) fn apply_saved_filter(&mut self, filter: SavedFilter, result: Result<(), Failure>, now: Time) {
         if let Err(failure) = result {
             return self.notify(Severity::Problem, &format!("The filter was not saved. {}", failure.message), now);
         }
@@ -210,7 +217,7 @@ impl App {
             None => self.config.filters.push(filter),
         }
         if is_active {
-            self.search.tab = index.map_or(self.config.filters.len(), |index| index + 1);
+            self.search.active_tab_index = index.map_or(self.config.filters.len(), |index| index + 1);
             self.search.typed.clear();
         }
         self.apply_filter();
@@ -220,35 +227,35 @@ impl App {
     }
 
     pub(super) fn next_sort(&mut self) {
-        let by = self.listed().sorting().by.next();
-        self.listed_mut().sort(JobSorting { by, reversed: false });
+        let by = self.active_list().sorting().by.next();
+        self.active_list_mut().sort(JobSorting { by, reversed: false });
     }
 
     pub(super) fn reverse_sort(&mut self) {
-        let sorting = self.listed().sorting();
-        self.listed_mut().sort(JobSorting { reversed: !sorting.reversed, ..sorting });
+        let sorting = self.active_list().sorting();
+        self.active_list_mut().sort(JobSorting { reversed: !sorting.reversed, ..sorting });
     }
 
-    /// Starts the search for the next word in the prompts, unless a search is running.
+    /// Starts searching the prompts for the next word of the filter, unless a search is running.
     pub(super) fn search_next_word(&mut self) -> Option<Effect> {
-        if self.search.finding.is_some() {
+        if self.search.word_being_searched.is_some() {
             return None;
         }
-        let word = self.listed().next_search_word()?;
-        self.search.finding = Some(word.clone());
+        let word = self.active_list().next_search_word()?;
+        self.search.word_being_searched = Some(word.clone());
         Some(self.find_in_prompts(word))
     }
 
-    /// Takes the result of searching the prompts for a word.
+    /// Applies the result of searching the prompts for a word.
     pub(super) fn apply_found_prompts(&mut self, word: String, jobs: Result<Vec<JobKey>, Failure>, now: Time) {
-        if self.search.finding.as_ref() == Some(&word) {
-            self.search.finding = None;
+        if self.search.word_being_searched.as_ref() == Some(&word) {
+            self.search.word_being_searched = None;
         }
         match jobs {
-            Ok(jobs) => self.dirty |= self.listed_mut().apply_found(word, jobs),
-            // The search is not repeated at once: the rows are still filtered by what they show.
+            Ok(jobs) => self.dirty |= self.active_list_mut().apply_found(word, jobs),
+            // A failed search is not repeated at once, so the word is only matched against the text that rows show.
             Err(failure) => {
-                if self.listed_mut().apply_found(word, Vec::new()) {
+                if self.active_list_mut().apply_found(word, Vec::new()) {
                     self.notify_failure(&failure, now);
                 }
             }

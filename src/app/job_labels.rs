@@ -4,29 +4,29 @@ use super::dialog::{Dialog, InputDialog, InputField, InputValue};
 use super::keymap::{Action, Context};
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
-use crate::model::change::{Discarded, LocalChange};
+use crate::model::change::{DiscardedPrompts, LocalChange};
 use crate::model::failure::Failure;
 use crate::model::prompt::PromptId;
 use crate::model::row::{Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 
-/// How many changes can be undone.
-const UNDO_MAX: usize = 200;
+/// The maximum number of changes that can be undone.
+const MAX_UNDO: usize = 200;
 
 #[derive(Debug)]
 pub(super) enum LabelUndo {
-    /// Applies these changes, each to jobs that had the same value before.
+    /// Applies these changes. Each is for the jobs that had the same value before.
     Change {
-        /// What is undone, as the notice names it.
+        /// The name of what is undone, for the notice.
         what: String,
         changes: Vec<(Vec<JobKey>, LocalChange)>,
     },
-    /// Restores these discarded prompts of these jobs.
+    /// Restores these discarded prompts. `jobs` are the jobs that the prompts belong to.
     Restore { prompts: Vec<PromptId>, jobs: Vec<JobKey> },
 }
 
 impl LabelUndo {
-    /// Drops jobs that no longer exist. Returns whether any is left.
+    /// Removes the jobs that no longer exist. Returns whether there is still something to undo.
     pub(super) fn retain_jobs(&mut self, left: &RemainingJobs) -> bool {
         match self {
             Self::Change { changes, .. } => {
@@ -34,23 +34,23 @@ impl LabelUndo {
                 changes.retain(|(keys, _)| !keys.is_empty());
                 !changes.is_empty()
             }
-            // The prompts are restored all or none.
+            // The prompts can only be restored together.
             Self::Restore { jobs, .. } => jobs.iter().all(|key| left.contains(*key)),
         }
     }
 }
 
-/// Typed tags as changes. `+x` and a bare `x` add a tag, `-x` removes one.
+/// Changes to tags, parsed from typed text. `+x` and a bare `x` add a tag, `-x` removes one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TagChanges {
     pub add: Vec<CleanText>,
     pub remove: Vec<CleanText>,
-    /// Whether a word had no sign, or no tag was typed: then the tags of a single job are replaced.
+    /// Whether the typed tags replace all tags of a single job, because a word had no sign or no tag was typed.
     pub replaces: bool,
 }
 
 impl TagChanges {
-    /// Parses typed tags. If a tag is named twice, the last word counts.
+    /// Parses typed tags. If the same tag is typed twice, the last mention applies.
     pub fn parse(typed: &str) -> Self {
         let mut changes = Self::default();
         for word in typed.split([' ', ',', '\t']) {
@@ -71,12 +71,12 @@ impl TagChanges {
         changes
     }
 
-    /// Whether nothing changes.
+    /// Whether no tag is added and none is removed.
     pub fn is_empty(&self) -> bool {
         self.add.is_empty() && self.remove.is_empty()
     }
 
-    /// `+docs -old`, for a question.
+    /// Returns the changes on one line for a confirmation: `+docs -old`.
     pub fn summary(&self) -> String {
         let add = self.add.iter().map(|tag| format!("+{tag}"));
         let remove = self.remove.iter().map(|tag| format!("-{tag}"));
@@ -93,27 +93,27 @@ impl TagChanges {
 
 impl App {
     pub(super) fn ask_title(&mut self) {
-        if let Some(row) = self.listed().selected() {
-            let ask = InputDialog::new(InputField::Title(row.key), row.title.as_str()).about(&row.title);
+        if let Some(row) = self.active_list().selected() {
+            let ask = InputDialog::new(InputField::Title(row.key), row.title.as_str()).with_job(&row.title);
             self.dialogs.push(Dialog::Input(Box::new(ask)));
         }
     }
 
     pub(super) fn ask_note(&mut self) {
-        if let Some(row) = self.listed().selected() {
+        if let Some(row) = self.active_list().selected() {
             let ask = InputDialog::new(InputField::Note(row.key), row.note.as_ref().map_or("", CleanText::as_str))
-                .about(&row.title);
+                .with_job(&row.title);
             self.dialogs.push(Dialog::Input(Box::new(ask)));
         }
     }
 
-    /// Asks for tags. The tags of a single job can be edited.
+    /// Asks for tags. For a single job, the input starts with the current tags of the job.
     pub(super) fn ask_tags(&mut self) {
         let keys = self.targets();
         let text = match keys.as_slice() {
             [] => return,
             [key] if !self.acts_on_marks() => {
-                let tags = self.listed().get(*key).map(|row| row.tags.as_slice()).unwrap_or_default();
+                let tags = self.active_list().get(*key).map(|row| row.tags.as_slice()).unwrap_or_default();
                 tags.iter().map(CleanText::as_str).collect::<Vec<_>>().join(" ")
             }
             _ => String::new(),
@@ -127,12 +127,12 @@ impl App {
         let line = Some(CleanText::line(&text)).filter(|line| !line.is_empty());
         match field {
             InputField::Title(key) => {
-                let same = self.listed().get(key).is_none_or(|row| line.as_ref() == Some(&row.title));
+                let same = self.active_list().get(key).is_none_or(|row| line.as_ref() == Some(&row.title));
                 if !same {
                     self.change_jobs(vec![key], LocalChange::Title(line), "the title", effects);
                 }
             }
-            InputField::Note(key) if self.listed().get(key).is_some_and(|row| row.note != line) => {
+            InputField::Note(key) if self.active_list().get(key).is_some_and(|row| row.note != line) => {
                 self.change_jobs(vec![key], LocalChange::Note(line), "the note", effects);
             }
             InputField::Tags(keys) => self.tag(keys, TagChanges::parse(&text), now, effects),
@@ -143,7 +143,7 @@ impl App {
     fn tag(&mut self, keys: Vec<JobKey>, changes: TagChanges, now: Time, effects: &mut Vec<Effect>) {
         match keys.as_slice() {
             [key] if !self.acts_on_marks() => {
-                let Some(row) = self.listed().get(*key) else { return };
+                let Some(row) = self.active_list().get(*key) else { return };
                 let tags = changes.apply_to(&row.tags);
                 if row.tags != tags {
                     self.change_jobs(keys, LocalChange::Tags(tags), "the tags", effects);
@@ -164,16 +164,16 @@ impl App {
     ) {
         self.record_undo(keys, &LocalChange::Tags(Vec::new()), "the tags");
         if !changes.add.is_empty() {
-            effects.push(Effect::Change(keys.to_vec(), LocalChange::AddTags(changes.add.clone())));
+            effects.push(Effect::ChangeLocalData(keys.to_vec(), LocalChange::AddTags(changes.add.clone())));
         }
         if !changes.remove.is_empty() {
-            effects.push(Effect::Change(keys.to_vec(), LocalChange::RemoveTags(changes.remove.clone())));
+            effects.push(Effect::ChangeLocalData(keys.to_vec(), LocalChange::RemoveTags(changes.remove.clone())));
         }
         let (jobs, undo) = (format::plural(keys.len(), "job"), self.key_label(Context::Jobs, Action::Undo));
         self.notify(Severity::Info, &format!("{jobs}: {}. {undo} undoes this.", changes.summary()), now);
     }
 
-    /// Changes jobs in the store, so that it can be undone.
+    /// Changes jobs in the store. The change can be undone; `what` is its name in the notice of the undo.
     pub(super) fn change_jobs(
         &mut self,
         keys: Vec<JobKey>,
@@ -182,12 +182,12 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         self.record_undo(&keys, &change, what);
-        effects.push(Effect::Change(keys, change));
+        effects.push(Effect::ChangeLocalData(keys, change));
     }
 
     fn record_undo(&mut self, keys: &[JobKey], change: &LocalChange, what: &str) {
         let mut changes: Vec<(Vec<JobKey>, LocalChange)> = Vec::new();
-        for row in keys.iter().filter_map(|key| self.listed().get(*key)) {
+        for row in keys.iter().filter_map(|key| self.active_list().get(*key)) {
             let Some(before) = inverse(row, change) else { continue };
             match changes.iter_mut().find(|(_, other)| *other == before) {
                 Some((keys, _)) => keys.push(row.key),
@@ -202,30 +202,36 @@ impl App {
     }
 
     fn push_undo(&mut self, undo: LabelUndo) {
-        self.undo.push(undo);
-        if self.undo.len() > UNDO_MAX {
-            self.undo.remove(0);
+        self.undo_stack.push(undo);
+        if self.undo_stack.len() > MAX_UNDO {
+            self.undo_stack.remove(0);
         }
     }
 
-    /// Undoes the last change; a bulk change is undone at once.
+    /// Undoes the last change. A change of several jobs is undone as a whole.
     pub(super) fn undo_last_change(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(undo) = self.undo.pop() else {
+        let Some(undo) = self.undo_stack.pop() else {
             self.notify(Severity::Info, "Nothing to undo.", now);
             return;
         };
         match undo {
             LabelUndo::Change { what, changes } => {
-                effects.extend(changes.into_iter().map(|(keys, change)| Effect::Change(keys, change)));
+                effects.extend(changes.into_iter().map(|(keys, change)| Effect::ChangeLocalData(keys, change)));
                 self.notify(Severity::Info, &format!("Undone: {what}."), now);
             }
-            // The store may refuse: something may have happened to the prompts since.
+            // The store may refuse this, because the prompts may have changed since they were discarded.
             LabelUndo::Restore { prompts, .. } => effects.push(Effect::RestorePrompts(prompts)),
         }
     }
 
-    /// Reports that an undelivered prompt was discarded; `sentence` explains what that means.
-    pub(super) fn discarded(&mut self, sentence: &CleanText, result: Result<Discarded, Failure>, now: Time) {
+    /// Shows a notice that an undelivered prompt was discarded, or why not. `sentence` explains what discarding means
+    /// for the job.
+    pub(super) fn notify_discarded(
+        &mut self,
+        sentence: &CleanText,
+        result: Result<DiscardedPrompts, Failure>,
+        now: Time,
+    ) {
         match result {
             Ok(discarded) => {
                 let undo = self.key_label(Context::Jobs, Action::Undo);
@@ -236,8 +242,8 @@ impl App {
         }
     }
 
-    /// Reports that queued prompts were discarded.
-    pub(super) fn removed_from_queue(&mut self, result: Result<Discarded, Failure>, now: Time) {
+    /// Shows a notice that queued prompts were removed from the queue, or why not.
+    pub(super) fn notify_removed_from_queue(&mut self, result: Result<DiscardedPrompts, Failure>, now: Time) {
         match result {
             Ok(removed) if removed.prompts.is_empty() => {
                 self.notify(Severity::Info, "Nothing was removed: no prompt is queued any more.", now);
@@ -257,14 +263,14 @@ impl App {
         }
     }
 
-    fn apply_discarded(&mut self, discarded: Discarded) {
-        let Discarded { prompts, rows } = discarded;
+    fn apply_discarded(&mut self, discarded: DiscardedPrompts) {
+        let DiscardedPrompts { prompts, rows } = discarded;
         self.push_undo(LabelUndo::Restore { prompts, jobs: rows.iter().map(|row| row.key).collect() });
         rows.into_iter().for_each(|row| self.put_job(row));
     }
 
-    /// Reports that discarded prompts have their previous state again.
-    pub(super) fn restored(&mut self, result: Result<Vec<Job>, Failure>, now: Time) {
+    /// Shows a notice that discarded prompts have their previous state again, or why not.
+    pub(super) fn notify_restored(&mut self, result: Result<Vec<Job>, Failure>, now: Time) {
         match result {
             Ok(rows) => {
                 let text = match rows.as_slice() {
@@ -282,10 +288,11 @@ impl App {
     }
 }
 
-/// The change that restores the current values of a row.
+/// Returns the change that undoes `change` by restoring the current values of a row. Returns `None` if `change` can't
+/// be undone.
 fn inverse(row: &Job, change: &LocalChange) -> Option<LocalChange> {
     Some(match change {
-        LocalChange::Title(_) => LocalChange::Title(row.has_own_title.then(|| row.title.clone())),
+        LocalChange::Title(_) => LocalChange::Title(row.has_custom_title.then(|| row.title.clone())),
         LocalChange::Tags(_) | LocalChange::AddTags(_) | LocalChange::RemoveTags(_) => {
             LocalChange::Tags(row.tags.to_vec())
         }

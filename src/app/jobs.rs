@@ -1,8 +1,8 @@
 //! The jobs list: its rows, the selection and the visible lines.
 //!
-//! Each row is stored once, in `rows`. `order` holds the sorted indexes of the rows that pass the filter: a key press
-//! costs a binary search and a change moves one entry, however many jobs there are. `index` filters and sorts the rows,
-//! `selection` moves the selection, `marks` holds the marks, and `filter` has the matching rules.
+//! Each row is stored once, in `rows`. `order` holds the sorted indexes of the rows that pass the filter: however many
+//! jobs there are, a key press needs one binary search, and a changed row moves one entry. `index` filters and sorts
+//! the rows, `selection` moves the selection, `marks` holds the marks, and `filter` has the matching rules.
 
 mod index;
 mod selection;
@@ -10,7 +10,7 @@ mod viewport;
 
 use super::filter::{FilterState, Match};
 use super::marks::MarkedJobs;
-use super::order::{JobOrder, JobSorting, ListItem, SECTIONS, SortKey, section_index};
+use super::order::{JobOrder, JobSorting, ListItem, SECTION_COUNT, SortKey, section_index};
 use crate::model::job::Status;
 use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
@@ -31,38 +31,39 @@ pub struct JobList {
     pub(super) order: JobOrder,
     sorting: JobSorting,
     filter_state: FilterState,
-    /// By row index: rows that fail the filter but may pass it when more is typed.
+    /// For each row index, whether the row fails the filter but may pass it when the user types more.
     candidates: Vec<bool>,
     pub(super) marks: MarkedJobs,
     /// How many jobs each group has, regardless of the filter.
-    counts: [usize; SECTIONS],
-    /// How many jobs the agent is working on, dismissed ones included.
-    working: usize,
+    group_counts: [usize; SECTION_COUNT],
+    /// How many jobs the agent is working on, including dismissed jobs.
+    working_count: usize,
     selected: Option<JobKey>,
-    /// The selected job stays in the "needs you" group until another job is selected.
-    keeps_group: bool,
-    /// The selected job stays in the list until another job is selected, although it no longer passes the filter.
-    keeps_line: bool,
-    /// Only the first rows are loaded: the list can't be sorted or filtered yet.
+    /// Whether the selected job stays in the group “needs you” until another job is selected.
+    keeps_needs_you_group: bool,
+    /// Whether the selected job stays in the list until another job is selected, although it no longer passes the
+    /// filter.
+    keeps_selected_listed: bool,
+    /// Whether only the first rows are loaded, so that the list can't be sorted or filtered yet.
     is_partial: bool,
     top: usize,
     revision: i64,
-    /// Statuses of current and former rows that are unknown to docdeck.
+    /// The statuses of current and former rows that docdeck doesn't know.
     other_statuses: BTreeSet<CleanText>,
 }
 
 impl JobList {
-    /// Shows the first rows while the others are still being read. Does nothing if the list is filtered or in another
-    /// order, because that takes all rows (see [`JobList::replace`]).
+    /// Shows the first rows while the others are still being read. Does nothing if the list is filtered or not in the
+    /// default order, because both need all rows (see [`JobList::replace`]).
     pub fn show_first_rows(&mut self, first: InitialRows) {
         if self.sorting != JobSorting::default() || !self.filter_state.filter().is_empty() {
             return;
         }
         self.replace(first.rows);
         self.is_partial = true;
-        self.counts = first.sizes;
-        self.working = first.working;
-        self.order.resize(first.sizes);
+        self.group_counts = first.sizes;
+        self.working_count = first.working;
+        self.order.set_sizes(first.sizes);
     }
 
     pub fn replace(&mut self, rows: Vec<Job>) {
@@ -80,7 +81,7 @@ impl JobList {
         note_status(&mut self.other_statuses, &row);
         let Some(&index) = self.index.get(&row.key) else {
             if self.is_partial {
-                // It is among the rows that are still being read.
+                // The row is among those that are still being read.
                 return false;
             }
             self.index.insert(row.key, self.rows.len());
@@ -99,7 +100,7 @@ impl JobList {
         let position = self.selected_position();
         let old_key = self.begin_change(index);
         if self.selected == Some(row.key) {
-            self.keeps_group = self.keeps_group || row.group() == JobGroup::NeedsYou;
+            self.keeps_needs_you_group = self.keeps_needs_you_group || row.group() == JobGroup::NeedsYou;
         }
         if let Some(slot) = self.rows.get_mut(index) {
             *slot = row;
@@ -111,35 +112,36 @@ impl JobList {
         true
     }
 
-    /// The group in which a row is shown.
+    /// Returns the group in which a row is shown.
     pub fn shown_group(&self, row: &Job) -> JobGroup {
-        shown_group(row, self.keeps_group && self.selected == Some(row.key))
+        shown_group(row, self.keeps_needs_you_group && self.selected == Some(row.key))
     }
 
     fn key_at(&self, index: usize) -> Option<SortKey> {
         self.rows.get(index).map(|row| self.sorting.key(row, self.shown_group(row)))
     }
 
-    fn count(&mut self, index: usize, by: isize) {
+    fn update_counts(&mut self, index: usize, by: isize) {
         let Some(group) = self.rows.get(index).map(|row| self.shown_group(row)) else { return };
-        if let Some(count) = self.counts.get_mut(section_index(group)) {
+        if let Some(count) = self.group_counts.get_mut(section_index(group)) {
             *count = count.saturating_add_signed(by);
         }
         if self.rows.get(index).is_some_and(Job::counts_as_working) {
-            self.working = self.working.saturating_add_signed(by);
+            self.working_count = self.working_count.saturating_add_signed(by);
         }
     }
 
-    /// Prepares the change of a row. Returns its current key if it is in the list.
+    /// Removes a row from the counts before the row changes. Returns its sort key if it is in the list.
     fn begin_change(&mut self, index: usize) -> Option<SortKey> {
-        self.count(index, -1);
+        self.update_counts(index, -1);
         self.key_at(index).filter(|key| self.order.position(*key).is_some())
     }
 
-    /// Moves a changed or new row to its position in the list.
+    /// Adds a changed or new row to the counts and moves it to its position in the list. `old_key` is what
+    /// `begin_change` returned, or `None` for a new row.
     fn finish_change(&mut self, index: usize, old_key: Option<SortKey>) {
-        self.count(index, 1);
-        let verdict = self.verdict(index);
+        self.update_counts(index, 1);
+        let verdict = self.match_at(index);
         self.set_candidate(index, verdict == Match::Fuzzy);
         let (Some(key), Some(row)) = (self.key_at(index), self.rows.get(index)) else { return };
         let new_key = (verdict == Match::Passes).then_some(key);
@@ -150,36 +152,36 @@ impl JobList {
             self.marks.count_added(new_key.0, row.key);
         }
         match (old_key, new_key) {
-            (Some(old_key), Some(new_key)) => self.order.shift(old_key, new_key),
+            (Some(old_key), Some(new_key)) => self.order.move_entry(old_key, new_key),
             (Some(old_key), None) => self.order.remove(old_key),
             (None, Some(new_key)) => self.order.insert(new_key, index),
             (None, None) => {}
         }
     }
 
-    /// The position of a row that is in the list and not hidden.
+    /// Returns the position of a row in the list. Returns `None` if the row is not in the list or hidden.
     pub(super) fn position(&self, key: JobKey) -> Option<usize> {
         let index = *self.index.get(&key)?;
-        self.order.position(self.key_at(index)?).filter(|&at| at < self.order.shown())
+        self.order.position(self.key_at(index)?).filter(|&at| at < self.order.listed_count())
     }
 
-    /// The row at a position.
+    /// Returns the row at a position.
     pub(super) fn at(&self, position: usize) -> Option<&Job> {
-        self.order.at(position).and_then(|index| self.rows.get(index))
+        self.order.row_index_at(position).and_then(|index| self.rows.get(index))
     }
 
-    /// The jobs at these positions, each with its section.
+    /// Returns the jobs at these positions, each after the index of its section.
     pub(super) fn keys_in(&self, positions: RangeInclusive<usize>) -> impl Iterator<Item = (usize, JobKey)> {
         let entries = positions.filter_map(|position| self.order.entry(position));
         entries.filter_map(|(section, index)| Some((section, self.rows.get(index)?.key)))
     }
 
-    /// How many jobs are in a group, regardless of the filter.
+    /// Returns how many jobs are in a group, regardless of the filter.
     pub fn count_of(&self, group: JobGroup) -> usize {
-        self.counts.get(section_index(group)).copied().unwrap_or(0)
+        self.group_counts.get(section_index(group)).copied().unwrap_or(0)
     }
 
-    /// The number of tracked jobs.
+    /// Returns the number of tracked jobs.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -188,32 +190,32 @@ impl JobList {
         self.rows.is_empty()
     }
 
-    /// How many jobs pass the filter, hidden dismissed ones included.
+    /// Returns how many jobs pass the filter, including hidden dismissed jobs.
     pub fn matching_count(&self) -> usize {
         self.order.len()
     }
 
-    /// How many jobs are listed, hidden ones excluded.
+    /// Returns how many jobs are listed, not including hidden dismissed jobs.
     pub fn listed_count(&self) -> usize {
-        self.order.shown()
+        self.order.listed_count()
     }
 
-    /// The largest revision seen.
+    /// Returns the largest revision of any row so far.
     pub fn revision(&self) -> i64 {
         self.revision
     }
 
-    /// Statuses of current and former jobs that are unknown to docdeck, sorted.
+    /// Returns the statuses of current and former jobs that docdeck doesn't know, sorted.
     pub fn other_statuses(&self) -> impl Iterator<Item = &str> + Clone {
         self.other_statuses.iter().map(CleanText::as_str)
     }
 
-    /// How many jobs the agent is working on, dismissed ones included.
+    /// Returns how many jobs the agent is working on, including dismissed jobs.
     pub fn working_count(&self) -> usize {
-        self.working
+        self.working_count
     }
 
-    /// All rows, in no particular order.
+    /// Returns all rows, in no particular order.
     pub fn rows(&self) -> impl Iterator<Item = &Job> {
         self.rows.iter()
     }
@@ -222,7 +224,8 @@ impl JobList {
         self.index.get(&key).and_then(|&index| self.rows.get(index))
     }
 
-    /// Removes a row whose job is now that of another row, and selects that one if it was selected.
+    /// Removes the row `gone`, which was merged into `into`. If `gone` was selected, selects `into`. Returns whether
+    /// the row `gone` existed.
     pub fn merge(&mut self, gone: JobKey, into: JobKey) -> bool {
         let Some(&index) = self.index.get(&gone) else { return false };
         if self.selected == Some(gone) {
@@ -235,8 +238,8 @@ impl JobList {
         true
     }
 
-    /// Removes the rows that `keep` rejects. If the selected job is removed, the one that takes its position is
-    /// selected. Returns how many were removed.
+    /// Removes the rows that `keep` rejects. If the selected job is removed, selects the job that takes its position.
+    /// Returns how many rows were removed.
     pub(super) fn retain(&mut self, keep: impl Fn(JobKey) -> bool) -> usize {
         let before = self.rows.len();
         if self.is_partial || self.rows.iter().all(|row| keep(row.key)) {
@@ -255,7 +258,7 @@ impl JobList {
         before - self.rows.len()
     }
 
-    /// All rows that are listed, in order.
+    /// Returns the listed rows in their order on screen.
     pub fn shown_rows(&self) -> impl Iterator<Item = &Job> {
         self.order.row_indexes().filter_map(|index| self.rows.get(index))
     }
@@ -269,15 +272,15 @@ impl JobList {
     }
 
     pub fn shows_dismissed(&self) -> bool {
-        self.order.show_dismissed
+        self.order.shows_dismissed
     }
 
-    /// The number of lines, headings included.
+    /// Returns the number of lines, including headings.
     pub fn line_count(&self) -> usize {
         self.order.line_count()
     }
 
-    /// The visible lines, from the top.
+    /// Returns the visible lines of a view of `rows` lines, from top to bottom.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = JobLine<'_>> {
         (self.top..self.line_count().min(self.top + rows)).filter_map(|at| self.line(at))
     }
@@ -287,7 +290,7 @@ impl JobList {
     }
 
     fn line(&self, at: usize) -> Option<JobLine<'_>> {
-        match self.order.line(at)? {
+        match self.order.item_on_line(at)? {
             ListItem::Heading(group, size, hidden) => Some(JobLine::Heading(group, size, hidden)),
             ListItem::Row(index) => self.rows.get(index).map(JobLine::Job),
         }
@@ -383,7 +386,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn dismissed_jobs_are_hidden_until_asked_for() {
+    fn dismissed_jobs_are_hidden_until_the_user_shows_them() {
         let mut list = JobList::default();
         let mut dismissed = row(2, Status::Active);
         dismissed.dismissed = true;
@@ -427,8 +430,8 @@ pub(crate) mod tests {
                     _ => {}
                 }
                 proptest::prop_assert!(list.order.is_consistent());
-                proptest::prop_assert_eq!(list.counts.iter().sum::<usize>(), list.rows.len());
-                proptest::prop_assert_eq!(list.marked(), list.marked_keys().len());
+                proptest::prop_assert_eq!(list.group_counts.iter().sum::<usize>(), list.rows.len());
+                proptest::prop_assert_eq!(list.marked_count(), list.marked_keys().len());
                 for row in list.shown_rows() {
                     proptest::prop_assert!(list.position(row.key).is_some(), "every row is found by its key");
                 }

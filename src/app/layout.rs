@@ -1,36 +1,36 @@
-//! The layout that is saved from one start to the next: the panes, the screen, and how jobs and page views were listed.
-//! It is read before the first frame and saved without a notice, at most a second after a change.
+//! Saves the layout and restores it at the next start: the panes, the screen, and the filter and order of the lists.
+//! The layout is loaded before the first frame and saved a second after a change, without a notice.
 
 use super::geometry::{JobsArrangement, Panes};
 use super::keymap::{Action, Context};
 use super::order::{JobSorting, Sort};
 use super::{App, AppConfig, Effect, Screen, Severity};
 use crate::model::Time;
-use crate::model::layout::{JobsLayout, Layout, PanePlace, SortBy};
+use crate::model::layout::{JobsLayout, Layout, SavedScreen, SortBy};
 use chrono::TimeDelta;
 
-/// Changes within this time are saved at once.
-const PAUSE: TimeDelta = TimeDelta::seconds(1);
+/// How long after a change the layout is saved. All changes within this time are saved together.
+const SAVE_DELAY: TimeDelta = TimeDelta::seconds(1);
 
 #[derive(Debug, Default)]
 pub(super) enum SavedLayout {
-    /// Nothing is saved: in the demo, with a read-only store, on the setup page.
+    /// Changes aren't saved: in the demo, with a read-only store, on the setup page, or until a layout is restored.
     #[default]
-    Nothing,
-    /// The same as on disk.
+    NotSaving,
+    /// The current layout equals this saved layout.
     Saved(Layout),
-    /// Differs from what is on disk; to be saved at that time.
+    /// The current layout differs from this saved layout and will be saved at the given time.
     Due(Layout, Time),
 }
 
 impl AppConfig {
-    /// Whether the layout can be saved: not in the demo, nor if the store can't be written.
+    /// Whether the layout can be saved. It can't in the demo, with a read-only store, and on the setup page.
     pub fn can_save_layout(&self) -> bool {
         !self.demo && !self.read_only && self.welcome.is_none()
     }
 
-    /// The store's key of the saved layout. It contains the profile, because two profiles of the same project may be
-    /// used in different ways.
+    /// Returns the key under which the store saves the layout. The key contains the profile's name, so that two
+    /// profiles of the same project can have different layouts.
     pub fn layout_key(&self) -> String {
         let (profile, scope) = (&self.profile, &self.scope);
         format!("layout\n{profile}\n{}\n{}", scope.base_url, scope.project)
@@ -38,18 +38,18 @@ impl AppConfig {
 }
 
 impl App {
-    /// The current layout.
-    fn layout(&self) -> Layout {
+    /// Returns the current layout.
+    fn current_layout(&self) -> Layout {
         let sorting = self.jobs.sorting();
         let is_default = sorting == JobSorting::default();
         Layout {
             columns: self.panes.columns,
             rows: self.panes.rows,
-            hidden: self.panes.hidden,
+            hidden: self.panes.hides_detail,
             place: match self.screen {
-                Screen::Welcome | Screen::Jobs => PanePlace::Jobs,
-                Screen::Views => PanePlace::Views,
-                Screen::Log => PanePlace::Log,
+                Screen::Welcome | Screen::Jobs => SavedScreen::Jobs,
+                Screen::Views => SavedScreen::Views,
+                Screen::Log => SavedScreen::Log,
             },
             jobs: JobsLayout {
                 filter: self.jobs_filter_text().to_owned(),
@@ -66,16 +66,17 @@ impl App {
         let Some(saved) = self.config.layout.take().filter(|_| self.config.can_save_layout()) else { return };
         self.apply_layout(&saved, now);
         match saved.place {
-            PanePlace::Jobs => {}
-            PanePlace::Views => self.switch_screen(Screen::Views, now, effects),
-            PanePlace::Log => self.switch_screen(Screen::Log, now, effects),
+            SavedScreen::Jobs => {}
+            SavedScreen::Views => self.switch_screen(Screen::Views, now, effects),
+            SavedScreen::Log => self.switch_screen(Screen::Log, now, effects),
         }
-        self.saved_layout = SavedLayout::Saved(self.layout());
+        self.saved_layout = SavedLayout::Saved(self.current_layout());
     }
 
-    /// Restores everything but the screen. Page views that were already requested stay as they are.
+    /// Restores all parts of the saved layout but the screen. Leaves the views screen unchanged if page views were
+    /// already requested.
     fn apply_layout(&mut self, saved: &Layout, now: Time) {
-        self.panes = Panes { hidden: saved.hidden, columns: saved.columns, rows: saved.rows };
+        self.panes = Panes { hides_detail: saved.hidden, columns: saved.columns, rows: saved.rows };
         self.restore_filter(&saved.jobs.filter, saved.jobs.tab.as_deref());
         let sort = saved.jobs.sort.as_ref();
         if let Some((by, reversed)) = sort.and_then(|sort| Some((Sort::by_name(&sort.by)?, sort.reversed))) {
@@ -84,29 +85,31 @@ impl App {
         if saved.jobs.dismissed != self.jobs.shows_dismissed() {
             self.jobs.toggle_dismissed();
         }
-        if !self.views.has_started() {
+        if !self.views.has_been_shown() {
             self.views.restore(&saved.views, now);
         }
     }
 
-    /// Loads the layout of the profile that was switched to.
+    /// Requests the saved layout of the profile that docdeck has just switched to. Until it arrives, keeps the panes of
+    /// the previous profile, `before`.
     pub(super) fn load_layout(&mut self, before: Panes) -> Option<Effect> {
         self.panes = before;
-        self.detail.fit(self.geometry().detail_columns());
+        self.detail.set_width(self.geometry().detail_columns());
         self.config.can_save_layout().then(|| Effect::LoadLayout(self.config.layout_key()))
     }
 
-    /// Applies the saved layout of the profile that was switched to, unless a key was pressed meanwhile.
+    /// Applies the loaded layout of a profile after a switch, unless the user has opened a dialog, filtered or sorted
+    /// meanwhile.
     pub(super) fn layout_loaded(&mut self, key: &str, saved: Option<&Layout>, now: Time) {
-        if !matches!(self.saved_layout, SavedLayout::Nothing) || key != self.config.layout_key() {
+        if !matches!(self.saved_layout, SavedLayout::NotSaving) || key != self.config.layout_key() {
             return;
         }
         if let Some(saved) = saved.filter(|_| self.dialogs.is_empty() && self.has_default_order()) {
             self.apply_layout(saved, now);
-            self.detail.fit(self.geometry().detail_columns());
+            self.detail.set_width(self.geometry().detail_columns());
             self.dirty = true;
         }
-        self.saved_layout = SavedLayout::Saved(self.layout());
+        self.saved_layout = SavedLayout::Saved(self.current_layout());
     }
 
     /// Whether the jobs are unfiltered and in the default order.
@@ -114,47 +117,49 @@ impl App {
         self.jobs.sorting() == JobSorting::default() && self.jobs.filter().is_empty()
     }
 
-    /// Schedules saving after every message, at most a second after a change.
+    /// Schedules a save if the layout differs from the saved one, and cancels the save if it no longer does. Runs after
+    /// every message.
     pub(super) fn schedule_layout_save(&mut self, now: Time) {
         let (SavedLayout::Saved(saved) | SavedLayout::Due(saved, _)) = &self.saved_layout else { return };
-        let differs = *saved != self.layout();
+        let differs = *saved != self.current_layout();
         self.saved_layout = match (std::mem::take(&mut self.saved_layout), differs) {
-            (SavedLayout::Saved(saved), true) => SavedLayout::Due(saved, now + PAUSE),
+            (SavedLayout::Saved(saved), true) => SavedLayout::Due(saved, now + SAVE_DELAY),
             (SavedLayout::Due(saved, _), false) => SavedLayout::Saved(saved),
             (same, _) => same,
         };
     }
 
-    pub(super) fn layout_due(&self) -> Option<Time> {
+    /// Returns the time at which the layout will be saved. `None` if it equals the saved one.
+    pub(super) fn layout_due_at(&self) -> Option<Time> {
         match &self.saved_layout {
             SavedLayout::Due(_, at) => Some(*at),
             _ => None,
         }
     }
 
-    /// Saves a change that is due, or any change if the program ends.
+    /// Saves the layout if a save is scheduled for `now` or earlier. If `now` is `None`, because docdeck exits or
+    /// switches profiles, runs any scheduled save.
     pub(super) fn save_layout(&mut self, now: Option<Time>) -> Option<Effect> {
-        self.layout_due().filter(|at| now.is_none_or(|now| *at <= now))?;
+        self.layout_due_at().filter(|at| now.is_none_or(|now| *at <= now))?;
         let key = self.config.layout_key();
-        let layout = self.layout();
-        let text = layout.text();
+        let layout = self.current_layout();
+        let text = layout.to_json();
         self.saved_layout = SavedLayout::Saved(layout);
         Some(Effect::SaveLayout { key, text })
     }
 
-    /// Hides the detail or shows it again. If there is no space for it beside the list, a notice explains how to open
-    /// it.
+    /// Hides the detail next to the list or shows it again, and shows a notice about the result.
     pub(super) fn toggle_detail(&mut self, now: Time) {
-        self.panes.hidden = !self.panes.hidden;
+        self.panes.hides_detail = !self.panes.hides_detail;
         let open = self.key_label(Context::Jobs, Action::Open);
         let text = match self.geometry().arrangement {
             JobsArrangement::Right => "The detail is beside the list.".to_owned(),
             JobsArrangement::Below => "The detail is below the list.".to_owned(),
-            JobsArrangement::Alone if self.panes.hidden => format!("Detail hidden. {open} opens it."),
-            JobsArrangement::Alone => format!("No space for list and detail. {open} opens it."),
+            JobsArrangement::OneAtATime if self.panes.hides_detail => format!("Detail hidden. {open} opens it."),
+            JobsArrangement::OneAtATime => format!("No space for list and detail. {open} opens it."),
         };
         self.notify(Severity::Info, &text, now);
-        self.detail.fit(self.geometry().detail_columns());
+        self.detail.set_width(self.geometry().detail_columns());
     }
 }
 
@@ -182,14 +187,14 @@ mod tests {
         }
     }
 
-    fn started(start: AppConfig) -> App {
+    fn started_app(start: AppConfig) -> App {
         let (mut app, _) = App::new(start, at(0));
-        app.update(Msg::Loaded(Ok(Box::new(InitialData::default()))), at(0));
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData::default()))), at(0));
         app
     }
 
-    fn started_with(layout: &str) -> App {
-        started(AppConfig { layout: Some(Layout::parse(layout)), ..start() })
+    fn started_app_with_layout(layout: &str) -> App {
+        started_app(AppConfig { layout: Some(Layout::parse(layout)), ..start() })
     }
 
     fn press(app: &mut App, keys: &str, seconds: i64) -> Vec<Effect> {
@@ -198,69 +203,69 @@ mod tests {
         keys.chars().flat_map(|c| app.update(Msg::Input(event(c)), at(seconds))).collect()
     }
 
-    fn written(effects: &[Effect]) -> Option<(&str, &str)> {
+    fn saved_layout_effect(effects: &[Effect]) -> Option<(&str, &str)> {
         effects.iter().find_map(|effect| match effect {
             Effect::SaveLayout { key, text } => Some((key.as_str(), text.as_str())),
             _ => None,
         })
     }
 
-    /// The layout saved on exit after these keys.
-    fn saved(keys: &str) -> String {
-        let mut app = started(start());
+    /// Presses these keys, exits, and returns the layout that was saved.
+    fn layout_saved_after(keys: &str) -> String {
+        let mut app = started_app(start());
         press(&mut app, keys, 1);
         let effects = app.update(Msg::Terminate, at(1));
         let quit = effects.iter().position(|effect| *effect == Effect::Quit);
         let at = effects.iter().position(|effect| matches!(effect, Effect::SaveLayout { .. }));
         assert!(at.is_some() && at < quit, "{effects:?}");
-        written(&effects).expect("written").1.to_owned()
+        saved_layout_effect(&effects).expect("written").1.to_owned()
     }
 
     #[test]
-    fn a_change_is_saved_once_and_a_second_later() {
-        let mut app = started(start());
-        assert_eq!(app.layout_due(), None, "nothing changed");
-        assert_eq!(written(&press(&mut app, "2", 5)), None);
-        assert_eq!(app.layout_due(), Some(at(6)));
+    fn a_layout_change_is_saved_once_after_one_second() {
+        let mut app = started_app(start());
+        assert_eq!(app.layout_due_at(), None, "nothing changed");
+        assert_eq!(saved_layout_effect(&press(&mut app, "2", 5)), None);
+        assert_eq!(app.layout_due_at(), Some(at(6)));
         press(&mut app, "3", 5);
-        assert_eq!(app.layout_due(), Some(at(6)), "not put off");
+        assert_eq!(app.layout_due_at(), Some(at(6)), "not put off");
         assert_eq!(app.next_timer(at(5)).filter(|wake| *wake <= at(6)), Some(at(6)));
         let effects = app.update(Msg::Timer, at(6));
-        let (key, text) = written(&effects).expect("written");
+        let (key, text) = saved_layout_effect(&effects).expect("written");
         assert!(key.contains("work") && key.contains("127.0.0.1"), "{key:?}");
-        assert_eq!(Layout::parse(text).place, PanePlace::Log);
-        assert_eq!(app.layout_due(), None);
-        assert_eq!(written(&app.update(Msg::Terminate, at(7))), None, "it is on disk");
+        assert_eq!(Layout::parse(text).place, SavedScreen::Log);
+        assert_eq!(app.layout_due_at(), None);
+        assert_eq!(saved_layout_effect(&app.update(Msg::Terminate, at(7))), None, "it is on disk");
         press(&mut app, "2", 8);
         press(&mut app, "3", 8);
-        assert_eq!(app.layout_due(), None, "as it was");
+        assert_eq!(app.layout_due_at(), None, "as it was");
     }
 
     #[test]
     fn the_whole_layout_is_restored() {
-        let text = saved("sS]/word\nzi2dm");
-        let mut app = started_with(&text);
+        let text = layout_saved_after("sS]/word\nzi2dm");
+        let mut app = started_app_with_layout(&text);
         assert_eq!(app.screen, Screen::Views);
         assert_eq!(app.views.preset(), Some(Preset::ThirtyDays));
         assert_eq!(app.views.table.metric().name(), "AI %");
         assert_eq!((app.jobs.sorting().by.name(), app.jobs.sorting().reversed), ("age", true));
         assert_eq!(app.tabs().find(|(_, holds)| *holds).map(|(name, _)| name), Some("Mine"));
         assert!(app.jobs.shows_dismissed() && !app.jobs.filter().is_empty());
-        assert_eq!(app.geometry().arrangement, JobsArrangement::Alone);
-        assert_eq!(app.layout_due(), None, "a restored layout is not saved again");
+        assert_eq!(app.geometry().arrangement, JobsArrangement::OneAtATime);
+        assert_eq!(app.layout_due_at(), None, "a restored layout is not saved again");
         press(&mut app, "1", 1);
         assert_eq!(app.filter_text(), "word", "the filter is shown in the title");
     }
 
     #[test]
-    fn a_restored_views_screen_loads_the_cache_first() {
+    fn a_restored_views_screen_loads_its_cached_views_at_startup() {
         let start = AppConfig { layout: Some(Layout::parse("{\"place\":\"views\"}")), ..start() };
         let (_, effects) = App::new(start, at(0));
-        assert!(matches!(effects.as_slice(), [Effect::LoadFirstRows(_), Effect::LoadCached(_)]), "{effects:?}");
+        assert!(matches!(effects.as_slice(), [Effect::LoadFirstRows(_), Effect::LoadCachedReport(_)]), "{effects:?}");
     }
 
     #[test]
-    fn a_restored_filter_or_order_loads_all_jobs_before_listing_any() {
+    fn with_a_restored_filter_or_order_all_jobs_are_loaded_before_any_is_listed() {
         for jobs in ["{\"filter\":\"x\"}", "{\"tab\":\"Mine\"}", "{\"sort\":{\"by\":\"age\",\"reversed\":false}}"] {
             let layout = Layout::parse(&format!("{{\"jobs\":{jobs}}}"));
             let (_, effects) = App::new(AppConfig { layout: Some(layout), ..start() }, at(0));
@@ -271,11 +276,12 @@ mod tests {
     #[test]
     fn invalid_parts_of_a_layout_are_ignored() {
         for odd in ["", "{", "[]", "{\"columns\":\"x\"}", "{\"place\":\"moon\",\"views\":{\"range\":{\"days\":[1]}}}"] {
-            let app = started_with(odd);
+            let app = started_app_with_layout(odd);
             assert_eq!((app.screen, app.geometry().list.width), (Screen::Jobs, 88), "{odd:?}");
         }
-        let app =
-            started_with("{\"columns\":9999,\"jobs\":{\"tab\":\"gone\",\"sort\":{\"by\":\"mood\",\"reversed\":true}}}");
+        let app = started_app_with_layout(
+            "{\"columns\":9999,\"jobs\":{\"tab\":\"gone\",\"sort\":{\"by\":\"mood\",\"reversed\":true}}}",
+        );
         assert_eq!(
             (app.geometry().list.width, app.jobs.sorting(), app.active_tab()),
             (120, JobSorting::default(), None)
@@ -285,17 +291,17 @@ mod tests {
     #[test]
     fn the_demo_and_a_read_only_store_save_no_layout() {
         for start in [AppConfig { demo: true, ..start() }, AppConfig { read_only: true, ..start() }] {
-            let saved = Layout { place: PanePlace::Log, ..Layout::default() };
-            let mut app = started(AppConfig { layout: Some(saved), ..start });
+            let saved = Layout { place: SavedScreen::Log, ..Layout::default() };
+            let mut app = started_app(AppConfig { layout: Some(saved), ..start });
             assert_eq!(app.screen, Screen::Jobs);
             press(&mut app, "3", 1);
-            assert_eq!(written(&app.update(Msg::Terminate, at(9))), None);
+            assert_eq!(saved_layout_effect(&app.update(Msg::Terminate, at(9))), None);
         }
     }
 
     #[test]
     fn a_key_hides_the_detail_and_shows_it_again_if_there_is_space() {
-        let mut app = started(start());
+        let mut app = started_app(start());
         let notice = |app: &App| app.notice.as_ref().expect("a notice").text.to_string();
         press(&mut app, "i", 1);
         assert!(!app.geometry().shows_both() && notice(&app).contains("hidden"));

@@ -1,15 +1,15 @@
-//! Tests of the keys of the jobs list and their effects.
+//! Tests of the jobs list: which effects its keys request and what it shows.
 
 use super::confirm_layout::ConfirmLine;
 use super::dialog::Dialog;
 use super::jobs::tests::{at, row};
 use super::{App, AppConfig, Effect, InitialData, Msg, NewFile, Severity, SubmitError};
-use crate::model::change::{Discarded, LocalChange};
+use crate::model::change::{DiscardedPrompts, LocalChange};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::job::{JobId, Status};
-use crate::model::prompt::{DeliveryKind, DraftSlot, PromptId, Thread};
+use crate::model::prompt::{DeliveryKind, DraftTarget, PromptId, Thread};
 use crate::model::row::{InitialRows, Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -27,23 +27,24 @@ fn app() -> App {
             job
         })
         .collect();
-    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
+    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
     app
 }
 
-fn key(app: &mut App, code: KeyCode, mods: KeyModifiers) -> Vec<Effect> {
+fn press_key(app: &mut App, code: KeyCode, mods: KeyModifiers) -> Vec<Effect> {
     let effects = app.update(Msg::Input(Event::Key(KeyEvent::new(code, mods))), at(0));
-    let reads =
-        |effect: &Effect| matches!(effect, Effect::LoadThread(_) | Effect::PrefetchThreads(_) | Effect::OnScreen(_));
+    let reads = |effect: &Effect| {
+        matches!(effect, Effect::LoadThread(_) | Effect::PrefetchThreads(_) | Effect::ReportVisibleJobs(_))
+    };
     effects.into_iter().filter(|effect| !reads(effect)).collect()
 }
 
 fn press(app: &mut App, keys: &str) -> Vec<Effect> {
-    keys.chars().flat_map(|c| key(app, KeyCode::Char(c), KeyModifiers::NONE)).collect()
+    keys.chars().flat_map(|c| press_key(app, KeyCode::Char(c), KeyModifiers::NONE)).collect()
 }
 
 fn enter(app: &mut App) -> Vec<Effect> {
-    key(app, KeyCode::Enter, KeyModifiers::NONE)
+    press_key(app, KeyCode::Enter, KeyModifiers::NONE)
 }
 
 fn jobs(keys: &[i64]) -> Vec<JobKey> {
@@ -51,13 +52,13 @@ fn jobs(keys: &[i64]) -> Vec<JobKey> {
 }
 
 #[test]
-fn only_yes_changes_the_marked_jobs() {
+fn marked_jobs_are_changed_only_after_the_answer_yes() {
     let mut app = app();
     for no in [KeyCode::Enter, KeyCode::Esc, KeyCode::Char('n'), KeyCode::Char('d')] {
         press(&mut app, "gv");
         assert_eq!(press(&mut app, "vd"), []);
         assert!(matches!(app.dialogs.last(), Some(Dialog::Confirm(_))));
-        assert_eq!(key(&mut app, no, KeyModifiers::NONE), []);
+        assert_eq!(press_key(&mut app, no, KeyModifiers::NONE), []);
         assert!(app.dialogs.is_empty());
         app.jobs.clear_marks();
     }
@@ -67,8 +68,8 @@ fn only_yes_changes_the_marked_jobs() {
 fn yes_dismisses_the_marked_jobs_and_a_single_undo_restores_them() {
     let mut app = app();
     let effects = press(&mut app, "gvvdy");
-    assert_eq!(effects, [Effect::Change(jobs(&[5, 4]), LocalChange::Dismissed(true))]);
-    assert_eq!(press(&mut app, "u"), [Effect::Change(jobs(&[5, 4]), LocalChange::Dismissed(false))]);
+    assert_eq!(effects, [Effect::ChangeLocalData(jobs(&[5, 4]), LocalChange::Dismissed(true))]);
+    assert_eq!(press(&mut app, "u"), [Effect::ChangeLocalData(jobs(&[5, 4]), LocalChange::Dismissed(false))]);
     assert_eq!(press(&mut app, "u"), [], "nothing is left to undo");
 }
 
@@ -80,14 +81,18 @@ fn fifty_changes_are_undone_in_reverse_order() {
         app.update(Msg::Input(Event::Paste(format!("{n}"))), at(0));
         let effects = enter(&mut app);
         let title = CleanText::line(&format!("Job 5{}", (0..=n).map(|n| n.to_string()).collect::<String>()));
-        assert_eq!(effects, [Effect::Change(jobs(&[5]), LocalChange::Title(Some(title.clone())))]);
+        assert_eq!(effects, [Effect::ChangeLocalData(jobs(&[5]), LocalChange::Title(Some(title.clone())))]);
         let mut renamed = app.jobs.selected().cloned().expect("a job");
-        (renamed.title, renamed.has_own_title, renamed.revision) = (title, true, 100 + n);
-        app.update(Msg::Changed(Ok(vec![renamed])), at(0));
+        (renamed.title, renamed.has_custom_title, renamed.revision) = (title, true, 100 + n);
+        app.update(Msg::LocalDataChanged(Ok(vec![renamed])), at(0));
     }
     let last: Vec<Effect> = (0..50).flat_map(|_| press(&mut app, "u")).collect();
     assert_eq!(last.len(), 50);
-    assert_eq!(last.last(), Some(&Effect::Change(jobs(&[5]), LocalChange::Title(None))), "back to the prompt's line");
+    assert_eq!(
+        last.last(),
+        Some(&Effect::ChangeLocalData(jobs(&[5]), LocalChange::Title(None))),
+        "back to the prompt's line"
+    );
 }
 
 #[test]
@@ -97,7 +102,7 @@ fn marked_jobs_that_the_filter_hides_are_not_changed() {
     press(&mut app, "/#2");
     enter(&mut app);
     assert_eq!(press(&mut app, "d"), [], "the question names the remaining job");
-    assert_eq!(press(&mut app, "y"), [Effect::Change(jobs(&[2]), LocalChange::Dismissed(true))]);
+    assert_eq!(press(&mut app, "y"), [Effect::ChangeLocalData(jobs(&[2]), LocalChange::Dismissed(true))]);
     press(&mut app, "/9");
     enter(&mut app);
     assert_eq!(press(&mut app, "doyeT"), [], "no job is listed, so none is changed");
@@ -109,10 +114,10 @@ fn escape_clears_the_marks_then_the_filter() {
     press(&mut app, "/#2");
     enter(&mut app);
     press(&mut app, "v");
-    assert_eq!((app.jobs.marked(), app.jobs.listed_count()), (1, 1));
-    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
-    assert_eq!((app.jobs.marked(), app.jobs.listed_count()), (0, 1));
-    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    assert_eq!((app.jobs.marked_count(), app.jobs.listed_count()), (1, 1));
+    press_key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    assert_eq!((app.jobs.marked_count(), app.jobs.listed_count()), (0, 1));
+    press_key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     assert_eq!((app.filter_text(), app.jobs.listed_count()), ("", 5));
 }
 
@@ -170,17 +175,17 @@ fn tags_are_added_to_and_removed_from_all_marked_jobs() {
     assert_eq!(enter(&mut app), []);
     let tags = |tag: &str| vec![CleanText::line(tag)];
     let wanted = [
-        Effect::Change(jobs(&[5, 4]), LocalChange::AddTags(tags("docs"))),
-        Effect::Change(jobs(&[5, 4]), LocalChange::RemoveTags(tags("old"))),
+        Effect::ChangeLocalData(jobs(&[5, 4]), LocalChange::AddTags(tags("docs"))),
+        Effect::ChangeLocalData(jobs(&[5, 4]), LocalChange::RemoveTags(tags("old"))),
     ];
     assert_eq!(press(&mut app, "y"), wanted);
 }
 
-fn submitted(app: &mut App, job: i64, well: bool) -> Vec<Effect> {
+fn report_submitted(app: &mut App, job: i64, is_saved: bool) -> Vec<Effect> {
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     let error = SubmitError { failure, text: "Again".to_owned(), pages: Vec::new() };
-    let result = if well { Ok((PromptId(job), row(job, Status::Completed))) } else { Err(error) };
-    app.update(Msg::Submitted { slot: DraftSlot::FollowUp(JobKey(job)), result }, at(1))
+    let result = if is_saved { Ok((PromptId(job), row(job, Status::Completed))) } else { Err(error) };
+    app.update(Msg::Submitted { slot: DraftTarget::FollowUp(JobKey(job)), result }, at(1))
 }
 
 #[test]
@@ -188,50 +193,50 @@ fn a_follow_up_to_several_jobs_is_confirmed_and_sends_one_prompt_to_each() {
     let mut app = app();
     press(&mut app, "gvvf");
     app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
-    assert_eq!(key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), []);
+    assert_eq!(press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), []);
     let effects = press(&mut app, "y");
-    let slot = DraftSlot::FollowUp(JobKey(5));
+    let slot = DraftTarget::FollowUp(JobKey(5));
     let [draft, prompts @ ..] = effects.as_slice() else { panic!("nothing is asked for") };
     assert_eq!(*draft, Effect::SaveDraft(slot, "Again".to_owned()), "a crash before the first prompt is saved");
     assert_eq!(prompts, [5, 4].map(|job| Effect::SubmitFollowUp(JobKey(job), "Again".to_owned())));
-    assert!(app.dialogs.is_empty() && app.jobs.marked() == 0);
-    submitted(&mut app, 5, true);
-    submitted(&mut app, 4, true);
+    assert!(app.dialogs.is_empty() && app.jobs.marked_count() == 0);
+    report_submitted(&mut app, 5, true);
+    report_submitted(&mut app, 4, true);
     assert_eq!(app.draft(slot), None);
     let notice = app.notice.as_ref().map_or("", |notice| notice.text.as_str());
     assert_eq!(notice, "2 follow-ups saved; watch the list for progress.");
 }
 
 #[test]
-fn a_follow_up_that_could_not_be_saved_for_some_jobs_reopens_for_them() {
+fn the_editor_reopens_for_the_jobs_whose_follow_up_could_not_be_saved() {
     let mut app = app();
     press(&mut app, "gvvf");
     app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
-    key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     press(&mut app, "y");
-    submitted(&mut app, 5, true);
-    submitted(&mut app, 4, false);
+    report_submitted(&mut app, 5, true);
+    report_submitted(&mut app, 4, false);
     let Some(Dialog::Editor(editor)) = app.dialogs.last() else { panic!("the editor is open") };
-    assert_eq!((editor.targets.as_slice(), editor.slot), (jobs(&[4]).as_slice(), DraftSlot::FollowUp(JobKey(4))));
+    assert_eq!((editor.targets.as_slice(), editor.slot), (jobs(&[4]).as_slice(), DraftTarget::FollowUp(JobKey(4))));
     assert!(!editor.is_in_external_editor && editor.is_unsaved());
-    key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     let again = press(&mut app, "y");
     assert_eq!(again.last(), Some(&Effect::SubmitFollowUp(JobKey(4), "Again".to_owned())));
 }
 
 #[test]
-fn a_follow_up_to_several_jobs_keeps_the_draft_of_one_of_them() {
+fn a_follow_up_to_several_jobs_keeps_an_existing_draft_for_one_job() {
     let mut app = app();
     press(&mut app, "gjf");
     app.update(Msg::Input(Event::Paste("My own".to_owned())), at(0));
-    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    press_key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     press(&mut app, "gvvf");
     app.update(Msg::Input(Event::Paste("To all".to_owned())), at(0));
-    key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     press(&mut app, "y");
-    let slot = DraftSlot::FollowUp(JobKey(4));
-    assert!(submitted(&mut app, 4, true).contains(&Effect::SaveDraft(slot, "My own".to_owned())));
-    submitted(&mut app, 5, true);
+    let slot = DraftTarget::FollowUp(JobKey(4));
+    assert!(report_submitted(&mut app, 4, true).contains(&Effect::SaveDraft(slot, "My own".to_owned())));
+    report_submitted(&mut app, 5, true);
     assert_eq!(app.draft(slot), Some("My own"));
 }
 
@@ -252,7 +257,7 @@ fn a_list_of_ids_is_tracked_one_by_one_with_a_single_notice() {
 }
 
 #[test]
-fn prompts_are_searched_for_one_word_at_a_time_and_the_last_typed_word_counts() {
+fn only_one_prompt_search_runs_at_a_time_and_answers_to_older_text_are_dropped() {
     let mut app = app();
     let found = |app: &mut App, text: &str, keys: &[i64]| {
         app.update(Msg::PromptsFound { text: text.to_owned(), jobs: Ok(jobs(keys)) }, at(0))
@@ -267,14 +272,14 @@ fn prompts_are_searched_for_one_word_at_a_time_and_the_last_typed_word_counts() 
 }
 
 #[test]
-fn a_job_that_no_longer_passes_the_filter_stays_while_it_is_selected() {
+fn a_job_that_no_longer_passes_the_filter_stays_listed_while_it_is_selected() {
     let mut app = app();
     press(&mut app, "/s:done");
     enter(&mut app);
     press(&mut app, "g");
     let mut active = row(5, Status::Active);
     active.revision = 50;
-    app.update(Msg::JobsChanged(vec![active]), at(0));
+    app.update(Msg::JobsChangedElsewhere(vec![active]), at(0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(5)), "a key pressed now still applies to it");
     press(&mut app, "G");
     assert_eq!(app.jobs.listed_count(), 4);
@@ -302,13 +307,19 @@ fn the_footer_shows_what_a_key_does_to_the_selected_job() {
     let mut plain = row(9, Status::Failed);
     plain.dismissed = false;
     plain.undelivered = Some(DeliveryKind::Paused);
-    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: vec![plain.clone()], ..InitialData::default() }))), at(0));
+    app.update(
+        Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: vec![plain.clone()], ..InitialData::default() }))),
+        at(0),
+    );
     let shows = |app: &App, hint: &str| footer(app).iter().any(|found| found == hint);
     assert!(shows(&app, "y copy id") && shows(&app, "p resume"), "{:?}", footer(&app));
     plain.undelivered = Some(DeliveryKind::Unconfirmed);
     plain.id = None;
     plain.revision += 1;
-    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: vec![plain], ..InitialData::default() }))), at(0));
+    app.update(
+        Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: vec![plain], ..InitialData::default() }))),
+        at(0),
+    );
     let found = footer(&app);
     assert!(shows(&app, "! resolve"), "{found:?}");
     assert!(!found.iter().any(|hint| hint.starts_with("y ") || hint.starts_with("d ")), "{found:?}");
@@ -322,7 +333,7 @@ fn the_footer_shows_what_escape_clears() {
     press(&mut app, "/a");
     enter(&mut app);
     assert_eq!(esc(&app).as_deref(), Some("clear filter"));
-    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    press_key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     press(&mut app, "v");
     assert_eq!(esc(&app).as_deref(), Some("unmark"));
     press(&mut app, "?");
@@ -341,7 +352,7 @@ fn only_the_editor_of_a_new_job_mentions_the_title() {
     let mut app = app();
     press(&mut app, "n");
     assert!(invitation(&app).contains("title"));
-    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    press_key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     press(&mut app, "f");
     assert!(!invitation(&app).contains("title"));
 }
@@ -353,13 +364,14 @@ fn opening_a_dialog_clears_an_information_notice_but_not_a_problem() {
     assert!(app.notice.is_some(), "the dismissal is reported");
     press(&mut app, "n");
     assert_eq!(app.notice, None);
-    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    press_key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     app.notify_failure(&Failure { kind: FailureKind::Store, message: CleanText::line("The disk is full.") }, at(0));
     press(&mut app, "n");
     assert!(app.notice.is_some());
 }
 
-/// A list of eight done jobs of which only these rows are loaded; the newest is the last.
+/// Returns a dashboard with eight done jobs of which only those with the keys `rows` are loaded, and the rows of all
+/// eight. Job 8 is the newest.
 fn partial_list(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
@@ -377,24 +389,24 @@ fn partial_list(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
     (app, (1..=8).map(done).collect())
 }
 
-fn shown(app: &App) -> Vec<JobKey> {
+fn shown_jobs(app: &App) -> Vec<JobKey> {
     app.jobs.shown_rows().map(|row| row.key).collect()
 }
 
 #[test]
-fn the_first_rows_are_shown_with_the_sizes_of_the_complete_list() {
+fn the_first_rows_are_shown_with_the_group_sizes_of_the_complete_list() {
     let (mut app, all) = partial_list(6..9);
-    assert_eq!(shown(&app), jobs(&[8, 7, 6]));
+    assert_eq!(shown_jobs(&app), jobs(&[8, 7, 6]));
     assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
     press(&mut app, "j");
-    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
-    assert_eq!(shown(&app), jobs(&[8, 7, 6, 5, 4, 3, 2, 1]));
+    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
+    assert_eq!(shown_jobs(&app), jobs(&[8, 7, 6, 5, 4, 3, 2, 1]));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(7)), "the selection stays");
     assert_eq!((app.jobs.count_of(JobGroup::Done), app.jobs.line_count()), (8, 9));
 }
 
 #[test]
-fn the_thread_that_comes_with_the_first_rows_is_not_loaded_again() {
+fn a_thread_that_arrives_with_the_first_rows_is_not_loaded_again() {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, _) = App::new(AppConfig { size: (160, 48), ..AppConfig::new(scope, utc) }, at(0));
@@ -411,9 +423,9 @@ fn the_thread_that_comes_with_the_first_rows_is_not_loaded_again() {
 }
 
 #[test]
-fn no_prompt_is_sent_once_the_store_is_read_only() {
+fn no_prompt_is_sent_if_the_store_is_read_only() {
     let mut app = app();
-    app.update(Msg::ReadOnly, at(0));
+    app.update(Msg::StoreReadOnly, at(0));
     let notice = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     assert!(notice.starts_with("The data folder can't be written") && notice.contains("--data-dir"), "{notice}");
     let (opened, _) = App::new(AppConfig { read_only: true, ..app.config.clone() }, at(0));
@@ -421,11 +433,11 @@ fn no_prompt_is_sent_once_the_store_is_read_only() {
     let why = CleanText::line("Why.");
     let (mut known, _) =
         App::new(AppConfig { read_only: true, notice: Some(why.clone()), ..app.config.clone() }, at(0));
-    known.update(Msg::ReadOnly, at(0));
+    known.update(Msg::StoreReadOnly, at(0));
     assert_eq!(known.notice.map(|notice| notice.text), Some(why), "the notice with the cause stays");
     press(&mut app, "n");
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
-    let effects = key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
+    let effects = press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL);
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::SubmitNewJob(_))), "{effects:?}");
     assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(editor)) if editor.message.is_some()));
 }
@@ -434,7 +446,7 @@ fn no_prompt_is_sent_once_the_store_is_read_only() {
 fn the_end_key_waits_until_all_jobs_are_loaded() {
     let (mut app, all) = partial_list(6..9);
     press(&mut app, "G");
-    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
+    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(1)));
 }
 
@@ -443,8 +455,8 @@ fn keys_pressed_before_all_jobs_are_loaded_run_afterwards_in_order() {
     let (mut app, all) = partial_list(6..9);
     press(&mut app, "sn");
     app.update(Msg::Input(Event::Paste("words".to_owned())), at(0));
-    assert!(app.dialogs.is_empty() && shown(&app) == jobs(&[8, 7, 6]), "nothing is applied to a partial list");
-    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
+    assert!(app.dialogs.is_empty() && shown_jobs(&app) == jobs(&[8, 7, 6]), "nothing is applied to a partial list");
+    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
     assert_eq!(app.jobs.sorting().by.name(), "age");
     assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(editor)) if editor.input.text() == "words"));
 }
@@ -453,13 +465,13 @@ fn keys_pressed_before_all_jobs_are_loaded_run_afterwards_in_order() {
 fn keys_that_quit_do_not_wait_for_the_disk() {
     let (mut app, _) = partial_list(6..9);
     press(&mut app, "s");
-    assert_eq!(key(&mut app, KeyCode::Char('c'), KeyModifiers::CONTROL), [Effect::Quit]);
+    assert_eq!(press_key(&mut app, KeyCode::Char('c'), KeyModifiers::CONTROL), [Effect::Quit]);
     let (mut app, _) = partial_list(6..9);
     assert_eq!(press(&mut app, "q"), [Effect::Quit]);
 }
 
 #[test]
-fn events_during_loading_are_newer_than_the_loaded_rows() {
+fn events_that_arrive_during_loading_override_the_loaded_rows() {
     let (mut app, all) = partial_list(6..9);
     let send_event = |app: &mut App, key, revision| {
         let row = Job { revision, ..row(key, Status::Active) };
@@ -468,9 +480,9 @@ fn events_during_loading_are_newer_than_the_loaded_rows() {
     send_event(&mut app, 2, 9);
     send_event(&mut app, 8, 10);
     app.update(Msg::Engine(EngineEvent::Merged { gone: JobKey(3), into: JobKey(4) }), at(0));
-    assert_eq!(shown(&app), jobs(&[8, 7, 6]), "a row that is not loaded yet comes with the rest");
-    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
-    assert_eq!(shown(&app), jobs(&[8, 2, 7, 6, 5, 4, 1]));
+    assert_eq!(shown_jobs(&app), jobs(&[8, 7, 6]), "a row that is not loaded yet comes with the rest");
+    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: all, ..InitialData::default() }))), at(0));
+    assert_eq!(shown_jobs(&app), jobs(&[8, 2, 7, 6, 5, 4, 1]));
     assert_eq!(app.jobs.count_of(JobGroup::Working), 2);
 }
 
@@ -486,15 +498,15 @@ fn the_next_key_that_acts_clears_an_information_notice_but_not_a_problem() {
         assert_eq!(notice(&app), None, "{keys}");
     }
     app.notify(Severity::Info, "Accepted: Fix the links", at(0));
-    key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+    press_key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     assert_eq!((notice(&app), app.dialogs.len()), (None, 0), "Esc closed the help");
     app.notify(Severity::Problem, "Not sent: no answer.", at(0));
     press(&mut app, "1j");
     assert_eq!(notice(&app).as_deref(), Some("Not sent: no answer."));
 }
 
-/// The text of the open question, and its lines that name jobs.
-fn asked(app: &App) -> (String, Vec<ConfirmLine>) {
+/// Returns the text of the open confirmation dialog, and its lines that name jobs.
+fn open_confirmation(app: &App) -> (String, Vec<ConfirmLine>) {
     let Some(Dialog::Confirm(question)) = app.dialogs.last() else { panic!("nothing is asked: {:?}", app.notice) };
     (question.text.clone(), question.job_lines(70, 12))
 }
@@ -504,7 +516,7 @@ fn target(title: &str) -> ConfirmLine {
 }
 
 #[test]
-fn a_key_on_marked_jobs_asks_and_names_them_even_if_there_is_only_one() {
+fn keys_on_marked_jobs_ask_first_and_name_the_jobs_even_if_only_one_is_marked() {
     for (keys, text) in [
         ("d", "Dismiss 1 job?"),
         ("o", "Open 1 pull request?"),
@@ -516,13 +528,13 @@ fn a_key_on_marked_jobs_asks_and_names_them_even_if_there_is_only_one() {
         press(&mut app, "gv");
         assert_eq!(app.jobs.selected().map(|row| row.key), Some(JobKey(4)), "another job is selected");
         assert_eq!(press(&mut app, keys), [], "{keys}");
-        assert_eq!(asked(&app), (text.to_owned(), vec![target("Job 5")]), "{keys}");
+        assert_eq!(open_confirmation(&app), (text.to_owned(), vec![target("Job 5")]), "{keys}");
         assert!(!press(&mut app, "y").is_empty(), "{keys}");
     }
 }
 
 #[test]
-fn a_title_or_note_names_the_one_job_that_gets_it_though_another_is_marked() {
+fn title_and_note_dialogs_name_the_selected_job_even_if_another_job_is_marked() {
     for (keys, title) in [("R", "Rename job: Job 4"), ("N", "Note: Job 4")] {
         let mut app = app();
         press(&mut app, "gv");
@@ -549,18 +561,18 @@ fn a_follow_up_to_marked_jobs_names_its_targets_and_the_skipped_jobs() {
     assert_eq!(editor.targets, jobs(&[2]));
     assert_eq!(editor.title.as_str(), "Follow-up to 1 marked job, 2 skipped: Job 2");
     app.update(Msg::Input(Event::Paste("Again".to_owned())), at(0));
-    assert_eq!(key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [], "nothing is sent without an answer");
-    let (text, lines) = asked(&app);
+    assert_eq!(press_key(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [], "nothing is sent without an answer");
+    let (text, lines) = open_confirmation(&app);
     assert!(text.starts_with("Send this to 1 job?"), "{text}");
-    let skipped = |text: &str| ConfirmLine::LeftOut(text.to_owned());
-    assert_eq!(lines, [target("Job 2"), skipped("not Job 6: no id yet"), skipped("not Job 7: gone")]);
+    let skipped = |text: &str| ConfirmLine::Skipped(text.to_owned());
+    assert_eq!(lines, [target("Job 2"), skipped("skipped Job 6: no id yet"), skipped("skipped Job 7: gone")]);
     let sent = press(&mut app, "y");
     assert_eq!(sent.last(), Some(&Effect::SubmitFollowUp(JobKey(2), "Again".to_owned())));
     assert!(!sent.iter().any(|effect| matches!(effect, Effect::SubmitFollowUp(JobKey(6 | 7), _))), "{sent:?}");
 }
 
 #[test]
-fn jobs_that_do_not_fit_in_the_question_are_counted() {
+fn jobs_that_do_not_fit_in_the_confirmation_are_counted() {
     let mut app = app();
     press(&mut app, "gvvvvvd");
     let Some(Dialog::Confirm(question)) = app.dialogs.last() else { panic!("nothing is asked") };
@@ -573,7 +585,7 @@ fn jobs_that_do_not_fit_in_the_question_are_counted() {
 }
 
 #[test]
-fn footer_and_hints_show_that_keys_act_on_marked_jobs() {
+fn the_footer_shows_that_keys_act_on_marked_jobs() {
     let mut app = app();
     assert_eq!(app.marks_label(), None);
     press(&mut app, "gvv");
@@ -586,7 +598,7 @@ fn footer_and_hints_show_that_keys_act_on_marked_jobs() {
 }
 
 #[test]
-fn queue_keys_act_on_marked_jobs_after_a_question() {
+fn queue_keys_act_on_marked_jobs_after_a_confirmation() {
     let mut app = app();
     for key in [6, 7] {
         let queued = Job { undelivered: Some(DeliveryKind::Queued), revision: 9, ..row(key, Status::Active) };
@@ -596,15 +608,15 @@ fn queue_keys_act_on_marked_jobs_after_a_question() {
     }
     app.jobs.select(JobKey(5));
     press(&mut app, "vx");
-    let (text, lines) = asked(&app);
+    let (text, lines) = open_confirmation(&app);
     assert_eq!(text, "Remove the prompts of 2 jobs from the queue without sending?");
-    assert_eq!(lines.last(), Some(&ConfirmLine::LeftOut("not Job 5: not queued".to_owned())));
+    assert_eq!(lines.last(), Some(&ConfirmLine::Skipped("skipped Job 5: not queued".to_owned())));
     let effects = press(&mut app, "y");
     assert!(matches!(&effects[..], [Effect::RemoveFromQueue(keys)] if keys.len() == 2), "{effects:?}");
-    assert_eq!(app.jobs.marked(), 0);
+    assert_eq!(app.jobs.marked_count(), 0);
 }
 
-/// Like [`app`], but with unhandled jobs.
+/// Creates the dashboard of [`app`], but with unhandled jobs, which are in the group needs you.
 fn app_with_unhandled_jobs() -> App {
     let mut app = app();
     for n in 1..=5 {
@@ -621,27 +633,32 @@ fn only_acting_on_a_job_moves_it_out_of_needs_you() {
     press(&mut app, "g");
     for harmless in ["\r", " ", "y", "Y", "jk"] {
         let effects = if harmless == "\r" { enter(&mut app) } else { press(&mut app, harmless) };
-        let acts =
-            |effect: &Effect| matches!(effect, Effect::Change(_, LocalChange::Handled | LocalChange::HandledAt(_)));
+        let acts = |effect: &Effect| {
+            matches!(effect, Effect::ChangeLocalData(_, LocalChange::Handled | LocalChange::HandledAt(_)))
+        };
         assert!(!effects.iter().any(acts), "{harmless}: {effects:?}");
-        key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
+        press_key(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     }
-    assert_eq!(press(&mut app, "m"), [Effect::Change(jobs(&[5]), LocalChange::Handled)]);
-    assert_eq!(press(&mut app, "u"), [Effect::Change(jobs(&[5]), LocalChange::HandledAt(None))]);
-    assert_eq!(press(&mut app, "o")[0], Effect::Change(jobs(&[5]), LocalChange::Handled));
+    assert_eq!(press(&mut app, "m"), [Effect::ChangeLocalData(jobs(&[5]), LocalChange::Handled)]);
+    assert_eq!(press(&mut app, "u"), [Effect::ChangeLocalData(jobs(&[5]), LocalChange::HandledAt(None))]);
+    assert_eq!(press(&mut app, "o")[0], Effect::ChangeLocalData(jobs(&[5]), LocalChange::Handled));
 }
 
 #[test]
-fn a_handled_job_keeps_its_position_while_it_is_selected() {
+fn a_handled_job_stays_in_its_group_while_it_is_selected() {
     let mut app = app_with_unhandled_jobs();
     press(&mut app, "gm");
     let handled = Job { handled_at: Some(at(200)), revision: 30, ..app.jobs.get(JobKey(5)).expect("a job").clone() };
-    app.update(Msg::Changed(Ok(vec![handled.clone()])), at(0));
+    app.update(Msg::LocalDataChanged(Ok(vec![handled.clone()])), at(0));
     assert_eq!((app.jobs.count_of(JobGroup::NeedsYou), handled.group()), (5, JobGroup::Done));
     press(&mut app, "j");
     assert_eq!((app.jobs.count_of(JobGroup::NeedsYou), app.jobs.selected().map(|row| row.key)), (4, Some(JobKey(4))));
     app.jobs.select(JobKey(5));
-    assert_eq!(press(&mut app, "m"), [Effect::Change(jobs(&[5]), LocalChange::HandledAt(None))], "it is moved back");
+    assert_eq!(
+        press(&mut app, "m"),
+        [Effect::ChangeLocalData(jobs(&[5]), LocalChange::HandledAt(None))],
+        "it is moved back"
+    );
 }
 
 #[test]
@@ -650,7 +667,7 @@ fn discarded_and_removed_prompts_are_reported_and_restored_by_undo() {
     let notice = |app: &App| app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     let discarded = |prompts: &[i64]| {
         let row = Job { undelivered: Some(DeliveryKind::Discarded), id: None, revision: 50, ..row(3, Status::Active) };
-        Discarded { prompts: prompts.iter().copied().map(PromptId).collect(), rows: vec![row] }
+        DiscardedPrompts { prompts: prompts.iter().copied().map(PromptId).collect(), rows: vec![row] }
     };
     let sentence = CleanText::line("Discarded. The service may still have started it.");
     app.update(Msg::Discarded { sentence, result: Ok(discarded(&[7])) }, at(0));
@@ -658,12 +675,12 @@ fn discarded_and_removed_prompts_are_reported_and_restored_by_undo() {
     assert_eq!(app.jobs.get(JobKey(3)).map(Job::group), Some(JobGroup::Done));
     app.update(Msg::RemovedFromQueue(Ok(discarded(&[8, 9]))), at(0));
     assert_eq!(notice(&app), "2 prompts removed from the queue, not sent. u undoes this.");
-    app.update(Msg::RemovedFromQueue(Ok(Discarded::default())), at(0));
+    app.update(Msg::RemovedFromQueue(Ok(DiscardedPrompts::default())), at(0));
     assert!(notice(&app).starts_with("Nothing was removed"), "this can't be undone");
     assert_eq!(press(&mut app, "u"), [Effect::RestorePrompts(vec![PromptId(8), PromptId(9)])]);
     assert_eq!(press(&mut app, "u"), [Effect::RestorePrompts(vec![PromptId(7)])]);
     let refused = Failure::new(FailureKind::Store, "The prompt was sent.");
-    app.update(Msg::Restored(Err(refused)), at(0));
+    app.update(Msg::PromptsRestored(Err(refused)), at(0));
     assert_eq!(notice(&app), "Not undone. The prompt was sent.");
 }
 

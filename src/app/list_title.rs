@@ -1,6 +1,6 @@
-//! The title of the jobs list: the count, the filter, marks, sorting, tabs, and the jobs that need the user. Parts that
-//! don't fit are left out, the least important first. Drawing and mouse clicks both use it, so that they agree on where
-//! the tabs are.
+//! The title of the jobs list: the number of jobs, the filter, marks, sorting, tabs, and how many jobs need the user or
+//! are working. Parts that don't fit are left out, the least important first. Drawing and mouse clicks use the same
+//! title, so that they agree on where the tabs are.
 
 use super::format::{fit, fit_from_end, format_count};
 use super::jobs::JobList;
@@ -10,56 +10,60 @@ use super::{App, StoreState};
 use crate::model::row::JobGroup;
 use unicode_width::UnicodeWidthStr;
 
+/// The kind of a text in the title, which determines how the text is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TitlePiece {
     Name,
     Count,
     /// The slash before the filter.
-    Sign,
+    FilterSlash,
     Filter,
-    /// Text of the filter that the next character replaces.
-    Selected,
+    /// The selected text of the filter, which the next typed character replaces.
+    SelectedFilter,
     Cursor,
     Marked,
     Sorting,
-    /// A tab by its index (0 for all jobs), and whether it is active.
+    /// A tab: its index (0 for all jobs), and whether the tab is active.
     Tab(usize, bool),
     Blank,
     Group(JobGroup),
-    /// The separator of two parts.
-    Between,
+    /// The separator between two parts.
+    Separator,
 }
 
-/// Pieces that are shown or left out together.
+/// Consecutive pieces of the title, each with its text: a part that is shown or left out as a whole, or the whole
+/// title.
 pub type TitlePart = Vec<(String, TitlePiece)>;
 
-const BETWEEN: &str = " · ";
-/// Below this width the list of all profiles' jobs has a shorter name.
-const NARROW: usize = 50;
+const PART_SEPARATOR: &str = " · ";
+/// The minimum width at which the list of all profiles' jobs has its full name rather than a shorter one.
+const MIN_FULL_NAME_WIDTH: usize = 50;
 
 fn pieces_width(part: &[(String, TitlePiece)]) -> usize {
     part.iter().map(|(text, _)| text.width()).sum()
 }
 
 impl App {
-    /// The title of the jobs list in `width` cells.
+    /// Returns the title of the jobs list, in `width` cells.
     pub fn list_title(&self, width: usize) -> TitlePart {
         let filter = |space| self.filter_pieces(space);
         self.assemble_title(self.title_head(), &self.jobs, &filter, width)
     }
 
-    /// The title of the list of all profiles' jobs in `width` cells.
+    /// Returns the title of the list of all profiles' jobs, in `width` cells. Empty if that list is not open.
     pub fn all_jobs_title(&self, width: usize) -> TitlePart {
         let Some(open) = self.all_jobs() else { return TitlePart::new() };
-        let name = if width < NARROW { " All profiles" } else { " Jobs of all profiles" };
+        let name = if width < MIN_FULL_NAME_WIDTH { " All profiles" } else { " Jobs of all profiles" };
         let mut head = vec![(name.to_owned(), TitlePiece::Name)];
         if open.is_read() {
             head.push((count_text(&open.list, ""), TitlePiece::Count));
         }
-        let filter = |space| text_pieces(open.filter(), self.filter_input(), space);
+        let filter = |space| filter_text_pieces(open.filter(), self.filter_input(), space);
         self.assemble_title(head, &open.list, &filter, width)
     }
 
+    /// Appends to `title` the parts that fit in `width` cells. `filter` returns the part for the filter, cut to a given
+    /// number of cells.
     fn assemble_title(
         &self,
         mut title: TitlePart,
@@ -69,46 +73,54 @@ impl App {
     ) -> TitlePart {
         let mut space = width.saturating_sub(pieces_width(&title) + 1);
         let mut push = |part: TitlePart, space: &mut usize| {
-            let needed = pieces_width(&part) + BETWEEN.width();
+            let needed = pieces_width(&part) + PART_SEPARATOR.width();
             let fits = needed <= *space;
             if fits {
                 *space -= needed;
-                title.push((BETWEEN.to_owned(), TitlePiece::Between));
+                title.push((PART_SEPARATOR.to_owned(), TitlePiece::Separator));
                 title.extend(part);
             }
             fits
         };
-        let marked = list.marked();
+        let marked = list.marked_count();
         let marked = (marked > 0).then(|| vec![(format!("{} marked", format_count(marked)), TitlePiece::Marked)]);
-        let sorting = sorting(list.sorting()).map(|text| vec![(text, TitlePiece::Sorting)]);
-        // The filter is cut before it is left out: the user has to see what narrows the list.
-        let others =
-            [&marked, &sorting].into_iter().flatten().map(|part| pieces_width(part) + BETWEEN.width()).sum::<usize>();
-        let filter = filter(space.saturating_sub(others + BETWEEN.width()));
+        let sorting = sorting_text(list.sorting()).map(|text| vec![(text, TitlePiece::Sorting)]);
+        // A long filter is cut rather than left out, because the user has to see why jobs are missing.
+        let others = [&marked, &sorting]
+            .into_iter()
+            .flatten()
+            .map(|part| pieces_width(part) + PART_SEPARATOR.width())
+            .sum::<usize>();
+        let filter = filter(space.saturating_sub(others + PART_SEPARATOR.width()));
         for part in [filter, marked, sorting].into_iter().flatten() {
             push(part, &mut space);
         }
         if let Some(part) = self.tab_pieces() {
             let fits = push(part, &mut space);
-            if !fits && let Some(part) = self.active_tab_piece(space.saturating_sub(BETWEEN.width())) {
+            if !fits && let Some(part) = self.active_tab_piece(space.saturating_sub(PART_SEPARATOR.width())) {
                 push(part, &mut space);
             }
         }
+        // These numbers ignore the filter, unlike the headings in the list.
+        let mut overall = if list.filter().is_empty() { "" } else { "overall: " };
         for group in [JobGroup::NeedsYou, JobGroup::Working] {
             let n = if group == JobGroup::Working { list.working_count() } else { list.count_of(group) };
-            // The headings below count only what passes the filter.
-            let all = if list.filter().is_empty() { "" } else { " in all" };
-            let part = vec![(format!("{} {}{all}", group.name(), format_count(n)), TitlePiece::Group(group))];
-            // If a more important part doesn't fit, a less important one is not shown in its place.
-            if n > 0 && !push(part, &mut space) {
+            if n == 0 {
+                continue;
+            }
+            let part = vec![(format!("{overall}{} {}", group.name(), format_count(n)), TitlePiece::Group(group))];
+            // If the part of a group doesn't fit, the next, less important group is left out too.
+            if !push(part, &mut space) {
                 break;
             }
+            overall = "";
         }
         title.push((" ".to_owned(), TitlePiece::Blank));
         title
     }
 
-    /// The saved filter whose tab is at a cell of the front list's title.
+    /// Returns the index of the tab at a cell of the title (0 for all jobs). `None` if no tab is there. The title is
+    /// that of the list of all profiles' jobs if that list is open, otherwise that of the jobs list.
     pub(super) fn tab_at(&self, cell: usize, width: usize) -> Option<usize> {
         let mut end = 0;
         let title = if self.all_jobs().is_some() { self.all_jobs_title(width) } else { self.list_title(width) };
@@ -122,6 +134,7 @@ impl App {
         })
     }
 
+    /// Returns the start of the jobs list's title: the name and, once the store is read, the number of jobs.
     fn title_head(&self) -> TitlePart {
         let mut part = vec![(" Jobs".to_owned(), TitlePiece::Name)];
         if self.store == StoreState::Read {
@@ -131,11 +144,12 @@ impl App {
         part
     }
 
-    /// The text of the screen's filter in `space` cells, with its cursor while it is being typed.
+    /// Returns the filter of the current screen in `space` cells, with the cursor while the filter is being typed.
+    /// `None` without a filter.
     pub fn filter_pieces(&self, space: usize) -> Option<TitlePart> {
-        // Text typed over the list of all profiles' jobs belongs to that list.
+        // While the list of all profiles' jobs is open, the filter input belongs to that list.
         let input = if self.all_jobs().is_some() { None } else { self.filter_input() };
-        text_pieces(self.filter_text(), input, space)
+        filter_text_pieces(self.filter_text(), input, space)
     }
 
     fn tab_pieces(&self) -> Option<TitlePart> {
@@ -149,14 +163,14 @@ impl App {
         (!part.is_empty()).then_some(part)
     }
 
-    /// The active tab, if there is no space for all of them.
+    /// Returns the active tab alone, cut to `space` cells, for a title without enough space for all tabs.
     fn active_tab_piece(&self, space: usize) -> Option<TitlePart> {
         let (place, (name, _)) = self.tabs().enumerate().find(|(_, (_, is_active))| *is_active)?;
         (space > 4).then(|| vec![(tab_text(&fit(name, space.saturating_sub(2)), true), TitlePiece::Tab(place, true))])
     }
 }
 
-/// The number of jobs; of a filtered list, how many pass.
+/// Returns the number of jobs followed by `words` or, if the list is filtered, how many of its jobs pass the filter.
 fn count_text(list: &JobList, words: &str) -> String {
     let (shown, all) = (list.matching_count(), list.len());
     if list.filter().is_empty() {
@@ -166,9 +180,10 @@ fn count_text(list: &JobList, words: &str) -> String {
     }
 }
 
-/// The text of a filter in `space` cells, with its cursor while it is being typed.
-fn text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Option<TitlePart> {
-    let sign = ("/".to_owned(), TitlePiece::Sign);
+/// Returns the pieces of a filter in `space` cells: of its `text` or, while the filter is being typed, of its `input`
+/// with the cursor.
+fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Option<TitlePart> {
+    let sign = ("/".to_owned(), TitlePiece::FilterSlash);
     let Some(input) = input else {
         let text = text.trim();
         return (!text.is_empty()).then(|| vec![sign, (fit(text, space.saturating_sub(1)), TitlePiece::Filter)]);
@@ -180,12 +195,12 @@ fn text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Option<Ti
     let after: String = text.chars().skip(at + 1).collect();
     let before = fit_from_end(&before, space.saturating_sub(1 + under.width()));
     let after = fit(&after, space.saturating_sub(1 + before.width() + under.width()));
-    let text_piece = if input.is_selected() { TitlePiece::Selected } else { TitlePiece::Filter };
+    let text_piece = if input.has_selection() { TitlePiece::SelectedFilter } else { TitlePiece::Filter };
     Some(vec![sign, (before, text_piece), (under, TitlePiece::Cursor), (after, TitlePiece::Filter)])
 }
 
-/// The sorting, unless it is the default.
-fn sorting(sorting: JobSorting) -> Option<String> {
+/// Returns the description of a sorting. `None` for the default sorting.
+fn sorting_text(sorting: JobSorting) -> Option<String> {
     (sorting != JobSorting::default()).then(|| {
         let arrow = if sorting.reversed { " ↑" } else { "" };
         match sorting.by {
@@ -195,7 +210,7 @@ fn sorting(sorting: JobSorting) -> Option<String> {
     })
 }
 
-/// The active tab has brackets, so that it does not depend on colour alone.
+/// Returns the text of a tab. The active tab has brackets, because colour alone would not show it everywhere.
 fn tab_text(name: &str, is_active: bool) -> String {
     if is_active { format!("[{name}]") } else { format!(" {name} ") }
 }

@@ -1,24 +1,25 @@
-//! The latest requests and transitions, newest at the bottom. The view follows the end until the user scrolls up.
+//! The log screen: the latest requests and state changes of jobs, the newest at the bottom. New entries scroll the
+//! screen unless the user has scrolled up.
 
 use super::scroll;
 use crate::model::log::LogEntry;
 use std::collections::VecDeque;
 
-pub const MAX_LINES: usize = 500;
+pub const MAX_LOG_ENTRIES: usize = 500;
 
 #[derive(Debug, Default)]
 pub struct LogScreen {
     entries: VecDeque<LogEntry>,
     top: usize,
-    /// Scrolled up: new lines don't move the view.
+    /// Whether the user has scrolled up, so that new entries don't move the visible ones.
     is_pinned: bool,
 }
 
 impl LogScreen {
-    /// Adds a line and drops the oldest beyond [`MAX_LINES`].
+    /// Adds an entry. If the log is full, drops the oldest entry.
     pub fn push(&mut self, entry: LogEntry) {
         self.entries.push_back(entry);
-        if self.entries.len() > MAX_LINES {
+        if self.entries.len() > MAX_LOG_ENTRIES {
             self.entries.pop_front();
             if self.is_pinned {
                 self.top = self.top.saturating_sub(1);
@@ -26,10 +27,10 @@ impl LogScreen {
         }
     }
 
-    /// Inserts older lines before the current ones, sorted by time.
+    /// Inserts older entries before the current ones, sorted by time. If not all fit, leaves out the oldest.
     pub fn prepend(&mut self, mut older: Vec<LogEntry>) {
         older.sort_by_key(|entry| entry.at);
-        for entry in older.into_iter().rev().take(MAX_LINES.saturating_sub(self.entries.len())) {
+        for entry in older.into_iter().rev().take(MAX_LOG_ENTRIES.saturating_sub(self.entries.len())) {
             self.entries.push_front(entry);
         }
     }
@@ -42,11 +43,12 @@ impl LogScreen {
         self.entries.is_empty()
     }
 
+    /// Returns the entries that are visible on a screen with `rows` lines.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = &LogEntry> {
         self.entries.iter().skip(self.first_visible(rows)).take(rows)
     }
 
-    /// The first visible line.
+    /// Returns the index of the first visible entry on a screen with `rows` lines.
     pub fn first_visible(&self, rows: usize) -> usize {
         let end = self.entries.len().saturating_sub(rows);
         if self.is_pinned { self.top.min(end) } else { end }
@@ -72,15 +74,15 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_lines_go_first() {
+    fn a_full_log_drops_its_oldest_entries() {
         let mut log = LogScreen::default();
         (0..600).for_each(|n| log.push(entry(n)));
-        assert_eq!(log.len(), MAX_LINES);
+        assert_eq!(log.len(), MAX_LOG_ENTRIES);
         assert_eq!(log.visible(600).next().map(|e| e.at), Some(at(100)));
     }
 
     #[test]
-    fn new_lines_do_not_move_what_is_being_read() {
+    fn new_entries_do_not_move_the_visible_ones_after_scrolling_up() {
         let mut log = LogScreen::default();
         (0..100).for_each(|n| log.push(entry(n)));
         log.scroll_by(-20, 10);

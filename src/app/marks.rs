@@ -1,21 +1,21 @@
-//! Marks: the jobs that a bulk action applies to. Marks of jobs that are not listed don't count.
+//! Marks on jobs. Keys act on all marked jobs at once. Marks on jobs that are not listed are kept, but have no effect.
 
 use super::jobs::JobList;
-use super::order::{SECTIONS, section_index};
+use super::order::{SECTION_COUNT, section_index};
 use crate::model::row::{Job, JobGroup, JobKey};
 use std::collections::HashSet;
 
 #[derive(Debug, Default)]
 pub(super) struct MarkedJobs {
     keys: HashSet<JobKey>,
-    /// Where a range begins.
-    last: Option<JobKey>,
-    /// How many marked jobs each section of the list has.
-    counts: [usize; SECTIONS],
+    /// The job that was marked or unmarked last, at which a range of marks starts.
+    range_start: Option<JobKey>,
+    /// The number of marked jobs in each section of the list.
+    counts: [usize; SECTION_COUNT],
 }
 
 impl MarkedJobs {
-    /// Counts a job that was added to a section of the list.
+    /// Updates the number of marked jobs in a section after a job was added to the section.
     pub(super) fn count_added(&mut self, section: usize, key: JobKey) {
         if self.keys.contains(&key)
             && let Some(count) = self.counts.get_mut(section)
@@ -24,7 +24,7 @@ impl MarkedJobs {
         }
     }
 
-    /// Counts a job that was removed from a section of the list.
+    /// Updates the number of marked jobs in a section after a job was removed from the section.
     pub(super) fn count_removed(&mut self, section: usize, key: JobKey) {
         if self.keys.contains(&key)
             && let Some(count) = self.counts.get_mut(section)
@@ -33,15 +33,15 @@ impl MarkedJobs {
         }
     }
 
-    /// Drops the marks of jobs that no longer exist.
+    /// Removes the marks of all jobs for which `keep` returns false.
     pub(super) fn retain(&mut self, keep: impl Fn(JobKey) -> bool) {
         self.keys.retain(|key| keep(*key));
-        self.last = self.last.filter(|key| keep(*key));
+        self.range_start = self.range_start.filter(|key| keep(*key));
     }
 
-    /// Counts the marks of the whole list.
+    /// Counts the marked jobs of all sections again. `jobs` are all jobs of the list, each with its section.
     pub(super) fn recount(&mut self, jobs: impl Iterator<Item = (usize, JobKey)>) {
-        self.counts = [0; SECTIONS];
+        self.counts = [0; SECTION_COUNT];
         if !self.keys.is_empty() {
             jobs.for_each(|(section, key)| self.count_added(section, key));
         }
@@ -53,21 +53,21 @@ impl JobList {
         self.marks.keys.contains(&key)
     }
 
-    /// How many of the listed jobs are marked.
-    pub fn marked(&self) -> usize {
+    /// Returns the number of listed jobs that are marked.
+    pub fn marked_count(&self) -> usize {
         let hidden = if self.shows_dismissed() { 0 } else { self.marks.counts.last().copied().unwrap_or(0) };
         self.marks.counts.iter().sum::<usize>().saturating_sub(hidden)
     }
 
-    /// Whether the condition holds for one of the listed marked jobs.
+    /// Whether the condition `holds` is true for at least one marked job that is listed.
     pub(super) fn any_marked(&self, holds: impl Fn(&Job) -> bool) -> bool {
         let listed = self.marks.keys.iter().filter(|key| self.position(**key).is_some());
         listed.filter_map(|key| self.get(*key)).any(holds)
     }
 
-    /// The listed marked jobs, in the list's order.
+    /// Returns the keys of the marked jobs that are listed, in the order of the list.
     pub fn marked_keys(&self) -> Vec<JobKey> {
-        if self.marked() == 0 {
+        if self.marked_count() == 0 {
             return Vec::new();
         }
         self.shown_rows().map(|row| row.key).filter(|key| self.is_marked(*key)).collect()
@@ -77,24 +77,24 @@ impl JobList {
     pub fn toggle_mark(&mut self) {
         let Some(key) = self.selected().map(|row| row.key) else { return };
         self.mark(key, !self.is_marked(key));
-        self.marks.last = Some(key);
+        self.marks.range_start = Some(key);
         self.move_by(1);
     }
 
-    /// Marks all jobs from the last marked one to the selected one.
+    /// Marks all jobs from the one that was marked or unmarked last to the selected one.
     pub fn mark_range(&mut self) {
         let Some(to) = self.selected().and_then(|row| self.position(row.key)) else { return };
-        let from = self.marks.last.and_then(|key| self.position(key)).unwrap_or(to);
+        let from = self.marks.range_start.and_then(|key| self.position(key)).unwrap_or(to);
         let jobs: Vec<(usize, JobKey)> = self.keys_in(from.min(to)..=from.max(to)).collect();
         for (section, key) in jobs {
             if self.marks.keys.insert(key) {
                 self.marks.count_added(section, key);
             }
         }
-        self.marks.last = self.selected().map(|row| row.key);
+        self.marks.range_start = self.selected().map(|row| row.key);
     }
 
-    /// Removes all marks, those of hidden jobs too.
+    /// Removes all marks, including those of jobs that are not listed.
     pub fn clear_marks(&mut self) {
         self.marks = MarkedJobs::default();
     }
@@ -109,12 +109,12 @@ impl JobList {
         }
     }
 
-    /// The section of a job, if it is listed.
+    /// Returns the section of a job. `None` if the job is not listed.
     fn section_of(&self, key: JobKey) -> Option<usize> {
         self.position(key)?;
         let group = self.get(key).map(|row| self.shown_group(row))?;
         let dismissed = group == JobGroup::Dismissed;
-        Some(if self.order.flat && !dismissed { 0 } else { section_index(group) })
+        Some(if self.order.is_flat && !dismissed { 0 } else { section_index(group) })
     }
 }
 
@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn marking_moves_down_and_marking_again_unmarks() {
+    fn marking_selects_the_next_job_and_marking_again_removes_the_mark() {
         let mut list = list();
         list.toggle_mark();
         list.toggle_mark();
-        assert_eq!((keys(&list), list.marked()), (vec![5, 4], 2));
+        assert_eq!((keys(&list), list.marked_count()), (vec![5, 4], 2));
         list.move_by(-1);
         list.toggle_mark();
-        assert_eq!((keys(&list), list.marked()), (vec![5], 1));
+        assert_eq!((keys(&list), list.marked_count()), (vec![5], 1));
     }
 
     #[test]
@@ -161,11 +161,11 @@ mod tests {
     fn marks_of_jobs_that_the_filter_hides_do_not_count() {
         let mut list = list();
         (0..5).for_each(|_| list.toggle_mark());
-        assert_eq!(list.marked(), 5);
+        assert_eq!(list.marked_count(), 5);
         list.set_filter(JobFilter::parse("job-3"));
-        assert_eq!((keys(&list), list.marked()), (vec![3], 1));
+        assert_eq!((keys(&list), list.marked_count()), (vec![3], 1));
         list.set_filter(JobFilter::default());
-        assert_eq!(list.marked(), 5);
+        assert_eq!(list.marked_count(), 5);
     }
 
     #[test]
@@ -175,10 +175,10 @@ mod tests {
         let mut dismissed = row(3, Status::Active);
         (dismissed.dismissed, dismissed.revision) = (true, 10);
         list.upsert(dismissed);
-        assert_eq!((keys(&list), list.marked()), (vec![5, 4, 2, 1], 4));
+        assert_eq!((keys(&list), list.marked_count()), (vec![5, 4, 2, 1], 4));
         list.sort(JobSorting { by: Sort::Age, reversed: true });
-        assert_eq!((keys(&list), list.marked()), (vec![1, 2, 4, 5], 4));
+        assert_eq!((keys(&list), list.marked_count()), (vec![1, 2, 4, 5], 4));
         list.toggle_dismissed();
-        assert_eq!(list.marked(), 5);
+        assert_eq!(list.marked_count(), 5);
     }
 }

@@ -1,10 +1,10 @@
-//! Fits a message into a given space. If it is too long, what it quotes is shortened first: the words around the
-//! quotation explain what happened and what to do.
+//! Shortens a message to the space on screen. The quotation in the message is shortened first, because the words around
+//! the quotation explain what happened and what to do.
 
 use super::format::fit;
 use super::wrap::wrap;
 
-/// Breaks `text` into at most `max` lines of `width` cells. Text that is cut ends in `…`.
+/// Breaks `text` into at most `max` lines of `width` cells. If the text doesn't fit, a `…` marks where it was cut.
 pub fn fit_message(text: &str, width: usize, max: usize) -> Vec<String> {
     let (mut lines, cut) = wrap(text, width, max);
     if !cut {
@@ -19,7 +19,8 @@ pub fn fit_message(text: &str, width: usize, max: usize) -> Vec<String> {
     lines
 }
 
-/// The text with as much of its quotation as fits. `None` if it doesn't fit even without it.
+/// Returns the text with as much of its quotation as fits. `None` if the text has no quotation, or doesn't fit even
+/// with an empty quotation.
 fn shorten_quotation(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
     let (before, rest) = text.split_once('“')?;
     let (quoted, after) = rest.rsplit_once('”')?;
@@ -27,20 +28,20 @@ fn shorten_quotation(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> 
         let quoted: String = quoted.chars().take(length).collect();
         format!("{before}“{}…”{after}", quoted.trim_end())
     };
-    let (mut least, mut most) = (0, quoted.chars().count());
-    if !fits(&with(least)) {
+    let (mut fitting, mut too_long) = (0, quoted.chars().count());
+    if !fits(&with(fitting)) {
         return None;
     }
-    // If the text fits with some characters, it fits with fewer.
-    while most - least > 1 {
-        let middle = least + (most - least) / 2;
+    // A binary search works because a text that fits also fits with a shorter quotation.
+    while too_long - fitting > 1 {
+        let middle = fitting + (too_long - fitting) / 2;
         if fits(&with(middle)) {
-            least = middle;
+            fitting = middle;
         } else {
-            most = middle;
+            too_long = middle;
         }
     }
-    Some(with(least))
+    Some(with(fitting))
 }
 
 #[cfg(test)]
@@ -50,7 +51,7 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     #[test]
-    fn the_quotation_is_cut_before_what_to_do() {
+    fn the_quotation_is_cut_before_the_rest_of_the_message() {
         let text = "Refused (400: “the words of the service”); correct it.";
         assert_eq!(fit_message(text, 60, 1), [text]);
         assert_eq!(fit_message(text, 20, 2), ["Refused (400: “the", "word…”); correct it."]);

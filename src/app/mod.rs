@@ -1,8 +1,8 @@
 //! The state machine of the dashboard: `update(message, now)` changes the state and returns the effects to run.
 //!
-//! It is pure and fast: it never waits, reads no clock and does no I/O. There is one file per screen or dialog.
-//! `update` handles messages, `act` handles actions of keys, and `timers` computes when the screen changes without a
-//! message.
+//! The state machine is pure and fast: it never waits, reads no clock and does no I/O. Each screen and dialog has its
+//! own file. `update` handles messages, `act` runs the actions of keys, and `timers` computes when the screen has to
+//! change although no message arrives.
 
 mod act;
 pub mod all_jobs;
@@ -74,7 +74,7 @@ use crate::model::connection::Connection;
 use crate::model::failure::Failure;
 use crate::model::ledger::{Budget, RateLimited};
 use crate::model::load::Load;
-use crate::model::prompt::{DeliveryKind, DraftSlot};
+use crate::model::prompt::{DeliveryKind, DraftTarget};
 use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
@@ -102,31 +102,32 @@ pub enum Pane {
 /// Whether the store's content is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreState {
-    /// Not read yet: the list is unknown rather than empty.
+    /// The store is being read. Until then the jobs are unknown, which is not the same as an empty list.
     Reading,
     Read,
-    /// Reading is retried at `again`; `None` while it is being retried.
+    /// The store couldn't be read because of `why`. The next attempt is at `again`, or under way if that is `None`.
     Unreadable {
         why: Failure,
-        again: Option<Time>,
+        retry_at: Option<Time>,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     Info,
-    /// Good news, shown longer than information.
+    /// Good news, which is shown longer than `Info`.
     Greeting,
     Problem,
 }
 
-/// A message that is shown for a while.
+/// A message that is shown until a given time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     pub severity: Severity,
     pub text: CleanText,
     pub until: Time,
-    /// A key was pressed since: on a small screen the notice shrinks to show what it covers.
+    /// Whether a key was pressed while the notice was shown. On a small screen, the notice then shrinks to show what is
+    /// below it.
     pub is_seen: bool,
 }
 
@@ -147,41 +148,46 @@ pub struct App {
     pub welcome: Option<Box<welcome::Welcome>>,
     pub connection: Connection,
     pub notice: Option<Notice>,
-    /// Prompts that could not be recorded on disk, shown until they are.
+    /// Prompts whose outcome could not be recorded on disk. They are shown until their outcome is recorded.
     pub unrecorded: UnrecordedPrompts,
     budgets: HashMap<RateLimited, Budget>,
-    drafts: HashMap<DraftSlot, String>,
-    /// The pages that the draft about pages refers to.
+    drafts: HashMap<DraftTarget, String>,
+    /// The pages that the draft in `DraftSlot::AboutPages` is about.
     draft_pages: Vec<CleanText>,
-    undo: Vec<job_labels::LabelUndo>,
+    undo_stack: Vec<job_labels::LabelUndo>,
     search: job_filter_bar::Search,
     tracking: Option<tracking::Tracking>,
-    /// A follow-up to several jobs that is being saved.
+    /// The follow-up to several jobs that is being saved, if any.
     bulk_follow_up: Option<bulk_follow_up::BulkFollowUp>,
+    /// The visible jobs that the agent is working on, as last reported to the engine.
     on_screen: Vec<JobKey>,
-    /// The latest choices in the command palette, newest first.
+    /// The commands and themes that were last chosen in the command palette, newest first.
     recent_choices: Vec<palette::PaletteChoice>,
     finish_alerts: finish_alerts::FinishAlerts,
     tips: tips::Tips,
     startup_queue: startup_queue::StartupQueue,
-    /// Listed jobs of other profiles, which don't belong in `jobs`.
+    /// Jobs in the list of all profiles that belong to other profiles, so that their updates are kept out of `jobs`.
     other_profile_jobs: HashSet<JobKey>,
     /// The job to select once the store is read.
     pending_selection: Option<JobKey>,
-    /// Whether this instance sends queued prompts. Assumed until the engine reports it.
+    /// Whether this instance, rather than another one, sends the queued prompts. True until the engine reports
+    /// otherwise.
     sends_queue: bool,
     pointer: mouse::Pointer,
     panes: geometry::Panes,
     saved_layout: layout::SavedLayout,
-    /// When a text input closed while the user may still have been typing into it.
+    /// When a text input last closed while the user may still have been typing. Shortcuts are ignored for a moment
+    /// after it.
     input_closed_at: Option<Time>,
-    /// The attempts of closed setup dialogs, so that a late answer is not attributed to a new dialog.
+    /// The number of the last attempt in a closed setup dialog. A new dialog counts on from this number, so that a late
+    /// answer to the closed dialog doesn't match.
     setup_attempts: u64,
+    /// Whether the screen has to be drawn again.
     dirty: bool,
 }
 
 impl App {
-    /// The initial state, and the first effects to run.
+    /// Creates the initial state. Returns it with the first effects to run.
     pub fn new(mut config: AppConfig, now: Time) -> (Self, Vec<Effect>) {
         let welcome = config.welcome.take();
         let is_set_up = welcome.is_none();
@@ -202,7 +208,7 @@ impl App {
             budgets: HashMap::new(),
             drafts: HashMap::new(),
             draft_pages: Vec::new(),
-            undo: Vec::new(),
+            undo_stack: Vec::new(),
             search: job_filter_bar::Search::default(),
             tracking: None,
             bulk_follow_up: None,
@@ -232,65 +238,66 @@ impl App {
         let mut effects = Vec::new();
         if is_set_up {
             app.restore_layout(now, &mut effects);
-            // The first rows are those of the default order; in another order they would be arbitrary rows.
+            // The store returns the first jobs of the default order, which another order or a filter may not list
+            // first.
             let rows = app.size.1.into();
             effects
                 .insert(0, if app.has_default_order() { Effect::LoadFirstRows(rows) } else { Effect::LoadInitialData });
         }
-        app.detail.fit(app.geometry().detail_columns());
+        app.detail.set_width(app.geometry().detail_columns());
         (app, effects)
     }
 
-    /// The layout of the screen at the current size.
+    /// Returns the layout of the screen at its current size.
     pub fn geometry(&self) -> Geometry {
         compute_layout(self.size, self.panes)
     }
 
-    /// Whether anything on screen changed since the last call. The frame scheduler calls it once per frame.
+    /// Returns whether the screen changed since the last call. The frame scheduler calls this once per frame.
     pub fn take_dirty(&mut self) -> bool {
         std::mem::take(&mut self.dirty)
     }
 
-    /// Whether data for the screen is being read from the store, which takes only a moment.
+    /// Whether data for the current screen is still being read from the store, which takes only a moment.
     pub fn is_reading_store(&self) -> bool {
         let list = self.screen == Screen::Jobs && self.store == StoreState::Reading && self.jobs.is_empty();
         list || (self.detail_is_visible() && matches!(self.detail.thread(), Load::Loading { before: None }))
     }
 
-    /// The terminal's title.
-    pub fn title(&self) -> String {
+    /// Returns the title for the terminal's window.
+    pub fn terminal_title(&self) -> String {
         match self.jobs.count_of(JobGroup::NeedsYou) {
             0 => "docdeck".to_owned(),
             n => format!("{n} need you · docdeck"),
         }
     }
 
-    /// A budget as last reported; unused until the first report.
+    /// Returns a budget as last reported by the engine. Until the engine has reported it, all requests are left.
     pub fn budget(&self, limited: RateLimited) -> Budget {
         self.budgets.get(&limited).copied().unwrap_or_else(|| Budget::unused(limited))
     }
 
-    /// Whether a budget was reported.
+    /// Whether the engine has reported this budget.
     pub fn has_budget(&self, limited: RateLimited) -> bool {
         self.budgets.contains_key(&limited)
     }
 
-    /// The saved draft of a slot.
-    pub fn draft(&self, slot: DraftSlot) -> Option<&str> {
+    /// Returns the saved draft of a slot.
+    pub fn draft(&self, slot: DraftTarget) -> Option<&str> {
         self.drafts.get(&slot).map(String::as_str)
     }
 
-    /// The pages that the draft about pages refers to.
+    /// Returns the pages that the draft in `DraftSlot::AboutPages` is about.
     pub fn draft_pages(&self) -> &[CleanText] {
         &self.draft_pages
     }
 
-    /// Whether the detail is visible.
+    /// Whether the details of the selected job are visible.
     pub fn detail_is_visible(&self) -> bool {
         self.screen == Screen::Jobs && (self.geometry().shows_both() || self.pane == Pane::Detail)
     }
 
-    /// The contexts in which a key is looked up, the most specific first.
+    /// Returns the contexts in which a key is looked up, the most specific context first.
     pub fn contexts(&self) -> &'static [Context] {
         use Context as C;
         match (self.dialogs.last().map(Dialog::context), self.screen, self.pane) {
@@ -328,7 +335,7 @@ impl App {
         }
     }
 
-    /// Whether character keys type text rather than run commands.
+    /// Whether character keys type text instead of running commands.
     pub(crate) fn takes_text(&self) -> bool {
         match self.dialogs.last() {
             Some(dialog) => dialog.takes_text(),
@@ -336,31 +343,33 @@ impl App {
         }
     }
 
-    pub fn is_typing(&self) -> bool {
+    /// Whether text is typed in any of the active contexts.
+    pub fn has_text_context(&self) -> bool {
         self.contexts().iter().any(|context| context.takes_text())
     }
 
-    /// The bindings that have a hint and would do something now, each with a usable key.
+    /// Returns the bindings that the footer may show, each with its first usable key. Such a binding has a hint and
+    /// would have an effect now.
     pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding)> {
         let takes_text = self.takes_text();
         let in_editor = matches!(self.contexts().first(), Some(Context::Editor | Context::BatchText));
-        // A single-line input needs no hints for its text keys.
+        // The keys that edit text have hints only in multi-line editors.
         let is_shown = move |row: &Binding| {
             let is_relevant = match row.action {
-                // While a dialog is open, Quit closes the dialog.
-                Action::Quit => !self.has_dialog(),
+                // While a dialog is open, the quit key only closes the dialog.
+                Action::Quit => !self.has_dialog_or_detail(),
                 _ => in_editor || row.context != Context::Text,
             };
             is_relevant && !row.hint.is_empty() && self.is_possible(row.action)
         };
-        let rows = self.config.keymap.rows_that(self.contexts(), is_shown);
+        let rows = self.config.keymap.active_bindings_where(self.contexts(), is_shown);
         rows.filter_map(move |row| {
             let is_usable = |chord: &&Chord| !takes_text || row.context != Context::Everywhere || !chord.types_text();
             self.config.keymap.keys(row).iter().find(is_usable).map(|chord| (*chord, row))
         })
     }
 
-    /// The key of an action, as shown in messages.
+    /// Returns the key of an action for use in a message.
     pub fn key_label(&self, context: Context, action: Action) -> String {
         self.config.keymap.key_label(context, action)
     }
@@ -380,7 +389,7 @@ impl App {
         self.notify(Severity::Problem, text.as_str(), now);
     }
 
-    /// Whether an action exists on this screen: the setup form can't switch screens.
+    /// Whether an action is available on this screen. The setup screen has no actions that need the dashboard.
     fn is_offered(&self, action: Action) -> bool {
         let needs_dashboard = matches!(
             action,
@@ -394,7 +403,7 @@ impl App {
         self.screen != Screen::Welcome || !needs_dashboard
     }
 
-    /// Whether an action would do something now. The footer shows only the keys of such actions.
+    /// Whether an action would have an effect now. The footer shows only the keys of such actions.
     fn is_possible(&self, action: Action) -> bool {
         if self.screen == Screen::Views
             && self.dialogs.is_empty()
@@ -405,7 +414,7 @@ impl App {
         if !self.is_offered(action) {
             return false;
         }
-        let selected = self.listed().selected();
+        let selected = self.active_list().selected();
         let ready = self.store == StoreState::Read;
         if let (Action::CompareWith, Some(Dialog::CachedRanges(kept))) = (action, self.dialogs.last()) {
             return kept.selected().is_some();
@@ -417,24 +426,24 @@ impl App {
                 self.any_target_job(queue::has_queued_prompt)
             }
             Action::Filter if matches!(self.dialogs.last(), Some(Dialog::Help(_))) => true,
-            Action::Filter | Action::NextSort => !self.listed().is_empty(),
+            Action::Filter | Action::NextSort => !self.active_list().is_empty(),
             Action::Mark | Action::Rename | Action::Tags | Action::Note => selected.is_some(),
             Action::FollowUp => self.any_target_job(|row| row.id.is_some() && !row.gone),
             Action::OpenPr => self.any_target_job(|row| row.pr_link.is_some()),
             Action::MarkDone => self.any_target_job(|row| row.wants_action() && !row.dismissed),
             Action::Resolve => selected.is_some_and(|row| row.undelivered.is_some_and(|kind| kind.needs_user())),
             Action::CopyMain if self.dialogs.is_empty() && self.screen == Screen::Jobs => {
-                self.jobs.marked() > 0 || selected.is_some_and(|row| row.pr_link.is_some() || row.id.is_some())
+                self.jobs.marked_count() > 0 || selected.is_some_and(|row| row.pr_link.is_some() || row.id.is_some())
             }
             Action::Dismiss => {
-                // An undelivered prompt has to be resolved first.
-                self.listed().marked() > 0
+                // A job can't be dismissed while its prompt is being sent or waits for the user's decision.
+                self.active_list().marked_count() > 0
                     || selected.is_some_and(|row| {
                         !row.undelivered.is_some_and(|kind| kind.needs_user() || kind == DeliveryKind::Sending)
                     })
             }
-            // Not offered without requests left, although the key still shows a notice about the next one.
-            Action::LoadAll if self.views_left() == 0 && !self.views.all_pages.can_stop() => false,
+            // Without requests left, the footer leaves out the key, although pressing it would still show a notice.
+            Action::LoadAll if self.view_requests_left() == 0 && !self.views.all_pages.can_stop() => false,
             Action::LoadAll | Action::Compare | Action::Trend | Action::Movers => self.can_run_views_action(action),
             Action::Open if let Some(Dialog::Movers(movers)) = self.dialogs.last() => movers.selected().is_some(),
             Action::BeforeAfter if matches!(self.dialogs.last(), Some(Dialog::PageDetail(_))) => {
@@ -445,9 +454,9 @@ impl App {
             }
             Action::Open => selected.is_some(),
             Action::BeforeAfter => selected.is_some_and(|row| !row.pages.is_empty()),
-            Action::Profiles => self.config.config.is_some() || self.config.profiles.len() > 1,
+            Action::Profiles => self.config.config_path.is_some() || self.config.profiles.len() > 1,
             Action::AllJobs => self.config.profiles.len() > 1,
-            Action::NewProfile => self.config.config.is_some(),
+            Action::NewProfile => self.config.config_path.is_some(),
             Action::SaveFilter => self.can_save_filter(),
             Action::SaveTheme => self.can_save_theme(),
             Action::Demo => self.dialogs.is_empty(),
@@ -482,16 +491,17 @@ impl App {
         }
     }
 
-    /// Whether the condition holds for any of the jobs that keys act on: the marked ones, otherwise the selected one.
+    /// Whether the condition holds for any job that keys act on: a marked job or, if keys don't act on marks, the
+    /// selected job.
     fn any_target_job(&self, is_possible: impl Fn(&Job) -> bool) -> bool {
-        let list = self.listed();
+        let list = self.active_list();
         if self.acts_on_marks() {
             return list.any_marked(is_possible);
         }
         list.selected().is_some_and(is_possible)
     }
 
-    /// The number of detail lines before the thread: state, times, links, and a gap.
+    /// Returns the number of lines in the details before the thread: state, times, links, and a gap.
     pub fn detail_head_lines(&self) -> usize {
         let columns = self.geometry().detail_columns();
         self.jobs.selected().map_or(0, |row| detail::facts(row, columns).len() + 1)

@@ -1,11 +1,11 @@
-//! The messages that the state machine handles and the effects that it requests. Most effects are answered by a
-//! message, also if they fail.
+//! The messages that the state machine handles, and the effects that it requests. Most effects are answered by a
+//! message, even if they fail.
 
 use super::keymap::Keymap;
 use super::profiles::ProfileEntry;
 use super::welcome::{ConfigWriteError, RelaunchTarget, Welcome};
 use crate::model::Time;
-use crate::model::change::{Discarded, LocalChange, QueueChange};
+use crate::model::change::{DiscardedPrompts, LocalChange, QueueChange};
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -15,7 +15,7 @@ use crate::model::layout::Layout;
 use crate::model::load::Timed;
 use crate::model::log::LogEntry;
 use crate::model::period::DateRange;
-use crate::model::prompt::{DraftSlot, PromptId, Resolution, Thread};
+use crate::model::prompt::{DraftTarget, PromptId, Resolution, Thread};
 use crate::model::report::{CachedViews, LoadOutcome, LoadPlan, StoredReport};
 use crate::model::row::{InitialRows, Job, JobKey};
 use crate::model::setup::{KeySourceInput, NewProfile, SetupProblem, WritePermission};
@@ -26,122 +26,124 @@ use chrono::FixedOffset;
 /// A message to the state machine.
 #[derive(Debug)]
 pub enum Msg {
-    /// A key, a paste, a resize or a focus change of the terminal.
+    /// A key, a mouse event, a paste, a resize or a focus change of the terminal.
     Input(crossterm::event::Event),
     /// An event of the engine.
     Engine(EngineEvent),
-    /// The first rows of the jobs list, the store's first answer.
+    /// The first rows of the jobs list, which the store returns before all other data.
     FirstRows(Result<InitialRows, Failure>),
-    /// The store can't be written, which was noticed on the first attempt.
-    ReadOnly,
-    /// The store's initial content.
-    Loaded(Result<Box<InitialData>, Failure>),
+    /// The first attempt to write to the store has shown that the store is read-only.
+    StoreReadOnly,
+    /// The content of the store at the start.
+    InitialDataLoaded(Result<Box<InitialData>, Failure>),
     /// Rows that another process changed.
-    JobsChanged(Vec<Job>),
-    /// The thread of a job.
+    JobsChangedElsewhere(Vec<Job>),
+    /// The thread of a job was read from the store, or could not be read.
     Thread { job: JobKey, result: Result<Thread, Failure> },
-    /// Prefetched threads, without those larger than [`super::MAX_THREAD_BYTES`].
+    /// Prefetched threads. Threads larger than [`super::MAX_THREAD_BYTES`] are left out.
     ThreadsPrefetched(Result<Vec<(JobKey, Thread)>, Failure>),
-    /// The prompt was saved, or could not be.
-    Submitted { slot: DraftSlot, result: Result<(PromptId, Job), SubmitError> },
-    /// The user's decision about an undelivered prompt was carried out.
+    /// The prompt from an editor was saved, or could not be saved.
+    Submitted { slot: DraftTarget, result: Result<(PromptId, Job), SubmitError> },
+    /// The user's decision about an undelivered prompt was carried out, or could not be.
     Resolved { prompt: PromptId, result: Result<Job, Failure> },
-    /// A job was checked, or changed locally.
-    Refreshed { job: JobKey, result: Result<Job, Failure> },
-    /// A job to track was fetched.
+    /// A job was fetched from the service at the user's request, or could not be fetched.
+    JobChecked { job: JobKey, result: Result<Job, Failure> },
+    /// A job to track was fetched, or could not be fetched.
     Tracked { id: CleanText, result: Result<Job, Failure> },
-    /// An undelivered prompt was discarded. The sentence explains what that means.
-    Discarded { sentence: CleanText, result: Result<Discarded, Failure> },
-    /// Queued prompts were discarded.
-    RemovedFromQueue(Result<Discarded, Failure>),
-    /// Discarded prompts were restored, all or none.
-    Restored(Result<Vec<Job>, Failure>),
-    /// Jobs were changed locally, all or none.
-    Changed(Result<Vec<Job>, Failure>),
-    /// Jobs in whose prompts a filter's text occurs. An answer about an older text is ignored.
+    /// An undelivered prompt was discarded, or could not be. `sentence` tells the user what discarding means for this
+    /// prompt.
+    Discarded { sentence: CleanText, result: Result<DiscardedPrompts, Failure> },
+    /// Queued prompts were removed from the queue.
+    RemovedFromQueue(Result<DiscardedPrompts, Failure>),
+    /// Discarded prompts were restored. On failure, none of them was restored.
+    PromptsRestored(Result<Vec<Job>, Failure>),
+    /// The local data of jobs was changed. On failure, none of the jobs was changed.
+    LocalDataChanged(Result<Vec<Job>, Failure>),
+    /// The jobs in whose prompts `text` occurs. Ignored if the filter has another text by now.
     PromptsFound { text: String, jobs: Result<Vec<JobKey>, Failure> },
-    /// Distinct prompts that were sent before, newest first.
+    /// Prompts that were sent before, without duplicates, newest first.
     History(Result<Vec<String>, Failure>),
-    /// The built-in templates and the user's own.
+    /// The built-in templates and those of the user.
     Templates(Vec<Template>),
-    /// The text as edited in the external editor.
+    /// The external editor has exited: its text, or why the text could not be edited.
     EditedExternally(Result<String, Failure>),
-    /// The prompts of a file.
+    /// The prompts that were read from a file.
     PromptsRead { file: String, result: Result<Vec<String>, Failure> },
-    /// A batch was saved and queued, or could not be saved.
+    /// The jobs of a batch were saved and queued, or could not be saved.
     BatchAdded(Result<Vec<Job>, SubmitError>),
-    /// Page views. `old` is the cached answer if the request failed.
+    /// The page views for a query. If the request failed, `old` is the cached answer to the query, if any.
     Views { query: ViewsQuery, result: Result<Timed<ViewsPage>, Failure>, old: Option<Timed<ViewsPage>> },
-    /// The cached data of a range.
+    /// The cached report of a range.
     CachedReport { range: DateRange, recalled: Result<StoredReport, Failure> },
-    /// Loading all pages of a range ended; they may be incomplete.
+    /// Loading all pages of a range ended, whether or not all pages were loaded.
     LoadEnded { range: DateRange, end: LoadOutcome },
     /// The cached site totals of the requested ranges.
     CachedTotals(Result<Vec<(DateRange, Timed<Counts>)>, Failure>),
-    /// Loading totals ended. Each of them was reported by an engine event.
+    /// Loading site totals ended. The totals themselves arrived as engine events.
     TotalsLoaded(Result<(), Failure>),
     /// The cached history of a page.
     PageHistory { path: CleanText, result: Result<PageHistory, Failure> },
-    /// The impact on the pages that a job was started about.
+    /// The impact of a job on the pages that the job is about.
     JobImpact { job: JobKey, result: Result<Vec<PageImpact>, Failure> },
-    /// The cached page views.
+    /// The list of cached page views.
     CachedRanges(Result<CachedViews, Failure>),
-    /// A draft was saved, at that time.
-    DraftSaved { slot: DraftSlot, result: Result<Time, Failure> },
-    /// The saved draft for an editor that was opened. `None` if there is none or it can't be read.
+    /// A draft was saved at the time in `result`, or could not be saved.
+    DraftSaved { slot: DraftTarget, result: Result<Time, Failure> },
+    /// The saved draft for an editor that was just opened. `text` is `None` if no draft is saved or it can't be read.
     DraftRead {
-        slot: DraftSlot,
+        slot: DraftTarget,
         text: Option<String>,
-        /// The pages that the draft refers to.
+        /// The pages that the draft is about.
         pages: Vec<CleanText>,
     },
-    /// A file of that name already exists and was not changed.
+    /// The file was not written, because a file with its name already exists.
     FileExists(NewFile),
     /// A new profile was validated without a request.
     ProfileChecked { attempt: u64, result: Result<(), SetupProblem> },
-    /// A new profile was added, with its key if that could be read.
+    /// A new profile was added to the list of profiles. `key` is `None` if its key could not be read.
     ProfileAdded { profile: ProfileEntry, key: Option<ApiKey> },
-    /// A filter was saved in the configuration, or could not be.
+    /// A filter was saved in the configuration, or could not be saved.
     FilterSaved { filter: SavedFilter, result: Result<(), Failure> },
-    /// The key of a new profile. Ignored if the attempt is over.
+    /// The API key of a new profile. Ignored if the attempt is over.
     KeyRead { attempt: u64, result: Result<ApiKey, Failure> },
     /// The service's answer to the test of a new profile.
     ProfileTested { attempt: u64, result: Result<CleanText, Failure> },
-    /// A new profile was written to the configuration, or could not be.
+    /// A new profile was written to the configuration, or could not be written.
     ConfigWritten { attempt: u64, result: Result<(), ConfigWriteError> },
     /// The jobs of all profiles.
     AllJobs(Result<AllProfilesJobs, Failure>),
-    /// The key of the profile at this index.
+    /// The API key of the profile at this index.
     ProfileKey(usize, Result<ApiKey, Failure>),
-    /// The result of testing the key of the profile at this index: the key, with a failure if the service could not be
-    /// reached.
+    /// The result of testing the API key of the profile at this index. `Ok` has the key and, if the key could not be
+    /// tested, the failure.
     ProfileKeyTested(usize, Result<(ApiKey, Option<Failure>), Failure>),
-    /// An opener, the clipboard or a command finished. The text is the notice for success.
+    /// An effect that only shows a notice finished, such as opening a URL or copying. `what` is the notice for success.
     ActionFinished { what: CleanText, result: Result<(), Failure> },
-    /// The saved layout of a key. `None` if none is saved.
+    /// The layout that the store has under this key. `None` if it has none.
     Layout(String, Option<Layout>),
-    /// The time that `App::next_timer` returned has come.
+    /// The time that `App::next_timer` returned is reached.
     Timer,
-    /// docdeck was resumed after a suspend.
+    /// docdeck continues after it was suspended.
     Resumed,
-    /// The process was asked to exit, by a signal or the end of input.
+    /// docdeck has to exit because of a signal or the end of input.
     Terminate,
 }
 
-/// Why a prompt could not be saved, with its text: its editor is already closed.
+/// Why a prompt could not be saved, and its text, because the editor with the text is already closed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubmitError {
     pub failure: Failure,
     pub text: String,
-    /// The pages that a new job is about.
+    /// The pages that the new job would be about.
     pub pages: Vec<CleanText>,
 }
 
+/// The jobs of all profiles.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AllProfilesJobs {
     /// The jobs, each with the index of its profile.
     pub jobs: Vec<(usize, Job)>,
-    /// How many jobs belong to projects without a profile, dismissed ones excluded.
+    /// The number of jobs, except dismissed ones, whose project has no profile.
     pub without_profile: usize,
 }
 
@@ -150,29 +152,30 @@ pub struct AllProfilesJobs {
 pub struct NewFile {
     pub name: String,
     pub text: String,
-    /// The counted content, as the notice names it: `3 jobs`.
+    /// What the file contains, for notices, such as `3 jobs`.
     pub what: CleanText,
 }
 
-/// What happens if the file already exists.
+/// What to do if the file already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overwrite {
-    /// A number is added to the name.
+    /// Add a number to the name of the new file.
     Never,
+    /// Ask the user, without writing the file.
     Ask,
-    /// The user confirmed.
+    /// Overwrite the file: the user has confirmed it.
     Yes,
 }
 
-/// A text to start a prompt from.
+/// A text with which the user can start a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pub name: CleanText,
-    /// The text, with blanks like `{{path}}`.
+    /// The text, with blanks such as `{{path}}`.
     pub text: String,
 }
 
-/// A command of the user, bound to a key.
+/// A command from the user's configuration, bound to a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomCommand {
     pub key: super::keymap::Chord,
@@ -181,74 +184,74 @@ pub struct CustomCommand {
     pub args: Vec<String>,
 }
 
-/// A filter of the configuration, shown as a tab of the jobs list.
+/// A filter from the configuration, shown as a tab of the jobs list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedFilter {
     pub name: CleanText,
     pub text: String,
 }
 
-/// The store's content at the start.
+/// The content of the store at the start.
 #[derive(Debug, Default)]
 pub struct InitialData {
     pub jobs: Vec<Job>,
-    pub drafts: Vec<(DraftSlot, String)>,
-    /// The pages that the draft about pages refers to.
+    pub drafts: Vec<(DraftTarget, String)>,
+    /// The pages that the draft in `DraftSlot::AboutPages` is about.
     pub draft_pages: Vec<CleanText>,
     pub log: Vec<LogEntry>,
-    /// The names of the screens whose tip was shown, as stored. `None` if tips are turned off.
+    /// The names of the screens and dialogs whose tip was shown, separated by spaces. `None` if tips are turned off.
     pub tips: Option<String>,
 }
 
-/// An effect that the state machine requests.
+/// A side effect that the state machine requests and the runtime runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Loads the first rows of the jobs list; answered by [`Msg::FirstRows`].
+    /// Loads this number of rows from the start of the jobs list; answered by [`Msg::FirstRows`].
     LoadFirstRows(u32),
     LoadInitialData,
     /// Loads the layout saved under this key; answered by [`Msg::Layout`].
     LoadLayout(String),
-    /// Saves the layout under a key, without a notice.
+    /// Saves the layout in the store under this key, without a notice.
     SaveLayout {
         key: String,
         text: String,
     },
     /// Turns mouse reporting of the terminal on or off.
-    Mouse(bool),
+    SetMouse(bool),
     LoadThread(JobKey),
-    /// Loads threads of jobs that may be selected next, when there is nothing left to draw. Fails before the engine
-    /// runs, because the cache depends on its reports of every change.
+    /// Loads threads of jobs that may be selected next. Waits until there is nothing to draw. Fails until the engine
+    /// runs, because cached threads would become stale without the engine's events about changes.
     PrefetchThreads(Vec<JobKey>),
     SubmitNewJob(String),
-    /// Starts a new job and stores the pages that it is about.
+    /// Starts a new job with this prompt and stores the pages that the job is about.
     SubmitJobAbout(String, Vec<CleanText>),
     SubmitFollowUp(JobKey, String),
     Resolve(PromptId, Resolution),
-    Refresh(JobKey),
+    CheckJob(JobKey),
     Track(JobId),
-    /// Changes the local data of jobs, all or none.
-    Change(Vec<JobKey>, LocalChange),
-    /// Changes the queue positions of prompts, given by their jobs.
+    /// Changes the local data of jobs. On failure, none of the jobs is changed.
+    ChangeLocalData(Vec<JobKey>, LocalChange),
+    /// Moves, pauses or resumes the queued prompts of these jobs.
     ChangeQueue(Vec<JobKey>, QueueChange),
-    /// Discards an undelivered prompt. The sentence explains what that means. Answered by [`Msg::Discarded`].
+    /// Discards an undelivered prompt. Answered by [`Msg::Discarded`] with the same sentence, which explains to the
+    /// user what discarding means for this prompt.
     Discard(PromptId, CleanText),
-    /// Discards the queued prompts of these jobs; answered by [`Msg::RemovedFromQueue`].
+    /// Removes the prompts of these jobs from the queue without sending them; answered by [`Msg::RemovedFromQueue`].
     RemoveFromQueue(Vec<JobKey>),
-    /// Restores discarded prompts, all or none; answered by [`Msg::Restored`].
+    /// Restores discarded prompts; answered by [`Msg::PromptsRestored`]. On failure, none of them is restored.
     RestorePrompts(Vec<PromptId>),
-    /// Searches all prompts for a text, ignoring case.
+    /// Searches the prompts of the current project for a text, ignoring case.
     FindPrompts(String),
-    /// Searches the prompts of these projects for a text.
+    /// Searches the prompts of these projects for a text, ignoring case.
     FindPromptsIn(Vec<Scope>, String),
     LoadHistory,
     LoadTemplates,
-    /// Opens the text in `$VISUAL` or `$EDITOR`, in the foreground.
+    /// Opens the text in `$VISUAL` or `$EDITOR`, which uses the terminal until it exits.
     OpenExternalEditor(String),
-    /// Draws with this theme from now on, and saves it as the default if `keep` is set; answered by
-    /// [`Msg::ActionFinished`].
+    /// Switches to this theme, and saves it as the default if `keep` is true; answered by [`Msg::ActionFinished`].
     UseTheme {
         name: String,
-        keep: bool,
+        save_as_default: bool,
     },
     /// Saves a filter in the configuration; answered by [`Msg::FilterSaved`].
     SaveFilter {
@@ -260,50 +263,52 @@ pub enum Effect {
         attempt: u64,
         profile: Box<NewProfile>,
     },
-    /// Adds a newly written profile to the list of profiles; answered by [`Msg::ProfileAdded`].
+    /// Adds a profile to the list of profiles after it was written to the configuration; answered by
+    /// [`Msg::ProfileAdded`].
     AddProfile(Box<NewProfile>, Option<ApiKey>),
-    /// Reads the prompts of a file.
+    /// Reads prompts from the file at this path; answered by [`Msg::PromptsRead`].
     ReadPrompts(String),
     /// Saves and queues new jobs, in this order.
     SubmitBatch {
         prompts: Vec<String>,
-        /// The text that the prompts were typed as. Empty if they come from a file.
-        typed: String,
+        /// The text in which the prompts were typed. Empty if they come from a file.
+        typed_text: String,
     },
-    /// Writes a file to the current folder; answered by [`Msg::ActionFinished`], or by [`Msg::FileExists`] if it must
-    /// not be overwritten.
+    /// Writes a file to the current folder; answered by [`Msg::ActionFinished`], or by [`Msg::FileExists`] if the user
+    /// has to be asked before a file is overwritten.
     WriteFile(NewFile, Overwrite),
-    /// Runs a custom command in the foreground; answered by [`Msg::ActionFinished`].
+    /// Runs a custom command, which uses the terminal until it exits; answered by [`Msg::ActionFinished`].
     RunCommand(Vec<String>),
-    /// Shows a desktop notification: a job finished while the terminal was not focused.
+    /// Shows a desktop notification with this text, because jobs finished while the terminal was not focused.
     Notify(CleanText),
-    SaveDraft(DraftSlot, String),
+    SaveDraft(DraftTarget, String),
     /// Saves the draft of a new job about these pages.
     SaveDraftAbout(String, Vec<CleanText>),
-    /// Reads a saved draft, which another instance may have changed.
-    ReadDraft(DraftSlot),
-    DeleteDraft(DraftSlot),
+    /// Reads a saved draft again, because another instance may have changed it.
+    ReadDraft(DraftTarget),
+    DeleteDraft(DraftTarget),
     LoadViews {
         query: ViewsQuery,
         force: bool,
     },
-    /// Loads the cached data of a range, without a request.
-    LoadCached(DateRange),
+    /// Loads the cached report of a range, without a request; answered by [`Msg::CachedReport`].
+    LoadCachedReport(DateRange),
     /// Loads all pages of a range, or continues a partial load; answered by [`Msg::LoadEnded`].
     LoadAll(LoadPlan),
-    /// Stops loading all pages of this range, after the current request.
+    /// Stops loading all pages of this range once the current request is answered.
     StopLoading(DateRange),
-    /// Loads the cached totals of these ranges, without a request.
+    /// Loads the cached site totals of these ranges, without a request; answered by [`Msg::CachedTotals`].
     LoadCachedTotals(Vec<DateRange>),
-    /// Requests the totals of these ranges, one request each, in this order, until one fails.
+    /// Requests the site totals of these ranges in this order, with one request each, and stops if a request fails.
     LoadTotals(Vec<DateRange>),
-    /// Loads the cached data of a page, without a request.
+    /// Loads the cached history of a page, without a request; answered by [`Msg::PageHistory`].
     LoadCachedPage(CleanText),
-    /// Loads the cached impact of a job on its pages, without a request.
+    /// Loads the impact of a job on its pages from cached data, without a request; answered by [`Msg::JobImpact`].
     LoadJobImpact(JobKey),
-    /// Lists the cached page views.
+    /// Lists the cached page views; answered by [`Msg::CachedRanges`].
     ListCachedRanges,
-    /// Reads the key of a new profile. The command that prints it runs in the foreground. Answered by [`Msg::KeyRead`].
+    /// Reads the API key of a new profile; answered by [`Msg::KeyRead`]. A command that prints the key may use the
+    /// terminal.
     ReadKey {
         attempt: u64,
         key: KeySourceInput,
@@ -320,102 +325,105 @@ pub enum Effect {
         profile: Box<NewProfile>,
         allowed: WritePermission,
     },
-    /// Ends this run and starts another one in the same terminal.
+    /// Ends the current dashboard and starts the target in the same terminal.
     Relaunch(RelaunchTarget),
-    /// Saves which tips were shown.
+    /// Saves the names of the screens and dialogs whose tip was shown, separated by spaces.
     SaveSeenTips(String),
-    /// Lists the jobs of these projects, each with the index of its profile; answered by [`Msg::AllJobs`].
+    /// Lists the jobs of these projects, each given with the index of its profile; answered by [`Msg::AllJobs`].
     ListAllJobs(Vec<(usize, Scope)>),
-    /// Reads the key of the profile at this index; answered by [`Msg::ProfileKey`].
+    /// Reads the API key of the profile at this index; answered by [`Msg::ProfileKey`].
     ReadProfileKey(usize),
-    /// Tests that key with one GET request that no limit counts; answered by [`Msg::ProfileKeyTested`].
+    /// Tests the API key of the profile at this index with one GET request, which counts against no limit; answered by
+    /// [`Msg::ProfileKeyTested`].
     TestProfileKey(usize, ApiKey),
-    /// Switches to the profile at this index. All later effects apply to it.
+    /// Switches to the profile at this index. All later effects apply to this profile.
     SwitchProfile(usize, ApiKey),
-    /// The visible jobs that the agent is working on, which get a quarter of the polling budget.
-    OnScreen(Vec<JobKey>),
+    /// Informs the engine which visible jobs the agent is working on. These jobs get a quarter of the polling budget.
+    ReportVisibleJobs(Vec<JobKey>),
     /// Opens an http or https URL, without a shell.
     OpenUrl(CleanText),
-    /// Copies a text to the terminal's clipboard; answered by [`Msg::ActionFinished`].
+    /// Copies a text to the clipboard; answered by [`Msg::ActionFinished`].
     Copy {
-        /// The notice for success, a sentence.
+        /// The notice for success, as a sentence.
         what: CleanText,
         text: String,
     },
-    /// Requests the current budgets, because a limit was reset.
+    /// Asks the engine to report the current budgets, because a limit was reset.
     ReportBudgets,
     Repaint,
     Suspend,
-    /// Exits once the drafts saved before are on disk.
+    /// Exits once the drafts of earlier effects are saved on disk.
     Quit,
 }
 
 impl Effect {
-    /// Saves a draft; `pages` are those that a new job about pages refers to.
-    pub(super) fn save_draft(slot: DraftSlot, text: String, pages: &[CleanText]) -> Self {
+    /// Returns the effect that saves a draft. `pages` matter only for a draft about pages.
+    pub(super) fn save_draft(slot: DraftTarget, text: String, pages: &[CleanText]) -> Self {
         match slot {
-            DraftSlot::AboutPages => Self::SaveDraftAbout(text, pages.to_vec()),
+            DraftTarget::AboutPages => Self::SaveDraftAbout(text, pages.to_vec()),
             slot => Self::SaveDraft(slot, text),
         }
     }
 }
 
 impl Effect {
-    /// Copies a text; `what` completes the notice "Copied …". Control characters other than tabs and line breaks are
-    /// removed, because the text may be pasted into a shell.
+    /// Returns the effect that copies a text. `what` completes the notice "Copied …". Control characters other than
+    /// tabs and line breaks are removed, because the text may be pasted into a shell.
     pub fn copy(what: &str, mut text: String) -> Self {
         text.retain(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'));
         Self::Copy { what: CleanText::line(&format!("Copied {what}.")), text }
     }
 }
 
-/// The configuration of the dashboard.
+/// What the dashboard needs to start: its settings, and data that is known before the store is read.
 #[derive(Debug, Clone)]
 pub struct AppConfig {
     pub scope: Scope,
     pub profile: CleanText,
-    /// All profiles, and the index of the current one.
+    /// All profiles.
     pub profiles: Vec<ProfileEntry>,
+    /// The index of the current profile in `profiles`.
     pub current_profile: usize,
-    /// The index of the default profile.
+    /// The index of the default profile in `profiles`.
     pub default_profile: Option<usize>,
     /// Whether this is the demo, which saves nothing.
     pub demo: bool,
-    /// Columns and rows.
+    /// The columns and rows of the terminal.
     pub size: (u16, u16),
-    /// Over SSH or with reduced motion: no heartbeat, and seconds are shown in steps of ten.
+    /// Whether to draw less often, over SSH or if the user prefers it: no heartbeat, and seconds in steps of ten.
     pub reduced_motion: bool,
-    /// Whether mouse reporting is on at the start.
+    /// Whether mouse support is on at the start.
     pub mouse: bool,
-    /// The saved layout. `None` if none is saved.
+    /// The saved layout. `None` if no layout is saved.
     pub layout: Option<Layout>,
-    /// A problem to show first, such as a store that was moved aside.
+    /// A problem to show at the start, such as a damaged store that was moved aside.
     pub notice: Option<CleanText>,
-    /// Good news to show first, unless there is a problem.
+    /// Good news to show at the start, unless there is a problem.
     pub greeting: Option<CleanText>,
-    /// Whether the service has accepted the key.
+    /// Whether the service has accepted the API key.
     pub is_verified: bool,
-    /// The store can't be written: reading works, sending doesn't.
+    /// Whether the store can't be written. Prompts can't be sent then.
     pub read_only: bool,
-    /// The offset of local time.
+    /// The offset of local time from UTC.
     pub offset: FixedOffset,
     /// The setup form, if docdeck is not configured yet.
     pub welcome: Option<Box<Welcome>>,
     /// The path of the configuration file, where settings are saved. `None` in the demo.
-    pub config: Option<CleanText>,
+    pub config_path: Option<CleanText>,
     /// The names of all themes.
     pub themes: Vec<String>,
     pub keymap: Keymap,
     pub filters: Vec<SavedFilter>,
     pub commands: Vec<CustomCommand>,
-    /// Whether the list of all profiles' jobs opens at the start, if there are several profiles.
-    pub all_profiles: bool,
-    /// Whether long texts can be copied: a command of the user takes them, rather than the terminal.
-    pub long_copies: bool,
+    /// Whether the list of all profiles' jobs opens at the start. It never does with a single profile.
+    pub opens_all_jobs: bool,
+    /// Whether long texts can be copied. They can if the user has configured a command for copying, because terminals
+    /// limit the length.
+    pub can_copy_long_texts: bool,
 }
 
 impl AppConfig {
-    /// The configuration of a dashboard for this scope, with defaults for all settings.
+    /// Returns the configuration of a dashboard for this scope, with defaults for everything else.
     pub fn new(scope: Scope, offset: FixedOffset) -> Self {
         Self {
             scope,
@@ -434,13 +442,13 @@ impl AppConfig {
             read_only: false,
             offset,
             welcome: None,
-            config: None,
+            config_path: None,
             themes: Vec::new(),
             keymap: Keymap::default(),
             filters: Vec::new(),
             commands: Vec::new(),
-            all_profiles: false,
-            long_copies: false,
+            opens_all_jobs: false,
+            can_copy_long_texts: false,
         }
     }
 }

@@ -1,35 +1,34 @@
-//! The order of the jobs list: how jobs are sorted, their sections, and the line of each.
+//! The order of the jobs list: how jobs are sorted, the sections of the list, and the line of each job.
 //!
-//! Sort keys are stored beside the row indexes, so that finding, inserting and removing a row cost a binary search,
-//! however many jobs there are.
+//! Sort keys are stored beside the row indexes, so that a binary search finds the position of a row.
 
 use crate::model::job::Status;
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::{Job, JobGroup};
 
-/// What the list is sorted by.
+/// What the jobs list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
-    /// Groups by need, the newest job first in each.
+    /// By group, such as needs you or working, and within a group the newest job first.
     #[default]
     Need,
-    /// Newest first.
+    /// By age, the newest job first.
     Age,
-    /// Most recently changed first.
+    /// By last change, the most recently changed job first.
     Change,
-    /// By status, the most urgent first.
+    /// By status, the most urgent job first.
     Status,
 }
 
 impl Sort {
     const ALL: [Self; 4] = [Self::Need, Self::Age, Self::Change, Self::Status];
 
-    /// The sort with this name.
+    /// Returns the variant with this name.
     pub(super) fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|sort| sort.name() == name)
     }
 
-    /// The name on screen and in the saved layout.
+    /// Returns the name, as used on screen and in the saved layout.
     pub fn name(self) -> &'static str {
         match self {
             Self::Need => "need",
@@ -39,7 +38,7 @@ impl Sort {
         }
     }
 
-    /// The next one, wrapping around.
+    /// Returns the next variant in `ALL`, or the first one after the last.
     pub fn next(self) -> Self {
         let at = Self::ALL.iter().position(|&sort| sort == self).unwrap_or(0);
         Self::ALL.into_iter().cycle().nth(at + 1).unwrap_or_default()
@@ -52,38 +51,40 @@ pub struct JobSorting {
     pub reversed: bool,
 }
 
-/// The sort key of a job: section, rank in it, time, and the job's key to make it unique.
+/// The sort key of a job: section, rank within the section, time or queue position, and row key. The row key makes the
+/// sort key unique.
 pub(super) type SortKey = (usize, u8, i64, i64);
 
-/// The sections of the list: the groups, or a single one. Dismissed jobs are always the last section.
-pub(super) const SECTIONS: usize = JobGroup::ALL.len();
-const DISMISSED: usize = SECTIONS - 1;
+/// The number of sections: one per group. A flat list has all jobs in the first section, except for the dismissed jobs,
+/// which are always in the last.
+pub(super) const SECTION_COUNT: usize = JobGroup::ALL.len();
+const DISMISSED_SECTION: usize = SECTION_COUNT - 1;
 
 pub(super) fn section_index(group: JobGroup) -> usize {
-    JobGroup::ALL.iter().position(|&other| other == group).unwrap_or(DISMISSED)
+    JobGroup::ALL.iter().position(|&other| other == group).unwrap_or(DISMISSED_SECTION)
 }
 
 impl JobSorting {
-    /// The key of a row that is shown in this group.
+    /// Returns the sort key of a job that is shown in this group.
     pub(super) fn key(self, row: &Job, group: JobGroup) -> SortKey {
         let section = section_index(group);
         let time = match self.by {
             Sort::Change => row.changed_at,
-            Sort::Need | Sort::Age | Sort::Status => row.age_from(),
+            Sort::Need | Sort::Age | Sort::Status => row.sort_time(),
         };
         let rank = match self.by {
-            Sort::Status => rank(row),
-            // Of the dismissed jobs, those that the agent is still working on come first.
+            Sort::Status => status_rank(row),
+            // Among the dismissed jobs, those on which the agent is still working come first.
             Sort::Need => u8::from(group == JobGroup::Dismissed && !row.counts_as_working()),
             Sort::Age | Sort::Change => 0,
         };
-        let section = if self.by == Sort::Need || section == DISMISSED { section } else { 0 };
+        let section = if self.by == Sort::Need || section == DISMISSED_SECTION { section } else { 0 };
         if self.by == Sort::Need && group == JobGroup::Queued {
-            // In queue order, the prompt that is sent first on top.
+            // Queued jobs are in queue order: the prompt that will be sent next is at the top.
             let position = row.queue_position.unwrap_or(i64::MAX);
             return (section, 0, if self.reversed { position.saturating_neg() } else { position }, row.key.0);
         }
-        // Newest first: a later time gives a smaller key.
+        // A later time gives a smaller key, so that the newest job comes first.
         let (time, key) = (time.timestamp_millis(), row.key.0);
         if self.reversed {
             (section, u8::MAX - rank, time, key)
@@ -93,7 +94,8 @@ impl JobSorting {
     }
 }
 
-fn rank(row: &Job) -> u8 {
+/// Returns the rank of a job in the order by status. The most urgent status has rank 0.
+fn status_rank(row: &Job) -> u8 {
     match (row.undelivered, &row.status) {
         (Some(DeliveryKind::Unconfirmed), _) => 0,
         (Some(DeliveryKind::NotSent), _) => 1,
@@ -112,47 +114,50 @@ fn rank(row: &Job) -> u8 {
     }
 }
 
-/// A section that has jobs.
+/// A section of the list that has at least one job.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Section {
-    /// Its heading. `None` in a flat list.
+    /// The group that the heading names. `None` for a section without a heading, in a flat list.
     pub heading: Option<JobGroup>,
-    /// Its first position in the order.
+    /// The position of its first job in the order.
     pub start: usize,
+    /// Its number of jobs, even if they are hidden.
     pub size: usize,
-    /// Its number of lines, the heading included.
+    /// Its number of lines, including the heading.
     pub lines: usize,
-    /// Whether only its heading is shown.
-    pub hidden: bool,
+    /// Whether its jobs are hidden, so that only the heading is shown.
+    pub is_hidden: bool,
 }
 
+/// What a line of the list shows.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ListItem {
+    /// A heading: its group, the number of jobs in the group, and whether these jobs are hidden.
     Heading(JobGroup, usize, bool),
-    /// The index of a row.
+    /// The job with this row index.
     Row(usize),
 }
 
-/// Row indexes, sorted by their keys.
+/// The row indexes of all jobs, sorted by sort key.
 #[derive(Debug, Default)]
 pub(super) struct JobOrder {
     entries: Vec<(SortKey, usize)>,
-    sizes: [usize; SECTIONS],
-    /// One list without headings, except for the dismissed jobs.
-    pub flat: bool,
+    sizes: [usize; SECTION_COUNT],
+    /// Whether the list is flat: without headings, except for the heading of the dismissed jobs.
+    pub is_flat: bool,
     /// Whether dismissed jobs are listed.
-    pub show_dismissed: bool,
+    pub shows_dismissed: bool,
 }
 
 impl JobOrder {
-    /// Takes the entries out, to replace them.
-    pub(super) fn take(&mut self) -> Vec<(SortKey, usize)> {
+    /// Removes and returns all entries, for the caller to reorder and pass to [`Self::replace`].
+    pub(super) fn take_entries(&mut self) -> Vec<(SortKey, usize)> {
         std::mem::take(&mut self.entries)
     }
 
-    /// Sets the sorted entries.
+    /// Replaces all entries by these, which have to be sorted.
     pub(super) fn replace(&mut self, entries: Vec<(SortKey, usize)>) {
-        self.sizes = [0; SECTIONS];
+        self.sizes = [0; SECTION_COUNT];
         for ((section, ..), _) in &entries {
             if let Some(size) = self.sizes.get_mut(*section) {
                 *size += 1;
@@ -161,26 +166,27 @@ impl JobOrder {
         self.entries = entries;
     }
 
-    /// Sets the sizes of the sections, of which only the first entries are loaded.
-    pub(super) fn resize(&mut self, sizes: [usize; SECTIONS]) {
+    /// Sets the sizes of the complete sections while only the first jobs are loaded.
+    pub(super) fn set_sizes(&mut self, sizes: [usize; SECTION_COUNT]) {
         self.sizes = sizes;
     }
 
     pub(super) fn insert(&mut self, key: SortKey, index: usize) {
         let at = self.count_before(key);
         self.entries.insert(at, (key, index));
-        self.resize_by(key, 1);
+        self.change_section_size(key, 1);
     }
 
     pub(super) fn remove(&mut self, key: SortKey) {
         if let Some(at) = self.position(key) {
             self.entries.remove(at);
-            self.resize_by(key, -1);
+            self.change_section_size(key, -1);
         }
     }
 
-    /// Moves an entry to another position; only the entries between the two are moved.
-    pub(super) fn shift(&mut self, from: SortKey, to: SortKey) {
+    /// Changes the sort key of an entry and moves the entry to its new position. Only the entries between the old and
+    /// the new position are shifted.
+    pub(super) fn move_entry(&mut self, from: SortKey, to: SortKey) {
         let Some(at) = self.position(from) else { return };
         let target = self.count_before(to);
         let (range, target) = if target > at { (at..target, target - 1) } else { (target..at + 1, target) };
@@ -190,32 +196,32 @@ impl JobOrder {
         if let Some((key, _)) = self.entries.get_mut(target) {
             *key = to;
         }
-        self.resize_by(from, -1);
-        self.resize_by(to, 1);
+        self.change_section_size(from, -1);
+        self.change_section_size(to, 1);
     }
 
-    fn resize_by(&mut self, key: SortKey, by: isize) {
+    fn change_section_size(&mut self, key: SortKey, by: isize) {
         if let Some(size) = self.sizes.get_mut(key.0) {
             *size = size.saturating_add_signed(by);
         }
     }
 
-    /// The number of entries before a key.
+    /// Returns the number of entries whose sort key is smaller.
     fn count_before(&self, key: SortKey) -> usize {
         self.entries.partition_point(|(other, _)| *other < key)
     }
 
-    /// The position of a key, found by binary search.
+    /// Returns the position of a sort key, found by binary search.
     pub(super) fn position(&self, key: SortKey) -> Option<usize> {
         self.entries.binary_search_by(|(other, _)| other.cmp(&key)).ok()
     }
 
-    /// The row index at a position.
-    pub(super) fn at(&self, position: usize) -> Option<usize> {
+    /// Returns the row index at a position.
+    pub(super) fn row_index_at(&self, position: usize) -> Option<usize> {
         self.entries.get(position).map(|(_, index)| *index)
     }
 
-    /// The section and row index at a position.
+    /// Returns the section and the row index at a position.
     pub(super) fn entry(&self, position: usize) -> Option<(usize, usize)> {
         self.entries.get(position).map(|(key, index)| (key.0, *index))
     }
@@ -224,16 +230,16 @@ impl JobOrder {
         self.entries.len()
     }
 
-    /// The number of listed jobs: all but the hidden ones, which come last.
-    pub(super) fn shown(&self) -> usize {
-        let hidden = if self.show_dismissed { 0 } else { self.sizes.last().copied().unwrap_or(0) };
+    /// Returns the number of listed jobs. Hidden jobs, which come last, are not listed.
+    pub(super) fn listed_count(&self) -> usize {
+        let hidden = if self.shows_dismissed { 0 } else { self.sizes.last().copied().unwrap_or(0) };
         let all: usize = self.sizes.iter().sum();
         self.entries.len().min(all.saturating_sub(hidden))
     }
 
-    /// The indexes of the listed rows, in order.
+    /// Returns the row indexes of the listed jobs, in order.
     pub(super) fn row_indexes(&self) -> impl Iterator<Item = usize> + '_ {
-        self.entries.iter().take(self.shown()).map(|(_, index)| *index)
+        self.entries.iter().take(self.listed_count()).map(|(_, index)| *index)
     }
 
     fn sections(&self) -> impl Iterator<Item = Section> + '_ {
@@ -242,28 +248,28 @@ impl JobOrder {
             let start = first;
             first += size;
             let dismissed = group == JobGroup::Dismissed;
-            let hidden = dismissed && !self.show_dismissed;
-            let heading = (dismissed || !self.flat).then_some(group);
+            let hidden = dismissed && !self.shows_dismissed;
+            let heading = (dismissed || !self.is_flat).then_some(group);
             let lines = usize::from(heading.is_some()) + if hidden { 0 } else { size };
-            (size > 0).then_some(Section { heading, start, size, lines, hidden })
+            (size > 0).then_some(Section { heading, start, size, lines, is_hidden: hidden })
         })
     }
 
-    /// The number of lines, headings included.
+    /// Returns the number of lines, including headings.
     pub(super) fn line_count(&self) -> usize {
         self.sections().map(|section| section.lines).sum()
     }
 
-    /// The heading or row on a line.
-    pub(super) fn line(&self, at: usize) -> Option<ListItem> {
+    /// Returns the heading or job on a line.
+    pub(super) fn item_on_line(&self, at: usize) -> Option<ListItem> {
         let mut line = 0;
         for section in self.sections() {
             if at < line + section.lines {
                 let n = at - line;
                 return match section.heading {
-                    Some(group) if n == 0 => Some(ListItem::Heading(group, section.size, section.hidden)),
-                    Some(_) => self.at(section.start + n - 1).map(ListItem::Row),
-                    None => self.at(section.start + n).map(ListItem::Row),
+                    Some(group) if n == 0 => Some(ListItem::Heading(group, section.size, section.is_hidden)),
+                    Some(_) => self.row_index_at(section.start + n - 1).map(ListItem::Row),
+                    None => self.row_index_at(section.start + n).map(ListItem::Row),
                 };
             }
             line += section.lines;
@@ -271,19 +277,19 @@ impl JobOrder {
         None
     }
 
-    /// The line of the job at a position.
+    /// Returns the line of the job at a position of the order.
     pub(super) fn line_of(&self, position: usize) -> usize {
         let before = self.sections().take_while(|section| section.start <= position);
         position + before.filter(|section| section.heading.is_some()).count()
     }
 
-    /// The indexes of all rows, hidden ones too.
+    /// Returns the row indexes of all jobs, including hidden ones.
     #[cfg(test)]
     pub(super) fn all_indexes(&self) -> Vec<usize> {
         self.entries.iter().map(|(_, index)| *index).collect()
     }
 
-    /// Whether every entry is at the position that its key demands.
+    /// Whether the entries are sorted, and the sizes of the sections add up to their number.
     #[cfg(test)]
     pub(super) fn is_consistent(&self) -> bool {
         self.entries.is_sorted() && self.sizes.iter().sum::<usize>() == self.entries.len()

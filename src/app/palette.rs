@@ -1,5 +1,5 @@
-//! The command palette: all commands that are possible now, custom commands and themes, narrowed by typing. Recent
-//! choices come first.
+//! The command palette: all commands that are possible now, custom commands and themes. Typing narrows the list, and
+//! recently chosen entries come first.
 
 use super::dialog::Dialog;
 use super::keymap::{Action, Binding, Chord, Context};
@@ -10,16 +10,16 @@ use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-/// How many recent choices are listed first.
+/// How many recently chosen entries are listed before all others.
 const MAX_RECENT: usize = 20;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum PaletteChoice {
     /// A key binding.
     Binding(&'static Binding),
-    /// A custom command, by its key.
+    /// The custom command with this key.
     CustomCommand(Chord),
-    /// A theme, by its name.
+    /// The theme with this name.
     Theme(String),
 }
 
@@ -27,11 +27,11 @@ pub enum PaletteChoice {
 pub struct PaletteEntry {
     pub choice: PaletteChoice,
     pub text: CleanText,
-    /// Other words that find the entry: first its name in the configuration, then synonyms.
+    /// Additional words by which the entry is found. An action has its configuration name first, then synonyms.
     search_words: String,
-    /// Its keys; empty for a theme.
+    /// The keys of the command, for display. Empty if no key runs it, as for a theme.
     pub keys: String,
-    /// The part of the application that it belongs to.
+    /// The part of docdeck to which the entry belongs, for display.
     pub category: &'static str,
 }
 
@@ -40,8 +40,8 @@ pub struct CommandPalette {
     /// The typed text.
     pub input: TextInput,
     entries: Vec<PaletteEntry>,
-    /// Indexes of the matching entries, best match first.
-    shown: Vec<usize>,
+    /// The indexes of the entries that match the typed text, best match first.
+    matches: Vec<usize>,
     selected: usize,
     top: usize,
     matcher: Matcher,
@@ -51,10 +51,11 @@ impl CommandPalette {
     fn new(entries: Vec<PaletteEntry>) -> Self {
         let shown = (0..entries.len()).collect();
         let input = TextInput::line("");
-        Self { input, entries, shown, selected: 0, top: 0, matcher: Matcher::new(Config::DEFAULT) }
+        Self { input, entries, matches: shown, selected: 0, top: 0, matcher: Matcher::new(Config::DEFAULT) }
     }
 
-    /// Keeps the entries that match the typed text, best match first. If nothing is typed, lists all in their order.
+    /// Updates the shown entries: those that match the typed text, best match first. If nothing is typed, shows all
+    /// entries in their original order.
     pub fn narrow(&mut self) {
         let typed = self.input.text();
         let pattern = Pattern::parse(&typed, CaseMatching::Ignore, Normalization::Smart);
@@ -68,49 +69,51 @@ impl CommandPalette {
             let is_named = words.iter().all(|word| all.split_whitespace().any(|other| other == word));
             let (by_text, by_all) = (score(&text), score(&all));
             let is_name = entry.search_words.split_whitespace().next() == Some(&words.join("-"));
-            // An exact name comes first, then whole words; of equally good matches, the one whose own text matches.
+            // An entry whose name was typed exactly comes first, then entries that contain all typed words as whole
+            // words. Among equal scores, entries whose visible text matches come first.
             let score = by_text.max(by_all);
             scored.extend(score.map(|score| ([is_name, is_named], score, by_text == Some(score), index)));
         }
         scored.sort_by_key(|(names, score, by_text, index)| (std::cmp::Reverse((*names, *score, *by_text)), *index));
-        self.shown = scored.into_iter().map(|(.., index)| index).collect();
+        self.matches = scored.into_iter().map(|(.., index)| index).collect();
         self.selected = 0;
         self.top = 0;
     }
 
     pub fn selected(&self) -> Option<&PaletteEntry> {
-        self.shown.get(self.selected).and_then(|index| self.entries.get(*index))
+        self.matches.get(self.selected).and_then(|index| self.entries.get(*index))
     }
 
-    /// The visible entries, each with whether it is selected.
+    /// Returns the visible entries, each with whether it is selected.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&PaletteEntry, bool)> {
-        let indexes = self.shown.iter().enumerate().skip(self.top).take(rows);
+        let indexes = self.matches.iter().enumerate().skip(self.top).take(rows);
         indexes.filter_map(|(n, index)| Some((self.entries.get(*index)?, n == self.selected)))
     }
 
-    /// The number of entries, and of those that match.
+    /// Returns the number of all entries, and the number of entries that match the typed text.
     pub fn counts(&self) -> (usize, usize) {
-        (self.entries.len(), self.shown.len())
+        (self.entries.len(), self.matches.len())
     }
 
-    /// The number of entries below the visible ones.
+    /// Returns the number of entries below the visible ones.
     pub fn hidden_below(&self, rows: usize) -> usize {
-        self.shown.len().saturating_sub(self.top + rows)
+        self.matches.len().saturating_sub(self.top + rows)
     }
 
-    /// Moves the selection.
+    /// Moves the selection to the index that `to` returns, given the selected index and the number of matching entries.
     pub fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
-        self.selected = to(self.selected, self.shown.len());
+        self.selected = to(self.selected, self.matches.len());
         self.keep_selected_visible(rows);
     }
 
     /// Scrolls until the selection is visible.
     pub fn keep_selected_visible(&mut self, rows: usize) {
-        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.shown.len());
+        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.matches.len());
     }
 }
 
-/// The words besides its help text that find an action, for example `new-job` and `new job`.
+/// Returns the words by which an action is found in addition to its help text, such as `new-job`, `new job` and
+/// synonyms.
 fn action_search_text(action: Action) -> String {
     format!("{} {} {}", action.config_name(), action.config_name().replace('-', " "), action.synonyms())
 }
@@ -120,16 +123,16 @@ impl App {
     pub(super) fn open_palette(&mut self) {
         let contexts = self.contexts();
         let typing = self.takes_text();
-        // An open text is saved before the profile is switched.
+        // Switching the profile is possible while a prompt is being written, because its text is saved first.
         let may_switch_profile = matches!(self.dialogs.last(), Some(Dialog::Editor(_) | Dialog::Batch(_)));
         let mut entries: Vec<PaletteEntry> = Vec::new();
-        for row in self.config.keymap.rows(contexts) {
-            // While text is typed, plain letters of the screen below are not commands.
+        for row in self.config.keymap.active_bindings(contexts) {
+            // While text is typed, a global command whose keys are all plain characters can't be run by key.
             let is_plain = typing
                 && row.context == Context::Everywhere
                 && !self.config.keymap.keys(row).iter().any(|c| !c.types_text());
             let is_reached = !is_plain || (may_switch_profile && row.action == Action::Profiles);
-            // Users search for these by name even if there are none; a notice then explains that.
+            // Users search for drafts and profiles even if there are none. Running the command then shows a notice.
             let is_searched = matches!(row.action, Action::Drafts | Action::Profiles) && self.is_offered(row.action);
             let is_listed = self.is_possible(row.action) || is_searched;
             if row.action != Action::Palette && is_reached && is_listed {
@@ -165,7 +168,7 @@ impl App {
         self.dialogs.push(Dialog::Palette(Box::new(CommandPalette::new(entries))));
     }
 
-    /// Runs the selected command on the dialog or screen below.
+    /// Closes the palette and runs the selected command on the dialog or screen below.
     pub(super) fn run_palette_choice(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Dialog::Palette(palette)) = self.dialogs.last() else { return };
         let Some(choice) = palette.selected().map(|entry| entry.choice.clone()) else { return };
@@ -177,16 +180,17 @@ impl App {
             PaletteChoice::Binding(row) if row.action == Action::Quit => self.quit(effects),
             PaletteChoice::Binding(row) => self.run_action(row.action, now, effects),
             PaletteChoice::CustomCommand(key) => self.run_custom_command(key, now, effects),
-            PaletteChoice::Theme(name) => effects.push(Effect::UseTheme { name, keep: false }),
+            PaletteChoice::Theme(name) => effects.push(Effect::UseTheme { name, save_as_default: false }),
         }
     }
 
-    /// Whether the selected theme can be saved, which the demo can't.
+    /// Whether the selected entry is a theme that can be saved as the default. The demo can't save themes.
     pub(super) fn can_save_theme(&self) -> bool {
         let is_theme = |palette: &CommandPalette| {
             matches!(palette.selected(), Some(PaletteEntry { choice: PaletteChoice::Theme(_), .. }))
         };
-        self.config.config.is_some() && matches!(self.dialogs.last(), Some(Dialog::Palette(open)) if is_theme(open))
+        self.config.config_path.is_some()
+            && matches!(self.dialogs.last(), Some(Dialog::Palette(open)) if is_theme(open))
     }
 
     /// Saves the selected theme as the default.
@@ -196,7 +200,7 @@ impl App {
             self.run_palette_choice(now, effects);
         }
         for effect in effects.iter_mut().skip(before) {
-            if let Effect::UseTheme { keep, .. } = effect {
+            if let Effect::UseTheme { save_as_default: keep, .. } = effect {
                 *keep = true;
             }
         }
@@ -211,10 +215,10 @@ mod tests {
     use crate::app::jobs::tests::{at, row};
     use crate::app::{Msg, Screen};
     use crate::model::job::Status;
-    use crate::model::prompt::DraftSlot;
+    use crate::model::prompt::DraftTarget;
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
-    fn opened() -> App {
+    fn app_with_palette() -> App {
         let mut app = app(vec![row(1, Status::Completed)]);
         app.config.themes = vec!["dark".to_owned(), "high-contrast".to_owned()];
         press(&mut app, ':');
@@ -225,7 +229,7 @@ mod tests {
         app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE))), at(0))
     }
 
-    fn typed(app: &mut App, text: &str) {
+    fn type_text(app: &mut App, text: &str) {
         text.chars().for_each(|c| {
             press(app, c);
         });
@@ -239,9 +243,9 @@ mod tests {
     }
 
     #[test]
-    fn an_action_is_found_by_its_text_and_run() {
-        let mut app = opened();
-        typed(&mut app, "views");
+    fn an_action_is_found_by_its_help_text_and_run_with_enter() {
+        let mut app = app_with_palette();
+        type_text(&mut app, "views");
         assert!(palette(&app).counts().1 < palette(&app).counts().0);
         assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("show the page views"));
         enter(&mut app);
@@ -249,17 +253,17 @@ mod tests {
     }
 
     #[test]
-    fn the_last_choice_comes_first_the_next_time() {
-        let mut app = opened();
-        typed(&mut app, "theme high");
-        assert_eq!(enter(&mut app), [Effect::UseTheme { name: "high-contrast".to_owned(), keep: false }]);
+    fn the_last_chosen_entry_is_listed_first_when_the_palette_opens_again() {
+        let mut app = app_with_palette();
+        type_text(&mut app, "theme high");
+        assert_eq!(enter(&mut app), [Effect::UseTheme { name: "high-contrast".to_owned(), save_as_default: false }]);
         press(&mut app, ':');
         assert_eq!(palette(&app).selected().map(|entry| entry.text.as_str()), Some("theme high-contrast"));
     }
 
     #[test]
-    fn it_lists_only_actions_that_are_possible_now() {
-        let app = opened();
+    fn the_palette_lists_only_actions_that_are_possible_now() {
+        let app = app_with_palette();
         let entries = &palette(&app).entries;
         let has = |action| {
             entries.iter().any(|entry| matches!(entry.choice, PaletteChoice::Binding(row) if row.action == action))
@@ -270,10 +274,10 @@ mod tests {
     }
 
     #[test]
-    fn an_action_is_found_by_its_name_in_the_configuration_and_by_common_words() {
+    fn an_action_is_found_by_its_configuration_name_and_by_synonyms() {
         let found = |words: &str| {
-            let mut app = opened();
-            typed(&mut app, words);
+            let mut app = app_with_palette();
+            type_text(&mut app, words);
             palette(&app).selected().map(|entry| entry.choice.clone())
         };
         let wanted = [
@@ -302,16 +306,16 @@ mod tests {
     }
 
     #[test]
-    fn a_key_saves_the_theme_but_not_in_the_demo() {
-        let mut app = opened();
-        typed(&mut app, "theme high");
+    fn ctrl_s_saves_the_selected_theme_except_in_the_demo() {
+        let mut app = app_with_palette();
+        type_text(&mut app, "theme high");
         assert!(press_with(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "the demo");
-        app.config.config = Some(CleanText::line("/c/config.toml"));
-        let kept = Effect::UseTheme { name: "high-contrast".to_owned(), keep: true };
+        app.config.config_path = Some(CleanText::line("/c/config.toml"));
+        let kept = Effect::UseTheme { name: "high-contrast".to_owned(), save_as_default: true };
         assert_eq!(press_with(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL), [kept]);
         assert!(app.dialogs.is_empty());
         press(&mut app, ':');
-        typed(&mut app, "quit");
+        type_text(&mut app, "quit");
         assert!(press_with(&mut app, KeyCode::Char('s'), KeyModifiers::CONTROL).is_empty(), "no theme");
         assert_eq!(app.dialogs.len(), 1);
     }
@@ -322,23 +326,23 @@ mod tests {
 
     #[test]
     fn repainting_and_moving_the_cursor_keep_the_selection() {
-        let mut app = opened();
-        typed(&mut app, "e");
+        let mut app = app_with_palette();
+        type_text(&mut app, "e");
         press_with(&mut app, KeyCode::Down, KeyModifiers::NONE);
         let chosen = palette(&app).selected().cloned();
-        assert_ne!(chosen.as_ref(), palette(&app).entries.get(palette(&app).shown[0]), "not the first");
+        assert_ne!(chosen.as_ref(), palette(&app).entries.get(palette(&app).matches[0]), "not the first");
         assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
         assert_eq!(palette(&app).selected().cloned(), chosen);
         assert_eq!(press_with(&mut app, KeyCode::Char('z'), KeyModifiers::CONTROL), [Effect::Suspend]);
         press_with(&mut app, KeyCode::Left, KeyModifiers::NONE);
         assert_eq!((palette(&app).selected().cloned(), palette(&app).input.text().as_str()), (chosen.clone(), "e"));
-        typed(&mut app, "n");
+        type_text(&mut app, "n");
         assert_eq!((palette(&app).selected, palette(&app).input.text().as_str()), (0, "ne"));
     }
 
     #[test]
     fn entries_below_the_visible_ones_are_counted() {
-        let mut app = opened();
+        let mut app = app_with_palette();
         let all = palette(&app).counts().0;
         assert_eq!(palette(&app).hidden_below(5), all - 5);
         let Some(Dialog::Palette(palette)) = app.dialogs.last_mut() else { panic!("open") };
@@ -349,10 +353,10 @@ mod tests {
     }
 
     #[test]
-    fn repainting_does_not_answer_a_question() {
+    fn repainting_does_not_close_a_confirmation() {
         let mut app = app(vec![row(1, Status::Completed)]);
-        let yes = ConfirmAction::DeleteDraft(DraftSlot::NewJob);
-        app.dialogs.push(Dialog::Confirm(ConfirmDialog { text: "Sure?".to_owned(), yes }));
+        let yes = ConfirmAction::DeleteDraft(DraftTarget::NewJob);
+        app.dialogs.push(Dialog::Confirm(ConfirmDialog { text: "Sure?".to_owned(), on_yes: yes }));
         assert_eq!(press_with(&mut app, KeyCode::Char('l'), KeyModifiers::CONTROL), [Effect::Repaint]);
         assert_eq!(app.dialogs.len(), 1);
         press_with(&mut app, KeyCode::Char('k'), KeyModifiers::CONTROL);
@@ -360,9 +364,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_match_enter_does_nothing() {
-        let mut app = opened();
-        typed(&mut app, "zzzzqqq");
+    fn enter_does_nothing_if_no_entry_matches() {
+        let mut app = app_with_palette();
+        type_text(&mut app, "zzzzqqq");
         assert!(palette(&app).selected().is_none());
         assert!(enter(&mut app).is_empty());
         assert_eq!(app.dialogs.len(), 1);

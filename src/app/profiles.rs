@@ -1,5 +1,5 @@
-//! The list of profiles, and switching to another one: its key is read and tested while the current profile stays in
-//! use. Only then is the dashboard restarted on the new profile.
+//! The list of profiles, and switching to another profile. While the API key of the other profile is read and tested,
+//! the current profile stays in use. After a successful test the dashboard restarts with the other profile.
 
 use super::dialog::Dialog;
 use super::editor::DraftState;
@@ -16,20 +16,20 @@ use crate::model::text::CleanText;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileEntry {
     pub name: CleanText,
-    /// The service and project. `None` without a project.
+    /// The service and project. `None` if the profile has no project.
     pub scope: Option<Scope>,
-    /// Why it can't be switched to, a sentence. `None` if it can.
+    /// Why docdeck can't switch to this profile, as a sentence. `None` if it can.
     pub problem: Option<CleanText>,
 }
 
 impl ProfileEntry {
-    /// The host of its service, for display.
+    /// Returns the host of the profile's service, for display.
     pub fn host(&self) -> CleanText {
         let url = self.scope.as_ref().map_or("", |scope| scope.base_url.as_str());
         CleanText::line(url.split_once("://").map_or(url, |(_, rest)| rest))
     }
 
-    /// Its project, for display.
+    /// Returns the profile's project, for display.
     pub fn project(&self) -> CleanText {
         CleanText::line(self.scope.as_ref().map_or("", |scope| scope.project.as_str()))
     }
@@ -38,19 +38,19 @@ impl ProfileEntry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SwitchStep {
     Choosing,
-    /// The key of the profile at this index is being read.
-    Reading(usize),
-    /// The service is being asked whether it accepts the key.
-    Asking(usize),
+    /// The API key of the profile at this index is being read.
+    ReadingKey(usize),
+    /// The service is being asked whether it accepts the API key of the profile at this index.
+    TestingKey(usize),
 }
 
 #[derive(Debug)]
 pub struct ProfilesDialog {
     pub step: SwitchStep,
-    /// The job to select after switching.
-    goal: Option<JobKey>,
-    /// Indexes of other profiles of the same project, to try if this one can't be used.
-    others: Vec<usize>,
+    /// The job to select after the switch, if any.
+    job_to_select: Option<JobKey>,
+    /// The indexes of other profiles of the same project, to try if the selected profile can't be used.
+    fallback_profiles: Vec<usize>,
     /// Why the last switch failed.
     pub message: Option<CleanText>,
     selected: usize,
@@ -70,12 +70,13 @@ impl ProfilesDialog {
         self.top
     }
 
-    /// Moves the selection, unless a switch is under way.
+    /// Moves the selection to the index that `to` returns, given the selected index and `total`. Does nothing during a
+    /// switch.
     pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize, total: usize) {
         if self.step == SwitchStep::Choosing {
             self.selected = to(self.selected, total);
-            self.goal = None;
-            self.others.clear();
+            self.job_to_select = None;
+            self.fallback_profiles.clear();
             self.message = None;
         }
         self.keep_selected_visible(rows, total);
@@ -97,8 +98,8 @@ impl App {
         }
         let open = ProfilesDialog {
             step: SwitchStep::Choosing,
-            goal: None,
-            others: Vec::new(),
+            job_to_select: None,
+            fallback_profiles: Vec::new(),
             message: None,
             selected: self.config.current_profile,
             top: 0,
@@ -106,7 +107,7 @@ impl App {
         self.dialogs.push(Dialog::Profiles(open));
     }
 
-    /// Switches to the selected profile. Unsaved text is saved first, under the current profile.
+    /// Starts switching to the selected profile. First saves typed text as drafts of the current profile.
     pub(super) fn switch_to_selected_profile(&mut self, effects: &mut Vec<Effect>) {
         let Some(Dialog::Profiles(open)) = self.dialogs.last_mut() else { return };
         let at = open.selected;
@@ -122,13 +123,13 @@ impl App {
             open.message = Some(CleanText::line(&format!("Can't switch to {}. {lacks}", profile.name)));
             return;
         }
-        open.step = SwitchStep::Reading(at);
+        open.step = SwitchStep::ReadingKey(at);
         open.message = None;
         effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(DraftState::is_unsaved)));
         effects.push(Effect::ReadProfileKey(at));
     }
 
-    /// Switches to the first usable one of these profiles, and selects a job there.
+    /// Starts switching to the first of these profiles that can be used. After the switch, selects the job `goal`.
     pub(super) fn switch_to_any_profile(
         &mut self,
         mut candidates: Vec<usize>,
@@ -139,13 +140,19 @@ impl App {
             return;
         }
         let (selected, others) = (candidates.remove(0), candidates);
-        let open =
-            ProfilesDialog { step: SwitchStep::Choosing, goal: Some(goal), others, message: None, selected, top: 0 };
+        let open = ProfilesDialog {
+            step: SwitchStep::Choosing,
+            job_to_select: Some(goal),
+            fallback_profiles: others,
+            message: None,
+            selected,
+            top: 0,
+        };
         self.dialogs.push(Dialog::Profiles(open));
         self.switch_to_selected_profile(effects);
     }
 
-    /// The dialog, if it waits for this step.
+    /// Returns the dialog if it is open at this step.
     fn profiles_dialog_in(&mut self, step: &SwitchStep) -> Option<&mut ProfilesDialog> {
         self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::Profiles(open) if open.step == *step => Some(open),
@@ -153,17 +160,18 @@ impl App {
         })
     }
 
-    /// Continues with the key that was read. Does nothing if the dialog was closed meanwhile.
+    /// Tests the API key that was read. If it could not be read, tries the next profile of the same project. Does
+    /// nothing if the dialog was closed meanwhile.
     pub(super) fn profile_key_read(&mut self, at: usize, result: Result<ApiKey, Failure>, effects: &mut Vec<Effect>) {
-        let Some(open) = self.profiles_dialog_in(&SwitchStep::Reading(at)) else { return };
+        let Some(open) = self.profiles_dialog_in(&SwitchStep::ReadingKey(at)) else { return };
         match result {
             Ok(key) => {
-                open.step = SwitchStep::Asking(at);
+                open.step = SwitchStep::TestingKey(at);
                 effects.push(Effect::TestProfileKey(at, key));
             }
             // Reading a key costs nothing, so the next profile of the same project is tried at once.
-            Err(_) if !open.others.is_empty() => {
-                (open.step, open.selected) = (SwitchStep::Choosing, open.others.remove(0));
+            Err(_) if !open.fallback_profiles.is_empty() => {
+                (open.step, open.selected) = (SwitchStep::Choosing, open.fallback_profiles.remove(0));
                 self.switch_to_selected_profile(effects);
             }
             Err(failure) => self.stay_on_current(at, &failure),
@@ -171,7 +179,7 @@ impl App {
         self.dirty = true;
     }
 
-    /// Completes the switch after the key was tested.
+    /// Completes the switch if the service has accepted the API key or can't be reached.
     pub(super) fn profile_key_tested(
         &mut self,
         at: usize,
@@ -179,14 +187,14 @@ impl App {
         now: Time,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(open) = self.profiles_dialog_in(&SwitchStep::Asking(at)) else { return };
-        let goal = open.goal;
+        let Some(open) = self.profiles_dialog_in(&SwitchStep::TestingKey(at)) else { return };
+        let goal = open.job_to_select;
         match result {
             Ok((key, failure)) => {
                 self.switch_to_profile(at, key, now, effects);
                 self.pending_selection = goal;
                 match failure {
-                    Some(failure) => self.switched_unverified(failure, now),
+                    Some(failure) => self.report_unverified_switch(failure, now),
                     None => self.connection = Connection::Ready,
                 }
             }
@@ -195,7 +203,7 @@ impl App {
         self.dirty = true;
     }
 
-    /// Stays on the current profile and explains why.
+    /// Stays on the current profile, explains why in the dialog, and selects the next profile of the same project.
     fn stay_on_current(&mut self, at: usize, failure: &Failure) {
         let Some(name) = self.config.profiles.get(at).map(|profile| profile.name.clone()) else { return };
         let (current, tries) = (self.config.profile.clone(), self.key_label(Context::Profiles, Action::Confirm));
@@ -206,7 +214,7 @@ impl App {
         if let Some(open) = open {
             open.step = SwitchStep::Choosing;
             // Each attempt is a request, so the user has to start the next one.
-            let next = (!open.others.is_empty()).then(|| open.others.remove(0));
+            let next = (!open.fallback_profiles.is_empty()).then(|| open.fallback_profiles.remove(0));
             let next = next.and_then(|next| Some((next, &self.config.profiles.get(next)?.name)));
             let next_hint = next.map(|(_, next)| format!(" {tries} tries {next} of the same project."));
             open.selected = next.map_or(open.selected, |(next, _)| next);
@@ -218,8 +226,8 @@ impl App {
         }
     }
 
-    /// Shows stored jobs and the failure, because the key of the new profile could not be tested.
-    fn switched_unverified(&mut self, failure: Failure, now: Time) {
+    /// Reports that the API key of the new profile could not be tested, so that only stored jobs are shown.
+    fn report_unverified_switch(&mut self, failure: Failure, now: Time) {
         let text = format!("Switched to {}, showing stored jobs. {}", self.config.profile, failure.message);
         self.notify(Severity::Problem, &text, now);
         self.connection = match failure.kind {
@@ -230,7 +238,8 @@ impl App {
         };
     }
 
-    /// Adds a profile that was written, and switches to it if its key could be read.
+    /// Adds a new profile to the list after it was written to the configuration. Switches to the profile if its API key
+    /// could be read.
     pub(super) fn profile_added(
         &mut self,
         profile: ProfileEntry,
@@ -253,7 +262,7 @@ impl App {
         }
     }
 
-    /// Restarts the dashboard on another profile. The effects after `SwitchProfile` apply to the new one.
+    /// Restarts the dashboard with another profile. The effects after `SwitchProfile` apply to the new profile.
     fn switch_to_profile(&mut self, at: usize, key: ApiKey, now: Time, effects: &mut Vec<Effect>) {
         let Some(profile) = self.config.profiles.get(at) else { return };
         let Some(scope) = profile.scope.clone() else { return };
@@ -264,7 +273,7 @@ impl App {
             current_profile: at,
             size: self.size,
             notice: None,
-            all_profiles: false,
+            opens_all_jobs: false,
             is_verified: false,
             ..self.config.clone()
         };
@@ -275,9 +284,9 @@ impl App {
         effects.extend(first_effects);
         self.recent_choices = before.recent_choices;
         self.finish_alerts = before.finish_alerts;
-        // They belong to the other profile, but their ids are recorded nowhere else.
+        // These prompts belong to the previous profile, but their ids are stored nowhere else.
         self.unrecorded = before.unrecorded;
-        // It has to match the terminal's state.
+        // The mouse setting has to match the terminal, whose mouse reporting doesn't change.
         self.pointer = before.pointer;
         effects.extend(self.load_layout(before.panes));
         if matches!(before.screen, Screen::Views | Screen::Log) {

@@ -5,7 +5,7 @@ use crate::app::jobs::tests::{at, row};
 use crate::app::{InitialData, Msg, StoreState};
 use crate::model::failure::FailureKind;
 use crate::model::job::Status;
-use crate::model::prompt::DraftSlot;
+use crate::model::prompt::DraftTarget;
 use chrono::FixedOffset;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
@@ -27,7 +27,7 @@ fn app() -> App {
     };
     let (mut app, _) = App::new(start, at(0));
     let known = InitialData { jobs: vec![row(1, Status::Active)], ..InitialData::default() };
-    app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
+    app.update(Msg::InitialDataLoaded(Ok(Box::new(known))), at(0));
     app
 }
 
@@ -35,22 +35,22 @@ fn press(app: &mut App, code: KeyCode) -> Vec<Effect> {
     app.update(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))), at(1))
 }
 
-fn keys(app: &mut App, keys: &str) -> Vec<Effect> {
+fn type_keys(app: &mut App, keys: &str) -> Vec<Effect> {
     keys.chars().flat_map(|c| press(app, KeyCode::Char(c))).collect()
 }
 
-fn key() -> ApiKey {
+fn api_key() -> ApiKey {
     ApiKey::new("mint_b").expect("a key")
 }
 
-fn refused() -> Failure {
-    Failure::new(FailureKind::KeyRefused, "The service does not accept the key.")
+fn key_refused() -> Failure {
+    Failure::new(FailureKind::KeyRefused, "The service refused the key.")
 }
 
-/// The app while it switches to `b`.
+/// Returns a dashboard with profile `a` while it switches to profile `b`.
 fn switching_to_b() -> App {
     let mut app = app();
-    keys(&mut app, "Pj");
+    type_keys(&mut app, "Pj");
     assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)]);
     app
 }
@@ -63,30 +63,30 @@ fn message(app: &App) -> &str {
 }
 
 #[test]
-fn a_valid_key_restarts_the_dashboard_on_the_other_profile() {
+fn a_valid_api_key_restarts_the_dashboard_with_the_other_profile() {
     let mut app = switching_to_b();
-    assert_eq!(app.update(Msg::ProfileKey(1, Ok(key())), at(2)), [Effect::TestProfileKey(1, key())]);
-    let effects = app.update(Msg::ProfileKeyTested(1, Ok((key(), None))), at(3));
-    assert_eq!(effects[..2], [Effect::SwitchProfile(1, key()), Effect::LoadFirstRows(app.size.1.into())]);
+    assert_eq!(app.update(Msg::ProfileKey(1, Ok(api_key())), at(2)), [Effect::TestProfileKey(1, api_key())]);
+    let effects = app.update(Msg::ProfileKeyTested(1, Ok((api_key(), None))), at(3));
+    assert_eq!(effects[..2], [Effect::SwitchProfile(1, api_key()), Effect::LoadFirstRows(app.size.1.into())]);
     assert_eq!(
         (app.config.profile.as_str(), app.config.scope.project.as_str(), app.config.current_profile),
         ("b", "b", 1)
     );
     assert!(app.jobs.is_empty() && app.store == StoreState::Reading && app.dialogs.is_empty());
     assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("Switched to b: b at api.example.com."));
-    // The list now selects the new profile.
-    keys(&mut app, "Pk");
+    // The new profile is now selected in the list, so `k` selects the first one again.
+    type_keys(&mut app, "Pk");
     assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(0)]);
 }
 
 #[test]
-fn a_key_that_is_refused_or_unreadable_keeps_the_current_profile() {
+fn if_an_api_key_is_refused_or_unreadable_the_current_profile_stays() {
     let mut app = switching_to_b();
-    app.update(Msg::ProfileKey(1, Err(refused())), at(2));
-    assert_eq!(message(&app), "Still on a: b can't be used. The service does not accept the key.");
+    app.update(Msg::ProfileKey(1, Err(key_refused())), at(2));
+    assert_eq!(message(&app), "Still on a: b can't be used. The service refused the key.");
     assert_eq!(press(&mut app, KeyCode::Enter), [Effect::ReadProfileKey(1)], "and can be tried again");
-    app.update(Msg::ProfileKey(1, Ok(key())), at(2));
-    assert_eq!(app.update(Msg::ProfileKeyTested(1, Err(refused())), at(3)), []);
+    app.update(Msg::ProfileKey(1, Ok(api_key())), at(2));
+    assert_eq!(app.update(Msg::ProfileKeyTested(1, Err(key_refused())), at(3)), []);
     assert!(message(&app).starts_with("Still on a"));
     assert_eq!((app.config.profile.as_str(), app.jobs.len()), ("a", 1));
 }
@@ -95,21 +95,21 @@ fn a_key_that_is_refused_or_unreadable_keeps_the_current_profile() {
 fn closing_the_list_cancels_the_switch() {
     let mut app = switching_to_b();
     press(&mut app, KeyCode::Esc);
-    assert_eq!(app.update(Msg::ProfileKey(1, Ok(key())), at(2)), []);
+    assert_eq!(app.update(Msg::ProfileKey(1, Ok(api_key())), at(2)), []);
     let mut app = switching_to_b();
-    app.update(Msg::ProfileKey(1, Ok(key())), at(2));
+    app.update(Msg::ProfileKey(1, Ok(api_key())), at(2));
     press(&mut app, KeyCode::Esc);
-    assert_eq!(app.update(Msg::ProfileKeyTested(1, Ok((key(), None))), at(3)), []);
+    assert_eq!(app.update(Msg::ProfileKeyTested(1, Ok((api_key(), None))), at(3)), []);
     assert_eq!(app.config.profile.as_str(), "a");
 }
 
 #[test]
-fn an_incomplete_profile_states_its_problem_and_choosing_the_current_one_closes_the_list() {
+fn choosing_an_incomplete_profile_shows_its_problem_and_choosing_the_current_profile_closes_the_list() {
     let mut app = app();
-    keys(&mut app, "PG");
+    type_keys(&mut app, "PG");
     assert_eq!(press(&mut app, KeyCode::Enter), []);
     assert_eq!(message(&app), "Can't switch to c. No API key.");
-    keys(&mut app, "g");
+    type_keys(&mut app, "g");
     press(&mut app, KeyCode::Enter);
     assert!(app.dialogs.is_empty());
 }
@@ -117,7 +117,7 @@ fn an_incomplete_profile_states_its_problem_and_choosing_the_current_one_closes_
 #[test]
 fn no_other_profile_can_be_selected_during_a_switch() {
     let mut app = switching_to_b();
-    keys(&mut app, "kkn");
+    type_keys(&mut app, "kkn");
     assert_eq!(press(&mut app, KeyCode::Enter), []);
     assert!(matches!(app.dialogs.as_slice(), [Dialog::Profiles(open)] if open.selected() == 1));
 }
@@ -125,44 +125,44 @@ fn no_other_profile_can_be_selected_during_a_switch() {
 #[test]
 fn typed_text_is_saved_before_the_switch() {
     let mut app = app();
-    let mut effects = keys(&mut app, "b");
-    effects.extend(keys(&mut app, "One prompt"));
+    let mut effects = type_keys(&mut app, "b");
+    effects.extend(type_keys(&mut app, "One prompt"));
     effects.extend(app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('s'), KeyModifiers::CONTROL))), at(0)));
-    effects.extend(keys(&mut app, "Pj"));
+    effects.extend(type_keys(&mut app, "Pj"));
     effects.extend(press(&mut app, KeyCode::Enter));
     let place = |wanted: &Effect| effects.iter().position(|effect| effect == wanted);
-    let saved = place(&Effect::SaveDraft(DraftSlot::Batch, "One prompt".into()));
+    let saved = place(&Effect::SaveDraft(DraftTarget::Batch, "One prompt".into()));
     assert!(saved.is_some() && saved < place(&Effect::ReadProfileKey(1)), "{effects:?}");
 }
 
 #[test]
-fn a_profile_can_be_added_from_the_list_but_not_in_the_demo() {
+fn a_profile_can_be_added_from_the_list_except_in_the_demo() {
     let mut app = app();
     app.config.profiles.truncate(1);
-    app.config.config = Some(CleanText::line("/c/config.toml"));
-    keys(&mut app, "Pn");
+    app.config.config_path = Some(CleanText::line("/c/config.toml"));
+    type_keys(&mut app, "Pn");
     assert!(matches!(app.dialogs.as_slice(), [Dialog::Profiles(_), Dialog::Setup(_)]));
-    keys(&mut app, "q1");
+    type_keys(&mut app, "q1");
     press(&mut app, KeyCode::Esc);
     assert_eq!(app.dialogs.len(), 1, "letters are typed, Esc goes back to the list");
     press(&mut app, KeyCode::Esc);
-    (app.config.config, app.config.profiles) = (None, Vec::new());
-    keys(&mut app, "P");
+    (app.config.config_path, app.config.profiles) = (None, Vec::new());
+    type_keys(&mut app, "P");
     assert!(app.dialogs.is_empty());
     assert_eq!(app.notice.as_ref().map(|notice| notice.text.as_str()), Some("The demo saves no settings."));
 }
 
 #[test]
-fn an_answer_to_a_closed_form_is_ignored_by_a_later_one() {
+fn an_answer_to_a_closed_setup_dialog_is_ignored_by_a_new_one() {
     let mut app = app();
-    app.config.config = Some(CleanText::line("/c/config.toml"));
+    app.config.config_path = Some(CleanText::line("/c/config.toml"));
     let attempt = |app: &mut App| {
-        keys(app, "Pn");
-        keys(app, "mint_k");
+        type_keys(app, "Pn");
+        type_keys(app, "mint_k");
         press(app, KeyCode::Enter);
-        keys(app, "docs");
+        type_keys(app, "docs");
         press(app, KeyCode::Enter);
-        keys(app, "new");
+        type_keys(app, "new");
         match press(app, KeyCode::Enter).as_slice() {
             [Effect::CheckProfile { attempt, .. }] => *attempt,
             other => panic!("no attempt: {other:?}"),
@@ -180,23 +180,23 @@ fn an_answer_to_a_closed_form_is_ignored_by_a_later_one() {
 }
 
 #[test]
-fn each_profile_has_its_saved_layout_and_the_mouse_setting_stays() {
+fn after_a_switch_the_layout_is_that_of_the_new_profile_and_the_mouse_setting_stays() {
     use crate::model::layout::Layout;
     let mut app = app();
     app.config.layout = Some(Layout::default());
     app.restore_layout(at(0), &mut Vec::new());
-    keys(&mut app, "Msi");
-    keys(&mut app, "Pj");
+    type_keys(&mut app, "Msi");
+    type_keys(&mut app, "Pj");
     press(&mut app, KeyCode::Enter);
-    app.update(Msg::ProfileKey(1, Ok(key())), at(1));
-    let effects = app.update(Msg::ProfileKeyTested(1, Ok((key(), None))), at(1));
+    app.update(Msg::ProfileKey(1, Ok(api_key())), at(1));
+    let effects = app.update(Msg::ProfileKeyTested(1, Ok((api_key(), None))), at(1));
     let saved = effects.iter().find_map(|effect| match effect {
         Effect::SaveLayout { key, text } => Some((key.clone(), Layout::parse(text))),
         _ => None,
     });
     let (old, layout) = saved.expect("the old layout is saved first");
     assert!(layout.hidden && layout.jobs.sort.is_some());
-    assert!(!app.has_mouse() && !app.geometry().shows_both(), "the current layout stays for now");
+    assert!(!app.is_mouse_on() && !app.geometry().shows_both(), "the current layout stays for now");
     let new = app.config.layout_key();
     assert!(old != new && effects.contains(&Effect::LoadLayout(new.clone())));
     app.update(Msg::Layout(old, Some(layout)), at(1));
@@ -209,17 +209,17 @@ fn each_profile_has_its_saved_layout_and_the_mouse_setting_stays() {
         app.update(Msg::Engine(crate::model::engine_event::EngineEvent::Connection(later)), at(1));
         assert_eq!(app.connection, Connection::Ready, "and that still counts");
     }
-    app.update(Msg::Loaded(Ok(Box::default())), at(1));
-    keys(&mut app, "i");
+    app.update(Msg::InitialDataLoaded(Ok(Box::default())), at(1));
+    type_keys(&mut app, "i");
     assert!(app.update(Msg::Terminate, at(2)).iter().any(|effect| matches!(effect, Effect::SaveLayout { .. })));
 }
 
 #[test]
-fn a_service_that_can_not_be_reached_is_shown_as_offline() {
+fn after_a_switch_an_unreachable_service_is_shown_as_offline() {
     let mut app = switching_to_b();
-    app.update(Msg::ProfileKey(1, Ok(key())), at(2));
+    app.update(Msg::ProfileKey(1, Ok(api_key())), at(2));
     let unreachable = Failure::new(FailureKind::Offline, "The service can't be reached: connection refused.");
-    app.update(Msg::ProfileKeyTested(1, Ok((key(), Some(unreachable)))), at(3));
+    app.update(Msg::ProfileKeyTested(1, Ok((api_key(), Some(unreachable)))), at(3));
     assert!(matches!(app.connection, Connection::Offline { next_try: None, .. }));
     let message = app.notice.as_ref().map(|notice| notice.text.to_string()).unwrap_or_default();
     assert!(

@@ -1,25 +1,26 @@
-//! Sources of the editor's text besides typing: earlier prompts, templates, drafts and an external editor.
+//! Sources of the text in the prompt editor, other than typing: earlier prompts, templates, drafts and an external
+//! editor.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::editor::{DraftState, Editor, join_drafts};
 use super::keymap::{Action, Context};
 use super::picker::{Picker, PickerEntry, PickerKind};
 use super::templates::{TemplateValues, fill_template};
-use super::views::page_job::{about_title, load_other_draft, short_list, template_order};
+use super::views::page_job::{load_other_draft, short_list, template_order, title_of_job_about};
 use super::{App, Effect, Screen, Severity, StoreState, Template, format};
 use crate::model::Time;
 use crate::model::failure::Failure;
-use crate::model::prompt::{DraftSlot, PromptKind};
+use crate::model::prompt::{DraftTarget, PromptKind};
 use crate::model::row::Job;
 use crate::model::text::CleanText;
 
 impl App {
-    /// Opens the list of earlier prompts or templates.
-    pub(super) fn open_picker(&mut self, picking: PickerKind, effects: &mut Vec<Effect>) {
+    /// Opens the picker of earlier prompts or templates.
+    pub(super) fn open_picker(&mut self, kind: PickerKind, effects: &mut Vec<Effect>) {
         let Some(Dialog::Editor(editor)) = self.dialogs.last() else { return };
         if !editor.is_in_external_editor {
-            effects.push(if picking == PickerKind::History { Effect::LoadHistory } else { Effect::LoadTemplates });
-            self.dialogs.push(Dialog::Picker(Box::new(Picker::new(picking))));
+            effects.push(if kind == PickerKind::History { Effect::LoadHistory } else { Effect::LoadTemplates });
+            self.dialogs.push(Dialog::Picker(Box::new(Picker::new(kind))));
         }
     }
 
@@ -36,64 +37,67 @@ impl App {
         self.dialogs.push(Dialog::Picker(Box::new(picker)));
     }
 
-    /// The number of drafts.
+    /// Returns the number of drafts that are not blank.
     pub fn draft_count(&self) -> usize {
         self.drafts.values().filter(|text| !text.trim().is_empty()).count()
     }
 
-    /// The drafts: of a new job, of a job about pages, of a batch, of follow-ups, and of undelivered prompts.
+    /// Returns the entries for the drafts in this order: new job, new job about pages, batch, follow-ups, undelivered
+    /// prompts.
     fn draft_entries(&self) -> Vec<PickerEntry> {
-        let order = |slot: &DraftSlot| match slot {
-            DraftSlot::NewJob => (0, 0),
-            DraftSlot::AboutPages => (1, 0),
-            DraftSlot::Batch => (2, 0),
-            DraftSlot::FollowUp(job) => (3, job.0),
-            DraftSlot::Prompt(prompt) => (4, prompt.0),
+        let order = |slot: &DraftTarget| match slot {
+            DraftTarget::NewJob => (0, 0),
+            DraftTarget::AboutPages => (1, 0),
+            DraftTarget::Batch => (2, 0),
+            DraftTarget::FollowUp(job) => (3, job.0),
+            DraftTarget::Prompt(prompt) => (4, prompt.0),
         };
         let mut drafts: Vec<_> = self.drafts.iter().filter(|(_, text)| !text.trim().is_empty()).collect();
         drafts.sort_by_key(|(slot, _)| order(slot));
-        let entry =
-            |(slot, text): (&DraftSlot, &String)| PickerEntry::new(text.clone(), self.draft_title(*slot), Some(*slot));
+        let entry = |(slot, text): (&DraftTarget, &String)| {
+            PickerEntry::new(text.clone(), self.draft_title(*slot), Some(*slot))
+        };
         drafts.into_iter().map(entry).collect()
     }
 
-    fn draft_title(&self, slot: DraftSlot) -> CleanText {
+    fn draft_title(&self, slot: DraftTarget) -> CleanText {
         match slot {
-            DraftSlot::NewJob => CleanText::line("New job"),
-            DraftSlot::AboutPages => CleanText::line(&format!("New job about {}", short_list(&self.draft_pages))),
-            DraftSlot::Batch => CleanText::line("New jobs from a list"),
-            DraftSlot::FollowUp(job) => match self.jobs.get(job) {
+            DraftTarget::NewJob => CleanText::line("New job"),
+            DraftTarget::AboutPages => CleanText::line(&format!("New job about {}", short_list(&self.draft_pages))),
+            DraftTarget::Batch => CleanText::line("New jobs from a list"),
+            DraftTarget::FollowUp(job) => match self.jobs.get(job) {
                 Some(row) => CleanText::line(&format!("Follow-up: {}", row.title)),
                 None => CleanText::line("Follow-up to an untracked job"),
             },
-            DraftSlot::Prompt(_) => CleanText::line("Undelivered prompt"),
+            DraftTarget::Prompt(_) => CleanText::line("Undelivered prompt"),
         }
     }
 
-    fn find_picker(&mut self, picking: PickerKind) -> Option<&mut Picker> {
+    fn find_picker(&mut self, kind: PickerKind) -> Option<&mut Picker> {
         self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
-            Dialog::Picker(picker) if picker.kind == picking => Some(picker.as_mut()),
+            Dialog::Picker(picker) if picker.kind == kind => Some(picker.as_mut()),
             _ => None,
         })
     }
 
-    /// Merges the draft that another instance saved into the editor that was just opened, because the next save would
-    /// overwrite it. If both differ, they are joined, so that neither is lost.
-    pub(super) fn draft_read(&mut self, slot: DraftSlot, other: String, pages: &[CleanText], now: Time) {
+    /// Merges `other`, a draft that another instance has saved, into an editor that was just opened. Otherwise the
+    /// editor's next save would overwrite that draft. Two different texts are joined, so that neither is lost.
+    pub(super) fn draft_read(&mut self, slot: DraftTarget, other: String, pages: &[CleanText], now: Time) {
         let own = self.drafts.get(&slot).map(String::as_str).unwrap_or_default();
         let own_is_blank = own.trim().is_empty();
         if other.trim().is_empty() || own.contains(other.as_str()) {
             return;
         }
         let text = if other.contains(own) { other } else { join_drafts(other, own) };
-        let Some(editor) = self.editor().filter(|editor| editor.slot == slot && editor.saved == DraftState::Unchanged)
+        let Some(editor) =
+            self.editor().filter(|editor| editor.slot == slot && editor.draft_state == DraftState::Unchanged)
         else {
             return;
         };
-        let message = if slot == DraftSlot::AboutPages {
+        let message = if slot == DraftTarget::AboutPages {
             let message = load_other_draft(editor, &text, pages, !own_is_blank);
             self.draft_pages = editor.pages.clone();
-            // Templates are filled in for the pages that the editor was opened for.
+            // A template in an open picker is filled in for the previous pages of the editor.
             self.dialogs.retain(|dialog| !matches!(dialog, Dialog::Picker(_)));
             message
         } else {
@@ -144,7 +148,8 @@ impl App {
         }
     }
 
-    /// The values of template blanks: the pages of the new job, and the job of the follow-up or the selected job.
+    /// Returns the values for template blanks. They describe the pages of a new job, and the job of a follow-up or
+    /// otherwise the selected job.
     fn template_values(&self, now: Time) -> TemplateValues {
         let editor = self.dialogs.iter().find_map(Dialog::as_editor);
         let pages = editor.map(|editor| editor.pages.as_slice()).unwrap_or_default();
@@ -155,7 +160,7 @@ impl App {
             None => format!("\"{}\"", row.title),
         };
         let job = match editor.map(|editor| editor.slot) {
-            Some(DraftSlot::FollowUp(job)) => self.jobs.get(job),
+            Some(DraftTarget::FollowUp(job)) => self.jobs.get(job),
             _ if self.screen == Screen::Jobs => self.jobs.selected(),
             _ => None,
         };
@@ -163,7 +168,7 @@ impl App {
         values
     }
 
-    /// Uses the selected text.
+    /// Closes the picker and uses its selected text: opens a draft, or inserts another text into the editor.
     pub(super) fn use_picked_text(&mut self, now: Time) {
         let Some(Dialog::Picker(picker)) = self.dialogs.last() else { return };
         let Some(entry) = picker.selected() else { return };
@@ -186,20 +191,20 @@ impl App {
         }
     }
 
-    pub(super) fn open_draft(&mut self, slot: DraftSlot, now: Time) {
+    pub(super) fn open_draft(&mut self, slot: DraftTarget, now: Time) {
         let title = self.draft_title(slot);
         match slot {
-            DraftSlot::NewJob => self.open_editor(slot, title, now),
-            DraftSlot::AboutPages => {
-                let title = about_title(&self.draft_pages);
+            DraftTarget::NewJob => self.open_editor(slot, title, now),
+            DraftTarget::AboutPages => {
+                let title = title_of_job_about(&self.draft_pages);
                 self.open_editor(slot, title, now);
             }
-            DraftSlot::Batch => self.open_batch(now),
-            DraftSlot::FollowUp(job) => {
+            DraftTarget::Batch => self.open_batch(now),
+            DraftTarget::FollowUp(job) => {
                 self.jobs.select(job);
                 self.open_editor(slot, title, now);
             }
-            DraftSlot::Prompt(prompt) => {
+            DraftTarget::Prompt(prompt) => {
                 let kind = self.detail.prompt(prompt).map_or(PromptKind::Create, |prompt| prompt.kind);
                 let reason = self.detail.prompt(prompt).and_then(|prompt| prompt.delivery.reason().cloned());
                 let text = self.drafts.get(&slot).cloned().unwrap_or_default();
@@ -213,16 +218,16 @@ impl App {
         let Some((entry, slot)) = picker.selected().and_then(|entry| Some((entry, entry.slot?))) else { return };
         let characters = format::plural(entry.text.chars().count(), "character");
         let text = format!("Delete this draft ({}, {characters})? This can't be undone.", entry.note);
-        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::DeleteDraft(slot) }));
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::DeleteDraft(slot) }));
     }
 
-    pub(super) fn delete_draft(&mut self, slot: DraftSlot, effects: &mut Vec<Effect>) {
+    pub(super) fn delete_draft(&mut self, slot: DraftTarget, effects: &mut Vec<Effect>) {
         self.drafts.remove(&slot);
         effects.push(Effect::DeleteDraft(slot));
         self.refresh_drafts();
     }
 
-    /// Opens the text in the external editor, after saving it.
+    /// Saves the text as a draft and opens it in the external editor.
     pub(super) fn open_external_editor(&mut self, effects: &mut Vec<Effect>) {
         let Some(Dialog::Editor(editor)) = self.dialogs.last_mut() else { return };
         if editor.is_in_external_editor {
@@ -230,14 +235,14 @@ impl App {
         }
         let text = editor.input.text();
         if editor.is_unsaved() {
-            editor.saved = DraftState::Saving;
+            editor.draft_state = DraftState::Saving;
             effects.push(Effect::save_draft(editor.slot, text.clone(), &editor.pages));
         }
         editor.is_in_external_editor = true;
         effects.push(Effect::OpenExternalEditor(text));
     }
 
-    /// Takes the text back after the external editor has exited.
+    /// Puts the text of the external editor, which has exited, into the prompt editor.
     pub(super) fn external_editor_closed(&mut self, result: Result<String, Failure>, now: Time) {
         self.dirty = true;
         let mut editors = self.dialogs.iter_mut().rev().filter_map(Dialog::as_editor_mut);
@@ -245,7 +250,7 @@ impl App {
         editor.is_in_external_editor = false;
         match result {
             Ok(text) => {
-                // Editors end a file with a line feed.
+                // Editors add a line feed at the end of a file.
                 let ends = editor.input.text().ends_with('\n');
                 let text = if ends { text.as_str() } else { text.trim_end_matches(['\n', '\r']) };
                 editor.change(now, |input| input.replace(text));

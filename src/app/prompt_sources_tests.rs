@@ -1,3 +1,5 @@
+//! Tests of the sources of an editor's text, of drafts, batches and the queue, and of sending prompts.
+
 use super::*;
 use crate::app::AppConfig;
 use crate::app::InitialData;
@@ -21,14 +23,14 @@ struct Fixture {
 }
 
 impl Fixture {
-    fn new(drafts: Vec<(DraftSlot, String)>) -> Self {
+    fn new(drafts: Vec<(DraftTarget, String)>) -> Self {
         let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
         let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
         let start = AppConfig { size: (80, 24), reduced_motion: true, ..AppConfig::new(scope, utc) };
         let (app, _) = App::new(start, at(0));
         let mut fixture = Self { app, effects: Vec::new(), now: at(0) };
         let jobs = vec![row(1, Status::Active)];
-        fixture.send(Msg::Loaded(Ok(Box::new(InitialData { jobs, drafts, ..InitialData::default() }))));
+        fixture.send(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, drafts, ..InitialData::default() }))));
         fixture
     }
 
@@ -36,7 +38,7 @@ impl Fixture {
         self.effects = self.app.update(msg, self.now);
     }
 
-    /// Waits until letters are shortcuts again after a text was sent.
+    /// Advances the clock until letters are shortcuts again after a text was sent.
     fn pause(&mut self) {
         self.now += chrono::TimeDelta::milliseconds(500);
     }
@@ -69,7 +71,7 @@ impl Fixture {
 }
 
 #[test]
-fn an_earlier_prompt_replaces_an_empty_text_and_can_be_undone() {
+fn inserting_an_earlier_prompt_into_an_empty_editor_can_be_undone() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
     fixture.history(&["Fix /a\nall of it", "Translate /b"]);
@@ -81,7 +83,7 @@ fn an_earlier_prompt_replaces_an_empty_text_and_can_be_undone() {
 }
 
 #[test]
-fn an_earlier_prompt_is_inserted_at_the_cursor_of_a_text() {
+fn an_earlier_prompt_is_inserted_at_the_cursor() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
     fixture.paste("Before  after");
@@ -94,7 +96,7 @@ fn an_earlier_prompt_is_inserted_at_the_cursor_of_a_text() {
 }
 
 #[test]
-fn history_that_arrives_after_its_list_was_closed_is_ignored() {
+fn earlier_prompts_that_arrive_after_their_list_was_closed_are_ignored() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
     fixture.press_ctrl('r');
@@ -106,18 +108,18 @@ fn history_that_arrives_after_its_list_was_closed_is_ignored() {
 }
 
 #[test]
-fn a_draft_is_saved_in_time_even_under_a_list() {
+fn a_draft_is_saved_on_time_even_while_a_picker_covers_its_editor() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
     fixture.paste("typed");
     fixture.press_ctrl('r');
     let due = fixture.app.next_timer(at(0)).expect("a draft is due");
     assert_eq!(due, at(1));
-    assert!(fixture.app.update(Msg::Timer, due).contains(&Effect::SaveDraft(DraftSlot::NewJob, "typed".to_owned())));
+    assert!(fixture.app.update(Msg::Timer, due).contains(&Effect::SaveDraft(DraftTarget::NewJob, "typed".to_owned())));
 }
 
 #[test]
-fn a_template_is_filled_in_with_the_job_and_tab_visits_the_other_blanks() {
+fn the_job_blank_of_a_template_is_filled_in_and_tab_goes_to_the_other_blanks() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("f");
     fixture.press_ctrl('t');
@@ -136,24 +138,24 @@ fn a_template_is_filled_in_with_the_job_and_tab_visits_the_other_blanks() {
 }
 
 #[test]
-fn a_draft_is_opened_from_the_list_or_deleted_after_a_question() {
-    let follow_up = DraftSlot::FollowUp(JobKey(1));
-    let mut fixture = Fixture::new(vec![(DraftSlot::NewJob, "new".to_owned()), (follow_up, "more".to_owned())]);
+fn a_draft_can_be_opened_from_the_list_or_deleted_after_a_confirmation() {
+    let follow_up = DraftTarget::FollowUp(JobKey(1));
+    let mut fixture = Fixture::new(vec![(DraftTarget::NewJob, "new".to_owned()), (follow_up, "more".to_owned())]);
     assert_eq!(fixture.app.draft_count(), 2);
     fixture.type_text("Dx");
     assert_eq!(fixture.app.draft_count(), 2, "a question first");
     fixture.type_text("n");
     assert_eq!((fixture.app.draft_count(), fixture.effects.len()), (2, 0), "no keeps the draft");
     fixture.type_text("xy");
-    assert_eq!(fixture.effects, [Effect::DeleteDraft(DraftSlot::NewJob)]);
+    assert_eq!(fixture.effects, [Effect::DeleteDraft(DraftTarget::NewJob)]);
     fixture.key(KeyCode::Enter);
     assert_eq!(fixture.text(), "more");
     assert_eq!(fixture.app.dialogs.len(), 1, "the list is closed");
 }
 
 #[test]
-fn an_undelivered_prompt_is_sent_again_as_the_same_prompt() {
-    let slot = DraftSlot::Prompt(crate::model::prompt::PromptId(7));
+fn sending_the_draft_of_an_undelivered_prompt_does_not_create_another_prompt() {
+    let slot = DraftTarget::Prompt(crate::model::prompt::PromptId(7));
     let mut fixture = Fixture::new(vec![(slot, "changed".to_owned())]);
     fixture.type_text("D");
     fixture.key(KeyCode::Enter);
@@ -164,12 +166,12 @@ fn an_undelivered_prompt_is_sent_again_as_the_same_prompt() {
 }
 
 #[test]
-fn a_text_is_saved_before_the_external_editor_opens_and_its_edit_can_be_undone() {
+fn a_text_is_saved_before_the_external_editor_opens_and_external_edits_can_be_undone() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
     fixture.paste("old");
     fixture.press_ctrl('g');
-    let saved = Effect::SaveDraft(DraftSlot::NewJob, "old".to_owned());
+    let saved = Effect::SaveDraft(DraftTarget::NewJob, "old".to_owned());
     assert_eq!(fixture.effects, [saved, Effect::OpenExternalEditor("old".to_owned())]);
     fixture.type_text("x");
     fixture.key(KeyCode::Esc);
@@ -181,7 +183,7 @@ fn a_text_is_saved_before_the_external_editor_opens_and_its_edit_can_be_undone()
 }
 
 #[test]
-fn a_failed_external_editor_keeps_the_text_and_reports_why() {
+fn if_the_external_editor_fails_the_text_stays_and_the_reason_is_shown() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
     fixture.paste("old");
@@ -194,15 +196,15 @@ fn a_failed_external_editor_keeps_the_text_and_reports_why() {
 }
 
 #[test]
-fn a_batch_is_confirmed_and_queued_once() {
+fn a_batch_is_queued_only_once_after_a_confirmation() {
     let text = "one\n\ntwo\nlines";
     let prompts = vec!["one".to_owned(), "two\nlines".to_owned()];
-    let submit = Effect::SubmitBatch { prompts, typed: text.to_owned() };
+    let submit = Effect::SubmitBatch { prompts, typed_text: text.to_owned() };
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("b");
     fixture.paste(text);
     fixture.press_ctrl('s');
-    assert_eq!(fixture.effects, [Effect::SaveDraft(DraftSlot::Batch, text.to_owned())]);
+    assert_eq!(fixture.effects, [Effect::SaveDraft(DraftTarget::Batch, text.to_owned())]);
     fixture.type_text("y");
     fixture.key(KeyCode::Enter);
     fixture.press_ctrl('s');
@@ -215,7 +217,7 @@ fn a_batch_is_confirmed_and_queued_once() {
     fixture.pause();
     fixture.type_text("y");
     assert_eq!(fixture.effects, std::slice::from_ref(&submit));
-    assert!(fixture.app.dialogs.is_empty() && fixture.app.draft(DraftSlot::Batch).is_none());
+    assert!(fixture.app.dialogs.is_empty() && fixture.app.draft(DraftTarget::Batch).is_none());
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     fixture.send(Msg::BatchAdded(Err(SubmitError { failure, text: text.to_owned(), pages: Vec::new() })));
     let Some(Dialog::Batch(batch)) = fixture.app.dialogs.last() else { panic!("it is open again") };
@@ -233,7 +235,7 @@ fn a_batch_is_confirmed_and_queued_once() {
 }
 
 #[test]
-fn the_text_of_a_batch_survives_closing_and_a_wrong_file() {
+fn the_text_of_a_batch_stays_after_closing_and_after_a_file_that_can_not_be_read() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("b");
     fixture.paste("one");
@@ -248,18 +250,21 @@ fn the_text_of_a_batch_survives_closing_and_a_wrong_file() {
     fixture.press_ctrl('s');
     fixture.pause();
     fixture.type_text("y");
-    assert_eq!(fixture.effects, [Effect::SubmitBatch { prompts: vec!["one".to_owned()], typed: "one".to_owned() }]);
+    assert_eq!(
+        fixture.effects,
+        [Effect::SubmitBatch { prompts: vec!["one".to_owned()], typed_text: "one".to_owned() }]
+    );
 }
 
 #[test]
-fn the_text_of_a_batch_is_saved_after_a_second_on_closing_and_on_quitting() {
-    let saved = |text: &str| Effect::SaveDraft(DraftSlot::Batch, text.to_owned());
+fn the_text_of_a_batch_is_saved_one_second_after_typing_on_closing_and_on_quitting() {
+    let saved = |text: &str| Effect::SaveDraft(DraftTarget::Batch, text.to_owned());
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("bone");
     let due = fixture.app.next_timer(at(0)).expect("a draft to write");
-    assert_eq!(due, at(0) + crate::app::editor::SAVE_AFTER);
+    assert_eq!(due, at(0) + crate::app::editor::DRAFT_SAVE_DELAY);
     assert_eq!(fixture.app.update(Msg::Timer, due), [saved("one")]);
-    fixture.send(Msg::DraftSaved { slot: DraftSlot::Batch, result: Ok(at(1)) });
+    fixture.send(Msg::DraftSaved { slot: DraftTarget::Batch, result: Ok(at(1)) });
     fixture.key(KeyCode::Esc);
     assert!(fixture.effects.is_empty(), "it is on disk already");
     fixture.type_text("b");
@@ -283,11 +288,11 @@ fn typed_text_stays_a_draft_when_a_file_of_prompts_is_queued() {
     fixture.key(KeyCode::Enter);
     fixture.send(Msg::PromptsRead { file: "p.csv".to_owned(), result: Ok(vec!["from_file".to_owned()]) });
     fixture.press_ctrl('s');
-    let mine = Effect::SaveDraft(DraftSlot::Batch, "mine".to_owned());
-    let from_file = Effect::SubmitBatch { prompts: vec!["from_file".to_owned()], typed: String::new() };
+    let mine = Effect::SaveDraft(DraftTarget::Batch, "mine".to_owned());
+    let from_file = Effect::SubmitBatch { prompts: vec!["from_file".to_owned()], typed_text: String::new() };
     assert_eq!(fixture.effects, [mine, from_file]);
     fixture.send(Msg::BatchAdded(Ok(vec![row(9, Status::Active)])));
-    assert_eq!(fixture.app.draft(DraftSlot::Batch), Some("mine"));
+    assert_eq!(fixture.app.draft(DraftTarget::Batch), Some("mine"));
 }
 
 #[test]
@@ -299,7 +304,7 @@ fn queue_keys_act_only_on_jobs_with_a_queued_prompt() {
     }
     let mut waiting = row(1, Status::Active);
     (waiting.undelivered, waiting.revision) = (Some(DeliveryKind::Queued), 2);
-    fixture.send(Msg::Changed(Ok(vec![waiting.clone()])));
+    fixture.send(Msg::LocalDataChanged(Ok(vec![waiting.clone()])));
     let effects = |change| [Effect::ChangeQueue(vec![JobKey(1)], change)];
     for (key, change) in [("p", QueueChange::Pause), ("<", QueueChange::Up), (">", QueueChange::Down)] {
         fixture.type_text(key);
@@ -310,14 +315,14 @@ fn queue_keys_act_only_on_jobs_with_a_queued_prompt() {
     fixture.type_text("xy");
     assert_eq!(fixture.effects, [Effect::RemoveFromQueue(vec![JobKey(1)])]);
     (waiting.undelivered, waiting.revision) = (Some(DeliveryKind::Paused), 3);
-    fixture.send(Msg::Changed(Ok(vec![waiting])));
+    fixture.send(Msg::LocalDataChanged(Ok(vec![waiting])));
     fixture.type_text("p");
-    assert_eq!(fixture.effects, effects(QueueChange::Release));
+    assert_eq!(fixture.effects, effects(QueueChange::Resume));
 }
 
 #[test]
 fn a_draft_of_another_instance_is_not_overwritten() {
-    let slot = DraftSlot::NewJob;
+    let slot = DraftTarget::NewJob;
     let read = |text: &str| Msg::DraftRead { slot, text: Some(text.to_owned()), pages: Vec::new() };
     let mut fixture = Fixture::new(Vec::new());
     fixture.key(KeyCode::Char('n'));
@@ -327,7 +332,7 @@ fn a_draft_of_another_instance_is_not_overwritten() {
     fixture.key(KeyCode::Esc);
     let joined = Effect::SaveDraft(slot, "Typed elsewhere, and here".to_owned());
     assert!(fixture.effects.contains(&joined), "{:?}", fixture.effects);
-    // If both were changed, both are kept. Text typed meanwhile is not changed.
+    // If both instances changed the draft, their texts are joined. Text typed meanwhile stays as it is.
     fixture.key(KeyCode::Char('n'));
     fixture.send(read("Something else"));
     assert_eq!(fixture.app.draft(slot), Some("Something else\n\nTyped elsewhere, and here"));
@@ -343,7 +348,7 @@ fn the_demo_does_not_mention_the_disk() {
 }
 
 #[test]
-fn a_blank_that_is_left_is_reported_once_before_the_text_is_sent() {
+fn sending_a_text_with_a_blank_shows_a_warning_once() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("n");
     fixture.paste("Translate /a into {{language}}");
@@ -359,11 +364,11 @@ fn a_blank_that_is_left_is_reported_once_before_the_text_is_sent() {
 }
 
 #[test]
-fn typing_that_goes_on_after_sending_runs_no_shortcuts() {
+fn keys_typed_right_after_sending_run_no_shortcuts() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("nFix the links");
     fixture.press_ctrl('s');
-    let draft = Effect::SaveDraft(DraftSlot::NewJob, "Fix the links".to_owned());
+    let draft = Effect::SaveDraft(DraftTarget::NewJob, "Fix the links".to_owned());
     assert_eq!(fixture.effects, [draft, Effect::SubmitNewJob("Fix the links".to_owned())], "the draft is saved first");
     assert!(fixture.app.dialogs.is_empty(), "the editor does not wait");
     for key in " and stop: dxpquery! Vy".chars() {
@@ -384,7 +389,7 @@ fn typing_that_goes_on_after_sending_runs_no_shortcuts() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_does_not_disable_shortcuts() {
+fn setting_back_the_clock_does_not_disable_shortcuts() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("nFix it");
     fixture.press_ctrl('s');
@@ -395,7 +400,7 @@ fn a_clock_that_is_set_back_does_not_disable_shortcuts() {
 
 #[test]
 fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
-    let slot = DraftSlot::NewJob;
+    let slot = DraftTarget::NewJob;
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     let error = || SubmitError { failure: failure.clone(), text: "First".to_owned(), pages: Vec::new() };
     let mut fixture = Fixture::new(Vec::new());
@@ -410,7 +415,7 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
         message.as_ref().map(CleanText::as_str),
         Some("Not sent: The disk is full. The text stays here; Ctrl-Y copies it.")
     );
-    // The editor was closed with another text, and another dialog is open.
+    // The same failure arrives after the editor was closed with another text, while another dialog is open.
     fixture.press_ctrl('s');
     fixture.pause();
     fixture.type_text("nThird");
@@ -422,7 +427,7 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
 }
 
 #[test]
-fn an_outcome_reported_before_the_prompt_was_saved_is_kept() {
+fn an_outcome_that_arrives_before_the_message_about_saving_is_kept() {
     let mut fixture = Fixture::new(Vec::new());
     fixture.type_text("nFix it");
     fixture.press_ctrl('s');
@@ -431,7 +436,7 @@ fn an_outcome_reported_before_the_prompt_was_saved_is_kept() {
     let (prompt, delivery) = (PromptId(3), Delivery::Rejected(CleanText::line("Too long.")));
     fixture.send(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
     (job.revision, job.undelivered) = (8, Some(DeliveryKind::Sending));
-    fixture.send(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job)) });
+    fixture.send(Msg::Submitted { slot: DraftTarget::NewJob, result: Ok((prompt, job)) });
     assert_eq!(fixture.app.jobs.get(JobKey(7)).and_then(|row| row.undelivered), Some(DeliveryKind::Rejected));
     let notice = fixture.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
     assert_eq!(notice, "Rejected: Job 7. Too long.");
@@ -439,10 +444,10 @@ fn an_outcome_reported_before_the_prompt_was_saved_is_kept() {
 
 #[test]
 fn the_notice_of_a_saved_prompt_states_what_it_waits_for() {
-    // The state of the job once prompt 5 is saved, and the position of its first queued prompt.
+    // The delivery state of the job after prompt 5 was saved, the position of its first queued prompt, and the notice.
     let kinds = [
-        (DeliveryKind::Rejected, Some(5), "Saved. It is sent after you decide about the earlier prompt"),
-        (DeliveryKind::Unconfirmed, Some(5), "Saved. It is sent after you decide about the earlier prompt"),
+        (DeliveryKind::Rejected, Some(5), "Saved. It is sent after you resolve the earlier prompt"),
+        (DeliveryKind::Unconfirmed, Some(5), "Saved. It is sent after you resolve the earlier prompt"),
         (DeliveryKind::Paused, Some(4), "Saved. It is sent after the earlier prompt."),
         (DeliveryKind::Queued, Some(4), "Saved. It is sent after the earlier prompt."),
         (DeliveryKind::Sending, Some(4), "Saved. It is sent after the earlier prompt."),
@@ -452,7 +457,7 @@ fn the_notice_of_a_saved_prompt_states_what_it_waits_for() {
     ];
     for (state, place, expected) in kinds {
         let mut fixture = Fixture::new(Vec::new());
-        fixture.send(Msg::JobsChanged(vec![row(1, Status::Active)]));
+        fixture.send(Msg::JobsChangedElsewhere(vec![row(1, Status::Active)]));
         fixture.type_text("fmore");
         fixture.press_ctrl('s');
         assert_eq!(fixture.effects.last(), Some(&Effect::SubmitFollowUp(JobKey(1), "more".to_owned())));
@@ -460,7 +465,7 @@ fn the_notice_of_a_saved_prompt_states_what_it_waits_for() {
         (job.undelivered, job.queue_position, job.revision) = (Some(state), place, 8);
         let (prompt, delivery) = (PromptId(5), Delivery::Queued { until: None });
         fixture.send(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
-        fixture.send(Msg::Submitted { slot: DraftSlot::FollowUp(JobKey(1)), result: Ok((prompt, job)) });
+        fixture.send(Msg::Submitted { slot: DraftTarget::FollowUp(JobKey(1)), result: Ok((prompt, job)) });
         let notice = fixture.app.notice.as_ref().map_or("", |notice| notice.text.as_str());
         assert!(notice.starts_with(expected), "{state:?}: {notice}");
     }
@@ -468,7 +473,7 @@ fn the_notice_of_a_saved_prompt_states_what_it_waits_for() {
 
 #[test]
 fn q_closes_the_topmost_dialog_and_quits_if_none_is_open() {
-    let mut fixture = Fixture::new(vec![(DraftSlot::Batch, "more".to_owned())]);
+    let mut fixture = Fixture::new(vec![(DraftTarget::Batch, "more".to_owned())]);
     fixture.type_text("D?");
     assert_eq!(fixture.app.dialogs.len(), 2);
     for left in [1, 0] {
@@ -501,7 +506,7 @@ fn a_wrong_id_is_reported_in_the_link_dialog_and_its_text_stays() {
         state_at: None,
     };
     let mut fixture = Fixture::new(Vec::new());
-    fixture.send(Msg::JobsChanged(vec![prompt_row.clone()]));
+    fixture.send(Msg::JobsChangedElsewhere(vec![prompt_row.clone()]));
     let thread = Thread { prompts: vec![prompt], events: Vec::new() };
     fixture.send(Msg::Thread { job: JobKey(1), result: Ok(thread) });
     fixture.type_text("!ljob-x");

@@ -1,41 +1,41 @@
-//! Changing queued prompts: pausing, resuming, moving and removing them.
+//! Pauses, resumes, moves and removes queued prompts, and computes when a queued prompt is sent.
 
-use super::bulk::{Bulk, Targets};
+use super::bulk::{BulkAction, Targets};
 use super::keymap::{Action, Context};
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
 use crate::model::change::QueueChange;
-use crate::model::ledger::{LONGEST_WAIT, RateLimited, Wait};
+use crate::model::ledger::{MAX_WAIT, RateLimited, Wait};
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::{Job, JobKey};
 use chrono::TimeDelta;
 
-/// Whether a job has a queued prompt, paused or not.
+/// Whether a job has a queued prompt, which may be paused.
 pub(super) fn has_queued_prompt(row: &Job) -> bool {
     matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Paused))
 }
 
 impl App {
-    /// How long the hourly limit still delays the queued prompts of this job. `None` if it doesn't.
+    /// Returns how long the hourly limit delays the queued prompts of this job. `None` if the limit doesn't delay them.
     pub fn queue_wait(&self, row: &Job, now: Time) -> Option<Wait> {
         let limited = if row.id.is_none() { RateLimited::Create } else { RateLimited::FollowUp };
         let is_queued = row.undelivered == Some(DeliveryKind::Queued);
         self.budget(limited).wait().filter(|wait| is_queued && wait.until > now)
     }
 
-    /// When a prompt is sent that waits until then: `at 17:24`, `in 42s`, or `in about a minute` if that is an
+    /// Returns when a prompt with this wait will be sent, as text: `at 17:24`, `in 42s`, or `in about a minute` for an
     /// estimate.
     pub fn send_time(&self, wait: Wait, now: Time) -> String {
         if wait.is_estimate || wait.until - now < TimeDelta::minutes(1) {
-            return format!("in {}", wait.remaining_text(now));
+            return format!("in {}", wait.time_left(now));
         }
         format!("at {}", wait.until.with_timezone(&self.config.offset).format("%H:%M"))
     }
 
-    /// Like `queue_wait`, for the time that is stored with a prompt of this job.
+    /// Returns the wait of a queued prompt until `until`, the time that is stored with the prompt. `row` is its job.
     pub fn prompt_wait(&self, row: Option<&Job>, until: Time, now: Time) -> Wait {
         let known = row.and_then(|row| self.queue_wait(row, now));
-        Wait { until: until.min(now + LONGEST_WAIT), is_estimate: known.is_some_and(|wait| wait.is_estimate) }
+        Wait { until: until.min(now + MAX_WAIT), is_estimate: known.is_some_and(|wait| wait.is_estimate) }
     }
 
     pub(super) fn change_queue(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
@@ -48,17 +48,17 @@ impl App {
             };
             return self.notify(Severity::Info, text, now);
         }
-        // Paused prompts are resumed only if all of them are paused.
+        // If some prompts are paused and others are not, the key pauses all of them.
         let paused =
             |key: &JobKey| self.jobs.get(*key).is_some_and(|row| row.undelivered == Some(DeliveryKind::Paused));
         let change = match action {
-            Action::QueuePause if targets.keys.iter().all(paused) => QueueChange::Release,
+            Action::QueuePause if targets.keys.iter().all(paused) => QueueChange::Resume,
             Action::QueuePause => QueueChange::Pause,
             Action::QueueUp => QueueChange::Up,
             Action::QueueDown => QueueChange::Down,
             Action::QueueRemove => {
                 let text = format!("Remove {} from the queue without sending?", prompts_text(&targets));
-                return self.confirm_bulk(text, Bulk::RemoveFromQueue, targets);
+                return self.confirm_bulk(text, BulkAction::RemoveFromQueue, targets);
             }
             _ => return,
         };
@@ -66,17 +66,17 @@ impl App {
             let prompts = prompts_text(&targets);
             let text = match change {
                 QueueChange::Pause => format!("Pause {prompts}?"),
-                QueueChange::Release => format!("Resume {prompts}?"),
+                QueueChange::Resume => format!("Resume {prompts}?"),
                 QueueChange::Up => format!("Move {prompts} one place forward in the queue?"),
                 QueueChange::Down => format!("Move {prompts} one place back in the queue?"),
             };
-            return self.confirm_bulk(text, Bulk::Queue(change), targets);
+            return self.confirm_bulk(text, BulkAction::Queue(change), targets);
         }
         let text = match change {
             QueueChange::Pause => {
                 format!("Paused. Press {} to resume.", self.key_label(Context::Jobs, Action::QueuePause))
             }
-            QueueChange::Release => "Resumed. It is sent in queue order while docdeck runs.".to_owned(),
+            QueueChange::Resume => "Resumed. It is sent in queue order while docdeck runs.".to_owned(),
             QueueChange::Up => "Moved forward in the queue.".to_owned(),
             QueueChange::Down => "Moved back in the queue.".to_owned(),
         };

@@ -1,5 +1,5 @@
-//! Quitting. Queued prompts are sent only while docdeck is running, so the user is asked first if no other instance can
-//! send them.
+//! Quitting. Queued prompts are sent only while docdeck is running. If no other instance would send them, docdeck asks
+//! the user before it quits.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::format::{fit, format_count};
@@ -7,22 +7,23 @@ use super::{App, Effect};
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::Job;
 
-/// How many titles are named, and the cells that each may take.
-const MAX_NAMED: usize = 3;
-const TITLE_CELLS: usize = 40;
+/// How many jobs the question names; the others are counted.
+const MAX_NAMED_JOBS: usize = 3;
+/// The maximum width of a job's title in the question, in cells.
+const MAX_TITLE_CELLS: usize = 40;
 
-/// Whether docdeck will send a prompt of this job without the user.
+/// Whether this job has a queued prompt that docdeck will send without a decision of the user.
 fn is_queued(row: &Job) -> bool {
     match row.undelivered {
         Some(DeliveryKind::Queued) => true,
-        // One is queued behind the prompt that is being sent.
+        // Another prompt is queued behind the one that is being sent.
         Some(DeliveryKind::Sending) => row.queue_position.is_some(),
         _ => false,
     }
 }
 
 impl App {
-    /// Quits, or asks first.
+    /// Quits or, if this instance has prompts to send, asks the user first.
     pub(super) fn quit(&mut self, effects: &mut Vec<Effect>) {
         let queued: Vec<&Job> = match self.sends_queue {
             true => self.jobs.rows().filter(|row| is_queued(row)).collect(),
@@ -33,25 +34,25 @@ impl App {
             return;
         }
         let text = question_text(&queued);
-        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::Quit }));
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::Quit }));
     }
 
     pub(super) fn is_asking_to_quit(&self) -> bool {
-        matches!(self.dialogs.last(), Some(Dialog::Confirm(ConfirmDialog { yes: ConfirmAction::Quit, .. })))
+        matches!(self.dialogs.last(), Some(Dialog::Confirm(ConfirmDialog { on_yes: ConfirmAction::Quit, .. })))
     }
 }
 
 fn question_text(queued: &[&Job]) -> String {
-    let named = queued.iter().take(MAX_NAMED);
-    let mut titles: Vec<String> = named.map(|row| fit(row.title.as_str(), TITLE_CELLS)).collect();
-    if queued.len() > MAX_NAMED {
-        titles.push(format!("and {} more", format_count(queued.len() - MAX_NAMED)));
+    let named = queued.iter().take(MAX_NAMED_JOBS);
+    let mut titles: Vec<String> = named.map(|row| fit(row.title.as_str(), MAX_TITLE_CELLS)).collect();
+    if queued.len() > MAX_NAMED_JOBS {
+        titles.push(format!("and {} more", format_count(queued.len() - MAX_NAMED_JOBS)));
     }
-    let subject = match queued.len() {
-        1 => "1 job has a queued prompt, which is".to_owned(),
-        n => format!("{} jobs have queued prompts, which are", format_count(n)),
+    let (prompts, are) = match queued.len() {
+        1 => ("The queued prompt of 1 job".to_owned(), "is"),
+        n => (format!("The queued prompts of {} jobs", format_count(n)), "are"),
     };
-    format!("{subject} sent only while docdeck is running: {}.", titles.join(", "))
+    format!("{prompts} ({}) {are} sent only while docdeck is running. Quit anyway?", titles.join(", "))
 }
 
 #[cfg(test)]
@@ -69,7 +70,7 @@ mod tests {
         Time::from_timestamp(1_800_000_000 + seconds, 0).expect("in range")
     }
 
-    /// Jobs with these states.
+    /// Creates a dashboard with one job per delivery state.
     fn app(states: &[Option<DeliveryKind>]) -> App {
         let scope = Scope { base_url: "https://a.example".into(), project: "p".into(), organization: None };
         let start = AppConfig::new(scope, chrono::FixedOffset::east_opt(0).expect("UTC"));
@@ -80,11 +81,11 @@ mod tests {
             Job { undelivered: *state, revision: 1, ..Job::new(key, title, at(0)) }
         };
         let jobs = states.iter().enumerate().map(row).collect();
-        app.update(Msg::Loaded(Ok(Box::new(crate::app::InitialData { jobs, ..Default::default() }))), at(0));
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(crate::app::InitialData { jobs, ..Default::default() }))), at(0));
         app
     }
 
-    /// Presses a key. Returns whether the program exits.
+    /// Presses a key. Returns whether docdeck exits.
     fn press(app: &mut App, code: KeyCode, modifiers: KeyModifiers) -> bool {
         app.update(Msg::Input(Event::Key(KeyEvent::new(code, modifiers))), at(1)).contains(&Effect::Quit)
     }
@@ -97,7 +98,7 @@ mod tests {
         press(app, KeyCode::Char('c'), KeyModifiers::CONTROL)
     }
 
-    fn asked(app: &App) -> &str {
+    fn open_question(app: &App) -> &str {
         match app.dialogs.last() {
             Some(Dialog::Confirm(question)) => &question.text,
             _ => "",
@@ -107,31 +108,39 @@ mod tests {
     const QUEUED: Option<DeliveryKind> = Some(DeliveryKind::Queued);
 
     #[test]
-    fn queued_prompts_are_named_with_an_exact_count_before_docdeck_quits() {
+    fn before_quitting_docdeck_names_the_jobs_with_queued_prompts_and_counts_the_others() {
         let mut one = app(&[QUEUED, Some(DeliveryKind::Paused), None]);
         assert!(!q(&mut one));
-        let text = "1 job has a queued prompt, which is sent only while docdeck is running: Prompt 0.";
-        assert_eq!(asked(&one), text);
+        let text = "The queued prompt of 1 job (Prompt 0) is sent only while docdeck is running. Quit anyway?";
+        assert_eq!(open_question(&one), text);
         let mut many = app(&[QUEUED; 5]);
         assert!(!ctrl_c(&mut many));
-        assert!(asked(&many).starts_with("5 jobs have queued prompts"), "{}", asked(&many));
-        assert!(asked(&many).ends_with(": Prompt 0, Prompt 1, Prompt 2, and 2 more."), "{}", asked(&many));
+        assert!(
+            open_question(&many).starts_with("The queued prompts of 5 jobs (Prompt 0, "),
+            "{}",
+            open_question(&many)
+        );
+        assert!(
+            open_question(&many).contains("Prompt 1, Prompt 2, and 2 more) are sent only while"),
+            "{}",
+            open_question(&many)
+        );
         assert!(press(&mut many, KeyCode::Char('y'), KeyModifiers::NONE));
     }
 
     #[test]
-    fn quitting_from_the_palette_asks_as_well() {
+    fn quitting_from_the_palette_asks_about_queued_prompts() {
         let mut app = app(&[QUEUED]);
         for c in ":quit".chars() {
             assert!(!press(&mut app, KeyCode::Char(c), KeyModifiers::NONE));
         }
         assert!(!press(&mut app, KeyCode::Enter, KeyModifiers::NONE));
-        assert!(asked(&app).starts_with("1 job has a queued prompt"), "{}", asked(&app));
+        assert!(open_question(&app).starts_with("The queued prompt of 1 job"), "{}", open_question(&app));
         assert!(press(&mut app, KeyCode::Char('y'), KeyModifiers::NONE));
     }
 
     #[test]
-    fn a_prompt_queued_behind_the_one_being_sent_counts() {
+    fn a_prompt_that_is_queued_behind_one_being_sent_is_asked_about() {
         let mut app = app(&[Some(DeliveryKind::Sending)]);
         assert!(q(&mut app), "quitting waits for a prompt that is being sent");
         let mut row = app.jobs.get(JobKey(0)).expect("the job").clone();
@@ -141,26 +150,26 @@ mod tests {
     }
 
     #[test]
-    fn any_key_but_yes_cancels_and_the_next_q_asks_again() {
+    fn any_key_other_than_y_cancels_quitting_and_the_next_q_asks_again() {
         for code in [KeyCode::Char('n'), KeyCode::Esc, KeyCode::Char('x'), KeyCode::Char('q')] {
             let mut app = app(&[QUEUED]);
             assert!(!q(&mut app));
             assert!(!press(&mut app, code, KeyModifiers::NONE));
-            assert_eq!(asked(&app), "", "{code:?}");
+            assert_eq!(open_question(&app), "", "{code:?}");
             assert!(!q(&mut app));
-            assert!(!asked(&app).is_empty());
+            assert!(!open_question(&app).is_empty());
         }
     }
 
     #[test]
-    fn a_second_ctrl_c_quits() {
+    fn a_second_ctrl_c_quits_without_an_answer() {
         let mut app = app(&[QUEUED]);
         assert!(!ctrl_c(&mut app));
         assert!(ctrl_c(&mut app));
     }
 
     #[test]
-    fn nothing_is_asked_without_queued_prompts_by_a_signal_or_if_another_instance_sends_them() {
+    fn quitting_asks_nothing_without_queued_prompts_on_a_signal_or_if_another_instance_sends_the_queue() {
         assert!(q(&mut app(&[Some(DeliveryKind::Paused), Some(DeliveryKind::Unconfirmed), None])));
         let ended = app(&[QUEUED]).update(Msg::Terminate, at(1));
         assert!(ended.contains(&Effect::Quit));

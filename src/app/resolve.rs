@@ -1,5 +1,5 @@
-//! The page about an undelivered prompt: what happened and when, the choices with their meaning, and the prompt. It is
-//! composed as lines here, so that scrolling and drawing agree.
+//! The text of the dialog about an undelivered prompt: what happened and when, the choices with their meaning, and the
+//! prompt. Scrolling and drawing use the same lines, so that they agree.
 
 use super::dialog::UndeliveredDialog;
 use super::keymap::{Action, BINDINGS, Context, Keymap};
@@ -12,36 +12,40 @@ use crate::model::text::CleanText;
 
 /// The indentation of a choice's text, in cells.
 pub const INDENT: usize = 4;
-/// The number of characters and lines of the prompt that are shown. `e` or `y` gives the complete text.
-const MAX_CHARS: usize = 24_000;
-const MAX_LINES: usize = 300;
+/// The maximum number of characters of the prompt that are shown. Editing or copying the prompt gives the complete
+/// text.
+const MAX_PROMPT_CHARS: usize = 24_000;
+/// The maximum number of lines of the prompt that are shown.
+const MAX_PROMPT_LINES: usize = 300;
 
+/// A line of the dialog; the variant determines its style.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UndeliveredLine {
     Heading(String),
     Text(String),
-    /// The most important line.
+    /// The statement of what happened, which is highlighted.
     Warning(String),
     Muted(String),
-    /// A choice: its key and its name.
+    /// The key and the name of a choice.
     Choice(String, String),
+    /// The meaning of the choice above it.
     Meaning(String),
 }
 
 impl App {
-    /// The lines of the page at this width.
+    /// Returns the lines of the dialog at this width.
     pub fn undelivered_lines(&self, resolve: &UndeliveredDialog, width: usize) -> Vec<UndeliveredLine> {
         let mut page = UndeliveredPage { lines: Vec::new(), width, keymap: &self.config.keymap };
         page.lines.push(UndeliveredLine::Heading(resolve.title.to_string()));
-        page.gap();
+        page.add_gap();
         self.add_what_happened(resolve, &mut page);
-        page.gap();
+        page.add_gap();
         page.lines.push(UndeliveredLine::Heading("What you can do".to_owned()));
         for (action, meaning) in self.choices(resolve) {
-            page.choice(action, &meaning);
+            page.add_choice(action, &meaning);
         }
-        page.gap();
-        page.prompt(&resolve.prompt.text);
+        page.add_gap();
+        page.add_prompt(&resolve.prompt.text);
         page.lines
     }
 
@@ -50,21 +54,21 @@ impl App {
         let clock = |at: Time| at.with_timezone(&self.config.offset).format("%Y-%m-%d %H:%M:%S").to_string();
         let saved = format!("Saved at {}", clock(prompt.written_at));
         let sent = resolve.sent_at.map_or_else(String::new, |at| format!(", sent at {}", clock(at)));
-        page.text(&format!("{saved}{sent}."), UndeliveredLine::Muted);
+        page.add_text(&format!("{saved}{sent}."), UndeliveredLine::Muted);
         let (what, meaning) = match (prompt.delivery.kind(), prompt.kind) {
-            // Imported from a file (`model::backup::join`).
+            // A prompt without a sending time was imported from a file (`model::backup::join`).
             (DeliveryKind::Unconfirmed, _) if resolve.sent_at.is_none() => (
                 "Imported from another computer. It may or may not have been sent from there.",
                 "docdeck never sends it automatically: the work could be done twice. Check the other computer before \
                  you send it here.",
             ),
             (DeliveryKind::Unconfirmed, PromptKind::Create) => (
-                "The answer was lost: the service may or may not have started this job.",
+                "The reply was lost: the service may or may not have started this job.",
                 "The service can't list its jobs, so docdeck can't find out. It never sends the prompt again \
                  automatically: that could start the job twice.",
             ),
             (DeliveryKind::Unconfirmed, PromptKind::FollowUp) => (
-                "The answer was lost: the service may or may not have received this follow-up.",
+                "The reply was lost: the service may or may not have received this follow-up.",
                 "docdeck never sends it again automatically: the agent could do the work twice. Later follow-ups wait \
                  for your decision.",
             ),
@@ -73,21 +77,21 @@ impl App {
             }
             _ => ("It never reached the service. Nothing was started.", "It is safe to send it again."),
         };
-        page.text(what, UndeliveredLine::Warning);
+        page.add_text(what, UndeliveredLine::Warning);
         if let Some(reason) = prompt.delivery.reason() {
-            page.text(&format!("Reason: {reason}"), UndeliveredLine::Text);
+            page.add_text(&format!("Reason: {reason}"), UndeliveredLine::Text);
         }
-        page.text(meaning, UndeliveredLine::Text);
+        page.add_text(meaning, UndeliveredLine::Text);
     }
 
-    /// The possible choices, the safest first, each with its meaning.
+    /// Returns the possible choices, the safest first, each with its meaning.
     fn choices(&self, resolve: &UndeliveredDialog) -> Vec<(Action, String)> {
         let limited = match resolve.prompt.kind {
             PromptKind::Create => RateLimited::Create,
             PromptKind::FollowUp => RateLimited::FollowUp,
         };
         let cost = if self.has_budget(limited) {
-            format!("Uses one of {} {} left this hour.", self.budget(limited).left(), limited.label())
+            format!("Uses one of {} {} left this hour.", self.budget(limited).requests_left(), limited.label())
         } else {
             "Uses one request of the hourly limit.".to_owned()
         };
@@ -111,10 +115,10 @@ impl App {
         }
         let again = match resolve.prompt.kind {
             PromptKind::Create => {
-                format!("Choose this if the job is not on the service's dashboard; otherwise you get it twice. {cost}")
+                format!("Only if the job isn't on the service's dashboard; otherwise it runs twice. {cost}")
             }
             PromptKind::FollowUp => {
-                format!("Choose this if the job is not working on it; otherwise it is done twice. {cost}")
+                format!("Only if the job isn't working on it; otherwise the work is done twice. {cost}")
             }
         };
         let mut choices = Vec::new();
@@ -122,7 +126,7 @@ impl App {
             let text = "Copy the job's id from the service's dashboard. One request checks it; nothing is sent.";
             choices.push((Action::LinkJob, text.to_owned()));
         } else if resolve.has_id {
-            let text = "Uses one request. If the job is working, the follow-up has arrived: discard it here.";
+            let text = "Uses one request. If the job is working, the follow-up arrived; discard this copy.";
             choices.push((Action::CheckJob, text.to_owned()));
         }
         choices.push((Action::SendAgain, again));
@@ -138,16 +142,16 @@ struct UndeliveredPage<'a> {
 }
 
 impl UndeliveredPage<'_> {
-    fn gap(&mut self) {
+    fn add_gap(&mut self) {
         self.lines.push(UndeliveredLine::Text(String::new()));
     }
 
-    fn text(&mut self, text: &str, line: impl Fn(String) -> UndeliveredLine) {
+    fn add_text(&mut self, text: &str, line: impl Fn(String) -> UndeliveredLine) {
         self.lines.extend(wrap(text, self.width, 12).0.into_iter().map(line));
     }
 
-    fn choice(&mut self, action: Action, meaning: &str) {
-        // The key table has the key and its hint.
+    fn add_choice(&mut self, action: Action, meaning: &str) {
+        // The key bindings have the key and the name of the choice.
         let row = BINDINGS.iter().find(|row| row.context == Context::Resolve && row.action == action);
         let Some((row, key)) = row.and_then(|row| Some((row, self.keymap.keys(row).first()?))) else { return };
         self.lines.push(UndeliveredLine::Choice(key.to_string(), row.hint.to_owned()));
@@ -155,15 +159,15 @@ impl UndeliveredPage<'_> {
         self.lines.extend(meaning.into_iter().map(UndeliveredLine::Meaning));
     }
 
-    fn prompt(&mut self, text: &str) {
+    fn add_prompt(&mut self, text: &str) {
         let characters = text.chars().count();
         let size =
             format!("{}, {}", format::plural(text.lines().count(), "line"), format::plural(characters, "character"));
         self.lines.push(UndeliveredLine::Heading(format!("The prompt ({size})")));
-        let head: String = text.chars().take(MAX_CHARS).collect();
-        let (lines, cut) = wrap(CleanText::block(&head).as_str().trim_end(), self.width, MAX_LINES);
+        let head: String = text.chars().take(MAX_PROMPT_CHARS).collect();
+        let (lines, cut) = wrap(CleanText::block(&head).as_str().trim_end(), self.width, MAX_PROMPT_LINES);
         self.lines.extend(lines.into_iter().map(UndeliveredLine::Text));
-        if cut || characters > MAX_CHARS {
+        if cut || characters > MAX_PROMPT_CHARS {
             self.lines.push(UndeliveredLine::Muted("… the rest is not shown".to_owned()));
         }
     }

@@ -1,17 +1,19 @@
-//! Scrolling: moving through a list or text, and computing its visible part.
+//! Computes positions when a list or text is scrolled.
 
-/// The first visible line after scrolling as little as possible to show `at`, with `visible` lines of `total`.
+/// Returns the first visible line after scrolling as little as possible to show line `at`. `visible` of `total` lines
+/// fit.
 pub(super) fn scroll_to_show(top: usize, at: usize, visible: usize, total: usize) -> usize {
     let visible = visible.max(1);
     let top = if at < top { at } else { top.max((at + 1).saturating_sub(visible)) };
     top.min(total.saturating_sub(visible))
 }
 
-/// Moves a position by `by`, within `total`.
+/// Returns the position `at` moved by `by`, limited to `0..total`.
 pub(super) fn move_within(at: usize, by: isize, total: usize) -> usize {
     at.saturating_add_signed(by).min(total.saturating_sub(1))
 }
 
+/// A scroll command, by lines or pages, or to an end.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scroll {
     By(isize),
@@ -21,6 +23,7 @@ pub(super) enum Scroll {
 }
 
 impl Scroll {
+    /// Returns the position after scrolling from `at`, with `rows` visible lines of `total`.
     pub(super) fn apply(self, at: usize, rows: usize, total: usize) -> usize {
         match self {
             Self::By(n) => move_within(at, n, total),
@@ -31,7 +34,7 @@ impl Scroll {
     }
 }
 
-/// A page is one line less than the view, to keep a line of context.
+/// Returns how many lines a page command moves: one less than is visible, so that one line stays visible.
 pub(super) fn page_step(rows: usize) -> isize {
     isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1)
 }
@@ -41,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_moves_no_more_than_needed() {
+    fn scrolling_to_a_line_moves_no_further_than_needed() {
         assert_eq!(scroll_to_show(0, 4, 5, 100), 0);
         assert_eq!(scroll_to_show(0, 5, 5, 100), 1);
         assert_eq!(scroll_to_show(10, 3, 5, 100), 3);

@@ -1,4 +1,4 @@
-//! Applies scroll keys to the list of a screen or to the dialog over it.
+//! Applies scroll keys to the topmost dialog or, if none is open, to the current screen.
 
 use super::batch::BatchStep;
 use super::dialog::Dialog;
@@ -19,7 +19,7 @@ impl App {
             help.scroll = by.apply(help.scroll, rows, (total + 1).saturating_sub(rows));
             return;
         }
-        // A filter is beside its list, not over it.
+        // A filter input doesn't cover the list that it filters.
         if matches!(self.dialogs.last(), Some(Dialog::Filter(_)))
             && let Some(open) = self.all_jobs_mut()
         {
@@ -105,7 +105,7 @@ impl App {
         }
     }
 
-    /// The number of lines of the page about an undelivered prompt, if it is on top.
+    /// Returns the number of lines of the dialog about an undelivered prompt. Zero if that dialog is not on top.
     fn undelivered_line_count(&self) -> usize {
         match self.dialogs.last() {
             Some(Dialog::Undelivered(resolve)) => {
@@ -115,7 +115,7 @@ impl App {
         }
     }
 
-    /// Keeps the selection of the dialog visible after its size or content changed.
+    /// Scrolls the topmost dialog so that its selection is visible after its size or content changed.
     pub(super) fn keep_dialog_selection_visible(&mut self) {
         let g = self.geometry();
         let total = self.undelivered_line_count();
@@ -145,7 +145,7 @@ impl App {
     }
 }
 
-/// Moves the selection of a job list with `rows` visible lines.
+/// Moves the selection of a jobs list with `rows` visible lines.
 fn scroll_list(list: &mut JobList, by: Scroll, rows: usize) {
     match by {
         Scroll::By(n) => list.move_by(n),

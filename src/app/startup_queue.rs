@@ -1,8 +1,8 @@
-//! Queues keys and events that arrive before the store is read, so that they are neither lost nor applied to a partial
-//! list.
+//! Queues keys and engine events that arrive before the store is read, so that they are neither lost nor applied to a
+//! partial list.
 //!
-//! Keys that only move among the first rows, or leave the list, work at once. The others run when the store is read.
-//! Engine events are applied then too, because they are newer than the rows that are being read.
+//! Keys that only move among the first rows, or leave the list, work at once. All other keys run when the store is
+//! read. The engine events are applied at the same time, because they are newer than the rows that were being read.
 
 use super::keymap::{Action, Chord, Context};
 use super::{App, Effect, Screen, Severity, StoreState};
@@ -10,19 +10,23 @@ use crate::model::Time;
 use crate::model::row::{Job, JobKey, RemainingJobs};
 use crossterm::event::{Event, KeyEventKind};
 
-/// The maximal number of queued keys, more than anyone types before giving up.
+/// The maximum number of queued keys, more than anyone types before giving up.
 const MAX_KEYS: usize = 16_384;
 
 #[derive(Debug, Default)]
 pub(super) struct StartupQueue {
-    typed: Vec<Event>,
-    rows: Vec<Job>,
-    merged: Vec<(JobKey, JobKey)>,
-    remaining: Option<RemainingJobs>,
+    /// Keys, pastes and focus changes.
+    input_events: Vec<Event>,
+    /// Changed jobs.
+    changed_rows: Vec<Job>,
+    /// Merges: the job that is gone, and the job into which it was merged.
+    merges: Vec<(JobKey, JobKey)>,
+    /// The jobs that remain after the last pruning.
+    remaining_jobs: Option<RemainingJobs>,
 }
 
 impl App {
-    /// Queues a key that is pressed before the store is read. Returns whether it was queued.
+    /// Queues input that has to wait until the store is read. Returns whether it was queued.
     pub(super) fn queue_input(&mut self, event: &Event, now: Time) -> bool {
         if self.store == StoreState::Read || self.screen == Screen::Welcome {
             return false;
@@ -31,14 +35,15 @@ impl App {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
                 let action = self.config.keymap.action(self.contexts(), Chord::from_event(*key));
                 let is_immediate = matches!(action, Some(Action::Interrupt | Action::Suspend | Action::Repaint));
-                !is_immediate && (!self.startup_queue.typed.is_empty() || self.needs_all_rows(action))
+                !is_immediate && (!self.startup_queue.input_events.is_empty() || self.needs_all_rows(action))
             }
-            // They keep their order: a key implies that the terminal has the focus.
-            Event::Paste(_) | Event::FocusGained | Event::FocusLost => !self.startup_queue.typed.is_empty(),
+            // Pastes and focus changes stay in order with the queued keys, because a key implies that the terminal has
+            // the focus.
+            Event::Paste(_) | Event::FocusGained | Event::FocusLost => !self.startup_queue.input_events.is_empty(),
             _ => false,
         };
-        if is_queued && self.startup_queue.typed.len() < MAX_KEYS {
-            self.startup_queue.typed.push(event.clone());
+        if is_queued && self.startup_queue.input_events.len() < MAX_KEYS {
+            self.startup_queue.input_events.push(event.clone());
         }
         if is_queued && self.store != StoreState::Reading {
             let leave = self.config.keymap.key_label(Context::Everywhere, Action::Interrupt);
@@ -51,7 +56,7 @@ impl App {
         is_queued
     }
 
-    /// Whether an action needs more than the first rows.
+    /// Whether an action has to wait until all rows are loaded.
     fn needs_all_rows(&self, action: Option<Action>) -> bool {
         let needs_first_rows_only = matches!(
             action,
@@ -63,57 +68,59 @@ impl App {
         action == Some(Action::NewJob) || (on_jobs && !needs_first_rows_only)
     }
 
-    /// Queues a row that arrives before the store is read, because it may be newer than the stored one.
+    /// Queues a changed row until the store is read, because it may be newer than the row that is being read.
     pub(super) fn queue_row(&mut self, row: &Job) {
         if self.store != StoreState::Read {
-            self.startup_queue.rows.retain(|queued| queued.key != row.key);
-            self.startup_queue.rows.push(row.clone());
+            self.startup_queue.changed_rows.retain(|queued| queued.key != row.key);
+            self.startup_queue.changed_rows.push(row.clone());
         }
     }
 
-    /// Queues a merge of two rows. Returns whether it was queued.
+    /// Queues the merge of the job `gone` into the job `into` if the store is not read yet. Returns whether it was
+    /// queued.
     pub(super) fn queue_merge(&mut self, gone: JobKey, into: JobKey) -> bool {
         let reading = self.store != StoreState::Read;
         if reading {
-            self.startup_queue.merged.push((gone, into));
+            self.startup_queue.merges.push((gone, into));
         }
         reading
     }
 
-    /// Queues the remaining rows after pruning. Returns whether they were queued.
+    /// Queues the jobs that remain after pruning if the store is not read yet. Returns whether they were queued.
     pub(super) fn queue_remaining(&mut self, left: &RemainingJobs) -> bool {
         let reading = self.store != StoreState::Read;
         if reading {
-            self.startup_queue.remaining = Some(left.clone());
+            self.startup_queue.remaining_jobs = Some(left.clone());
         }
         reading
     }
 
-    /// Whether keys wait for the store.
+    /// Whether keys wait until the store is read.
     pub(super) fn has_queued_input(&self) -> bool {
-        !self.startup_queue.typed.is_empty()
+        !self.startup_queue.input_events.is_empty()
     }
 
-    /// Applies the events that arrived while the store was being read.
+    /// Applies the engine events that arrived while the store was being read.
     pub(super) fn apply_queued_events(&mut self) {
-        for row in std::mem::take(&mut self.startup_queue.rows) {
+        for row in std::mem::take(&mut self.startup_queue.changed_rows) {
             self.jobs.upsert(row);
         }
-        for (gone, into) in std::mem::take(&mut self.startup_queue.merged) {
+        for (gone, into) in std::mem::take(&mut self.startup_queue.merges) {
             self.merge_jobs(gone, into);
         }
-        if let Some(left) = self.startup_queue.remaining.take() {
+        if let Some(left) = self.startup_queue.remaining_jobs.take() {
             self.jobs.retain(|key| left.contains(key));
         }
     }
 
-    /// Runs the queued keys once the store is read. Not before: half a prompt must not be taken for commands.
+    /// Runs the queued keys if the store is read. Until then they stay queued, because the letters of a prompt must not
+    /// run as commands.
     pub(super) fn run_queued_keys(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if self.store != StoreState::Read {
             return;
         }
-        for event in std::mem::take(&mut self.startup_queue.typed) {
-            self.input(event, now, effects);
+        for event in std::mem::take(&mut self.startup_queue.input_events) {
+            self.handle_input(event, now, effects);
             self.after_update(effects);
         }
     }
@@ -129,19 +136,19 @@ mod tests {
     use chrono::FixedOffset;
     use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-    fn started() -> App {
+    fn started_app() -> App {
         let scope = Scope { base_url: "https://api.example.com".into(), project: "a".into(), organization: None };
         let start = AppConfig { size: (80, 24), ..AppConfig::new(scope, FixedOffset::east_opt(0).expect("UTC")) };
         App::new(start, at(0)).0
     }
 
-    fn typed(app: &mut App, keys: &str) -> Vec<Effect> {
+    fn type_keys(app: &mut App, keys: &str) -> Vec<Effect> {
         let key = |c: char| Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
         keys.chars().flat_map(|c| app.update(Msg::Input(key(c)), at(1))).collect()
     }
 
-    fn locked() -> Msg {
-        Msg::Loaded(Err(Failure::local("Another docdeck kept the store locked.")))
+    fn store_locked() -> Msg {
+        Msg::InitialDataLoaded(Err(Failure::local("Another docdeck kept the store locked.")))
     }
 
     fn notice(app: &App) -> &str {
@@ -151,32 +158,32 @@ mod tests {
     #[test]
     fn a_prompt_typed_while_the_store_is_locked_does_not_run_as_commands() {
         for before in ["", "nquit: d 2"] {
-            let mut app = started();
-            assert_eq!(typed(&mut app, before), []);
-            app.update(locked(), at(1));
+            let mut app = started_app();
+            assert_eq!(type_keys(&mut app, before), []);
+            app.update(store_locked(), at(1));
             assert!(notice(&app).contains("locked"), "{}", notice(&app));
             let rest = "nquit: d 2".strip_prefix(before).unwrap_or_default();
-            assert_eq!(typed(&mut app, rest), []);
+            assert_eq!(type_keys(&mut app, rest), []);
             assert!(rest.is_empty() || notice(&app).contains("keys wait"), "{}", notice(&app));
             assert!(app.dialogs.is_empty() && app.screen == Screen::Jobs);
-            app.update(Msg::Loaded(Ok(Box::new(InitialData::default()))), at(5));
+            app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData::default()))), at(5));
             let editor = app.dialogs.last().and_then(crate::app::dialog::Dialog::as_editor).expect("an editor");
             assert_eq!(editor.input.text(), "quit: d 2");
         }
     }
 
     #[test]
-    fn an_unreadable_store_is_read_again_and_reported_once() {
-        let mut app = started();
-        app.update(locked(), at(1));
+    fn reading_an_unreadable_store_is_retried_and_the_failure_is_reported_once() {
+        let mut app = started_app();
+        app.update(store_locked(), at(1));
         let again = app.next_timer(at(1)).expect("a moment");
         assert!(app.update(Msg::Timer, at(1)).is_empty(), "not before its time");
         assert_eq!(app.update(Msg::Timer, again), [Effect::LoadInitialData]);
         assert!(app.update(Msg::Timer, again).is_empty(), "not while that is under way");
         app.notice = None;
-        app.update(locked(), again);
+        app.update(store_locked(), again);
         assert_eq!(notice(&app), "");
-        app.update(Msg::Loaded(Ok(Box::new(InitialData::default()))), again);
+        app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData::default()))), again);
         assert_eq!(app.next_timer(again), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Writing and sending prompts: opening and closing the editor, saving its text as a prompt, reporting what happens to
-//! it, and resolving prompts that were not delivered.
+//! Writing and sending prompts: opens and closes the editor, saves its text as a prompt, reports what happens to the
+//! prompt, and resolves prompts that were not delivered.
 
 use super::dialog::{ConfirmAction, ConfirmDialog, Dialog, InputCheck, InputDialog, InputField, UndeliveredDialog};
 use super::editor::{DraftState, Editor, join_drafts};
@@ -8,14 +8,14 @@ use super::{App, Effect, Screen, Severity, StoreState, SubmitError};
 use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::job::JobId;
-use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution};
 use crate::model::row::Job;
 use crate::model::text::CleanText;
 
 impl App {
     pub(super) fn open_new_job(&mut self, now: Time) {
         if self.store == StoreState::Read {
-            self.open_editor(DraftSlot::NewJob, CleanText::line("New job"), now);
+            self.open_editor(DraftTarget::NewJob, CleanText::line("New job"), now);
         } else {
             let sentence = "Jobs and drafts are still loading. Try again in a moment.";
             self.notify(Severity::Info, sentence, now);
@@ -32,27 +32,27 @@ impl App {
             self.notify(Severity::Problem, "Can't follow up: the service no longer has this job.", now);
         } else {
             let title = CleanText::line(&format!("Follow-up: {}", row.title));
-            self.open_editor(DraftSlot::FollowUp(row.key), title, now);
+            self.open_editor(DraftTarget::FollowUp(row.key), title, now);
         }
     }
 
-    pub(super) fn open_editor(&mut self, slot: DraftSlot, title: CleanText, now: Time) {
+    pub(super) fn open_editor(&mut self, slot: DraftTarget, title: CleanText, now: Time) {
         let text = self.drafts.get(&slot).cloned().unwrap_or_default();
         let mut editor = Editor::new(slot, title, &text);
         if !text.trim().is_empty() {
             self.notify(Severity::Info, "Draft restored.", now);
-            if slot == DraftSlot::AboutPages {
+            if slot == DraftTarget::AboutPages {
                 editor.pages.clone_from(&self.draft_pages);
             }
         }
         self.dialogs.push(Dialog::Editor(Box::new(editor)));
     }
 
-    /// Closes the topmost dialog. The text of an editor is saved as a draft.
+    /// Closes the topmost dialog. Saves the text of an editor as a draft.
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
         match self.dialogs.last() {
             Some(Dialog::Batch(_)) => return self.close_batch(now, effects),
-            // The external editor has the text and returns it when it exits.
+            // The text is open in the external editor, which returns it on exit.
             Some(Dialog::Editor(editor)) if editor.is_in_external_editor => return,
             _ => {}
         }
@@ -60,8 +60,9 @@ impl App {
         let Dialog::Editor(editor) = dialog else { return };
         let text = editor.input.text();
         if editor.is_unchanged() {
-            // Text that was typed and deleted again may have been saved meanwhile.
-            let was_saved = editor.is_unsaved() || (editor.saved != DraftState::Unchanged && !text.trim().is_empty());
+            // A draft may have been saved before the text was deleted again.
+            let was_saved =
+                editor.is_unsaved() || (editor.draft_state != DraftState::Unchanged && !text.trim().is_empty());
             if self.drafts.remove(&editor.slot).is_some() || was_saved {
                 effects.push(Effect::DeleteDraft(editor.slot));
             }
@@ -72,18 +73,18 @@ impl App {
         }
         let (slot, has_several_targets) = (editor.slot, editor.targets.len() > 1);
         self.drafts.insert(slot, text);
-        if slot == DraftSlot::AboutPages {
+        if slot == DraftTarget::AboutPages {
             self.draft_pages = editor.pages;
         }
         let again = match slot {
-            DraftSlot::NewJob => self.key_label(Context::Jobs, Action::NewJob),
-            DraftSlot::AboutPages => self.key_label(Context::Views, Action::NewJob) + " on a page",
-            DraftSlot::FollowUp(_) if has_several_targets => {
+            DraftTarget::NewJob => self.key_label(Context::Jobs, Action::NewJob),
+            DraftTarget::AboutPages => self.key_label(Context::Views, Action::NewJob) + " on a page",
+            DraftTarget::FollowUp(_) if has_several_targets => {
                 self.key_label(Context::Jobs, Action::FollowUp) + " on the first of these jobs"
             }
-            DraftSlot::FollowUp(_) => self.key_label(Context::Jobs, Action::FollowUp) + " on this job",
-            DraftSlot::Prompt(_) => self.key_label(Context::Jobs, Action::Resolve) + " on its job",
-            DraftSlot::Batch => self.key_label(Context::Jobs, Action::Batch),
+            DraftTarget::FollowUp(_) => self.key_label(Context::Jobs, Action::FollowUp) + " on this job",
+            DraftTarget::Prompt(_) => self.key_label(Context::Jobs, Action::Resolve) + " on its job",
+            DraftTarget::Batch => self.key_label(Context::Jobs, Action::Batch),
         };
         self.notify(Severity::Info, &format!("Draft saved; {again} opens it again."), now);
     }
@@ -95,7 +96,7 @@ impl App {
         })
     }
 
-    /// Marks the store as read-only: nothing can be sent from now on.
+    /// Marks the store as read-only, so that nothing can be sent, and shows a notice about it.
     pub(super) fn notify_read_only(&mut self, now: Time) {
         self.config.read_only = true;
         let text = "The data folder can't be written, so nothing can be saved or sent. Make the folder writable, or \
@@ -103,7 +104,8 @@ impl App {
         self.notify(Severity::Problem, text, now);
     }
 
-    /// Saves the prompt and closes the editor. The list and notices show what happens to it.
+    /// Closes the editor and submits its text as a prompt. If the text can't be sent, the editor stays open with a
+    /// message.
     pub(super) fn send(&mut self, effects: &mut Vec<Effect>) {
         let read_only = self.config.read_only;
         let (copy, next) =
@@ -112,7 +114,7 @@ impl App {
         if editor.is_in_external_editor {
             return;
         }
-        if editor.is_unedited() {
+        if editor.is_blank_or_initial() {
             let is_empty = editor.input.is_blank();
             let why = if is_empty { "the prompt is empty." } else { "describe what the agent should do." };
             editor.message = Some(CleanText::line(&format!("Nothing to send: {why}")));
@@ -124,7 +126,7 @@ impl App {
             return;
         }
         if editor.input.has_blank() && !editor.is_warned {
-            // The blank may be intended, for example in a page about templates.
+            // The user may want to send the blank, for example in a text about templates.
             let why = format!("A {{{{blank}}}} is left: {next} goes to it. Send again to keep it.");
             editor.message = Some(CleanText::line(&why));
             editor.is_warned = true;
@@ -133,15 +135,16 @@ impl App {
         let Some(editor) = self.close_sent_editor(effects) else { return };
         let text = editor.input.text();
         effects.push(match editor.slot {
-            DraftSlot::FollowUp(job) => Effect::SubmitFollowUp(job, text),
-            // A batch has its own dialog.
-            DraftSlot::NewJob | DraftSlot::Batch => Effect::SubmitNewJob(text),
-            DraftSlot::AboutPages => Effect::SubmitJobAbout(text, editor.pages),
-            DraftSlot::Prompt(prompt) => Effect::Resolve(prompt, Resolution::SendEdited(text)),
+            DraftTarget::FollowUp(job) => Effect::SubmitFollowUp(job, text),
+            // The prompts of a batch are submitted by another dialog, never by this editor.
+            DraftTarget::NewJob | DraftTarget::Batch => Effect::SubmitNewJob(text),
+            DraftTarget::AboutPages => Effect::SubmitJobAbout(text, editor.pages),
+            DraftTarget::Prompt(prompt) => Effect::Resolve(prompt, Resolution::SendEdited(text)),
         });
     }
 
-    /// Closes the editor whose text becomes a prompt. Until the prompt is saved, a crash leaves its draft on disk.
+    /// Closes the editor whose text becomes a prompt, and saves the text as a draft, which survives a crash before the
+    /// prompt is saved.
     pub(super) fn close_sent_editor(&mut self, effects: &mut Vec<Effect>) -> Option<Editor> {
         let draft = self.dialogs.last_mut()?.save_draft_if(DraftState::is_unsaved);
         let Dialog::Editor(editor) = self.dialogs.pop_if(|dialog| dialog.as_editor().is_some())? else {
@@ -152,10 +155,10 @@ impl App {
         Some(*editor)
     }
 
-    /// Shows the saved prompt, or the reason why it could not be saved.
-    pub(super) fn submitted(
+    /// Shows the job of a saved prompt, or restores the draft of a prompt that could not be saved.
+    pub(super) fn apply_submit_result(
         &mut self,
-        slot: DraftSlot,
+        slot: DraftTarget,
         result: Result<(PromptId, Job), SubmitError>,
         now: Time,
         effects: &mut Vec<Effect>,
@@ -165,7 +168,7 @@ impl App {
             Ok((_, row)) => {
                 let key = row.key;
                 self.put_job(row);
-                if matches!(slot, DraftSlot::NewJob | DraftSlot::AboutPages) {
+                if matches!(slot, DraftTarget::NewJob | DraftTarget::AboutPages) {
                     self.jobs.select(key);
                 }
             }
@@ -176,11 +179,11 @@ impl App {
         }
     }
 
-    /// Makes a draft of a text that could not be saved as a prompt. The draft's editor opens, unless another dialog was
-    /// opened meanwhile.
+    /// Turns a text that could not be saved as a prompt into a draft again, and shows the reason `why`. Opens the
+    /// draft's editor unless another dialog was opened meanwhile.
     pub(super) fn restore_draft(
         &mut self,
-        slot: DraftSlot,
+        slot: DraftTarget,
         text: String,
         pages: Vec<CleanText>,
         why: &str,
@@ -192,13 +195,13 @@ impl App {
         let open = self.editor().filter(|editor| editor.slot == slot && !editor.is_in_external_editor);
         if open.is_none() {
             let newer = self.drafts.remove(&slot).unwrap_or_default();
-            if slot == DraftSlot::AboutPages && !newer.is_empty() {
+            if slot == DraftTarget::AboutPages && !newer.is_empty() {
                 pages.extend(self.draft_pages.iter().filter(|page| !pages.contains(page)).cloned().collect::<Vec<_>>());
             }
             let text = join_drafts(text, &newer);
             effects.push(Effect::save_draft(slot, text.clone(), &pages));
             self.drafts.insert(slot, text);
-            if slot == DraftSlot::AboutPages {
+            if slot == DraftTarget::AboutPages {
                 self.draft_pages = pages;
             }
             if !is_free {
@@ -208,7 +211,7 @@ impl App {
                 return;
             }
             self.open_draft(slot, now);
-            // The reason below is more important than the notice about the draft.
+            // The reason, shown in the dialog, is more important than the notice about the restored draft.
             self.dismiss_info();
         } else if let Some(editor) = open {
             editor.restore_text(text, pages);
@@ -216,33 +219,34 @@ impl App {
         let copy = self.key_label(Context::Editor, Action::CopyMain);
         match self.dialogs.last_mut() {
             Some(Dialog::Batch(batch)) => {
-                batch.saved.mark_changed(now);
+                batch.draft_state.mark_changed(now);
                 batch.message = Some(CleanText::line(why));
             }
             _ => {
                 if let Some(editor) = self.editor().filter(|editor| editor.slot == slot) {
-                    editor.touched(now);
+                    editor.mark_changed(now);
                     editor.message = Some(CleanText::line(&format!("{why} The text stays here; {copy} copies it.")));
                 }
             }
         }
     }
 
-    /// What a newly queued prompt waits for. `None` if the earlier one is being sent, which takes only a moment.
+    /// Returns a notice about what a newly queued prompt waits for. `None` if the prompt is the first one in its job's
+    /// queue.
     fn queue_notice(&self, prompt: PromptId, row: &Job) -> Option<String> {
         if row.undelivered?.needs_user() {
             let resolve_key = self.key_label(Context::Jobs, Action::Resolve);
             return Some(format!(
-                "Saved. It is sent after you decide about the earlier prompt (press {resolve_key} on its job)."
+                "Saved. It is sent after you resolve the earlier prompt (press {resolve_key} on its job)."
             ));
         }
-        // The position of the first queued prompt, which is its id unless it was moved.
+        // A prompt's queue position is its id unless the prompt was moved. The row has the first position of its job.
         let is_first = row.queue_position.is_none_or(|place| place >= prompt.0);
         (!is_first).then(|| "Saved. It is sent after the earlier prompt.".to_owned())
     }
 
-    /// Reports a change of a prompt's delivery.
-    pub(super) fn delivered(
+    /// Shows a notice about a change of a prompt's delivery.
+    pub(super) fn report_delivery(
         &mut self,
         prompt: PromptId,
         delivery: &Delivery,
@@ -254,8 +258,8 @@ impl App {
         let title = job.title.as_str();
         match delivery {
             Delivery::Accepted => {
-                if self.drafts.remove(&DraftSlot::Prompt(prompt)).is_some() {
-                    effects.push(Effect::DeleteDraft(DraftSlot::Prompt(prompt)));
+                if self.drafts.remove(&DraftTarget::Prompt(prompt)).is_some() {
+                    effects.push(Effect::DeleteDraft(DraftTarget::Prompt(prompt)));
                 }
                 if !self.unrecorded.take_recorded(prompt) {
                     self.notify(Severity::Info, &format!("Accepted: {title}"), now);
@@ -279,8 +283,8 @@ impl App {
         }
     }
 
-    /// Fetches the job with the typed id. The dialog stays open until the service has answered.
-    pub(super) fn check_link(&mut self, prompt: PromptId, id: JobId, effects: &mut Vec<Effect>) {
+    /// Links the prompt to the job with the typed id. The dialog stays open until the service has answered.
+    pub(super) fn request_link(&mut self, prompt: PromptId, id: JobId, effects: &mut Vec<Effect>) {
         let Some(Dialog::Input(ask)) = self.dialogs.last_mut() else { return };
         if ask.check != InputCheck::Running {
             ask.check = InputCheck::Running;
@@ -289,7 +293,7 @@ impl App {
     }
 
     /// Applies the result of resolving an undelivered prompt.
-    pub(super) fn resolved(&mut self, prompt: PromptId, result: Result<Job, Failure>, now: Time) {
+    pub(super) fn apply_resolve_result(&mut self, prompt: PromptId, result: Result<Job, Failure>, now: Time) {
         self.dirty = true;
         let links = |ask: &InputDialog| ask.field == InputField::LinkId(prompt) && ask.check == InputCheck::Running;
         let asked = self.dialogs.iter_mut().find_map(|dialog| match dialog {
@@ -312,11 +316,11 @@ impl App {
         }
     }
 
-    pub(super) fn draft_saved(&mut self, slot: DraftSlot, result: Result<Time, Failure>) {
+    pub(super) fn draft_saved(&mut self, slot: DraftTarget, result: Result<Time, Failure>) {
         self.dirty = true;
         let saved = self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
-            Dialog::Editor(editor) if editor.slot == slot => Some(&mut editor.saved),
-            Dialog::Batch(batch) if slot == DraftSlot::Batch => Some(&mut batch.saved),
+            Dialog::Editor(editor) if editor.slot == slot => Some(&mut editor.draft_state),
+            Dialog::Batch(batch) if slot == DraftTarget::Batch => Some(&mut batch.draft_state),
             _ => None,
         });
         let Some(saved) = saved else { return };
@@ -330,7 +334,7 @@ impl App {
     pub(super) fn open_undelivered(&mut self, now: Time) {
         let Some(row) = self.jobs.selected() else { return };
         if !row.undelivered.is_some_and(DeliveryKind::needs_user) {
-            let text = self.nothing_to_decide(row.undelivered);
+            let text = self.reason_nothing_to_decide(row.undelivered);
             self.notify(Severity::Info, text, now);
             return;
         }
@@ -346,15 +350,16 @@ impl App {
             sent_at: prompt.sent_at,
             scroll: 0,
         };
-        // An older notice would cover the end of the page.
+        // An older notice would cover the end of the dialog.
         self.notice = None;
         self.dialogs.push(Dialog::Undelivered(Box::new(resolve)));
     }
 
-    /// Why the selected job has no prompt to resolve. `undelivered` is the most urgent state of its prompts.
-    fn nothing_to_decide(&self, undelivered: Option<DeliveryKind>) -> &'static str {
+    /// Returns the reason why the selected job has no prompt to resolve. `undelivered` is the most urgent delivery
+    /// state of its prompts.
+    fn reason_nothing_to_decide(&self, undelivered: Option<DeliveryKind>) -> &'static str {
         match undelivered {
-            Some(DeliveryKind::Discarded) => self.detail.discarded().unwrap_or("Discarded."),
+            Some(DeliveryKind::Discarded) => self.detail.discarded_text().unwrap_or("Discarded."),
             Some(DeliveryKind::Queued) => "Nothing to decide: the prompt is queued.",
             Some(DeliveryKind::Paused) => "Nothing to decide: the prompt is paused.",
             Some(DeliveryKind::Sending) => "Nothing to decide yet: the prompt is being sent.",
@@ -362,7 +367,7 @@ impl App {
                 Some(thread) if thread.value.prompts.iter().all(|prompt| prompt.delivery == Delivery::Accepted) => {
                     "Nothing to decide: all prompts of this job were delivered."
                 }
-                _ => "This job has no prompt to decide about.",
+                _ => "This job has no undelivered prompt.",
             },
         }
     }
@@ -379,7 +384,7 @@ impl App {
                 let text = "The service may have received it already. Sending it again may do the work twice. \
                             Send again?";
                 let yes = ConfirmAction::Resolve(prompt.id, Resolution::SendAgain);
-                self.dialogs.push(Dialog::Confirm(ConfirmDialog { text: text.to_owned(), yes }));
+                self.dialogs.push(Dialog::Confirm(ConfirmDialog { text: text.to_owned(), on_yes: yes }));
             }
             Action::LinkJob => {
                 self.dialogs.push(Dialog::Input(Box::new(InputDialog::new(InputField::LinkId(prompt.id), ""))))
@@ -387,7 +392,7 @@ impl App {
             Action::CheckJob => {
                 self.dialogs.pop();
                 self.notify(Severity::Info, "Checking this job…", now);
-                effects.push(Effect::Refresh(job));
+                effects.push(Effect::CheckJob(job));
             }
             Action::EditPrompt => {
                 self.dialogs.pop();
@@ -412,9 +417,10 @@ impl App {
         }
     }
 
-    /// Edits an undelivered prompt as the same prompt, so that it can't be sent twice.
+    /// Opens an undelivered prompt in the editor. Sending it updates this prompt instead of creating another one, so
+    /// that it can't be sent twice.
     fn edit_undelivered(&mut self, prompt: Prompt) {
-        let text = self.drafts.get(&DraftSlot::Prompt(prompt.id)).cloned().unwrap_or(prompt.text);
+        let text = self.drafts.get(&DraftTarget::Prompt(prompt.id)).cloned().unwrap_or(prompt.text);
         let reason = prompt.delivery.reason().cloned().unwrap_or_default();
         self.edit_as_same_prompt(prompt.id, prompt.kind, reason, &text);
     }
@@ -424,7 +430,7 @@ impl App {
             PromptKind::Create => "New job, not delivered",
             PromptKind::FollowUp => "Follow-up, not delivered",
         };
-        let mut editor = Editor::new(DraftSlot::Prompt(prompt), CleanText::line(title), text);
+        let mut editor = Editor::new(DraftTarget::Prompt(prompt), CleanText::line(title), text);
         editor.kind = kind;
         editor.last_failure = Some(reason);
         self.dialogs.push(Dialog::Editor(Box::new(editor)));

@@ -1,24 +1,25 @@
-//! Prompt templates with blanks like `{{path}}`, which are filled in if their value is known. The runtime loads them.
+//! Fills in prompt templates. Blanks such as `{{path}}` are replaced if their value is known. The runtime loads the
+//! templates.
 
 use std::ops::Range;
 
-/// The maximal length of a blank's name, in bytes.
-const NAME_MAX: usize = 40;
+/// The maximum length of a blank's name, in bytes.
+const MAX_NAME_BYTES: usize = 40;
 
-/// The values of blanks. `None` if a value is unknown.
+/// The values of blanks. A value is `None` if it is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TemplateValues {
-    /// The path of a page, or the paths of several as in a sentence.
+    /// The path of a page, or the paths of several pages as part of a sentence.
     pub path: Option<String>,
     /// The pages with their views, one per line.
     pub pages: Option<String>,
-    /// Views by people, with thousands separators; the sum if there are several pages.
+    /// The number of views by people, with thousands separators. For several pages, the sum.
     pub human: Option<String>,
     pub ai: Option<String>,
     pub total: Option<String>,
-    /// The share of AI views, like `32%`.
+    /// The share of AI views, such as `32%`.
     pub share: Option<String>,
-    /// The change from the compared range.
+    /// The change of the views since the compared range.
     pub change: Option<String>,
     /// The first day of the range, in UTC.
     pub from: Option<String>,
@@ -47,34 +48,35 @@ impl TemplateValues {
     }
 }
 
-/// Fills in all blanks whose value is known; the others stay. Blanks in values are not filled in.
+/// Returns the text with all blanks filled in whose value is known. Other blanks stay, and so do blanks within values.
 pub fn fill_template(text: &str, values: &TemplateValues) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, blank, after)) = split_at_blank(rest) {
         out.push_str(before);
-        out.push_str(values.get(name_of(blank)).unwrap_or(blank));
+        out.push_str(values.get(blank_name(blank)).unwrap_or(blank));
         rest = after;
     }
     out.push_str(rest);
     out
 }
 
-/// The byte range of the first blank: `{{` and `}}` around a lower-case name.
-pub fn blank(text: &str) -> Option<Range<usize>> {
+/// Returns the byte range of the first blank: a lower-case name between `{{` and `}}`. `None` if there is no blank.
+pub fn find_blank(text: &str) -> Option<Range<usize>> {
     let (before, blank, _) = split_at_blank(text)?;
     Some(before.len()..before.len() + blank.len())
 }
 
-/// Splits the text into the part before the first blank, the blank with its braces, and the part after it.
+/// Splits the text into the part before the first blank, the blank with its braces, and the rest. `None` if there is no
+/// blank.
 fn split_at_blank(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {
         let open = from + text.get(from..)?.find("{{")?;
         let inside = text.get(open + 2..)?;
         let is_name_char = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
-        let length = inside.bytes().take(NAME_MAX + 1).take_while(is_name_char).count();
-        if (1..=NAME_MAX).contains(&length) && inside.get(length..)?.starts_with("}}") {
+        let length = inside.bytes().take(MAX_NAME_BYTES + 1).take_while(is_name_char).count();
+        if (1..=MAX_NAME_BYTES).contains(&length) && inside.get(length..)?.starts_with("}}") {
             let end = open + length + 4;
             return Some((text.get(..open)?, text.get(open..end)?, text.get(end..)?));
         }
@@ -82,7 +84,7 @@ fn split_at_blank(text: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-fn name_of(blank: &str) -> &str {
+fn blank_name(blank: &str) -> &str {
     blank.trim_start_matches('{').trim_end_matches('}')
 }
 
@@ -96,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn known_blanks_are_filled_in_and_the_others_stay() {
+    fn blanks_with_a_known_value_are_filled_in_and_other_blanks_stay() {
         let text = "Fix {{path}} ({{human}} people, {{ai}} AI): {{problem}} on {{path}}";
         assert_eq!(fill_template(text, &values()), "Fix /a (9,120 people, {{ai}} AI): {{problem}} on /a");
     }
@@ -105,7 +107,7 @@ mod tests {
     fn text_that_only_resembles_a_blank_is_not_changed() {
         for text in ["{{}}", "{{ path }}", "{{Path}}", "{path}", "{{path}", "{{{", "a {{ {{b c}} }}", "日{{語}}"] {
             assert_eq!(fill_template(text, &values()), text);
-            assert_eq!(blank(text), None, "{text}");
+            assert_eq!(find_blank(text), None, "{text}");
         }
         assert_eq!(fill_template("{{{path}}}", &values()), "{/a}");
     }

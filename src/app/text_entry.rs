@@ -1,4 +1,4 @@
-//! Text entry: applies keys and pastes to the input of the topmost dialog.
+//! Text entry: applies keys and pastes to the text input of the topmost dialog or the setup form.
 
 use super::batch::BatchStep;
 use super::dialog::{Dialog, InputCheck};
@@ -34,7 +34,7 @@ impl App {
         }
     }
 
-    /// Changes the text of the topmost dialog. Returns false if it has none.
+    /// Applies `change` to the text input of the topmost dialog. Returns false if that dialog has no text input.
     fn change_text(&mut self, now: Time, change: impl FnOnce(&mut TextInput) -> bool) -> bool {
         match self.dialogs.last_mut() {
             Some(Dialog::Editor(editor)) => editor.change(now, change),
@@ -43,7 +43,7 @@ impl App {
                     ask.check = InputCheck::NotStarted;
                 }
             }
-            // A key that only moves the cursor keeps the selection.
+            // The list is narrowed only if the text changed, so that moving the cursor keeps the selected entry.
             Some(Dialog::Palette(palette)) => {
                 if change(&mut palette.input) {
                     palette.narrow();
@@ -57,7 +57,7 @@ impl App {
             Some(Dialog::Batch(batch)) if matches!(batch.step, BatchStep::Writing) => {
                 if change(&mut batch.input) {
                     batch.message = None;
-                    batch.saved.mark_changed(now);
+                    batch.draft_state.mark_changed(now);
                 }
             }
             Some(Dialog::Filter(input)) => {
@@ -71,7 +71,7 @@ impl App {
         true
     }
 
-    /// Goes to the next blank of a template, or inserts a tab if there is none.
+    /// Goes to the next template blank in the text, or inserts a tab if there is no blank.
     pub(super) fn next_blank(&mut self, now: Time) {
         self.change_text(now, |input| input.next_blank() || input.edit(Edit::Tab));
     }

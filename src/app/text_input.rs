@@ -1,7 +1,8 @@
-//! A text input: the operations of the text widget as actions of the key table, without the widget's own shortcuts.
+//! A text input. It wraps the text widget, whose operations run as actions of the key bindings instead of the widget's
+//! own shortcuts.
 
 use super::keymap::Edit;
-use super::templates::blank;
+use super::templates::find_blank;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::{Modifier, Style};
 use tui_textarea::{CursorMove, DataCursor, Scrolling, TextArea, WrapMode};
@@ -9,42 +10,45 @@ use tui_textarea::{CursorMove, DataCursor, Scrolling, TextArea, WrapMode};
 #[derive(Debug, Clone)]
 pub struct TextInput {
     area: TextArea<'static>,
-    one_line: bool,
-    /// How many of the widget's changes each undo reverts, and each redo repeats.
-    undo: Vec<usize>,
-    redo: Vec<usize>,
-    /// The last change, if the next one may belong to the same undo.
-    last: Option<(TextChange, bool)>,
+    is_single_line: bool,
+    /// For each undo step, the number of the widget's changes that it reverts. The last step is undone first.
+    undo_counts: Vec<usize>,
+    /// For each redo step, the number of the widget's changes that it repeats. The last step is repeated first.
+    redo_counts: Vec<usize>,
+    /// The kind of the last change, and whether it changed a word character. `None` if the next change can't be part of
+    /// the same undo step.
+    last_change: Option<(TextChange, bool)>,
 }
 
-/// The kind of a change. Changes of the same kind are undone together, word by word.
+/// The kind of a change. Consecutive changes of the same kind are undone together, word by word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextChange {
     Typed,
     DeletedBefore,
     DeletedAfter,
-    /// Undone separately.
+    /// Any other change, which is undone separately.
     Other,
 }
 
-/// The widget's limit of undo steps.
+/// The number of changes that the widget can undo.
 const MAX_UNDO_STEPS: usize = 10_000;
 
 impl TextInput {
-    /// Creates an input of several lines, wrapped at words.
+    /// Creates a multi-line input, wrapped at words.
     pub fn block(text: &str) -> Self {
         let mut area = TextArea::new(split_lines(text));
         area.set_wrap_mode(WrapMode::WordOrGlyph);
         Self::with(area, false)
     }
 
-    /// Creates an input of a single line, scrolled horizontally.
+    /// Creates a single-line input, which scrolls horizontally.
     pub fn line(text: &str) -> Self {
         let area = TextArea::new(vec![split_lines(text).join(" ")]);
         Self::with(area, true)
     }
 
-    /// Creates an input of a single, selected line: the next character replaces it, any other key keeps it.
+    /// Creates a single-line input whose text is selected: a typed character replaces the text, moving the cursor keeps
+    /// it.
     pub fn selected_line(text: &str) -> Self {
         let mut input = Self::line(text);
         if !input.area.is_empty() {
@@ -59,21 +63,21 @@ impl TextInput {
         area.set_max_histories(MAX_UNDO_STEPS);
         area.move_cursor(CursorMove::Bottom);
         area.move_cursor(CursorMove::End);
-        Self { area, one_line, undo: Vec::new(), redo: Vec::new(), last: None }
+        Self { area, is_single_line: one_line, undo_counts: Vec::new(), redo_counts: Vec::new(), last_change: None }
     }
 
     pub fn area(&self) -> &TextArea<'static> {
         &self.area
     }
 
-    /// The text, with lines joined by LF.
+    /// Returns the text, with lines separated by LF.
     pub fn text(&self) -> String {
         self.area.lines().join("\n")
     }
 
-    /// Moves the cursor to a cell, given relative to the upper left corner of the visible part: to the end of the line
-    /// beyond a line's end, and to the last line below the text.
-    pub fn point_at(&mut self, row: u16, column: u16) {
+    /// Moves the cursor to a cell of the visible part of the text. Right of a line, the cursor moves to the end of the
+    /// line; below the text, to the last line.
+    pub fn move_cursor_to_cell(&mut self, row: u16, column: u16) {
         let (top, left) = self.area.scroll_offset();
         let seen = |from: u16, cells: u16| usize::from(from).saturating_add(usize::from(cells));
         let DataCursor(row, column) = self.area.screen_to_data(seen(top, row), seen(left, column));
@@ -82,29 +86,29 @@ impl TextInput {
         }
     }
 
-    /// The number of characters before the cursor in its line.
+    /// Returns the number of characters before the cursor in its line.
     pub fn column(&self) -> usize {
         self.area.cursor().1
     }
 
-    /// Whether there is only white space.
+    /// Whether the text is empty or only white space.
     pub fn is_blank(&self) -> bool {
         self.area.lines().iter().all(|line| line.trim().is_empty())
     }
 
-    /// The number of lines and of characters.
+    /// Returns the number of lines and the number of characters.
     pub fn size(&self) -> (usize, usize) {
         let lines = self.area.lines();
         let breaks = lines.len().saturating_sub(1);
         (lines.len(), lines.iter().map(|line| line.chars().count()).sum::<usize>() + breaks)
     }
 
-    /// Handles a key without a binding. Returns whether the text changed.
+    /// Handles a key that has no binding. Returns whether the text changed.
     pub fn type_key(&mut self, key: KeyEvent) -> bool {
         let has_modifier = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SUPER);
         match key.code {
             KeyCode::Char(c) if !has_modifier => {
-                let is_word = is_word(c);
+                let is_word = is_word_char(c);
                 self.change(TextChange::Typed, is_word, |area| {
                     area.insert_char(c);
                     true
@@ -113,11 +117,11 @@ impl TextInput {
             KeyCode::Tab if !has_modifier => self.edit(Edit::Tab),
             KeyCode::Backspace if !has_modifier => {
                 let before = self.cursor_line().chars().nth(self.column().wrapping_sub(1));
-                self.change(TextChange::DeletedBefore, before.is_some_and(is_word), TextArea::delete_char)
+                self.change(TextChange::DeletedBefore, before.is_some_and(is_word_char), TextArea::delete_char)
             }
             KeyCode::Delete if !has_modifier => {
                 let under = self.cursor_line().chars().nth(self.column());
-                self.change(TextChange::DeletedAfter, under.is_some_and(is_word), TextArea::delete_next_char)
+                self.change(TextChange::DeletedAfter, under.is_some_and(is_word_char), TextArea::delete_next_char)
             }
             KeyCode::Left if !has_modifier => self.move_cursor(CursorMove::Back),
             KeyCode::Right if !has_modifier => self.move_cursor(CursorMove::Forward),
@@ -127,12 +131,12 @@ impl TextInput {
         }
     }
 
-    /// Performs an edit of the key table. Returns whether the text changed.
+    /// Runs an edit command of the key bindings. Returns whether the text changed.
     pub fn edit(&mut self, edit: Edit) -> bool {
         match edit {
-            Edit::Newline | Edit::Tab if self.one_line => return false,
+            Edit::Newline | Edit::Tab if self.is_single_line => return false,
             Edit::Newline | Edit::Tab => {}
-            // An edit key keeps the selected text.
+            // Other edits don't replace the selected text.
             _ => self.area.cancel_selection(),
         }
         match edit {
@@ -157,7 +161,7 @@ impl TextInput {
             }
             Edit::DeleteWordBack => self.change(TextChange::Other, false, TextArea::delete_word),
             Edit::DeleteWordForward => self.change(TextChange::Other, false, TextArea::delete_next_word),
-            // At the start of a line the widget would join it with the previous one.
+            // At the start of a line, the widget would join the line with the previous one.
             Edit::DeleteToLineStart if self.column() == 0 => false,
             Edit::DeleteToLineStart => self.change(TextChange::Other, false, TextArea::delete_line_by_head),
             Edit::DeleteToLineEnd => self.change(TextChange::Other, false, TextArea::delete_line_by_end),
@@ -166,19 +170,20 @@ impl TextInput {
         }
     }
 
-    /// Whether text is selected, which the next character replaces.
-    pub fn is_selected(&self) -> bool {
+    /// Whether text is selected, so that the next typed character replaces it.
+    pub fn has_selection(&self) -> bool {
         self.area.selection_range().is_some_and(|(from, to)| from != to)
     }
 
-    /// Inserts pasted text. CR and CRLF become LF; other control characters except tabs are removed.
+    /// Inserts pasted text. CR and CRLF become LF, and other control characters except tabs are removed. Returns
+    /// whether the text changed.
     pub fn paste(&mut self, text: &str) -> bool {
         let lines = split_lines(text);
-        let text = if self.one_line { lines.join(" ").trim().to_owned() } else { lines.join("\n") };
+        let text = if self.is_single_line { lines.join(" ").trim().to_owned() } else { lines.join("\n") };
         !text.is_empty() && self.change(TextChange::Other, false, |area| area.insert_str(text))
     }
 
-    /// Replaces the whole text; a single undo reverts it. Returns false if the text is the same.
+    /// Replaces the whole text. A single undo restores the old text. Returns false if the new text equals the old one.
     pub fn replace(&mut self, text: &str) -> bool {
         let text = split_lines(text).join("\n");
         if text == self.text() {
@@ -188,13 +193,13 @@ impl TextInput {
         self.change(TextChange::Other, false, |area| if text.is_empty() { area.cut() } else { area.insert_str(text) })
     }
 
-    /// Whether a template blank is left.
+    /// Whether the text contains a template blank.
     pub fn has_blank(&self) -> bool {
-        self.area.lines().iter().any(|line| blank(line).is_some())
+        self.area.lines().iter().any(|line| find_blank(line).is_some())
     }
 
-    /// Moves to the next blank after the cursor, otherwise to the first one, and deletes it, so that typing replaces
-    /// it. Returns false if there is none.
+    /// Moves the cursor to the next template blank, or to the first one if none follows. Deletes the blank, so that
+    /// typing replaces it. Returns false if there is no blank.
     pub fn next_blank(&mut self) -> bool {
         let DataCursor(row, column) = self.area.cursor();
         let lines = self.area.lines();
@@ -204,16 +209,16 @@ impl TextInput {
                 let line = lines.get(at)?;
                 let skipped = line.char_indices().nth(from).map_or(line.len(), |(byte, _)| byte);
                 let rest = line.get(skipped..)?;
-                let range = blank(rest)?;
+                let range = find_blank(rest)?;
                 let before = rest.get(..range.start)?.chars().count();
                 Some((at, from + before, range.len()))
             });
-        // The widget can't jump further than `u16::MAX`; a blank beyond that is not visited.
+        // The widget can't jump to rows or columns beyond `u16::MAX`, so blanks beyond it are not visited.
         let target =
             found.and_then(|(at, column, length)| Some((u16::try_from(at).ok()?, u16::try_from(column).ok()?, length)));
         let Some((at, column, length)) = target else { return false };
         self.area.move_cursor(CursorMove::Jump(at, column));
-        // A blank is ASCII, so its bytes are its characters.
+        // A blank is ASCII, so its length in bytes is its number of characters.
         self.change(TextChange::Other, false, |area| area.delete_str(length))
     }
 
@@ -221,55 +226,57 @@ impl TextInput {
         self.area.lines().get(self.area.cursor().0).map_or("", String::as_str)
     }
 
-    /// Makes a change and records how to undo it. A word and what follows it up to the next word are undone together.
+    /// Makes a change and records how to undo it. Returns whether the text changed. A typed word is undone together
+    /// with the characters between it and the next word.
     fn change(&mut self, kind: TextChange, is_word: bool, make: impl FnOnce(&mut TextArea<'static>) -> bool) -> bool {
-        let replaces = self.is_selected();
-        let was_word = self.last.filter(|(last, _)| *last == kind && kind != TextChange::Other).map(|(_, word)| word);
+        let replaces = self.has_selection();
+        let was_word =
+            self.last_change.filter(|(last, _)| *last == kind && kind != TextChange::Other).map(|(_, word)| word);
         if !make(&mut self.area) {
             return false;
         }
         // The widget deletes the selected text in a separate change before it inserts.
         let inserts = replaces && !self.area.is_empty();
         let steps = 1 + usize::from(inserts);
-        match self.undo.last_mut() {
+        match self.undo_counts.last_mut() {
             Some(last) if !replaces && was_word.is_some_and(|was_word| was_word || !is_word) => *last += steps,
-            _ => self.undo.push(steps),
+            _ => self.undo_counts.push(steps),
         }
-        self.redo.clear();
-        self.last = Some((kind, is_word));
+        self.redo_counts.clear();
+        self.last_change = Some((kind, is_word));
         true
     }
 
     fn undo_step(&mut self) -> bool {
-        self.last = None;
-        let Some(steps) = self.undo.pop() else { return false };
+        self.last_change = None;
+        let Some(steps) = self.undo_counts.pop() else { return false };
         let undone = (0..steps).take_while(|_| self.area.undo()).count();
-        self.redo.push(undone);
+        self.redo_counts.push(undone);
         undone > 0
     }
 
     fn redo_step(&mut self) -> bool {
-        self.last = None;
-        let Some(steps) = self.redo.pop() else { return false };
+        self.last_change = None;
+        let Some(steps) = self.redo_counts.pop() else { return false };
         let redone = (0..steps).take_while(|_| self.area.redo()).count();
-        self.undo.push(redone);
+        self.undo_counts.push(redone);
         redone > 0
     }
 
     /// Moves the cursor and clears the selection.
     fn move_cursor(&mut self, to: CursorMove) -> bool {
-        self.last = None;
+        self.last_change = None;
         self.area.cancel_selection();
         self.area.move_cursor(to);
         false
     }
 
-    /// Resets the scroll position; the next drawing scrolls only as far as the cursor requires. Used after a resize,
-    /// when more of the text may fit.
-    pub(super) fn unscroll(&mut self) {
+    /// Resets the scroll position. The next drawing scrolls only as far as needed to show the cursor. Used after a
+    /// resize, when more of the text may fit.
+    pub(super) fn reset_scroll(&mut self) {
         let DataCursor(row, column) = self.area.cursor();
         let (Ok(row), Ok(column)) = (u16::try_from(row), u16::try_from(column)) else { return };
-        // Twice, because a step is half of the maximal offset.
+        // Scrolls twice, because one call covers only half of the possible offset.
         for _ in 0..2 {
             self.area.scroll((-i16::MAX, -i16::MAX));
         }
@@ -282,11 +289,11 @@ impl TextInput {
     }
 }
 
-fn is_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Splits a text into lines at any kind of line break.
+/// Splits a text into lines at LF, CR or CRLF, and removes control characters except tabs.
 fn split_lines(text: &str) -> Vec<String> {
     let unified = text.replace("\r\n", "\n").replace('\r', "\n");
     let keep = |c: &char| *c == '\t' || !c.is_control();
@@ -298,14 +305,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_end_of_a_paste_becomes_one_line_feed() {
+    fn every_line_break_of_a_paste_becomes_one_line_feed() {
         let mut input = TextInput::block("");
         input.paste("a\r\nb\rc\nd\x1b[2J");
         assert_eq!(input.text(), "a\nb\nc\nd[2J");
     }
 
     #[test]
-    fn a_paste_into_one_line_stays_one_line() {
+    fn text_pasted_into_a_single_line_input_becomes_one_line() {
         let mut input = TextInput::line("x");
         input.paste(" 1\n2 ");
         assert_eq!(input.text(), "x1 2");
@@ -313,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mebibyte_is_pasted_completely() {
+    fn a_paste_of_a_mebibyte_is_complete() {
         let text = "All work and no play. ".repeat(48_000);
         let mut input = TextInput::block("");
         input.paste(&text);
@@ -340,8 +347,8 @@ mod tests {
         text.chars().for_each(|c| press(input, KeyCode::Char(c)));
     }
 
-    /// The texts that repeated undo shows.
-    fn undone(input: &mut TextInput) -> Vec<String> {
+    /// Undoes all changes. Returns the text after each undo.
+    fn undo_all(input: &mut TextInput) -> Vec<String> {
         std::iter::from_fn(|| input.edit(Edit::Undo).then(|| input.text())).collect()
     }
 
@@ -349,7 +356,7 @@ mod tests {
     fn undo_and_redo_go_word_by_word() {
         let mut input = TextInput::line("");
         type_in(&mut input, "fix all_links, 2 now");
-        assert_eq!(undone(&mut input), ["fix all_links, 2 ", "fix all_links, ", "fix ", ""]);
+        assert_eq!(undo_all(&mut input), ["fix all_links, 2 ", "fix all_links, ", "fix ", ""]);
         input.edit(Edit::Redo);
         input.edit(Edit::Redo);
         assert_eq!(input.text(), "fix all_links, ");
@@ -357,7 +364,7 @@ mod tests {
         assert!(!input.edit(Edit::Redo), "there is nothing to redo after a change");
         (0..6).for_each(|_| press(&mut input, KeyCode::Backspace));
         assert_eq!(input.text(), "fix all_link");
-        assert_eq!(undone(&mut input), ["fix all_links", "fix all_links, now", "fix all_links, ", "fix ", ""]);
+        assert_eq!(undo_all(&mut input), ["fix all_links", "fix all_links, now", "fix all_links, ", "fix ", ""]);
     }
 
     #[test]
@@ -371,7 +378,7 @@ mod tests {
         input.edit(Edit::Newline);
         type_in(&mut input, "j");
         let steps = ["abcd efgi\nh", "abcd efgih", "abcd efgh", "abcd ef", "ab", ""];
-        assert_eq!(undone(&mut input), steps);
+        assert_eq!(undo_all(&mut input), steps);
     }
 
     #[test]
@@ -390,16 +397,16 @@ mod tests {
     }
 
     #[test]
-    fn typing_replaces_the_selection_and_other_keys_keep_it() {
+    fn typing_replaces_the_selected_text_and_moving_the_cursor_keeps_the_text() {
         let mut input = TextInput::selected_line("old words");
-        assert!(input.is_selected());
+        assert!(input.has_selection());
         type_in(&mut input, "ne");
-        assert_eq!((input.text().as_str(), input.is_selected()), ("ne", false));
-        assert_eq!(undone(&mut input), ["old words"], "one step");
+        assert_eq!((input.text().as_str(), input.has_selection()), ("ne", false));
+        assert_eq!(undo_all(&mut input), ["old words"], "one step");
         for keeps in [Edit::LineStart, Edit::LineEnd, Edit::WordBack] {
             let mut input = TextInput::selected_line("old words");
             input.edit(keeps);
-            assert_eq!((input.text().as_str(), input.is_selected()), ("old words", false));
+            assert_eq!((input.text().as_str(), input.has_selection()), ("old words", false));
         }
         let mut input = TextInput::selected_line("old words");
         press(&mut input, KeyCode::Left);
@@ -411,7 +418,7 @@ mod tests {
         let mut input = TextInput::selected_line("old words");
         press(&mut input, KeyCode::Backspace);
         assert_eq!(input.text(), "", "the selection is deleted");
-        assert!(!TextInput::selected_line("").is_selected());
+        assert!(!TextInput::selected_line("").has_selection());
     }
 
     #[test]
@@ -440,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn the_widgets_own_shortcuts_do_nothing() {
+    fn shortcuts_of_the_text_widget_do_nothing() {
         let mut input = TextInput::block("abc");
         let changed = input.type_key(KeyEvent::new(KeyCode::Char('h'), KeyModifiers::CONTROL));
         assert!(!changed);
@@ -448,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_area_shows_scrolled_out_text_again_and_keeps_the_cursor() {
+    fn after_enlarging_the_area_more_text_is_shown_and_the_cursor_stays() {
         use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
         let draw = |input: &TextInput, height| {
             let area = Rect::new(0, 0, 20, height);
@@ -459,9 +466,9 @@ mod tests {
         let cursor = input.area().cursor();
         assert_eq!(draw(&input, 3), 6);
         assert_eq!(draw(&input, 12), 6, "the widget itself leaves it scrolled");
-        input.unscroll();
+        input.reset_scroll();
         assert_eq!((draw(&input, 12), input.area().cursor()), (0, cursor));
-        input.unscroll();
+        input.reset_scroll();
         assert_eq!((draw(&input, 4), input.area().cursor()), (5, cursor));
     }
 }

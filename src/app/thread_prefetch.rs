@@ -1,9 +1,9 @@
-//! Prefetches the threads of the jobs around the selected one: many in one read, so that the first frame after a key
-//! shows the complete detail and most key presses read nothing from the store.
+//! Prefetches the threads of the jobs around the selected one. One read fetches many threads, so that the first frame
+//! after a key shows complete details and most key presses need no read from the store.
 //!
 //! A prefetched thread is never shown instead of a newer one. Every change of a thread gives its job's row a new
-//! revision, so a thread is valid while the row has the revision that it had when the thread was requested. If a change
-//! is reported before its row, the thread is dropped by its job's key.
+//! revision, so a cached thread is valid as long as the row has the revision that it had when the thread was requested.
+//! An event about a changed thread may arrive before the new row. In this case the cached thread is dropped at once.
 
 use super::{App, Effect};
 use crate::model::Time;
@@ -12,119 +12,131 @@ use crate::model::load::Timed;
 use crate::model::prompt::{Delivery, Thread};
 use crate::model::row::JobKey;
 
-/// How many jobs are prefetched in the direction of the last step, and in the other direction.
-const AHEAD: isize = 20;
-const BEHIND: isize = 4;
-/// The next read starts when one of this many jobs in the direction of the step is not cached.
+/// The number of jobs that are prefetched in the direction in which the selection moved last.
+const AHEAD_JOBS: isize = 20;
+/// The number of jobs that are prefetched in the opposite direction.
+const BEHIND_JOBS: isize = 4;
+/// A prefetch starts when the threads of the next jobs, this many in the direction of the last move, are not all
+/// cached.
 const REFILL_DISTANCE: isize = 4;
-/// The maximal size of the cache: jobs, and bytes of all their threads.
-const MAX_JOBS: usize = 64;
-const MAX_BYTES: usize = 256 * 1024;
-/// A larger thread, in bytes, is read only when it is shown: it would keep the store busy for jobs that may never be
-/// shown.
+/// The maximum number of jobs in the cache.
+const MAX_CACHED_JOBS: usize = 64;
+/// The maximum size of all cached threads, in bytes.
+const MAX_CACHE_BYTES: usize = 256 * 1024;
+/// The maximum size of a prefetched thread, in bytes. Reading larger threads would keep the store busy for jobs that
+/// the user may never select.
 pub const MAX_THREAD_BYTES: usize = 16 * 1024;
 
 /// A job's key and the revision of its row.
 pub(super) type JobRevision = (JobKey, i64);
 
-/// The cached state of a job.
+/// A job of the cache, with its thread if that is cached.
 #[derive(Debug)]
 struct CachedThread {
     job: JobRevision,
-    /// `None` if the thread is read when it is shown.
+    /// `None` if the thread can't be cached, so that it is read only when it is shown.
     thread: Option<Timed<Thread>>,
+    /// The approximate size of the cached thread.
     bytes: usize,
 }
 
-/// The prefetched threads, oldest first.
+/// The cache of prefetched threads.
 #[derive(Debug, Default)]
 pub(super) struct ThreadPrefetch {
-    cached: Vec<CachedThread>,
+    /// The cached jobs, in the order in which they were added.
+    entries: Vec<CachedThread>,
+    /// The size of all cached threads.
     bytes: usize,
+    /// Whether a prefetch is in progress.
     is_reading: bool,
-    /// The jobs of the current read whose threads have not changed since.
+    /// The jobs of the prefetch in progress, without those whose thread has changed since the request.
     requested: Vec<JobRevision>,
-    /// Whether the last read succeeded, which requires an engine that reports every change, also of other instances.
+    /// Whether the engine reports all changes of threads, including those by other instances. True if the last prefetch
+    /// succeeded, because a prefetch fails until the engine runs.
     reports_changes: bool,
-    /// The job that was selected last, and its position.
+    /// The job that was last selected, and its position in the list.
     last_selected: Option<(JobKey, usize)>,
 }
 
 impl ThreadPrefetch {
-    fn has(&self, job: JobRevision) -> bool {
-        self.cached.iter().any(|cached| cached.job == job)
+    /// Whether the cache has the job with this revision, even if without its thread.
+    fn contains(&self, job: JobRevision) -> bool {
+        self.entries.iter().any(|cached| cached.job == job)
     }
 
-    /// Whether every change of a thread that is read now will be reported.
+    /// Whether the engine will report every change of a thread that is read from now on.
     pub(super) fn has_change_reports(&self) -> bool {
         self.reports_changes
     }
 
-    /// Takes the thread of a job with this revision, if it is cached.
+    /// Removes and returns the thread of the job with this revision. `None` if the thread is not cached.
     pub(super) fn take(&mut self, job: JobRevision) -> Option<Timed<Thread>> {
-        let at = self.cached.iter().position(|cached| cached.job == job && cached.thread.is_some())?;
+        let at = self.entries.iter().position(|cached| cached.job == job && cached.thread.is_some())?;
         self.remove(at).thread
     }
 
     fn remove(&mut self, at: usize) -> CachedThread {
-        let cached = self.cached.remove(at);
+        let cached = self.entries.remove(at);
         self.bytes -= cached.bytes;
         cached
     }
 
-    /// Caches a thread that was shown, for the way back. It was requested when the row had this revision.
+    /// Caches a thread that was shown, because the user may return to its job. `job` has the revision of the row when
+    /// the thread was requested.
     pub(super) fn cache_thread(&mut self, job: JobRevision, thread: Timed<Thread>) {
-        self.put(job, Some(thread));
+        self.insert(job, Some(thread));
     }
 
-    fn put(&mut self, job: JobRevision, thread: Option<Timed<Thread>>) {
+    fn insert(&mut self, job: JobRevision, thread: Option<Timed<Thread>>) {
         self.drop_cached(job.0);
         let bytes = thread.as_ref().map_or(0, |thread| byte_size(&thread.value));
-        let thread = thread.filter(|thread| bytes <= MAX_THREAD_BYTES && !is_timed(&thread.value));
+        let thread = thread.filter(|thread| bytes <= MAX_THREAD_BYTES && !has_timed_prompt(&thread.value));
         let bytes = if thread.is_some() { bytes } else { 0 };
         self.bytes += bytes;
-        self.cached.push(CachedThread { job, thread, bytes });
-        while self.cached.len() > MAX_JOBS || self.bytes > MAX_BYTES {
+        self.entries.push(CachedThread { job, thread, bytes });
+        while self.entries.len() > MAX_CACHED_JOBS || self.bytes > MAX_CACHE_BYTES {
             self.remove(0);
         }
     }
 
-    /// Drops the thread of a job that changed, and ignores the one that is being read.
+    /// Drops the cached thread of a changed job. If a prefetch of the thread is in progress, its result will be
+    /// ignored.
     pub(super) fn invalidate(&mut self, job: JobKey) {
         self.drop_cached(job);
         self.requested.retain(|(requested, _)| *requested != job);
     }
 
     fn drop_cached(&mut self, job: JobKey) {
-        if let Some(at) = self.cached.iter().position(|cached| cached.job.0 == job) {
+        if let Some(at) = self.entries.iter().position(|cached| cached.job.0 == job) {
             self.remove(at);
         }
     }
 
-    /// Drops everything, because changes may have gone unreported.
+    /// Drops all threads, because the engine may not have reported all changes.
     pub(super) fn clear(&mut self) {
-        self.cached.clear();
+        self.entries.clear();
         self.requested.clear();
         self.bytes = 0;
     }
 
-    /// The jobs to read now. `job` returns the job that is this many positions further in the direction of the step.
-    /// `None` while a read is in progress or if the next jobs are cached.
+    /// Starts a prefetch and returns its jobs. `None` while a prefetch is in progress, or if the next jobs are cached.
+    /// `job` returns the job at a distance from the selected one; positive distances are in the direction in which the
+    /// selection moved.
     fn next_request(&mut self, job: &dyn Fn(isize) -> Option<JobRevision>) -> Option<Vec<JobKey>> {
-        if self.is_reading || (1..=REFILL_DISTANCE).filter_map(job).all(|job| self.has(job)) {
+        if self.is_reading || (1..=REFILL_DISTANCE).filter_map(job).all(|job| self.contains(job)) {
             return None;
         }
         self.is_reading = true;
-        for offset in -BEHIND..=AHEAD {
-            if let Some(job) = job(offset).filter(|job| offset != 0 && !self.has(*job)) {
+        for offset in -BEHIND_JOBS..=AHEAD_JOBS {
+            if let Some(job) = job(offset).filter(|job| offset != 0 && !self.contains(*job)) {
                 self.requested.push(job);
             }
         }
         Some(self.requested.iter().map(|(job, _)| *job).collect())
     }
 
-    /// Takes the threads of a read. A job without a thread is read when it is shown, which also shows why it could not
-    /// be read.
+    /// Caches the threads of a finished prefetch. A thread that is missing in the result is read when it is shown. If
+    /// it can't be read, the failure is shown then.
     pub(super) fn apply_result(&mut self, result: Result<Vec<(JobKey, Thread)>, Failure>, as_of: Time) {
         self.is_reading = false;
         self.reports_changes = result.is_ok();
@@ -133,20 +145,21 @@ impl ThreadPrefetch {
             self.clear();
         }
         let mut threads = result.unwrap_or_default();
-        // The farthest jobs first, because the oldest entries are dropped if the cache is full.
+        // Starts with the most distant jobs, because a full cache drops the entries that were added first.
         for job in requested.into_iter().rev() {
             let at = threads.iter().position(|(read, _)| *read == job.0);
-            self.put(job, at.map(|at| Timed { value: threads.swap_remove(at).1, as_of }));
+            self.insert(job, at.map(|at| Timed { value: threads.swap_remove(at).1, as_of }));
         }
     }
 }
 
-/// Whether a prompt waits for a time, which is computed when the thread is read and may change with the clock.
-fn is_timed(thread: &Thread) -> bool {
+/// Whether the thread has a prompt that is queued until a certain time. That time is computed when the thread is read,
+/// so a cached one could be wrong.
+fn has_timed_prompt(thread: &Thread) -> bool {
     thread.prompts.iter().any(|prompt| matches!(prompt.delivery, Delivery::Queued { until: Some(_) }))
 }
 
-/// The approximate size of a thread in bytes.
+/// Returns the approximate size of a thread in bytes.
 fn byte_size(thread: &Thread) -> usize {
     let prompts = size_of_val(thread.prompts.as_slice()) + size_of_val(thread.events.as_slice());
     let text = |delivery: &Delivery| delivery.reason().map_or(0, |reason| reason.as_str().len());
@@ -154,7 +167,7 @@ fn byte_size(thread: &Thread) -> usize {
 }
 
 impl App {
-    /// Prefetches threads after the selection has moved by a single step. After a longer jump the next step can't be
+    /// Prefetches threads if the selection has moved by a single job. After a longer jump, the next selection can't be
     /// predicted.
     pub(super) fn prefetch_threads(&mut self) -> Option<Effect> {
         let (jobs, prefetch) = (&self.jobs, &mut self.detail.prefetched);

@@ -1,4 +1,4 @@
-//! Prefetched threads are shown at once, cost few reads, and are never older than reported changes.
+//! Tests that prefetched threads are shown at once, need few reads, and are never older than reported changes.
 
 use super::super::jobs::tests::{at, row};
 use super::super::{AppConfig, InitialData, Msg};
@@ -33,22 +33,25 @@ fn timed(text: &str) -> Timed<Thread> {
     Timed { value: thread(text), as_of: at(0) }
 }
 
-/// A requested read, with its result once it was executed.
-type Read<T> = (Vec<JobKey>, Option<T>);
+/// A requested read: its jobs, and the result once the store has executed the read.
+type RequestedRead<T> = (Vec<JobKey>, Option<T>);
 
-/// The dashboard and a store in which the thread of a job is its number of changes.
+/// A dashboard with a simulated store. The text of each thread is the number of its changes.
 struct PrefetchFixture {
     app: App,
-    /// By job: the revision of the row, and the number of changes of the thread.
+    /// For each job, the revision of its row and the number of changes of its thread.
     stored: Vec<(i64, u64)>,
     revision: i64,
-    /// Unreported events, each with its job and the number of changes of the thread.
+    /// Events that the dashboard has not received yet, each with its job and the number of changes of the job's thread.
     events: Vec<(EngineEvent, JobKey, u64)>,
-    plain: Option<Read<u64>>,
-    ahead: Option<Read<Vec<u64>>>,
-    /// The number of plain reads and of prefetches.
+    /// The read of a single thread that is in progress.
+    single_read: Option<RequestedRead<u64>>,
+    /// The prefetch that is in progress.
+    prefetch: Option<RequestedRead<Vec<u64>>>,
+    /// The number of single reads, and the number of prefetches.
     reads: (usize, usize),
-    /// By job: the last reported number of changes, by a row and by a thread event.
+    /// For each job, the number of changes of its thread when the last event about its row was delivered, and when the
+    /// last event about its thread was delivered.
     reported: Vec<(u64, u64)>,
 }
 
@@ -63,14 +66,22 @@ impl PrefetchFixture {
         let (app, _) = App::new(start, at(0));
         let jobs = usize::try_from(JOBS).expect("a number");
         let (stored, reported) = (vec![(0, 0); jobs], vec![(0, 0); jobs]);
-        let mut fixture =
-            Self { app, stored, revision: 0, events: Vec::new(), plain: None, ahead: None, reads: (0, 0), reported };
+        let mut fixture = Self {
+            app,
+            stored,
+            revision: 0,
+            events: Vec::new(),
+            single_read: None,
+            prefetch: None,
+            reads: (0, 0),
+            reported,
+        };
         let jobs = (1..=JOBS).map(|key| fixture.row(JobKey(key))).collect();
-        fixture.send(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        fixture.send(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
         fixture
     }
 
-    /// The row as stored.
+    /// Returns the row of a job as stored.
     fn row(&self, job: JobKey) -> Job {
         let mut row = row(job.0, Status::Completed);
         (row.viewed_at, row.revision) = (Some(at(100)), self.stored[index(job)].0);
@@ -82,12 +93,12 @@ impl PrefetchFixture {
             match effect {
                 Effect::LoadThread(job) => {
                     self.reads.0 += 1;
-                    assert!(self.plain.replace((vec![job], None)).is_none(), "one thread is read at a time");
+                    assert!(self.single_read.replace((vec![job], None)).is_none(), "one thread is read at a time");
                 }
                 Effect::PrefetchThreads(jobs) => {
                     self.reads.1 += 1;
                     assert!(!jobs.is_empty() && jobs.len() <= 24, "{jobs:?}");
-                    assert!(self.ahead.replace((jobs, None)).is_none(), "one prefetch at a time");
+                    assert!(self.prefetch.replace((jobs, None)).is_none(), "one prefetch at a time");
                 }
                 _ => {}
             }
@@ -110,7 +121,7 @@ impl PrefetchFixture {
         self.app.jobs.selected().expect("a job").key
     }
 
-    /// The number of changes of the thread on screen, if it is up to date.
+    /// Returns the number of changes of the thread on screen. `None` while a newer thread is being read.
     fn shown(&self) -> Option<u64> {
         let Load::Ready(thread) = self.app.detail.thread() else { return None };
         let text = &thread.value.prompts[0].text;
@@ -119,8 +130,9 @@ impl PrefetchFixture {
         changes.parse().ok()
     }
 
-    /// Changes a thread, or only its row. The change is reported later.
-    fn change(&mut self, job: JobKey, how: u8) {
+    /// Changes the row of a job and, unless `how` is 0, its thread. `how` selects the events about the change, which
+    /// are delivered later.
+    fn change_job(&mut self, job: JobKey, how: u8) {
         self.revision += 1;
         let (revision, changes) = &mut self.stored[index(job)];
         *revision = self.revision;
@@ -130,13 +142,14 @@ impl PrefetchFixture {
         let events = match how {
             0 => vec![EngineEvent::Job(row)],
             1 => vec![EngineEvent::Job(row), EngineEvent::Thread(job)],
-            // Changes of the queue are reported like this: the row comes last.
+            // For changes of the queue, the event about the row comes last.
             2 => vec![EngineEvent::Thread(job), EngineEvent::Job(row)],
             _ => vec![EngineEvent::Prompt { prompt: PromptId(1), delivery: Delivery::Accepted, job: row }],
         };
         self.events.extend(events.into_iter().map(|event| (event, job, changes)));
     }
 
+    /// Sends the oldest undelivered event to the dashboard.
     fn deliver_event(&mut self) {
         if self.events.is_empty() {
             return;
@@ -151,37 +164,38 @@ impl PrefetchFixture {
         self.send(Msg::Engine(event));
     }
 
-    /// The store executes a read; its answer is delivered later.
-    fn read(&mut self, ahead: bool) {
+    /// Executes the requested read or prefetch in the store. The result is delivered later, by `answer`.
+    fn execute_read(&mut self, ahead: bool) {
         let stored = &self.stored;
         let find = |jobs: &[JobKey]| jobs.iter().map(|job| stored[index(*job)].1).collect::<Vec<_>>();
-        if ahead && let Some((jobs, found)) = &mut self.ahead {
+        if ahead && let Some((jobs, found)) = &mut self.prefetch {
             *found = Some(found.take().unwrap_or_else(|| find(jobs)));
-        } else if !ahead && let Some((jobs, found)) = &mut self.plain {
+        } else if !ahead && let Some((jobs, found)) = &mut self.single_read {
             *found = Some(found.unwrap_or_else(|| find(jobs)[0]));
         }
     }
 
-    fn answer(&mut self, ahead: bool) {
-        self.read(ahead);
+    /// Delivers the result of the requested read or prefetch to the dashboard.
+    fn deliver_answer(&mut self, ahead: bool) {
+        self.execute_read(ahead);
         let thread = |job: JobKey, changes: u64| thread(&format!("{} {changes}", job.0));
-        if ahead && let Some((jobs, Some(found))) = self.ahead.take() {
+        if ahead && let Some((jobs, Some(found))) = self.prefetch.take() {
             let threads = jobs.into_iter().zip(found).map(|(job, changes)| (job, thread(job, changes)));
             self.send(Msg::ThreadsPrefetched(Ok(threads.collect())));
-        } else if !ahead && let Some((jobs, Some(changes))) = self.plain.take() {
+        } else if !ahead && let Some((jobs, Some(changes))) = self.single_read.take() {
             self.send(Msg::Thread { job: jobs[0], result: Ok(thread(jobs[0], changes)) });
         }
     }
 
     fn settle_all(&mut self) {
-        while !self.events.is_empty() || self.plain.is_some() || self.ahead.is_some() {
+        while !self.events.is_empty() || self.single_read.is_some() || self.prefetch.is_some() {
             self.deliver_event();
-            self.answer(false);
-            self.answer(true);
+            self.deliver_answer(false);
+            self.deliver_answer(true);
         }
     }
 
-    /// Presses a key and answers all reads.
+    /// Presses a key, then delivers all events and answers all reads.
     fn step(&mut self, code: KeyCode) {
         self.key(code);
         self.settle_all();
@@ -189,7 +203,7 @@ impl PrefetchFixture {
 }
 
 #[test]
-fn most_steps_show_their_thread_at_once_without_reading() {
+fn most_moves_to_the_next_job_show_its_thread_at_once_without_a_read() {
     let mut fixture = PrefetchFixture::new();
     fixture.step(KeyCode::Down);
     fixture.reads = (0, 0);
@@ -208,7 +222,7 @@ fn most_steps_show_their_thread_at_once_without_reading() {
 }
 
 #[test]
-fn a_jump_reads_only_the_thread_of_its_target() {
+fn a_jump_to_a_distant_job_reads_only_the_thread_of_that_job() {
     let mut fixture = PrefetchFixture::new();
     for code in [KeyCode::PageDown, KeyCode::End, KeyCode::Home] {
         fixture.reads = (0, 0);
@@ -221,9 +235,9 @@ fn a_jump_reads_only_the_thread_of_its_target() {
 fn prefetching_does_not_change_the_screen() {
     let mut fixture = PrefetchFixture::new();
     fixture.key(KeyCode::Down);
-    fixture.answer(false);
+    fixture.deliver_answer(false);
     fixture.app.take_dirty();
-    fixture.answer(true);
+    fixture.deliver_answer(true);
     assert!(!fixture.app.take_dirty());
 }
 
@@ -231,7 +245,7 @@ fn prefetching_does_not_change_the_screen() {
 fn a_thread_whose_prefetch_failed_is_read_when_it_is_shown() {
     let mut fixture = PrefetchFixture::new();
     fixture.step(KeyCode::Down);
-    for _ in 0..AHEAD {
+    for _ in 0..AHEAD_JOBS {
         fixture.step(KeyCode::Down);
     }
     fixture.reads = (0, 0);
@@ -241,7 +255,7 @@ fn a_thread_whose_prefetch_failed_is_read_when_it_is_shown() {
     for code in [KeyCode::Up, KeyCode::Up] {
         fixture.key(code);
         assert_eq!(fixture.shown(), None);
-        fixture.answer(false);
+        fixture.deliver_answer(false);
         assert_eq!(fixture.shown(), Some(0));
     }
     assert_eq!(fixture.reads, (2, 1));
@@ -252,13 +266,13 @@ fn a_thread_that_changes_during_its_prefetch_is_read_again() {
     for how in 1..4 {
         let mut fixture = PrefetchFixture::new();
         fixture.key(KeyCode::Down);
-        fixture.read(true);
+        fixture.execute_read(true);
         let next = JobKey(fixture.selected().0 - 1);
-        fixture.change(next, how);
-        // The first of the two events is enough.
+        fixture.change_job(next, how);
+        // The first event is enough, even if a second one about the same change follows.
         fixture.deliver_event();
-        fixture.answer(true);
-        fixture.answer(false);
+        fixture.deliver_answer(true);
+        fixture.deliver_answer(false);
         fixture.key(KeyCode::Down);
         assert_eq!((fixture.selected(), fixture.shown()), (next, None), "{how}");
         fixture.settle_all();
@@ -267,7 +281,7 @@ fn a_thread_that_changes_during_its_prefetch_is_read_again() {
 }
 
 #[test]
-fn after_a_suspend_no_prefetched_thread_is_used() {
+fn threads_that_were_prefetched_before_a_suspend_are_not_used() {
     let mut fixture = PrefetchFixture::new();
     fixture.step(KeyCode::Down);
     fixture.send(Msg::Resumed);
@@ -281,13 +295,13 @@ fn the_cache_is_small_and_keeps_the_newest_threads() {
     for (jobs, text) in [(0..200, "short".to_owned()), (200..400, "x".repeat(MAX_THREAD_BYTES / 2))] {
         for job in jobs {
             ahead.cache_thread((JobKey(job), 1), timed(&text));
-            assert!(ahead.bytes <= MAX_BYTES && ahead.cached.len() <= MAX_JOBS);
+            assert!(ahead.bytes <= MAX_CACHE_BYTES && ahead.entries.len() <= MAX_CACHED_JOBS);
         }
     }
-    assert!(ahead.cached.len() > 16);
+    assert!(ahead.entries.len() > 16);
     assert!(ahead.take((JobKey(399), 1)).is_some() && ahead.take((JobKey(200), 1)).is_none());
     ahead.cache_thread((JobKey(1), 1), timed(&"x".repeat(MAX_THREAD_BYTES)));
-    assert!(ahead.has((JobKey(1), 1)) && ahead.take((JobKey(1), 1)).is_none(), "a large one is not cached");
+    assert!(ahead.contains((JobKey(1), 1)) && ahead.take((JobKey(1), 1)).is_none(), "a large one is not cached");
     let mut waits = timed("waits");
     waits.value.prompts[0].delivery = Delivery::Queued { until: Some(at(9)) };
     ahead.cache_thread((JobKey(2), 1), waits);
@@ -297,18 +311,18 @@ fn the_cache_is_small_and_keeps_the_newest_threads() {
 }
 
 #[test]
-fn if_not_all_threads_fit_the_nearest_are_kept() {
+fn if_the_cache_is_too_small_it_keeps_the_threads_of_the_nearest_jobs() {
     let mut ahead = ThreadPrefetch::default();
     let job = |places: isize| Some((JobKey(if places < 0 { 20 - places as i64 } else { places as i64 }), 1));
     let requested = ahead.next_request(&job).expect("jobs");
     assert_eq!(requested.len(), 24);
     let large = "x".repeat(MAX_THREAD_BYTES - 1024);
     ahead.apply_result(Ok(requested.into_iter().map(|job| (job, thread(&large))).collect()), at(0));
-    let known: Vec<i64> = (1..=24).filter(|job| ahead.has((JobKey(*job), 1))).collect();
+    let known: Vec<i64> = (1..=24).filter(|job| ahead.contains((JobKey(*job), 1))).collect();
     assert_eq!(known, (1..=12).chain(21..=24).collect::<Vec<_>>());
 }
 
-/// What steps, in any order.
+/// A step of the property test below.
 #[derive(Debug, Clone)]
 enum Step {
     Key(KeyCode),
@@ -326,7 +340,7 @@ fn steps() -> impl Strategy<Value = Step> {
     prop_oneof![
         12 => steps.prop_map(Step::Key),
         1 => jumps.prop_map(Step::Key),
-        // Near the first jobs of the list, which most steps reach.
+        // Changes jobs near the start of the list, where most steps move the selection.
         6 => (JOBS - 11..=JOBS, 0_u8..4).prop_map(|(job, how)| Step::Change(job, how)),
         6 => Just(Step::DeliverEvent),
         6 => any::<bool>().prop_map(Step::Read),
@@ -345,11 +359,11 @@ proptest! {
         for one in steps {
             match one {
                 Step::Key(code) => fixture.key(code),
-                Step::Change(job, how) => fixture.change(JobKey(job), how),
+                Step::Change(job, how) => fixture.change_job(JobKey(job), how),
                 Step::DeliverEvent => fixture.deliver_event(),
-                Step::Read(ahead) => fixture.read(ahead),
-                Step::Answer(ahead) => fixture.answer(ahead),
-                Step::Fail if fixture.ahead.take().is_some() => {
+                Step::Read(ahead) => fixture.execute_read(ahead),
+                Step::Answer(ahead) => fixture.deliver_answer(ahead),
+                Step::Fail if fixture.prefetch.take().is_some() => {
                     fixture.send(Msg::ThreadsPrefetched(Err(Failure::new(FailureKind::Store, "It did not work."))));
                 }
                 Step::Fail => {}

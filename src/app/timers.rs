@@ -1,4 +1,5 @@
-//! When the screen changes without a message: the heartbeat, ages, countdowns, the end of a notice, a draft to save.
+//! Computes when the state machine needs its next `Msg::Timer`: for the heartbeat, ages and countdowns on screen, the
+//! end of a notice, or a draft to save.
 
 use super::dialog::Dialog;
 use super::editor::DraftState;
@@ -11,10 +12,10 @@ use crate::model::ledger::{RateLimited, Wait};
 use chrono::TimeDelta;
 
 /// Half a period of the heartbeat, in milliseconds.
-const HALF_BEAT: i64 = 500;
+const HALF_BEAT_MS: i64 = 500;
 
 impl App {
-    /// The next time at which the screen changes without a message. `None` if nothing changes.
+    /// Returns the time at which `Msg::Timer` has to be sent. `None` if nothing changes with time.
     pub fn next_timer(&self, now: Time) -> Option<Time> {
         let notice = self.notice.as_ref().map(|notice| notice.until);
         let due = |saved: &DraftState| match saved {
@@ -25,54 +26,55 @@ impl App {
         [
             notice,
             draft,
-            self.store_retry(),
-            self.layout_due(),
-            self.finish_alerts.due(),
-            self.tips.until(),
+            self.store_retry_at(),
+            self.layout_due_at(),
+            self.finish_alerts.due_at(),
+            self.tips.ends_at(),
             self.next_beat(now),
-            self.header_changes(now),
-            self.body_changes(now),
-            self.limit_changes(now),
+            self.header_changes_at(now),
+            self.body_changes_at(now),
+            self.limit_changes_at(now),
         ]
         .into_iter()
         .flatten()
         .min()
     }
 
-    /// When reading the store is retried.
-    fn store_retry(&self) -> Option<Time> {
+    /// Returns when reading the store is retried.
+    fn store_retry_at(&self) -> Option<Time> {
         match self.store {
-            StoreState::Unreadable { again, .. } => again,
+            StoreState::Unreadable { retry_at: again, .. } => again,
             _ => None,
         }
     }
 
-    /// Whether the heartbeat shows its large glyph. It stops when nothing is polled.
+    /// Whether the heartbeat shows its large glyph. The heartbeat stops when no job is polled.
     pub fn is_heartbeat_large(&self, now: Time) -> bool {
-        self.next_beat(now).is_some() && now.timestamp_millis().rem_euclid(2 * HALF_BEAT) < HALF_BEAT
+        self.next_beat(now).is_some() && now.timestamp_millis().rem_euclid(2 * HALF_BEAT_MS) < HALF_BEAT_MS
     }
 
     fn next_beat(&self, now: Time) -> Option<Time> {
         let is_polling = self.connection == Connection::Ready && self.jobs.working_count() > 0;
         (is_polling && !self.config.reduced_motion && self.size.0 > 0).then(|| {
-            let into = now.timestamp_millis().rem_euclid(HALF_BEAT);
-            now + TimeDelta::milliseconds(HALF_BEAT - into)
+            let into = now.timestamp_millis().rem_euclid(HALF_BEAT_MS);
+            now + TimeDelta::milliseconds(HALF_BEAT_MS - into)
         })
     }
 
-    /// Seconds advance by one, or by ten to save bytes.
-    fn next_second(&self, now: Time) -> Time {
+    /// Returns when a displayed number of seconds changes: every second or, with reduced motion, every ten seconds.
+    fn seconds_change_at(&self, now: Time) -> Time {
         let step: i64 = if self.config.reduced_motion { 10_000 } else { 1000 };
         now + TimeDelta::milliseconds(step - now.timestamp_millis().rem_euclid(step))
     }
 
-    /// When the limit shown on the views screen changes: every second in its last minute, and at its end.
-    fn limit_changes(&self, now: Time) -> Option<Time> {
+    /// Returns when the text about a reached limit on the views screen changes. In the last minute before the limit is
+    /// reset, it changes every second.
+    fn limit_changes_at(&self, now: Time) -> Option<Time> {
         let failure = self.views.load_failure(now).filter(|_| self.screen == Screen::Views)?;
         match failure.kind {
-            FailureKind::Limited(wait) if wait.is_estimate => Some(wait.next_change(now)),
+            FailureKind::Limited(wait) if wait.is_estimate => Some(wait.next_text_change(now)),
             FailureKind::Limited(Wait { until, .. }) => Some(if (until - now).num_seconds() < 60 {
-                self.next_second(now).min(until)
+                self.seconds_change_at(now).min(until)
             } else {
                 (until - TimeDelta::seconds(59)).max(now + TimeDelta::seconds(1))
             }),
@@ -80,14 +82,16 @@ impl App {
         }
     }
 
-    fn header_changes(&self, now: Time) -> Option<Time> {
+    fn header_changes_at(&self, now: Time) -> Option<Time> {
         let connection = match &self.connection {
-            Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => Some(self.next_second(now)),
-            Connection::Limited(wait) if wait.until > now => Some(wait.next_change(now)),
+            Connection::Offline { next_try: Some(next_try), .. } if *next_try > now => {
+                Some(self.seconds_change_at(now))
+            }
+            Connection::Limited(wait) if wait.until > now => Some(wait.next_text_change(now)),
             _ => None,
         };
-        // A reset in the past wakes at once: another message may have been handled between it and its timer. The reset
-        // of a limit that is not shown counts too, because that one may be the closest limit until then.
+        // If a reset is in the past, the timer is due at once, because its message hasn't been handled yet. The reset
+        // of a limit that is not on screen needs a timer too, because another limit may be shown after it.
         let shown = self.closest_limit();
         let changes = |limited: RateLimited| {
             let budget = self.budget(limited);
@@ -95,15 +99,15 @@ impl App {
             Some(match budget.blocked {
                 _ if at <= now => now,
                 _ if limited != shown => at,
-                Some(wait) => wait.next_change(now).min(at),
-                None => format::until_changes(at, now).min(at),
+                Some(wait) => wait.next_text_change(now).min(at),
+                None => format::next_wait_text_change(at, now).min(at),
             })
         };
         let reset = RateLimited::ALL.into_iter().filter_map(changes).min();
         connection.into_iter().chain(reset).min()
     }
 
-    fn body_changes(&self, now: Time) -> Option<Time> {
+    fn body_changes_at(&self, now: Time) -> Option<Time> {
         match self.screen {
             Screen::Jobs => {
                 let rows = self.jobs.visible(self.geometry().list_rows());
@@ -112,7 +116,7 @@ impl App {
                     JobLine::Heading(..) => None,
                 });
                 let counting = self.detail_is_visible() && self.jobs.selected().is_some_and(|row| row.is_working());
-                let detail = counting.then(|| self.next_second(now));
+                let detail = counting.then(|| self.seconds_change_at(now));
                 ages.chain(detail).min()
             }
             Screen::Views => {

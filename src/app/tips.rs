@@ -1,4 +1,4 @@
-//! Tips: a single line on the first visit to a screen or dialog that teaches a useful key, once per computer. It
+//! Tips: a line about a useful key, shown when a screen or dialog is opened for the first time on this computer. A tip
 //! disappears with the next key or after some time.
 
 use super::batch::BatchStep;
@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use strum::{EnumString, IntoStaticStr};
 use unicode_width::UnicodeWidthStr;
 
-/// How long a tip is shown.
+/// How long a tip is shown, in seconds.
 const SHOWN_SECONDS: i64 = 12;
 
-/// A screen or dialog with a tip. Its name is stored once the tip was shown.
+/// A screen or dialog that has a tip. Once the tip was shown, the name of the place is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, IntoStaticStr)]
 #[cfg_attr(test, derive(strum::EnumIter))]
 #[strum(serialize_all = "kebab-case")]
@@ -31,48 +31,52 @@ enum TipPlace {
     Movers,
 }
 
-/// The tips that were shown, and the current one.
+/// Which tips were shown, and the tip that is shown now.
 #[derive(Debug, Default)]
 pub(super) struct Tips {
-    /// `None` if no tips are shown: not loaded yet, or turned off.
+    /// The places whose tip was shown. `None` if no tips may be shown, because they are turned off or this set is not
+    /// loaded yet.
     seen: Option<BTreeSet<TipPlace>>,
-    at: Option<TipPlace>,
-    shown: Option<(String, Time)>,
+    /// The current place.
+    place: Option<TipPlace>,
+    /// The tip that is shown now, and until when.
+    current: Option<(String, Time)>,
 }
 
 impl Tips {
-    /// Sets the stored words of [`TipPlace`]. `None` if no tips are to be shown.
+    /// Sets the places whose tip was shown, as stored: names separated by spaces. `None` if no tips may be shown.
     pub(super) fn set_seen(&mut self, seen: Option<&str>) {
-        // Words of other versions are ignored.
+        // Names that only other versions of docdeck have are ignored.
         self.seen = seen.map(|words| words.split_whitespace().filter_map(|word| word.parse().ok()).collect());
     }
 
     pub(super) fn dismiss(&mut self) {
-        self.shown = None;
+        self.current = None;
     }
 
     pub(super) fn expire(&mut self, now: Time) {
-        self.shown.take_if(|(_, until)| *until <= now);
+        self.current.take_if(|(_, until)| *until <= now);
     }
 
-    /// When the tip disappears.
-    pub(super) fn until(&self) -> Option<Time> {
-        self.shown.as_ref().map(|(_, until)| *until)
+    /// Returns when the current tip disappears.
+    pub(super) fn ends_at(&self) -> Option<Time> {
+        self.current.as_ref().map(|(_, until)| *until)
     }
 }
 
 impl App {
-    /// The current tip.
+    /// Returns the current tip.
     pub fn tip(&self) -> Option<&str> {
-        self.tips.shown.as_ref().map(|(text, _)| text.as_str())
+        self.tips.current.as_ref().map(|(text, _)| text.as_str())
     }
 
-    /// Shows the tip of the current place, unless it was shown before, there is a notice, or it doesn't fit.
+    /// Shows the tip of the current screen or dialog, unless the tip was shown before, doesn't fit, or a notice is
+    /// shown.
     pub(super) fn show_tip(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let place = self.current_place();
-        if self.tips.at != place {
-            self.tips.at = place;
-            self.tips.shown = None;
+        if self.tips.place != place {
+            self.tips.place = place;
+            self.tips.current = None;
         }
         let (Some(place), Some(seen)) = (place, &mut self.tips.seen) else { return };
         if self.notice.is_some() || seen.contains(&place) {
@@ -85,7 +89,7 @@ impl App {
         seen.insert(place);
         let words: Vec<&str> = seen.iter().map(|place| place.into()).collect();
         effects.push(Effect::SaveSeenTips(words.join(" ")));
-        self.tips.shown = Some((text, now + TimeDelta::seconds(SHOWN_SECONDS)));
+        self.tips.current = Some((text, now + TimeDelta::seconds(SHOWN_SECONDS)));
         self.dirty = true;
     }
 
@@ -109,7 +113,7 @@ impl App {
     }
 }
 
-/// The tip with the user's keys. `None` if a key is not bound.
+/// Returns the tip of a place, with the user's keys. `None` if one of these keys is not bound.
 fn tip_text(place: TipPlace, keymap: &Keymap) -> Option<String> {
     use Context as C;
     let key = |context, action| keymap.key(&[context, C::Lists, C::Everywhere], action);
@@ -125,7 +129,7 @@ fn tip_text(place: TipPlace, keymap: &Keymap) -> Option<String> {
             key(C::Detail, Action::Note)?
         ),
         TipPlace::Views => format!(
-            "Tip: {} loads all pages (shows the cost first), to sort and compare them.",
+            "Tip: press {} to load all pages (after showing the cost), then sort them.",
             key(C::Views, Action::LoadAll)?
         ),
         TipPlace::Log => {
@@ -176,13 +180,14 @@ mod tests {
         AppConfig { size, ..AppConfig::new(scope, chrono::FixedOffset::east_opt(0).expect("UTC")) }
     }
 
-    /// A dashboard whose store is read, with the effects of that.
-    fn read(start: AppConfig, tips: Option<&str>) -> (App, Vec<Effect>) {
+    /// Creates a dashboard whose store is read, with these stored places. Returns it with the effects of the last
+    /// message.
+    fn loaded_app(start: AppConfig, tips: Option<&str>) -> (App, Vec<Effect>) {
         let (mut app, _) = App::new(start, at(0));
         assert_eq!(app.tip(), None, "the store is not read yet");
         let jobs = vec![row(1, Status::Completed)];
         let known = InitialData { jobs, tips: tips.map(str::to_owned), ..InitialData::default() };
-        let effects = app.update(Msg::Loaded(Ok(Box::new(known))), at(0));
+        let effects = app.update(Msg::InitialDataLoaded(Ok(Box::new(known))), at(0));
         (app, effects)
     }
 
@@ -207,11 +212,11 @@ mod tests {
 
     #[test]
     fn a_tip_is_shown_once_and_disappears_with_the_next_key() {
-        let (mut app, effects) = read(start((80, 24)), Some(""));
+        let (mut app, effects) = loaded_app(start((80, 24)), Some(""));
         assert!(app.tip().is_some_and(|tip| tip.contains("? lists the keyboard shortcuts")), "{:?}", app.tip());
         assert_eq!(saved_places(&effects), ["jobs"]);
         let effects = press(&mut app, KeyCode::Char('2'));
-        assert!(app.tip().is_some_and(|tip| tip.contains("loads all pages")), "the key still works");
+        assert!(app.tip().is_some_and(|tip| tip.contains("load all pages")), "the key still works");
         assert_eq!(saved_places(&effects), ["jobs views"]);
         assert_eq!(saved_places(&press(&mut app, KeyCode::Char('1'))), [""; 0]);
         assert_eq!(app.tip(), None);
@@ -219,27 +224,27 @@ mod tests {
 
     #[test]
     fn a_tip_disappears_after_some_time() {
-        let (mut app, _) = read(start((80, 24)), Some(""));
-        let until = app.tips.until().expect("a tip");
+        let (mut app, _) = loaded_app(start((80, 24)), Some(""));
+        let until = app.tips.ends_at().expect("a tip");
         assert!(app.next_timer(at(0)).is_some_and(|wake| wake <= until));
         app.update(Msg::Timer, until);
-        assert_eq!((app.tip(), app.tips.until()), (None, None));
+        assert_eq!((app.tip(), app.tips.ends_at()), (None, None));
     }
 
     #[test]
-    fn no_tip_is_shown_if_it_was_seen_is_not_wanted_or_does_not_fit() {
-        assert_eq!(read(start((80, 24)), Some("jobs unknown")).0.tip(), None);
-        assert_eq!(read(start((80, 24)), None).0.tip(), None);
-        assert_eq!(read(AppConfig { demo: true, ..start((80, 24)) }, Some("")).0.tip(), None);
-        let (mut app, effects) = read(start((40, 12)), Some(""));
+    fn a_tip_is_not_shown_if_it_was_shown_before_tips_are_off_or_it_does_not_fit() {
+        assert_eq!(loaded_app(start((80, 24)), Some("jobs unknown")).0.tip(), None);
+        assert_eq!(loaded_app(start((80, 24)), None).0.tip(), None);
+        assert_eq!(loaded_app(AppConfig { demo: true, ..start((80, 24)) }, Some("")).0.tip(), None);
+        let (mut app, effects) = loaded_app(start((40, 12)), Some(""));
         assert_eq!((app.tip(), saved_places(&effects).len()), (None, 0));
         app.update(Msg::Input(Event::Resize(80, 24)), at(1));
         assert!(app.tip().is_some(), "it fits now");
     }
 
     #[test]
-    fn a_notice_has_priority() {
-        let (mut app, _) = read(start((80, 24)), Some("jobs"));
+    fn no_tip_is_shown_while_there_is_a_notice() {
+        let (mut app, _) = loaded_app(start((80, 24)), Some("jobs"));
         app.notify(Severity::Problem, "Something", at(0));
         press(&mut app, KeyCode::Char('2'));
         assert_eq!(app.tip(), None);
@@ -248,12 +253,12 @@ mod tests {
     }
 
     #[test]
-    fn a_tip_names_custom_keys_and_is_skipped_without_a_key() {
+    fn a_tip_names_custom_keys_and_is_not_shown_if_a_key_is_unbound() {
         let mut keymap = Keymap::default();
         keymap.set_keys(Context::Editor, "history", vec![ctrl('o')]);
         assert!(tip_text(TipPlace::Editor, &keymap).is_some_and(|tip| tip.contains("Ctrl-O inserts")));
         keymap.set_keys(Context::Views, "load-all", vec![ch('A')]);
-        assert!(tip_text(TipPlace::Views, &keymap).is_some_and(|tip| tip.contains("A loads")));
+        assert!(tip_text(TipPlace::Views, &keymap).is_some_and(|tip| tip.contains("press A to load")));
         keymap.set_keys(Context::Detail, "tags", Vec::new());
         assert_eq!(tip_text(TipPlace::Detail, &keymap), None);
     }

@@ -1,4 +1,4 @@
-//! Tracking existing jobs by their ids. A pasted list of ids ends in a single notice.
+//! Tracks existing jobs, given their ids. A list of ids gets a single notice about all results.
 
 use super::{App, Effect, Severity, format};
 use crate::model::Time;
@@ -7,20 +7,25 @@ use crate::model::job::JobId;
 use crate::model::row::Job;
 use crate::model::text::CleanText;
 
-/// The number of ids that a notice names; more are counted.
-const MAX_NAMED: usize = 3;
+/// How many ids a notice names; further ids are only counted.
+const MAX_NAMED_IDS: usize = 3;
 
-/// A list of ids that is being checked.
+/// A list of ids whose jobs are being requested, and the results so far.
 #[derive(Debug, Default)]
 pub(super) struct Tracking {
-    waiting: Vec<CleanText>,
-    tracked: usize,
-    unknown: Vec<CleanText>,
-    failed: Vec<CleanText>,
+    /// The ids without a result.
+    pending_ids: Vec<CleanText>,
+    /// The number of jobs that are now tracked.
+    tracked_count: usize,
+    /// The ids of jobs that the service doesn't have.
+    unknown_ids: Vec<CleanText>,
+    /// The ids whose request failed for another reason.
+    failed_ids: Vec<CleanText>,
+    /// The reason of the last such failure.
     reason: Option<CleanText>,
 }
 
-/// The distinct ids in a text, separated by white space or commas.
+/// Returns the ids in a text, without duplicates. Ids are separated by white space or commas.
 pub(super) fn parse_ids(typed: &str) -> Vec<JobId> {
     let mut ids: Vec<JobId> = Vec::new();
     for id in typed.split(|c: char| c.is_whitespace() || c == ',').filter_map(JobId::new) {
@@ -40,14 +45,14 @@ impl App {
         }
         if ids.len() > 1 || self.tracking.is_some() {
             let tracking = self.tracking.get_or_insert_default();
-            tracking.waiting.extend(ids.iter().map(JobId::clean));
+            tracking.pending_ids.extend(ids.iter().map(JobId::clean));
         }
-        // The ids are sent as typed, because they are opaque.
+        // Ids are opaque, so they are sent exactly as typed.
         effects.extend(ids.into_iter().map(Effect::Track));
     }
 
-    /// Takes the result of one id.
-    pub(super) fn track_result(&mut self, id: &CleanText, result: Result<Job, Failure>, now: Time) {
+    /// Handles the result for an id. After the last result of a list, shows the notice about all results.
+    pub(super) fn apply_track_result(&mut self, id: &CleanText, result: Result<Job, Failure>, now: Time) {
         let key = result.as_ref().ok().map(|row| row.key);
         let failure = match result {
             Ok(row) => {
@@ -57,8 +62,8 @@ impl App {
             Err(failure) => Some(failure),
         };
         let list = self.tracking.as_mut().and_then(|list| {
-            let at = list.waiting.iter().position(|waiting| waiting == id)?;
-            list.waiting.remove(at);
+            let at = list.pending_ids.iter().position(|waiting| waiting == id)?;
+            list.pending_ids.remove(at);
             Some(list)
         });
         let Some(list) = list else {
@@ -70,18 +75,21 @@ impl App {
             return;
         };
         match failure {
-            None => list.tracked += 1,
-            Some(failure) if failure.kind == FailureKind::NotFound => list.unknown.push(id.clone()),
+            None => list.tracked_count += 1,
+            Some(failure) if failure.kind == FailureKind::NotFound => list.unknown_ids.push(id.clone()),
             Some(failure) => {
-                list.failed.push(id.clone());
+                list.failed_ids.push(id.clone());
                 list.reason = Some(failure.message);
             }
         }
-        if list.waiting.is_empty()
+        if list.pending_ids.is_empty()
             && let Some(done) = self.tracking.take()
         {
-            let severity =
-                if done.unknown.is_empty() && done.failed.is_empty() { Severity::Info } else { Severity::Problem };
+            let severity = if done.unknown_ids.is_empty() && done.failed_ids.is_empty() {
+                Severity::Info
+            } else {
+                Severity::Problem
+            };
             self.notify(severity, &done.summary(), now);
         }
     }
@@ -89,8 +97,8 @@ impl App {
 
 impl Tracking {
     fn summary(&self) -> String {
-        let mut text = format!("{} tracked", format::format_count(self.tracked));
-        for (what, ids) in [("not found", &self.unknown), ("failed", &self.failed)] {
+        let mut text = format!("{} tracked", format::format_count(self.tracked_count));
+        for (what, ids) in [("not found", &self.unknown_ids), ("failed", &self.failed_ids)] {
             if !ids.is_empty() {
                 text.push_str(&format!("; {what}: {}", join_ids(ids)));
             }
@@ -103,7 +111,7 @@ impl Tracking {
 }
 
 fn join_ids(ids: &[CleanText]) -> String {
-    let named: Vec<&str> = ids.iter().take(MAX_NAMED).map(CleanText::as_str).collect();
+    let named: Vec<&str> = ids.iter().take(MAX_NAMED_IDS).map(CleanText::as_str).collect();
     match ids.len() - named.len() {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),

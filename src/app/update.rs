@@ -1,4 +1,4 @@
-//! Applies messages to the state: one match whose arms are short or call the responsible module.
+//! Applies messages to the state, mostly by calling the module that is responsible for the message.
 
 use super::dialog::Dialog;
 use super::editor::DraftState;
@@ -10,7 +10,7 @@ use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::ledger::RateLimited;
-use crate::model::prompt::DraftSlot;
+use crate::model::prompt::DraftTarget;
 use crate::model::row::{InitialRows, Job, JobKey};
 use chrono::TimeDelta;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
@@ -18,29 +18,29 @@ use zeroize::Zeroizing;
 
 /// How long shortcuts are ignored after a text input closed while the user may still have been typing.
 const SHORTCUT_LOCKOUT: TimeDelta = TimeDelta::milliseconds(500);
-/// How long an unreadable store is left alone before the next attempt.
+/// The time between two attempts to read an unreadable store.
 const RETRY_INTERVAL: TimeDelta = TimeDelta::seconds(2);
 
 impl App {
-    /// Handles a message. The effects must run in order.
+    /// Handles a message. Returns the effects, which must run in this order.
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         let mut effects = Vec::new();
-        // For keys, `key` handles closed inputs.
+        // If a key closes a text input, the method `key` handles that.
         let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_inputs());
         match msg {
-            Msg::Input(event) => self.input(event, now, &mut effects),
-            Msg::Engine(event) => self.engine_event(event, now, &mut effects),
+            Msg::Input(event) => self.handle_input(event, now, &mut effects),
+            Msg::Engine(event) => self.handle_engine_event(event, now, &mut effects),
             Msg::FirstRows(result) => self.apply_first_rows(result, now, &mut effects),
-            // The read-only notice was shown at the start.
-            Msg::ReadOnly if self.config.read_only => {}
-            Msg::ReadOnly => self.notify_read_only(now),
-            Msg::Loaded(result) => {
+            // The notice about the read-only store was already shown at the start.
+            Msg::StoreReadOnly if self.config.read_only => {}
+            Msg::StoreReadOnly => self.notify_read_only(now),
+            Msg::InitialDataLoaded(result) => {
                 self.apply_initial_data(result, now);
                 self.open_all_jobs_at_startup(&mut effects);
                 self.after_update(&mut effects);
                 self.run_queued_keys(now, &mut effects);
             }
-            Msg::JobsChanged(rows) => rows.into_iter().for_each(|row| self.put_job(row)),
+            Msg::JobsChangedElsewhere(rows) => rows.into_iter().for_each(|row| self.put_job(row)),
             Msg::Thread { job, result } => {
                 let next = self.detail.apply_thread(job, result, now);
                 effects.extend(next.map(Effect::LoadThread));
@@ -52,24 +52,24 @@ impl App {
                     self.jobs.mark_search_stale();
                     effects.extend(self.reload_page_detail());
                 }
-                if !self.bulk_follow_up_saved(slot, &result, now, &mut effects) {
-                    self.submitted(slot, result, now, &mut effects);
+                if !self.apply_bulk_follow_up_result(slot, &result, now, &mut effects) {
+                    self.apply_submit_result(slot, result, now, &mut effects);
                 }
             }
-            Msg::Resolved { prompt, result } => self.resolved(prompt, result, now),
-            Msg::Discarded { sentence, result } => self.discarded(&sentence, result, now),
-            Msg::RemovedFromQueue(result) => self.removed_from_queue(result, now),
-            Msg::Restored(result) => self.restored(result, now),
-            Msg::Refreshed { result, .. } => self.apply_changed_job(result, now),
-            Msg::Tracked { id, result } => self.track_result(&id, result, now),
-            Msg::Changed(Ok(rows)) => rows.into_iter().for_each(|row| self.put_changed(row)),
-            Msg::Changed(Err(failure)) => self.notify_failure(&failure, now),
+            Msg::Resolved { prompt, result } => self.apply_resolve_result(prompt, result, now),
+            Msg::Discarded { sentence, result } => self.notify_discarded(&sentence, result, now),
+            Msg::RemovedFromQueue(result) => self.notify_removed_from_queue(result, now),
+            Msg::PromptsRestored(result) => self.notify_restored(result, now),
+            Msg::JobChecked { result, .. } => self.apply_changed_job(result, now),
+            Msg::Tracked { id, result } => self.apply_track_result(&id, result, now),
+            Msg::LocalDataChanged(Ok(rows)) => rows.into_iter().for_each(|row| self.put_changed_job(row)),
+            Msg::LocalDataChanged(Err(failure)) => self.notify_failure(&failure, now),
             Msg::PromptsFound { text, jobs } => self.apply_found_prompts(text, jobs, now),
             Msg::History(result) => self.history_read(result),
             Msg::Templates(templates) => self.templates_read(templates, now),
             Msg::EditedExternally(result) => self.external_editor_closed(result, now),
             Msg::PromptsRead { file, result } => self.apply_prompts_file(&file, result),
-            Msg::BatchAdded(result) => self.batch_added(result, now, &mut effects),
+            Msg::BatchAdded(result) => self.apply_queued_batch(result, now, &mut effects),
             Msg::Views { query, result, old } => self.views_answered(query, result, old, now),
             Msg::CachedReport { range, recalled } => self.cached_report_loaded(range, recalled, now, &mut effects),
             Msg::LoadEnded { range, end } => {
@@ -81,16 +81,16 @@ impl App {
             Msg::PageHistory { path, result } => self.page_history_loaded(&path, result, now),
             Msg::JobImpact { job, result } => self.apply_impact(job, result, now, &mut effects),
             Msg::CachedRanges(result) => self.cached_ranges_loaded(result, now),
-            Msg::FileExists(file) => self.file_exists(file, now),
+            Msg::FileExists(file) => self.ask_to_overwrite(file, now),
             Msg::ProfileChecked { attempt, result } => effects.extend(self.profile_checked(attempt, result)),
             Msg::ProfileAdded { profile, key } => self.profile_added(profile, key, now, &mut effects),
-            Msg::FilterSaved { filter, result } => self.filter_saved(filter, result, now),
+            Msg::FilterSaved { filter, result } => self.apply_saved_filter(filter, result, now),
             Msg::KeyRead { attempt, result } => effects.extend(self.key_read(attempt, result)),
-            Msg::ProfileTested { attempt, result } => effects.extend(self.profile_tried(attempt, result)),
+            Msg::ProfileTested { attempt, result } => effects.extend(self.profile_tested(attempt, result)),
             Msg::ConfigWritten { attempt, result } => effects.extend(self.config_written(attempt, result)),
             Msg::DraftSaved { slot, result } => self.draft_saved(slot, result),
             Msg::DraftRead { slot, text, pages } => self.draft_read(slot, text.unwrap_or_default(), &pages, now),
-            Msg::AllJobs(result) => self.all_jobs_listed(result, now),
+            Msg::AllJobs(result) => self.apply_all_jobs(result, now),
             Msg::ProfileKey(at, result) => self.profile_key_read(at, result, &mut effects),
             Msg::ProfileKeyTested(at, result) => self.profile_key_tested(at, result, now, &mut effects),
             Msg::ActionFinished { what, result } => match result {
@@ -116,8 +116,8 @@ impl App {
         effects
     }
 
-    /// Restores the invariants after a message: the selection is visible, the detail shows the selected job, and the
-    /// engine has the jobs on screen.
+    /// Restores what must be true after every message: the selection is visible, the details show the selected job, and
+    /// the engine is informed of the visible jobs.
     pub(super) fn after_update(&mut self, effects: &mut Vec<Effect>) {
         let g = self.geometry();
         self.jobs.keep_selected_visible(self.uncovered_rows(g.list_lines()));
@@ -135,10 +135,11 @@ impl App {
         };
         if seen != self.on_screen {
             self.on_screen.clone_from(&seen);
-            effects.push(Effect::OnScreen(seen));
+            effects.push(Effect::ReportVisibleJobs(seen));
         }
     }
 
+    /// Returns the visible jobs that the agent is working on.
     fn working_on_screen(&self, rows: usize) -> Vec<JobKey> {
         let lines = self.jobs.visible(rows);
         let jobs = lines.filter_map(|line| match line {
@@ -148,36 +149,36 @@ impl App {
         jobs.collect()
     }
 
-    pub(super) fn input(&mut self, event: Event, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn handle_input(&mut self, event: Event, now: Time, effects: &mut Vec<Effect>) {
         if self.queue_input(&event, now) {
             return;
         }
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => {
-                self.finish_alerts.focus(true);
+                self.finish_alerts.set_focused(true);
                 if !self.is_late_typing(Chord::from_event(key), now) {
-                    self.key(key, now, effects);
+                    self.handle_key(key, now, effects);
                 }
             }
-            Event::FocusGained => self.finish_alerts.focus(true),
-            Event::FocusLost => self.finish_alerts.focus(false),
-            Event::Mouse(event) => self.mouse(event, now, effects),
-            // The paste may be an API key.
+            Event::FocusGained => self.finish_alerts.set_focused(true),
+            Event::FocusLost => self.finish_alerts.set_focused(false),
+            Event::Mouse(event) => self.handle_mouse(event, now, effects),
+            // The pasted text may be an API key.
             Event::Paste(text) => self.paste(&Zeroizing::new(text), now),
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
                 self.dialogs.iter_mut().for_each(Dialog::scroll_to_start);
-                self.detail.fit(self.geometry().detail_columns());
+                self.detail.set_width(self.geometry().detail_columns());
                 self.dirty = true;
             }
             _ => {}
         }
     }
 
-    pub(super) fn key(&mut self, key: KeyEvent, now: Time, effects: &mut Vec<Effect>) {
+    pub(super) fn handle_key(&mut self, key: KeyEvent, now: Time, effects: &mut Vec<Effect>) {
         let chord = Chord::from_event(key);
         if !super::geometry::is_usable(self.size) {
-            // Nothing is visible, so only leaving, suspending and repainting work.
+            // The terminal is too small to show anything, so only quitting, suspending and repainting work.
             match self.config.keymap.action(&[Context::Everywhere], chord) {
                 Some(Action::Quit | Action::Interrupt) => self.save_and_quit(effects),
                 Some(Action::Suspend) => effects.push(Effect::Suspend),
@@ -189,7 +190,7 @@ impl App {
         self.dirty = true;
         self.tips.dismiss();
         let takes_text = self.takes_text();
-        // A character that is typed as text is not a command of the screens below.
+        // A character that is typed as text must not run a shortcut of another context.
         let contexts = self.contexts();
         let is_text = takes_text && chord.types_text();
         let lookup: &[Context] = match contexts {
@@ -199,7 +200,7 @@ impl App {
         let (count_before, open_inputs) = (self.dialogs.len(), self.open_inputs());
         let global_action = || if is_text { None } else { self.global_action(chord) };
         let action = self.config.keymap.action(lookup, chord).or_else(global_action);
-        // Esc may ask for a second press, and compares the notices before and after it.
+        // Esc may show a notice that asks for a second Esc, so an old notice is cleared only after the action.
         let closes = action == Some(Action::Close);
         let notice = if closes { self.notice.clone() } else { self.dismiss_info() };
         match action {
@@ -224,13 +225,13 @@ impl App {
         self.read_draft_of_new_editor(count_before, effects);
     }
 
-    /// The number of dialogs that take text.
+    /// Returns the number of dialogs that take text.
     fn open_inputs(&self) -> usize {
         self.dialogs.iter().filter(|dialog| dialog.takes_text()).count()
     }
 
-    /// Whether a key was meant for a text input that has just closed. Esc, arrows and keys with Ctrl or Alt are not,
-    /// except for the key that sent the text, pressed twice.
+    /// Whether a key was probably meant for a text input that has just closed. This applies to keys that edit text and
+    /// to the key that sent the text, but not to other keys such as Esc and arrows.
     fn is_late_typing(&self, chord: Chord, now: Time) -> bool {
         let since = self.input_closed_at.map(|at| now - at);
         if self.takes_text() || !since.is_some_and(|since| (TimeDelta::zero()..SHORTCUT_LOCKOUT).contains(&since)) {
@@ -241,16 +242,16 @@ impl App {
         edits || chord.types_text() || is_sent()
     }
 
-    /// Keys that work whatever dialog is open: they neither answer a question nor type text. The second Ctrl-C is one
-    /// of them.
+    /// Returns the action of a key that works under any dialog: repainting, suspending, and the second Ctrl-C, which
+    /// confirms quitting. Such a key neither answers a confirmation nor types text.
     fn global_action(&self, chord: Chord) -> Option<Action> {
         let action = self.config.keymap.action(&[Context::Everywhere], chord);
         let is_again = action == Some(Action::Interrupt) && self.is_asking_to_quit();
         action.filter(|action| is_again || matches!(action, Action::Repaint | Action::Suspend))
     }
 
-    /// Removes an information notice, so that the footer shows its keys again. A problem stays for its time, but
-    /// shrinks if it covers much.
+    /// Removes and returns the notice if it is only information. Marks any other notice as seen, so that it shrinks on
+    /// a small screen.
     pub(super) fn dismiss_info(&mut self) -> Option<Notice> {
         if let Some(notice) = &mut self.notice {
             notice.is_seen = true;
@@ -258,20 +259,20 @@ impl App {
         self.notice.take_if(|notice| notice.severity == Severity::Info)
     }
 
-    /// Reads the saved draft if an editor was opened. There were `count_before` dialogs before.
+    /// Reads the saved draft of an editor that was just opened, above `count_before` other dialogs.
     pub(super) fn read_draft_of_new_editor(&mut self, count_before: usize, effects: &mut Vec<Effect>) {
         if let Some(Dialog::Editor(editor)) = self.dialogs.get(count_before) {
             effects.push(Effect::ReadDraft(editor.slot));
         }
     }
 
-    fn engine_event(&mut self, event: EngineEvent, now: Time, effects: &mut Vec<Effect>) {
+    fn handle_engine_event(&mut self, event: EngineEvent, now: Time, effects: &mut Vec<Effect>) {
         match event {
             EngineEvent::Job(row) => self.put_job(*row),
             EngineEvent::Prompt { prompt, delivery, job } => {
                 effects.extend(self.detail.mark_stale(job.key).map(Effect::LoadThread));
                 self.put_job((*job).clone());
-                self.delivered(prompt, &delivery, &job, now, effects);
+                self.report_delivery(prompt, &delivery, &job, now, effects);
             }
             EngineEvent::Thread(job) => effects.extend(self.detail.mark_stale(job).map(Effect::LoadThread)),
             EngineEvent::Merged { gone, into } if self.queue_merge(gone, into) => {}
@@ -282,7 +283,7 @@ impl App {
             EngineEvent::Loading(progress) => self.load_progressed(progress, now),
             EngineEvent::Totals { range, totals } => self.totals_received(range, totals),
             EngineEvent::Connection(connection) => {
-                // A previous success counts until this connection is established, for example a tested key.
+                // If the API key was tested, the connection counts as ready while the engine is still connecting.
                 let is_starting = matches!(connection, Connection::Unknown | Connection::Connecting);
                 if !(is_starting && self.connection == Connection::Ready) {
                     self.dirty |= self.connection != connection;
@@ -302,7 +303,8 @@ impl App {
         }
     }
 
-    /// Reports that a prompt's outcome could not be recorded, or is recorded after all.
+    /// Updates the list of prompts whose outcome could not be recorded. Shows a notice if an outcome was recorded
+    /// later.
     fn recording_changed(&mut self, event: &EngineEvent, now: Time) {
         self.dirty = true;
         if let (Some(sentence), EngineEvent::Recorded(_)) = (self.unrecorded.apply(event), event) {
@@ -317,26 +319,26 @@ impl App {
         if let Some(open) = self.all_jobs_mut() {
             open.list.merge(gone, into);
         }
-        if let Some(text) = self.drafts.remove(&DraftSlot::FollowUp(gone)) {
-            // The store does the same: if both have a draft, they are joined.
-            let draft = self.drafts.entry(DraftSlot::FollowUp(into)).or_default();
+        if let Some(text) = self.drafts.remove(&DraftTarget::FollowUp(gone)) {
+            // If both jobs have a draft, the drafts are joined, as in the store.
+            let draft = self.drafts.entry(DraftTarget::FollowUp(into)).or_default();
             *draft = if draft.is_empty() { text } else { format!("{draft}\n\n{text}") };
         }
     }
 
     pub(super) fn put_job(&mut self, row: Job) {
         self.queue_row(&row);
-        self.put_among_all(&row);
+        self.put_in_all_jobs(&row);
         if let Some(old) = self.jobs.get(row.key).filter(|old| old.revision <= row.revision) {
             self.finish_alerts.add_change(old, &row);
         }
-        // Outside the jobs screen only the counts in the header could change.
+        // This redraws other screens too, because the counts in the header may change.
         self.dirty |= self.jobs.upsert(row);
     }
 
-    /// Shows the first rows, which are all that the first frame needs, and loads the rest.
+    /// Shows the first rows, which are enough for the first frame, and loads all other data.
     fn apply_first_rows(&mut self, result: Result<InitialRows, Failure>, now: Time, effects: &mut Vec<Effect>) {
-        // An unreadable store is reported once, when loading the rest fails.
+        // A failure is ignored here, because loading the other data then fails too and reports it.
         if let (Ok(mut first), StoreState::Reading) = (result, &self.store) {
             let thread = first.rows.first().map(|row| row.key).zip(first.thread.take());
             self.jobs.show_first_rows(first);
@@ -371,14 +373,15 @@ impl App {
                 if !matches!(&self.store, StoreState::Unreadable { why: reported, .. } if *reported == why) {
                     self.notify_failure(&why, now);
                 }
-                self.store = StoreState::Unreadable { why, again: Some(now + RETRY_INTERVAL) };
+                self.store = StoreState::Unreadable { why, retry_at: Some(now + RETRY_INTERVAL) };
             }
         }
     }
 
-    /// Reads the store again when it is time: it may no longer be locked.
+    /// Reads an unreadable store again if the next attempt is due. The store may no longer be locked by another
+    /// process.
     fn retry_reading(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        if let StoreState::Unreadable { again, .. } = &mut self.store
+        if let StoreState::Unreadable { retry_at: again, .. } = &mut self.store
             && again.take_if(|at| *at <= now).is_some()
         {
             effects.push(Effect::LoadInitialData);
@@ -398,13 +401,13 @@ impl App {
         }
         self.tips.expire(now);
         self.retry_reading(now, effects);
-        // Also under another dialog: typed text is saved within a second.
+        // Typed text is saved within a second, even if another dialog covers its editor.
         let is_due = |saved: &DraftState| matches!(saved, DraftState::Due(at) if *at <= now);
         effects.extend(self.dialogs.iter_mut().filter_map(|dialog| dialog.save_draft_if(is_due)));
         effects.extend(self.save_layout(Some(now)));
         let freed = |limited: RateLimited| self.budget(limited).resets_at.is_some_and(|at| at <= now);
         if RateLimited::ALL.into_iter().any(freed) {
-            // Not requested again until the report arrives.
+            // Clears the reset times, so that the budgets are requested only once.
             for budget in self.budgets.values_mut() {
                 budget.resets_at = budget.resets_at.filter(|at| *at > now);
             }
@@ -425,7 +428,7 @@ impl App {
         if self.screen == Screen::Welcome {
             return;
         }
-        // A dialog may need a second step to close, and one that is being saved stays open.
+        // A dialog may need two steps to close, and a dialog that is being saved stays open.
         for _ in 0..2 * self.dialogs.len() {
             self.close(now, effects);
         }

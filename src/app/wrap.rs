@@ -1,13 +1,13 @@
-//! Wraps text to a width in cells, at words if possible.
+//! Wraps text to a width in cells, between words if possible.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Wraps `text` to `width` cells and at most `max` lines. The flag is set if something was left out.
+/// Wraps `text` into at most `max` lines of `width` cells. Returns the lines, and whether text was left out.
 pub fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
-        // One extra line shows whether something is left out.
+        // One line more than `max` is wrapped, to find out whether text is left out.
         wrap_paragraph(paragraph, width.max(1), max + 1, &mut lines);
         if lines.len() > max {
             lines.truncate(max);
@@ -17,9 +17,10 @@ pub fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) {
     (lines, false)
 }
 
+/// Appends the lines of a paragraph to `lines`. Stops once there are `max` lines.
 fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<String>) {
     if paragraph.len() <= width && paragraph.is_ascii() {
-        // A byte is a cell, so the text fits and need not be split into words.
+        // In ASCII text a byte is at most a cell, so the paragraph fits on a line.
         lines.push(paragraph.trim_end().to_owned());
         return;
     }
@@ -36,7 +37,7 @@ fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<Str
                 continue;
             }
         }
-        // A word wider than the line is broken between graphemes.
+        // A word that is wider than a line is broken between graphemes.
         for grapheme in word.graphemes(true) {
             if cells > 0 && cells + grapheme.width() > width {
                 lines.push(std::mem::take(&mut line));
@@ -49,8 +50,8 @@ fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<Str
     lines.push(line.trim_end().to_owned());
 }
 
-/// Splits a paragraph into pieces that are not broken. Punctuation stays with the word that it touches, unless that
-/// would not fit a line. A line may end after any wide character, because such scripts have no spaces.
+/// Splits a paragraph into pieces between which a line may end. Punctuation stays with the word that it touches if both
+/// fit on a line. A line may end after any wide character, because scripts with wide characters have no spaces.
 fn split_words(paragraph: &str, width: usize) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
@@ -82,7 +83,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn lines_break_at_words_and_long_words_at_cells() {
+    fn lines_break_between_words_and_long_words_are_split() {
         let (lines, cut) = wrap("Fix the broken links", 10, 9);
         assert_eq!((lines, cut), (vec!["Fix the".to_owned(), "broken".to_owned(), "links".to_owned()], false));
         let (lines, _) = wrap("abcdefghij日本語", 4, 9);

@@ -1,5 +1,5 @@
-//! The command line for clap: commands, global options, and options of the simulated service. The options of a command
-//! are in that command's file.
+//! Defines the command line for clap: the commands, the global options, and the options of the simulated service. The
+//! options of each command are in the file of that command.
 
 use super::{
     completions, doctor, export, follow, help, import, init, jobs, man, new, prune, show, status, track, views, wait,
@@ -22,9 +22,9 @@ use std::str::FromStr;
     after_help = "The API key comes from DOCDECK_API_KEY or the configuration file; there is no option for it. Other \
     variables: DOCDECK_BASE_URL, DOCDECK_PROJECT_ID, DOCDECK_PROFILE, DOCDECK_CONFIG, DOCDECK_DATA_DIR, \
     DOCDECK_REDUCED_MOTION, NO_COLOR. Options override the environment, which overrides the configuration file.\n\n\
-    Exit codes: 0 done (an archived job counts as done), 1 a job failed or doctor found a problem, 2 usage, \
-    configuration or database error, or no terminal, 3 key refused, 4 service or network error, or job not found, \
-    5 hourly limit reached, 6 unconfirmed: a prompt may have arrived, 101 crash, 124 timeout, 130 Ctrl-C. The help of \
+    Exit codes: 0 done (an archived job counts as done); 1 a job failed or doctor found a problem; 2 usage, \
+    configuration or database error, or no terminal; 3 key refused; 4 service or network error, or job not found; \
+    5 hourly limit reached; 6 unconfirmed, a prompt may have arrived; 101 crash; 124 timeout; 130 Ctrl-C. The help of \
     each command has the details."
 )]
 pub(super) struct Arguments {
@@ -34,25 +34,25 @@ pub(super) struct Arguments {
     pub(super) options: Options,
 }
 
-/// The global options alone, which open the dashboard.
+/// A parser for a command line that opens the dashboard: global options without a command.
 #[derive(Debug, Parser)]
 #[command(name = "docdeck", disable_help_flag = true, disable_version_flag = true)]
-struct NoCommand {
+struct DashboardArguments {
     #[command(flatten)]
     options: Options,
 }
 
 impl Arguments {
-    /// Parses a command line, with the program's name first. Without a command, a parser for the global options alone
-    /// is tried first: building the parser for all commands takes longer than everything else that the dashboard does
-    /// before it opens the store. If the small parser fails, the complete one decides.
+    /// Parses a command line; the first word is the program's name. If the second word is not a command, first tries a
+    /// small parser for the global options, because building the parser for all commands takes longer than everything
+    /// else that the dashboard does before it opens the store. If the small parser fails, the complete parser decides.
     ///
     /// # Errors
-    /// The arguments are wrong, or ask for the help or the version.
+    /// The arguments are wrong, or they ask for the help or the version.
     pub(super) fn read(words: impl Iterator<Item = OsString>) -> Result<Self, clap::Error> {
         let words: Vec<OsString> = words.collect();
         if words.get(1).is_none_or(|word| word.as_encoded_bytes().starts_with(b"-"))
-            && let Ok(NoCommand { options }) = NoCommand::try_parse_from(&words)
+            && let Ok(DashboardArguments { options }) = DashboardArguments::try_parse_from(&words)
         {
             return Ok(Self { command: None, options });
         }
@@ -78,104 +78,103 @@ pub(super) enum Command {
     /// nothing: it adds a profile to an existing file, and changes an existing profile only with --overwrite.
     ///
     /// If the check fails with --yes, nothing is written and the exit code is 3 (key refused), 4 (service or project)
-    /// or 5 (limit); without --yes, init asks what to do. Only you can read the file, and its other settings are kept.
+    /// or 5 (limit); without --yes, init asks what to do. The file is private to you; its other settings are kept.
     Init(init::Options),
     /// create a job from a prompt
-    #[command(after_long_help = new::JSON)]
+    #[command(after_long_help = new::OUTPUT_HELP)]
     New(new::Options),
     /// send a follow-up to a tracked job
-    #[command(after_long_help = follow::JSON)]
+    #[command(after_long_help = follow::OUTPUT_HELP)]
     Follow(follow::Options),
     /// list the tracked jobs (sends no request)
     ///
     /// Tracked jobs are those that were created or added on this computer. The jobs that need you come first, then
     /// working, queued and done ones; each group lists the newest first. Dismissed jobs are listed only with `--status
     /// dismissed`. The service can't list its jobs: add one that was created elsewhere with `docdeck track`.
-    #[command(after_long_help = jobs::JSON)]
+    #[command(after_long_help = jobs::OUTPUT_HELP)]
     Jobs(jobs::Options),
     /// show a tracked job and its thread (sends no request)
-    #[command(after_long_help = show::JSON)]
+    #[command(after_long_help = show::OUTPUT_HELP)]
     Show(show::Options),
     /// add jobs that were created elsewhere (one request each)
-    #[command(after_long_help = track::JSON)]
+    #[command(after_long_help = track::OUTPUT_HELP)]
     Track(track::Options),
     /// wait until all these jobs are finished
     ///
     /// Checks the jobs as the dashboard does, or uses the checks of a running dashboard. Each change is a line on
     /// stderr. A job that completed without a pull request is checked once more five seconds later, because the link
     /// may arrive late. Ctrl-C stops waiting; the jobs keep running.
-    #[command(after_long_help = wait::JSON)]
+    #[command(after_long_help = wait::OUTPUT_HELP)]
     Wait(wait::Options),
     /// print a line for each change of the tracked jobs, as it happens
-    #[command(after_long_help = watch::JSON)]
+    #[command(after_long_help = watch::OUTPUT_HELP)]
     Watch(watch::Options),
     /// print a one-line summary of the tracked jobs for tmux and shell prompts (sends no request)
-    #[command(after_long_help = status::JSON)]
+    #[command(after_long_help = status::OUTPUT_HELP)]
     Status(status::Options),
     /// show page views by humans and AI, as a table, CSV, JSON or Markdown
     ///
-    /// Cached page views cost no request while they are fresh: for good if the range ended before yesterday, for an
-    /// hour if it ended yesterday, for five minutes if it includes today. All days are UTC, and both ends are included.
+    /// Fresh cached views cost no request. Views stay fresh for 5 minutes if the range includes today, for an hour if
+    /// it ended yesterday, and forever if it ended earlier. All days are UTC, and both ends are included.
     ///
-    /// --all first prints what is known of the cost (the service doesn't report the number of rows), and stops when the
-    /// hourly limit is reached.
-    #[command(after_long_help = views::FORMATS)]
+    /// --all first prints a cost estimate (the service doesn't report the number of rows), and stops when the hourly
+    /// limit is reached.
+    #[command(after_long_help = views::FORMAT_HELP)]
     Views(views::Options),
-    /// write all local data as JSON Lines, as a backup or for another computer
+    /// write jobs and drafts as JSON Lines, for backup or another computer
     ///
-    /// Exports jobs with their threads, titles, tags, notes and pages, and drafts, of all projects unless --project or
-    /// --base-url selects one. Exports neither the key nor page views, which can be loaded again. Needs no key and no
-    /// network.
+    /// Exports drafts and jobs (threads, titles, tags, notes, pages) of all projects unless --project or --base-url
+    /// selects one. Exports neither the key nor page views, which can be loaded again. Needs no key and no network.
     ///
     /// Queued prompts are sent only from this computer: on another computer they are imported as unconfirmed, and
     /// docdeck never sends them there automatically. To move a queue, pause it first (p in the dashboard): paused
     /// prompts are imported as paused.
-    #[command(after_long_help = export::LINES)]
+    #[command(after_long_help = export::FILE_FORMAT_HELP)]
     Export(export::Options),
     /// import an export of this or another computer, without duplicates
     ///
-    /// Imports the complete file or nothing; importing it again changes nothing more. A tracked job is found by its id,
-    /// or by the prompt that created it. If two answers of the service differ, the later one is kept. Tags and threads
-    /// are merged. A title, note or draft that is here already is kept, and import reports what it left out.
+    /// All or nothing; importing a file again has no effect. A tracked job is found by its id, or by the prompt that
+    /// created it. If two answers of the service differ, the later one is kept. Tags and threads are merged. A title,
+    /// note or draft that is here already is kept, and import reports what it left out.
     ///
     /// Prompts that were queued or being sent when the file was written are imported as unconfirmed: the other computer
     /// may still send them, so docdeck never sends them from here automatically. Paused prompts are imported as paused:
     /// resume them on one computer only. Imports all projects unless --project or --base-url selects one. Needs no key
     /// and no network.
-    #[command(after_long_help = import::JSON)]
+    #[command(after_long_help = import::OUTPUT_HELP)]
     Import(import::Options),
-    /// remove old page views, or with --jobs finished jobs, from this computer to free disk space
+    /// delete old page views (or, with --jobs, finished jobs) from this computer
     ///
     /// Page views can be loaded again, which uses requests. Jobs, prompts and drafts are stored only on this computer
-    /// and are removed only with --jobs. Needs no key and no network. Covers all projects unless --project or
+    /// and are deleted only with --jobs. Needs no key and no network. Covers all projects unless --project or
     /// --base-url selects one.
     ///
-    /// --jobs removes jobs that are finished, gone or discarded, that you have opened, and that have not changed for
-    /// that many days, with their threads. Jobs that are working, unsent, unopened, in need of you or with a draft are
-    /// never removed. `docdeck export` makes a copy first.
-    #[command(after_long_help = prune::JSON)]
+    /// --jobs deletes jobs, with their threads, that are finished, gone or discarded, that you have opened, and that
+    /// are unchanged for --older-than days. Jobs that are working, unsent, unopened, in need of you or with a draft are
+    /// never deleted. To keep a copy, run `docdeck export` first.
+    #[command(after_long_help = prune::OUTPUT_HELP)]
     Prune(prune::Options),
     /// print a shell script that completes commands, options and job ids
     ///
     /// The shell runs docdeck at each Tab. Job ids come from the database on this computer, without a request.
-    #[command(after_long_help = completions::USE)]
+    #[command(after_long_help = completions::SETUP_HELP)]
     Completions(completions::Options),
     /// print the manual as roff, for man
-    #[command(after_long_help = man::USE)]
+    #[command(after_long_help = man::USAGE_HELP)]
     Man(man::Options),
     /// open a topic of the guide, or the help of a command; without an argument, list the topics
     Help(help::Options),
     /// check configuration, files, database, network, key and terminal; changes nothing without --repair
     ///
-    /// Prints the state of each, and how to fix what is wrong. Changes nothing without --repair. Sends one request, for
-    /// a job, which counts against no limit. The report is safe to post: it contains no key and no password, and ids
-    /// are shortened.
-    #[command(after_long_help = doctor::JSON)]
+    /// Prints the state of each, and how to fix what is wrong. Changes nothing without --repair. Sends one job lookup,
+    /// which counts toward no limit. The report is safe to post: it contains no key and no password, and ids are
+    /// shortened.
+    #[command(after_long_help = doctor::OUTPUT_HELP)]
     Doctor(doctor::Options),
 }
 
 impl Command {
-    /// Whether the answer is JSON, so that an error is written as JSON as well.
+    /// Whether the command prints its result as JSON. An error is then printed as JSON too.
     pub(super) fn answers_in_json(&self) -> bool {
         match self {
             Self::New(options) => options.json,
@@ -206,13 +205,13 @@ impl Command {
 #[command(next_help_heading = "Global options")]
 pub(super) struct Options {
     /// use this profile of the configuration file
-    #[arg(long, global = true, value_name = "NAME", value_parser = not_blank, add = super::completion_candidates::profiles())]
+    #[arg(long, global = true, value_name = "NAME", value_parser = parse_non_blank, add = super::completion_candidates::profiles())]
     pub(super) profile: Option<String>,
     /// use the service at this base URL
-    #[arg(long, global = true, value_name = "URL", value_parser = not_blank)]
+    #[arg(long, global = true, value_name = "URL", value_parser = parse_non_blank)]
     pub(super) base_url: Option<String>,
     /// use the project with this id
-    #[arg(long, global = true, value_name = "ID", value_parser = not_blank)]
+    #[arg(long, global = true, value_name = "ID", value_parser = parse_non_blank)]
     pub(super) project: Option<String>,
     /// read this configuration file
     #[arg(long, global = true, value_name = "FILE")]
@@ -220,7 +219,7 @@ pub(super) struct Options {
     /// keep the database and the log in this folder
     #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(super) data_dir: Option<PathBuf>,
-    /// use colours
+    /// when to use colour
     #[arg(long, global = true, value_name = "WHEN")]
     pub(super) color: Option<ColorChoice>,
     /// draw lines, bars and symbols in ASCII
@@ -267,8 +266,8 @@ impl SimArguments {
     }
 }
 
-/// Rejects a blank value: a shell expands an unset variable to nothing, and it is unclear what was meant.
-fn not_blank(text: &str) -> Result<String, String> {
+/// Rejects a blank value, because it is probably a mistake: a shell expands an unset variable to nothing.
+fn parse_non_blank(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("it is blank; omit the option to use the environment or the configuration file".into()),
         text => Ok(text.to_owned()),
@@ -280,7 +279,7 @@ pub(super) fn parse_seconds(text: &str) -> Result<u32, String> {
     number_parser(0..=u32::MAX, "a whole number of seconds, like 600")(text)
 }
 
-/// A parser for a number in this range; `wanted` describes the range for the error.
+/// Returns a parser for numbers in the range `allowed`. The error message describes this range with `wanted`.
 pub(super) fn number_parser<T>(
     allowed: RangeInclusive<T>,
     wanted: &'static str,
@@ -347,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_option_for_the_key() {
+    fn there_is_no_option_for_the_api_key() {
         let help = Arguments::command().render_long_help().to_string();
         assert!(!help.contains("--api-key") && !help.contains("--key"), "{help}");
     }

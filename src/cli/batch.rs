@@ -1,11 +1,11 @@
 //! `docdeck new --batch`: creates a job from each prompt of a file. All prompts are saved before the first is sent, and
-//! the ledger paces them. Prompts that fail or are interrupted are reported and stay in the database.
+//! the ledger limits how fast they are sent. Prompts that could not be sent are reported and stay in the database.
 
 use super::batch_plan::{BatchPlan, all_sent_message, is_waiting, plan, read_prompts, waiting_jobs};
 use super::cost::Cost;
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::id;
+use super::job_line::id_text;
 use super::jobs::jobs_json;
 use super::new::Options;
 use super::out::Out;
@@ -30,7 +30,7 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often the live line is drawn.
+/// How often the live line, which shows the progress on stderr, is redrawn.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Runs `docdeck new --batch`.
@@ -44,7 +44,7 @@ pub(super) async fn run(
     let prompts = read_prompts(file)?;
     if options.dry_run || options.queue {
         let session = StoreSession::open_for(flags, environment, options.queue, out)?;
-        let result = without_sending(&session, prompts, options, out).await;
+        let result = plan_or_queue_batch(&session, prompts, options, out).await;
         session.close().await;
         return result.map(|()| Code::Done);
     }
@@ -53,7 +53,7 @@ pub(super) async fn run(
     Session::with(flags, environment, LeaseRoles::All, out, work).await
 }
 
-async fn without_sending(
+async fn plan_or_queue_batch(
     session: &StoreSession,
     prompts: Vec<String>,
     options: &Options,
@@ -61,7 +61,7 @@ async fn without_sending(
 ) -> Result<(), CliError> {
     let (store, scope) = (&session.store, &session.scope);
     let count = prompts.len();
-    let BatchPlan { fresh, known } = plan(store, scope, prompts, options).await?;
+    let BatchPlan { new_prompts: fresh, known } = plan(store, scope, prompts, options).await?;
     let waiting = waiting_jobs(&known);
     if options.dry_run {
         let cost = Cost::of(store, scope, fresh.len(), &waiting).await?;
@@ -92,7 +92,7 @@ async fn without_sending(
         if options.json {
             out.json(&json!({ "jobs": [] }));
         }
-        // Prompts that are in the queue already stay queued or paused.
+        // Prompts of an earlier run keep their state: queued or paused.
         out.note(&match waiting.len() {
             0 => all_sent_message(count),
             1 => "Nothing new to queue: 1 prompt of this file is in the queue already.".to_owned(),
@@ -121,7 +121,7 @@ async fn send_batch(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let count = prompts.len();
-    let BatchPlan { fresh, known } = plan(&session.store, &session.scope, prompts, options).await?;
+    let BatchPlan { new_prompts: fresh, known } = plan(&session.store, &session.scope, prompts, options).await?;
     if fresh.is_empty() && waiting_jobs(&known).is_empty() {
         if options.json {
             out.json(&json!({ "jobs": [] }));
@@ -130,7 +130,7 @@ async fn send_batch(
         return Ok(Code::Done);
     }
     log_progress(&Cost::of(&session.store, &session.scope, fresh.len(), &waiting_jobs(&known)).await?.sentence(), out);
-    if !session.engine.dispatches() {
+    if !session.engine.is_dispatcher() {
         log_progress("another docdeck on this computer sends the queue; waiting for it", out);
     }
     let mut rows = requeue_unsent(session, &known, out).await?;
@@ -138,29 +138,33 @@ async fn send_batch(
     if !fresh.is_empty() {
         rows.extend(session.run_uninterrupted(engine.submit_batch(&fresh)).await?);
     }
-    let mut batch =
-        BatchWait { order: rows.iter().map(|row| row.key).collect(), rows: BTreeMap::new(), timer, limit: None };
+    let mut batch = BatchWait {
+        keys_in_file_order: rows.iter().map(|row| row.key).collect(),
+        rows: BTreeMap::new(),
+        timer,
+        limit_wait: None,
+    };
     batch.rows.extend(rows.into_iter().map(|row| (row.key, row)));
     let end = batch.wait(session, options.json, out).await?;
-    batch.answer(session, end, options, out).await
+    batch.write_result(session, end, options, out).await
 }
 
-/// Queues the known prompts that were not sent: resumes paused ones, and sends those again that never reached the
-/// service. Leaves prompts alone that were sent or may have been.
+/// Queues the prompts of an earlier run that were not sent: resumes paused prompts, and sends prompts again that never
+/// reached the service. Skips prompts that were sent or may have been sent. Returns the jobs of the queued prompts.
 async fn requeue_unsent(session: &mut Session, known: &[RecentPrompt], out: &mut Out) -> Result<Vec<Job>, CliError> {
     let mut rows = Vec::new();
     let engine = session.engine.clone();
-    for one in known.iter().filter(|known| is_waiting(known)) {
-        match one.state {
+    for prompt in known.iter().filter(|known| is_waiting(known)) {
+        match prompt.state {
             DeliveryKind::NotSent => {
-                session.run_uninterrupted(engine.resolve(one.id, Resolution::SendAgain)).await?;
+                session.run_uninterrupted(engine.resolve(prompt.id, Resolution::SendAgain)).await?;
             }
             DeliveryKind::Paused => {
-                session.run_uninterrupted(engine.change_queue(&[one.job], QueueChange::Release)).await?;
+                session.run_uninterrupted(engine.change_queue(&[prompt.job], QueueChange::Resume)).await?;
             }
             _ => {}
         }
-        rows.extend(session.store.job(one.job).await?);
+        rows.extend(session.store.job(prompt.job).await?);
     }
     let sent = known.len() - rows.len();
     if sent > 0 {
@@ -169,29 +173,29 @@ async fn requeue_unsent(session: &mut Session, known: &[RecentPrompt], out: &mut
     Ok(rows)
 }
 
-/// Waits for the prompts of a batch.
+/// A wait until all prompts of a batch are sent.
 #[derive(Debug)]
 struct BatchWait {
-    /// In the order of the file.
-    order: Vec<JobKey>,
+    /// The jobs in the order of their prompts in the file.
+    keys_in_file_order: Vec<JobKey>,
     rows: BTreeMap<JobKey, Job>,
     timer: Timer,
-    /// How long the limit blocks sending.
-    limit: Option<Wait>,
+    /// How long the hourly limit blocks new jobs; `None` if it doesn't.
+    limit_wait: Option<Wait>,
 }
 
-/// Why the wait for the prompts ended.
+/// Why the wait for the prompts of a batch ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BatchEnd {
     Finished,
-    /// One was refused or did not reach the service, and the others would end the same way.
+    /// The service refused the key or could not be reached, so the remaining prompts would fail too.
     Failed,
     TimedOut,
     Interrupted,
 }
 
-/// Whether docdeck is still working on the prompt.
-fn is_open(row: &Job) -> bool {
+/// Whether the job's prompt is still waiting to be sent, or is being sent.
+fn is_send_pending(row: &Job) -> bool {
     matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Sending))
 }
 
@@ -199,13 +203,13 @@ impl BatchWait {
     async fn wait(&mut self, session: &mut Session, in_json: bool, out: &mut Out) -> Result<BatchEnd, CliError> {
         self.reload(session, in_json, out).await?;
         loop {
-            if !self.rows.values().any(is_open) {
+            if !self.rows.values().any(is_send_pending) {
                 return Ok(BatchEnd::Finished);
             }
             if self.has_failed(session) {
                 return Ok(BatchEnd::Failed);
             }
-            out.live(&self.live_line());
+            out.show_live(&self.live_line());
             let tick = Instant::now() + TICK;
             match session.next(Some(self.timer.end().map_or(tick, |end| end.min(tick)))).await {
                 WaitEnd::Interrupted => return Ok(BatchEnd::Interrupted),
@@ -217,7 +221,7 @@ impl BatchWait {
     }
 
     async fn reload(&mut self, session: &Session, in_json: bool, out: &mut Out) -> Result<(), CliError> {
-        for key in self.order.clone() {
+        for key in self.keys_in_file_order.clone() {
             if let Some(row) = session.store.job(key).await? {
                 self.update(row, in_json, out);
             }
@@ -236,7 +240,7 @@ impl BatchWait {
             EngineEvent::Job(row) => self.update(*row, in_json, out),
             EngineEvent::Prompt { job, .. } => self.update(*job, in_json, out),
             EngineEvent::Merged { gone, into } if self.rows.remove(&gone).is_some() => {
-                if let Some(place) = self.order.iter_mut().find(|key| **key == gone) {
+                if let Some(place) = self.keys_in_file_order.iter_mut().find(|key| **key == gone) {
                     *place = into;
                 }
                 self.rows.extend(session.store.job(into).await?.map(|row| (into, row)));
@@ -244,10 +248,10 @@ impl BatchWait {
             EngineEvent::Budget(RateLimited::Create, budget) => {
                 let limit = budget.wait();
                 let waits = self.rows.values().any(|row| row.undelivered == Some(DeliveryKind::Queued));
-                if let Some(wait) = limit.filter(|_| self.limit.is_none() && waits) {
+                if let Some(wait) = limit.filter(|_| self.limit_wait.is_none() && waits) {
                     log_progress(&format!("hourly limit reached; sending the next {}", limit_end_text(wait)), out);
                 }
-                self.limit = limit;
+                self.limit_wait = limit;
             }
             EngineEvent::Connection(connection @ Connection::Offline { .. }) => {
                 connection_problem(&connection).iter().for_each(|words| log_progress(words.as_str(), out));
@@ -266,9 +270,9 @@ impl BatchWait {
             return;
         }
         if old.id.is_none() && new.id.is_some() {
-            log_progress(&format!("accepted: {} (job {})", new.title, id(&new)), out);
+            log_progress(&format!("accepted: {} (job {})", new.title, id_text(&new)), out);
             if !in_json && !out.is_terminal() {
-                out.line(&id(&new));
+                out.line(&id_text(&new));
             }
         } else if let Some(kind) = new.undelivered.filter(|kind| kind.needs_user() && old.undelivered != Some(*kind)) {
             log_progress(&format!("{}: {}", kind.word(), new.title), out);
@@ -276,26 +280,26 @@ impl BatchWait {
         self.rows.insert(new.key, new);
     }
 
-    /// Whether the key was refused or the service can't be reached, so that the rest is not sent.
+    /// Whether the service refused the key or could not be reached, so that the remaining prompts would fail too.
     fn has_failed(&self, session: &Session) -> bool {
         session.is_key_refused() || self.rows.values().any(|row| row.undelivered == Some(DeliveryKind::NotSent))
     }
 
     fn live_line(&self) -> String {
-        let open = self.rows.values().filter(|row| is_open(row)).count();
+        let open = self.rows.values().filter(|row| is_send_pending(row)).count();
         let waits = self
-            .limit
+            .limit_wait
             .map(|wait| format!(" · hourly limit reached, next {}", limit_end_text(wait)))
             .unwrap_or_default();
         format!(
             "{} of {} sent · {}{waits}",
             self.rows.len() - open,
             plural(self.rows.len(), "prompt"),
-            self.timer.waited()
+            self.timer.elapsed_text()
         )
     }
 
-    async fn answer(
+    async fn write_result(
         mut self,
         session: &mut Session,
         end: BatchEnd,
@@ -308,7 +312,7 @@ impl BatchWait {
             session.await_answers(out).await;
             self.reload(session, options.json, out).await?;
         }
-        let rows: Vec<Job> = self.order.iter().filter_map(|key| self.rows.get(key)).cloned().collect();
+        let rows: Vec<Job> = self.keys_in_file_order.iter().filter_map(|key| self.rows.get(key)).cloned().collect();
         let error = self.error(session, end, paused);
         let wait = options.wait && error.is_none() && !rows.is_empty();
         let mut waiting = JobWait::new(rows, self.timer);
@@ -325,7 +329,7 @@ impl BatchWait {
             None if options.json => out.json(&known),
             None => log_progress(&format!("all accepted: {}", plural(waiting.rows.len(), "job")), out),
         }
-        match out.failed() {
+        match out.output_error() {
             Some(_) => Err(CliError::new(
                 Code::Unconfirmed,
                 "All prompts were accepted, but the result could not be written. Don't send them again: their ids are \
@@ -335,10 +339,11 @@ impl BatchWait {
         }
     }
 
-    /// Pauses all queued prompts of the batch, so that they are not sent later without the user.
+    /// Pauses all queued prompts of the batch, so that they are not sent later unless the user resumes them. Returns
+    /// how many were paused.
     async fn pause(&mut self, session: &mut Session) -> Result<usize, CliError> {
         let queued: Vec<JobKey> = self
-            .order
+            .keys_in_file_order
             .iter()
             .filter(|key| self.rows.get(key).is_some_and(|row| row.undelivered == Some(DeliveryKind::Queued)))
             .copied()

@@ -12,17 +12,17 @@ use crate::store::{RecentPrompt, Store};
 use chrono::{TimeDelta, Utc};
 use std::path::Path;
 
-/// Largest file of prompts, in bytes; the dashboard has the same limit.
+/// The maximum size of a file of prompts, in bytes. The dashboard has the same limit.
 const MAX_BYTES: u64 = 32 << 20;
-/// Prompts that were sent within this time count as sent already.
+/// A prompt that was sent within this time is not sent again without `--again`.
 const RECENT: TimeDelta = TimeDelta::hours(24);
 
-/// The new and the known prompts of a file.
+/// The prompts of a file, separated into prompts to queue and prompts that were queued or sent before.
 #[derive(Debug)]
 pub(super) struct BatchPlan {
-    /// To be queued.
-    pub(super) fresh: Vec<String>,
-    /// Prompts whose text is in the queue already, or was sent recently.
+    /// The prompts that will be queued.
+    pub(super) new_prompts: Vec<String>,
+    /// Prompts of the store that have the same text as a prompt of the file: in the queue, or sent recently.
     pub(super) known: Vec<RecentPrompt>,
 }
 
@@ -40,10 +40,10 @@ pub(super) fn read_prompts(file: &Path) -> Result<Vec<String>, CliError> {
         .map_err(|error| CliError::unusable(format!("{}: {error} Nothing was sent.", file.display())))
 }
 
-/// Separates the prompts into new and known ones.
+/// Separates the prompts of a file into new prompts and prompts that were queued or sent before.
 ///
 /// # Errors
-/// Some prompts are known and no option says what to do with them, or the store can't be read.
+/// Some prompts were queued or sent before and no option states what to do with them, or the store can't be read.
 pub(super) async fn plan(
     store: &Store,
     scope: &Scope,
@@ -55,11 +55,11 @@ pub(super) async fn plan(
     let is_known = |text: &String| known.iter().any(|known| known.text == *text);
     let double = prompts.iter().filter(|text| is_known(text)).count();
     if double == 0 || options.again {
-        return Ok(BatchPlan { fresh: prompts, known: Vec::new() });
+        return Ok(BatchPlan { new_prompts: prompts, known: Vec::new() });
     }
     if options.rest || options.dry_run {
         let fresh = prompts.into_iter().filter(|text| !is_known(text)).collect();
-        return Ok(BatchPlan { fresh, known });
+        return Ok(BatchPlan { new_prompts: fresh, known });
     }
     let (all, verb) = (plural(prompts.len(), "prompt"), if double == 1 { "is" } else { "are" });
     let waits = |text: &&String| known.iter().any(|known| known.text == **text && is_waiting(known));
@@ -76,18 +76,18 @@ pub(super) async fn plan(
     )))
 }
 
-/// The message if all `count` prompts were sent before.
+/// Returns the message for a file whose `count` prompts were all sent before.
 pub(super) fn all_sent_message(count: usize) -> String {
     let them = if count == 1 { "its prompt was".to_owned() } else { format!("all {count} prompts were") };
     format!("Nothing left to send: {them} sent in the last 24 hours. Add --again to send them again.")
 }
 
-/// Whether the prompt is in the queue or was not sent.
+/// Whether the prompt is still to be sent: queued, paused, or not sent after a failed attempt.
 pub(super) fn is_waiting(known: &RecentPrompt) -> bool {
     matches!(known.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
 }
 
-/// The jobs whose prompts `--rest` sends.
+/// Returns the jobs of the `known` prompts that `--rest` sends.
 pub(super) fn waiting_jobs(known: &[RecentPrompt]) -> Vec<JobKey> {
     known.iter().filter(|known| is_waiting(known)).map(|known| known.job).collect()
 }

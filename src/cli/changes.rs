@@ -1,12 +1,12 @@
-//! The changes changes_between two versions of a job, as text for a log line and as words for JSON.
+//! Finds the changes between two versions of a job, and describes them as text for a log line and as names for JSON.
 
-use super::job_line::{id, state_and_role};
+use super::job_line::{id_text, state_and_role};
 use crate::model::job::Status;
 use crate::model::link;
 use crate::model::prompt::DeliveryKind;
 use crate::model::row::Job;
 
-/// One kind of change.
+/// A kind of change between two versions of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JobChange {
     /// The job was not tracked before.
@@ -22,8 +22,8 @@ pub(super) enum JobChange {
 }
 
 impl JobChange {
-    /// The word in JSON.
-    pub(super) fn word(self) -> &'static str {
+    /// Returns the name of the change in JSON output.
+    pub(super) fn json_name(self) -> &'static str {
         match self {
             Self::New => "new",
             Self::Status => "status",
@@ -35,7 +35,7 @@ impl JobChange {
     }
 }
 
-/// The changes from the old to the new job; `old` is `None` if the job is new.
+/// Returns the changes from `old` to `new`. `old` is `None` if the job was not tracked before.
 pub(super) fn changes_between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
     let Some(old) = old else { return vec![JobChange::New] };
     let all = [
@@ -49,7 +49,7 @@ pub(super) fn changes_between(old: Option<&Job>, new: &Job) -> Vec<JobChange> {
 }
 
 /// Describes the changes and the job in one line.
-pub(super) fn describe(changes: &[JobChange], row: &Job) -> String {
+pub(super) fn describe_changes(changes: &[JobChange], row: &Job) -> String {
     let mut words: Vec<String> = Vec::new();
     for change in changes {
         let word = match change {
@@ -71,7 +71,7 @@ pub(super) fn describe(changes: &[JobChange], row: &Job) -> String {
             words.push(word);
         }
     }
-    let id = id(row);
+    let id = id_text(row);
     let id = if id.is_empty() { String::new() } else { format!(" (job {id})") };
     format!("{}: {}{id}", words.join(", "), row.title)
 }
@@ -95,14 +95,14 @@ mod tests {
     fn a_line_names_the_changes_and_the_job() {
         let old = row();
         assert_eq!(changes_between(Some(&old), &old), []);
-        assert_eq!(describe(&changes_between(None, &old), &old), "active: Fix the links (job j1)");
+        assert_eq!(describe_changes(&changes_between(None, &old), &old), "active: Fix the links (job j1)");
         let mut new = old.clone();
         new.status = Some(Status::Completed);
         new.pr_link = Some(CleanText::line("https://x.example/pull/7"));
         let changes = changes_between(Some(&old), &new);
         assert_eq!(changes, [JobChange::Status, JobChange::PullRequest]);
         assert_eq!(
-            describe(&changes, &new),
+            describe_changes(&changes, &new),
             "completed, pull request https://x.example/pull/7: Fix the links (job j1)"
         );
         let mut gone = new.clone();
@@ -116,10 +116,13 @@ mod tests {
         let mut old = row();
         (old.id, old.status, old.undelivered) = (None, None, Some(DeliveryKind::Queued));
         let sending = Job { undelivered: Some(DeliveryKind::Sending), ..old.clone() };
-        assert_eq!(describe(&changes_between(Some(&old), &sending), &sending), "sending the prompt: Fix the links");
+        assert_eq!(
+            describe_changes(&changes_between(Some(&old), &sending), &sending),
+            "sending the prompt: Fix the links"
+        );
         let accepted = row();
         let changes = changes_between(Some(&sending), &accepted);
         assert_eq!(changes, [JobChange::Status, JobChange::Delivery]);
-        assert_eq!(describe(&changes, &accepted), "active, prompt accepted: Fix the links (job j1)");
+        assert_eq!(describe_changes(&changes, &accepted), "active, prompt accepted: Fix the links (job j1)");
     }
 }

@@ -1,5 +1,5 @@
-//! Candidates for shell completion: job ids with titles, profiles, statuses, ranges and commands. Reads the store and
-//! the configuration without changing them, sends no request, and offers nothing if anything is wrong.
+//! Lists the candidates for shell completion: job ids with titles, profiles, statuses, ranges and commands. Reads the
+//! store and the configuration without changing them, sends no request, and lists no candidates after an error.
 
 use super::arguments::Arguments;
 use super::job_line::state_and_role;
@@ -14,9 +14,9 @@ use clap::CommandFactory as _;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use std::ffi::OsString;
 
-/// The number of ids that are offered, newest first.
+/// The maximum number of job ids that are offered. The newest jobs come first.
 const MAX_IDS: usize = 200;
-const SPANS: [(&str, &str); 7] = [
+const LAST_VALUES: [(&str, &str); 7] = [
     ("7d", "7 days up to today"),
     ("30d", "30 days up to today"),
     ("90d", "90 days up to today"),
@@ -25,34 +25,34 @@ const SPANS: [(&str, &str); 7] = [
     ("month", "the last complete month"),
     ("quarter", "the last complete quarter"),
 ];
-/// Longest title beside an id, in characters.
+/// The maximum length of the title that is shown beside a job id, in characters.
 const MAX_TITLE: usize = 60;
 
-/// The ids of the tracked jobs.
+/// Offers the ids of the tracked jobs.
 pub(super) fn job_ids() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| candidates(&utf8_words(std::env::args_os())).unwrap_or_default())
+    ArgValueCandidates::new(|| job_candidates(&utf8_words(std::env::args_os())).unwrap_or_default())
 }
 
-/// The names of the profiles in the configuration file.
+/// Offers the names of the profiles in the configuration file.
 pub(super) fn profiles() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let known = profile_names(&utf8_words(std::env::args_os()), &Environment::of_process()).unwrap_or_default();
+        let known = profile_names(&utf8_words(std::env::args_os()), &Environment::from_process()).unwrap_or_default();
         known.iter().filter(|name| is_shell_safe(name)).map(CompletionCandidate::new).collect()
     })
 }
 
-/// The words that `jobs --status` always accepts; jobs may have other statuses.
+/// Offers the words that `jobs --status` always accepts. It also accepts the other statuses that tracked jobs have.
 pub(super) fn statuses() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| filter_words().map(|(word, help)| offered(&word, help)).collect())
+    ArgValueCandidates::new(|| filter_words().map(|(word, help)| candidate_with_help(&word, help)).collect())
 }
 
-/// The common values of `views --last`.
+/// Offers the common values of `views --last`.
 pub(super) fn last_values() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| SPANS.map(|(word, help)| offered(word, help)).into())
+    ArgValueCandidates::new(|| LAST_VALUES.map(|(word, help)| candidate_with_help(word, help)).into())
 }
 
-/// The commands that have a manual page.
-pub(super) fn complete_commands() -> ArgValueCandidates {
+/// Offers the commands that have a manual page.
+pub(super) fn command_names() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let root = Arguments::command();
         let known = root
@@ -62,17 +62,17 @@ pub(super) fn complete_commands() -> ArgValueCandidates {
     })
 }
 
-/// The topics of the guide.
+/// Offers the topics of the guide.
 pub(super) fn topics() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| TOPICS.iter().map(|topic| offered(topic.name, topic.about)).collect())
+    ArgValueCandidates::new(|| TOPICS.iter().map(|topic| candidate_with_help(topic.name, topic.summary)).collect())
 }
 
-fn offered(word: &str, help: &'static str) -> CompletionCandidate {
+fn candidate_with_help(word: &str, help: &'static str) -> CompletionCandidate {
     CompletionCandidate::new(word).help(Some(help.into()))
 }
 
 fn profile_names(words: &[String], environment: &Environment) -> Option<Vec<String>> {
-    let path = config::path(&flags(words), environment).ok()?;
+    let path = config::path(&read_typed_flags(words), environment).ok()?;
     let found = config::file::read_config_file(&path).ok()??;
     Some(found.file.profiles.into_keys().collect())
 }
@@ -81,9 +81,9 @@ fn utf8_words(words: impl Iterator<Item = OsString>) -> Vec<String> {
     words.filter_map(|word| word.into_string().ok()).collect()
 }
 
-fn candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
-    let environment = Environment::of_process();
-    let flags = flags(words);
+fn job_candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
+    let environment = Environment::from_process();
+    let flags = read_typed_flags(words);
     let scope = match resolve(&flags, &environment).ok()? {
         SetupState::Ready(settings) => settings.scope,
         SetupState::Missing(missing) => missing.scope?,
@@ -92,11 +92,11 @@ fn candidates(words: &[String]) -> Option<Vec<CompletionCandidate>> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
     let mut rows = runtime.block_on(async { Store::open_for_reading(&folder).ok()?.jobs(&scope).await.ok() })?;
     rows.sort_by_key(|row| std::cmp::Reverse((row.created_at, row.key)));
-    let offered = rows.iter().filter(|row| !row.dismissed).filter_map(candidate).take(MAX_IDS);
+    let offered = rows.iter().filter(|row| !row.dismissed).filter_map(job_candidate).take(MAX_IDS);
     Some(offered.enumerate().map(|(place, offered)| offered.display_order(Some(place))).collect())
 }
 
-fn candidate(row: &Job) -> Option<CompletionCandidate> {
+fn job_candidate(row: &Job) -> Option<CompletionCandidate> {
     let id = row.id.as_ref()?.as_str();
     if !is_shell_safe(id) {
         return None;
@@ -105,13 +105,14 @@ fn candidate(row: &Job) -> Option<CompletionCandidate> {
     Some(CompletionCandidate::new(id).help(Some(help.into())))
 }
 
-/// Whether a shell reads the id literally. Ids come from the service and are inserted unquoted.
+/// Whether a shell reads the text literally. Job ids, which come from the service, and profile names are inserted
+/// unquoted.
 fn is_shell_safe(id: &str) -> bool {
     !id.starts_with(['-', '.', '~']) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._~-/@+".contains(&b))
 }
 
-/// The options on the typed line that select the profile, the project and the folders.
-fn flags(words: &[String]) -> Flags {
+/// Reads the options that select the profile, the project and the folders from the words that are typed so far.
+fn read_typed_flags(words: &[String]) -> Flags {
     let value = |name: &str| {
         let after = |place: usize| words.get(place + 1).cloned();
         let mut found = None;
@@ -147,9 +148,9 @@ mod tests {
     }
 
     #[test]
-    fn the_options_on_the_line_are_read() {
+    fn the_options_on_the_typed_line_are_read() {
         let words = ["docdeck", "--project=p", "show", "--data-dir", "/tmp/x", "--profile"].map(str::to_owned);
-        let flags = flags(&words);
+        let flags = read_typed_flags(&words);
         assert_eq!((flags.project.as_deref(), flags.profile), (Some("p"), None));
         assert_eq!(flags.data_dir, Some("/tmp/x".into()));
     }

@@ -1,5 +1,5 @@
-//! `docdeck completions`: prints a script with which a shell asks docdeck for completions, and answers the shell. The
-//! values come from [`super::completion_candidates`].
+//! `docdeck completions`: prints a shell script that calls docdeck for completions, and answers those calls. The
+//! candidates come from [`super::completion_candidates`].
 
 use super::arguments::Arguments;
 use super::error::CliError;
@@ -10,20 +10,20 @@ use clap_complete::CompleteEnv;
 use clap_complete::env::{Bash, EnvCompleter, Fish, Powershell, Zsh};
 
 /// The program's name in PATH.
-const NAME: &str = "docdeck";
-/// The variable that the script sets when it asks.
-const VARIABLE: &str = "DOCDECK_COMPLETE";
+const PROGRAM_NAME: &str = "docdeck";
+/// The environment variable that the script sets when it calls docdeck for completions.
+const REQUEST_VARIABLE: &str = "DOCDECK_COMPLETE";
 
-/// How to load the script.
-pub(super) const USE: &str = "\
+/// Help text about loading the script.
+pub(super) const SETUP_HELP: &str = "\
 bash, in ~/.bashrc:                      source <(docdeck completions bash)
 zsh, in ~/.zshrc, after compinit:        source <(docdeck completions zsh)
 fish, in ~/.config/fish/config.fish:     docdeck completions fish | source
 PowerShell, in its profile:              docdeck completions powershell | Out-String | Invoke-Expression";
 
-/// For a script in a folder of `$fpath`: zsh runs it at the first Tab, as the body of `_docdeck`, and expects
-/// completions.
-const AS_A_FILE: &str = "
+/// The addition that makes the zsh script work as a file in a folder of `$fpath`. At the first Tab, zsh runs such a
+/// file as the body of `_docdeck` and expects completions.
+const ZSH_FPATH_ADDITION: &str = "
 if [[ \"${funcstack[1]}\" == _docdeck ]]; then
     _clap_dynamic_completer_docdeck \"$@\"
 fi
@@ -53,21 +53,22 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
         Shell::Powershell => &Powershell,
     };
     let mut script = Vec::new();
-    let written = completer.write_registration(VARIABLE, NAME, NAME, NAME, &mut script);
+    let written = completer.write_registration(REQUEST_VARIABLE, PROGRAM_NAME, PROGRAM_NAME, PROGRAM_NAME, &mut script);
     let script = written.ok().and_then(|()| String::from_utf8(script).ok());
     let script = script.ok_or_else(|| CliError::unusable("Can't generate the completion script."))?;
     out.write(script.trim_start_matches('\n'));
     if matches!(options.shell, Shell::Zsh) {
-        out.write(AS_A_FILE);
+        out.write(ZSH_FPATH_ADDITION);
     }
     Ok(Code::Done)
 }
 
-/// Answers a shell that asks for completions. Returns whether one did.
+/// Answers a shell that called docdeck for completions. Returns false if docdeck was called for anything else.
 pub(super) fn answer_shell() -> bool {
-    let asked = CompleteEnv::with_factory(Arguments::command).var(VARIABLE).bin(NAME).completer(NAME);
-    // After an error the shell gets no answer, because it would not show a message. Typed paths are relative to this
-    // folder.
+    let asked =
+        CompleteEnv::with_factory(Arguments::command).var(REQUEST_VARIABLE).bin(PROGRAM_NAME).completer(PROGRAM_NAME);
+    // Typed paths are relative to this folder. After an error the shell gets no answer, because it would not show a
+    // message.
     let folder = std::env::current_dir().ok();
     asked.try_complete(std::env::args_os(), folder.as_deref()).unwrap_or(true)
 }

@@ -1,10 +1,11 @@
-//! The cost of a batch of new jobs: how many can start now, and when the others can, as far as this computer knows.
+//! Estimates the cost of a batch of new jobs: how many of them can start now, and when the others can start. Considers
+//! only the requests of this computer.
 
 use super::out::rfc3339_seconds;
 use crate::app::batch::schedule_text;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::ledger::{Budget, RateLimited, WINDOW};
+use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited};
 use crate::model::prompt::PromptKind;
 use crate::model::row::JobKey;
 use crate::store::{Store, StoreError};
@@ -14,15 +15,15 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub(super) struct Cost {
     jobs: usize,
-    /// New jobs that are in the queue already.
+    /// The number of other new jobs that are ahead in the queue.
     already_queued: usize,
     budget: Budget,
     now: Time,
 }
 
 impl Cost {
-    /// The cost of `new_jobs` new jobs and of the jobs of the batch that are already in the store (`batch_jobs`), by the
-    /// ledger and the queue of this computer.
+    /// Estimates the cost of `new_jobs` new jobs and of `batch_jobs`, the jobs of the batch that are already in the
+    /// store. Uses the ledger and the queue of this computer.
     ///
     /// # Errors
     /// The store can't be read.
@@ -34,29 +35,30 @@ impl Cost {
     ) -> Result<Self, StoreError> {
         let now = Utc::now();
         let budget = store.budget(scope, RateLimited::Create, now).await?;
-        let queued = store.queued(scope).await?;
+        let queued = store.sendable_prompts(scope).await?;
         let creates = queued.iter().filter(|waiting| waiting.kind == PromptKind::Create);
-        // The batch doesn't wait for its own jobs.
+        // Queued jobs of the batch are already counted in `jobs`, so they are not ahead of the batch.
         let already_queued = creates.filter(|waiting| !batch_jobs.contains(&waiting.job)).count();
         Ok(Self { jobs: new_jobs + batch_jobs.len(), already_queued, budget, now })
     }
 
-    /// How many can start now, and the earliest times for the first and the last of the others.
-    fn later(&self) -> (usize, Option<(Time, Time)>) {
-        let slots = usize::try_from(self.budget.left()).unwrap_or(usize::MAX);
+    /// Returns how many jobs can start now and, if others must wait, the earliest times at which the first and the last
+    /// of those can start.
+    fn start_schedule(&self) -> (usize, Option<(Time, Time)>) {
+        let slots = usize::try_from(self.budget.requests_left()).unwrap_or(usize::MAX);
         let now_count = self.jobs.min(slots.saturating_sub(self.already_queued));
         let Some(more) = (self.jobs - now_count).checked_sub(1) else { return (now_count, None) };
         let more = more.saturating_add(self.already_queued.saturating_sub(slots));
-        let first = self.budget.resets_at.filter(|at| *at > self.now).unwrap_or(self.now + WINDOW);
+        let first = self.budget.resets_at.filter(|at| *at > self.now).unwrap_or(self.now + RATE_LIMIT_WINDOW);
         let hours = more / usize::try_from(self.budget.limit.max(1)).unwrap_or(usize::MAX);
-        (now_count, Some((first, first + WINDOW * i32::try_from(hours).unwrap_or(i32::MAX))))
+        (now_count, Some((first, first + RATE_LIMIT_WINDOW * i32::try_from(hours).unwrap_or(i32::MAX))))
     }
 
-    /// The cost in a sentence.
+    /// Describes the cost in a sentence.
     pub(super) fn sentence(&self) -> String {
         let offset = *Local::now().offset();
         let mut text = schedule_text(self.jobs, self.already_queued, self.budget, self.now, offset);
-        if let (_, Some((first, last))) = self.later()
+        if let (_, Some((first, last))) = self.start_schedule()
             && last > first
         {
             text.push_str(&format!("; the last at {} or later", last.with_timezone(&Local).format("%Y-%m-%d %H:%M")));
@@ -64,9 +66,10 @@ impl Cost {
         format!("{text}. New jobs {}/{} this hour on this computer.", self.budget.used, self.budget.limit)
     }
 
-    /// The cost as JSON; `known` is the number of prompts in the file that are not counted.
+    /// Returns the cost as JSON. `known` is the number of prompts in the file that are not counted because they were
+    /// sent before.
     pub(super) fn as_json(&self, known: usize) -> Value {
-        let (now_count, later) = self.later();
+        let (now_count, later) = self.start_schedule();
         json!({
             "prompts": self.jobs,
             "known": known,
@@ -90,7 +93,7 @@ mod tests {
         let now: Time = "2026-11-20T12:00:00Z".parse().expect("a time");
         let resets_at = (used > 0).then(|| now + TimeDelta::minutes(frees_in));
         let budget = Budget { used, resets_at, ..Budget::unused(RateLimited::Create) };
-        let (now_count, later) = Cost { jobs, already_queued: ahead, budget, now }.later();
+        let (now_count, later) = Cost { jobs, already_queued: ahead, budget, now }.start_schedule();
         (now_count, later.map(|(first, last)| ((first - now).num_minutes(), (last - now).num_minutes())))
     }
 

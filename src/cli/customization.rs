@@ -1,5 +1,5 @@
-//! The user's keys, commands and filters, converted for the dashboard. Keys are checked against docdeck's keys and
-//! against each other before the dashboard opens.
+//! Converts the user's keys, commands and filters for the dashboard. Checks the keys against docdeck's keys and against
+//! each other before the dashboard opens.
 
 use crate::app::keymap::{BINDINGS, Chord, Context, Keymap};
 use crate::app::{CustomCommand, SavedFilter};
@@ -18,15 +18,16 @@ pub fn filters(custom: &Customization) -> Vec<SavedFilter> {
     saved.collect()
 }
 
-/// The keymap with the user's keys; `path` is the configuration file.
+/// Returns the keymap with the user's keys. `path` is the configuration file, for error messages.
 ///
 /// # Errors
-/// Names the position of an unknown context, action or key, of a key that types a character in a text field, of an
-/// empty list of keys for the action that leaves, and of a key that is bound twice in a context or hides a global key.
+/// The error states the position of an unknown context, action or key; of a key that types a character in a text field;
+/// of an empty list of keys for `close` or `interrupt`; or of a key that is bound twice in a context or hides a global
+/// key.
 pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError> {
     let mut keymap = Keymap::default();
     if custom.keys.is_empty() {
-        // Tests ensure that the built-in keys don't conflict.
+        // The built-in keys need no check: tests ensure that they don't conflict.
         return Ok(keymap);
     }
     for keys in &custom.keys {
@@ -37,7 +38,7 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
             wrong(of_context, format!("unknown key context {}; valid: {}", keys.context, known.join(", ")))
         })?;
         let chords = keys.keys.iter().map(|written| match Chord::parse(written) {
-            None => Err(wrong(of_keys, format!("unknown key \"{written}\"; {WRITE}"))),
+            None => Err(wrong(of_keys, format!("unknown key \"{written}\"; {KEY_EXAMPLES}"))),
             Some(chord) if context.takes_text() && chord.types_text() => {
                 Err(wrong(of_keys, format!("{chord} types a character in {}; add Ctrl or Alt", keys.context)))
             }
@@ -54,24 +55,24 @@ pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError
             return Err(wrong(of_action, what));
         }
     }
-    if let Some((chord, row, general)) = keymap.hidden_global() {
-        let is_of = |keys: &&KeyOverride| {
+    if let Some((chord, row, general)) = keymap.find_hidden_global() {
+        let sets_key = |keys: &&KeyOverride| {
             [row, general]
                 .iter()
                 .any(|row| keys.context.parse() == Ok(row.context) && row.action.has_name(&keys.action))
         };
-        let place = custom.keys.iter().rev().find(is_of).map_or((1, 1), |keys| keys.positions[2]);
+        let place = custom.keys.iter().rev().find(sets_key).map_or((1, 1), |keys| keys.positions[2]);
         let (name, hidden, context) =
             (row.action.config_name(), general.action.config_name(), row.context.config_name());
         let what = format!("{name} ({context}) hides {hidden} (everywhere) with the key {chord}; change one of them");
         return Err(invalid_config(path, place, &what));
     }
-    let Some((chord, one, other)) = keymap.conflict() else { return Ok(keymap) };
-    // The key that the file changed; the later one if it changed both.
-    let is_of = |keys: &&KeyOverride| {
+    let Some((chord, one, other)) = keymap.find_conflict() else { return Ok(keymap) };
+    // The error points to the last line of the file that sets a key of one of the two conflicting actions.
+    let sets_key = |keys: &&KeyOverride| {
         keys.context.parse() == Ok(one.context) && [one, other].iter().any(|row| row.action.has_name(&keys.action))
     };
-    let place = custom.keys.iter().rev().find(is_of).map_or((1, 1), |keys| keys.positions[2]);
+    let place = custom.keys.iter().rev().find(sets_key).map_or((1, 1), |keys| keys.positions[2]);
     let (one, other, context) = (one.action.config_name(), other.action.config_name(), one.context.config_name());
     Err(invalid_config(
         path,
@@ -84,47 +85,48 @@ fn invalid_config(path: &Path, place: (usize, usize), what: &str) -> ConfigError
     ConfigError::invalid(path, place, what)
 }
 
-const WRITE: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
+const KEY_EXAMPLES: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
 
-/// The custom commands; `path` is the configuration file.
+/// Converts the custom commands. `path` is the configuration file, for error messages.
 ///
 /// # Errors
-/// Names the position of an unknown key and of a key that docdeck or another command uses in the same context.
+/// The error states the position of an unknown key, or of a key that docdeck or another command uses in the same
+/// context.
 pub fn parse_commands(custom: &Customization, keymap: &Keymap, path: &Path) -> Result<Vec<CustomCommand>, ConfigError> {
-    let mut taken: Vec<CustomCommand> = Vec::new();
+    let mut commands: Vec<CustomCommand> = Vec::new();
     for (command, (line, column)) in &custom.commands {
         let name = CleanText::line(command.name.get_ref());
         let wrong = |what: String| invalid_config(path, (*line, *column), &what);
         let written = command.key.get_ref();
         let key = Chord::parse(written)
-            .ok_or_else(|| wrong(format!("unknown key \"{written}\" of the command {name}; {WRITE}")))?;
+            .ok_or_else(|| wrong(format!("unknown key \"{written}\" of the command {name}; {KEY_EXAMPLES}")))?;
         let new = CustomCommand { key, name, args: command.program_and_arguments() };
         if let Some(binding) = new.contexts().iter().find_map(|&context| keymap.binding(context, key)) {
             let (name, context, help) = (&new.name, binding.context.title(), binding.help);
             return Err(wrong(format!("the key {key} of the command {name} is used by docdeck: {help} ({context})")));
         }
         if let Some(other) =
-            taken.iter().find(|other| other.key == key && other.is_about_a_page() == new.is_about_a_page())
+            commands.iter().find(|other| other.key == key && other.is_about_a_page() == new.is_about_a_page())
         {
             return Err(wrong(format!("the commands {} and {} have the same key {key}", other.name, new.name)));
         }
-        taken.push(new);
+        commands.push(new);
     }
-    Ok(taken)
+    Ok(commands)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::environment::Environment;
-    use crate::config::{Flags, named_file};
+    use crate::config::{Flags, read_explicit_config_file};
 
     fn read(text: &str) -> Result<Vec<CustomCommand>, String> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("config.toml");
         std::fs::write(&path, text).expect("written");
         let flags = Flags { config: Some(path), ..Flags::default() };
-        let (file, path) = named_file(&flags, &Environment::default()).expect("a good file");
+        let (file, path) = read_explicit_config_file(&flags, &Environment::default()).expect("a good file");
         let without_folder = |error: ConfigError| {
             let error = error.to_string();
             error.split_once("config.toml:").map_or(error.clone(), |(_, rest)| rest.to_owned())
@@ -137,10 +139,10 @@ mod tests {
         format!("[[commands]]\nkey = \"{key}\"\nname = \"{name}\"\nrun = {run}\n")
     }
 
-    const MEND: &str = "Fix the line, or choose another file with --config.";
+    const REMEDY: &str = "Fix the line, or choose another file with --config.";
 
     #[test]
-    fn a_free_key_is_taken() {
+    fn a_free_key_can_run_a_custom_command() {
         let commands = read(&command("Ctrl-x", "diff", "[\"gh\", \"{pr}\"]")).expect("free");
         assert_eq!(commands[0].key.to_string(), "Ctrl-X");
         assert_eq!(commands[0].args, ["gh", "{pr}"]);
@@ -150,12 +152,12 @@ mod tests {
     fn a_built_in_key_is_refused_with_both_names() {
         assert_eq!(
             read(&command("n", "diff", "[\"gh\"]")),
-            Err(format!("2:7: the key n of the command diff is used by docdeck: start a new job (jobs). {MEND}"))
+            Err(format!("2:7: the key n of the command diff is used by docdeck: start a new job (jobs). {REMEDY}"))
         );
         assert_eq!(
             read(&command("q", "diff", "[\"gh\"]")),
             Err(format!(
-                "2:7: the key q of the command diff is used by docdeck: quit, or close the top dialog (everywhere). {MEND}"
+                "2:7: the key q of the command diff is used by docdeck: quit, or close the top dialog (everywhere). {REMEDY}"
             ))
         );
     }
@@ -167,15 +169,15 @@ mod tests {
         assert_eq!(
             page,
             Err(format!(
-                "2:7: the key L of the command look is used by docdeck: set the rows per page, 1 to 250 (views). {MEND}"
+                "2:7: the key L of the command look is used by docdeck: set the rows per page, 1 to 250 (views). {REMEDY}"
             ))
         );
     }
 
     #[test]
-    fn two_commands_with_one_key_are_refused_with_both_names() {
+    fn two_commands_with_the_same_key_are_refused_with_both_names() {
         let text = command("C", "diff", "[\"gh\"]") + &command("C", "checkout", "[\"gh\"]");
-        assert_eq!(read(&text), Err(format!("6:7: the commands diff and checkout have the same key C. {MEND}")));
+        assert_eq!(read(&text), Err(format!("6:7: the commands diff and checkout have the same key C. {REMEDY}")));
     }
 
     #[test]
@@ -183,13 +185,13 @@ mod tests {
         assert_eq!(
             read(&command("Hyper-x", "diff", "[\"gh\"]")),
             Err(format!(
-                "2:7: unknown key \"Hyper-x\" of the command diff; write it like x, X, Ctrl-x, Alt-x, F5 or Enter. {MEND}"
+                "2:7: unknown key \"Hyper-x\" of the command diff; write it like x, X, Ctrl-x, Alt-x, F5 or Enter. {REMEDY}"
             ))
         );
     }
 
     #[test]
-    fn a_custom_key_replaces_the_default_and_frees_it() {
+    fn a_custom_key_replaces_and_frees_the_default_key() {
         let text = "[keys.jobs]\nexport = [\"E\", \"F6\"]\n".to_owned() + &command("e", "diff", "[\"gh\", \"{pr}\"]");
         assert_eq!(read(&text).map(|custom| custom.len()), Ok(1), "e is free for a command");
     }
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_error_names_its_position() {
+    fn an_error_about_a_key_states_its_position() {
         let cases = [
             ("[keys.jobs]\nnew-job = \"D\"\n", "2:11: new-job and drafts have the same key D (jobs)"),
             (

@@ -1,5 +1,5 @@
-//! `docdeck` without a command: reads the configuration, opens store, client and log, and runs the dashboard. Errors
-//! before the dashboard opens are printed on stderr.
+//! `docdeck` without a command: reads the configuration, prepares the store and the API client, and runs the dashboard.
+//! Errors before the dashboard opens are printed on stderr.
 
 use super::data_folder::{permission_warning, repair_message, store_failure, unavailable_reason};
 use super::error::CliError;
@@ -20,12 +20,12 @@ use crate::runtime::preload::Preload;
 use crate::runtime::switch::ProfileSwitcher;
 use crate::runtime::terminal::TerminalCaps;
 use crate::runtime::{self, DashboardConfig, Folders};
-use crate::store::{Opened, Store};
+use crate::store::{OpenOutcome, Store};
 use chrono::FixedOffset;
 use std::io::IsTerminal;
 use std::path::Path;
 
-/// Runs the dashboard on the configured service.
+/// Runs the dashboard, or the setup page if required settings are missing.
 pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code, CliError> {
     let settings = match crate::config::resolve(flags, &environment)? {
         SetupState::Ready(settings) => *settings,
@@ -34,11 +34,11 @@ pub(super) async fn run(flags: &Flags, environment: Environment) -> Result<Code,
     open_dashboard(settings, environment, None).await
 }
 
-/// What the setup page passes to the dashboard: the key, and a first message.
+/// What the setup page passes to the dashboard: the API key and a first message.
 pub(super) struct AfterSetup {
     pub(super) key: ApiKey,
     pub(super) greeting: CleanText,
-    /// The service has accepted the key.
+    /// Whether the service has accepted the API key.
     pub(super) is_verified: bool,
 }
 
@@ -48,12 +48,12 @@ pub(super) async fn open_dashboard(
     environment: Environment,
     after: Option<AfterSetup>,
 ) -> Result<Code, CliError> {
-    // Reports mistakes in the configuration before anything is opened.
+    // Mistakes in the configuration are reported before anything is opened.
     let colours = settings.display.theme.read_unless_default()?;
-    let keymap = customization::keymap(&settings.customization, &settings.config)?;
-    let commands = customization::parse_commands(&settings.customization, &keymap, &settings.config)?;
-    let kind = terminal(&environment)?.with_titles(settings.customization.notify.title);
-    // Before the dashboard opens, because a key command may ask for a password in the terminal.
+    let keymap = customization::keymap(&settings.customization, &settings.config_path)?;
+    let commands = customization::parse_commands(&settings.customization, &keymap, &settings.config_path)?;
+    let kind = detect_terminal(&environment)?.with_titles(settings.customization.notify.title);
+    // The API key is read before the dashboard opens, because a key command may ask for a password in the terminal.
     let (key, greeting, is_verified) = match after {
         Some(after) => (after.key, Some(after.greeting), after.is_verified),
         None => (settings.key.read().await?, None, false),
@@ -67,25 +67,25 @@ pub(super) async fn open_dashboard(
     let preload = Preload::start(&store, &start).map_err(terminal_error)?;
     let connection = Some(EngineConfig {
         client,
-        poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
+        poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.customization.on_change.clone(),
     });
     let folders = Folders {
         data: Some(settings.data_folder.clone()),
-        templates: Some(settings.templates.clone()),
-        themes: Some(settings.config.with_file_name("themes")),
+        templates: Some(settings.templates_folder.clone()),
+        themes: Some(settings.config_path.with_file_name("themes")),
     };
     let themes = themes::theme_names(folders.themes.as_deref());
     let (notify, clipboard) = (settings.customization.notify.how, settings.customization.clipboard.clone());
-    let first_run = FirstRun { config: settings.config.clone(), source: None };
+    let first_run = FirstRun { config: settings.config_path.clone(), source: None };
     let profiles = ProfileSwitcher {
         profiles: settings.profiles.clone(),
-        poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
+        poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.customization.on_change.clone(),
     };
-    // An error of the store is printed in the shell.
+    // The dashboard has not opened yet, so an error of the store is printed in the shell.
     let opened = opening.wait().await.map_err(no_store)?;
     let start =
         AppConfig { themes, notice: notice(&opened, &settings.data_folder), read_only: opened.read_only, ..start };
@@ -105,11 +105,12 @@ pub(super) async fn open_dashboard(
         first_run,
     };
     let ended = runtime::run_dashboard(parts).await.map_err(terminal_error)?;
-    Ok(if ended.is_unrecorded { Code::Unconfirmed } else { ended.exit.into() })
+    Ok(if ended.has_unrecorded_prompts { Code::Unconfirmed } else { ended.exit.into() })
 }
 
-/// The first notice: a repair, a read-only store or open permissions.
-fn notice(opened: &Opened, folder: &Path) -> Option<CleanText> {
+/// Returns the first notice of the dashboard: the store was repaired, the store is read-only, or other users can read
+/// the data folder.
+fn notice(opened: &OpenOutcome, folder: &Path) -> Option<CleanText> {
     let repaired = repair_message(opened).map(|sentence| CleanText::line(&sentence));
     let permissions = || permission_warning(folder).map(|sentence| CleanText::line(&sentence));
     repaired.or_else(|| opened.read_only.then(|| unavailable_reason(folder)).flatten()).or_else(permissions)
@@ -119,14 +120,14 @@ fn build_app_config(settings: &Settings) -> AppConfig {
     AppConfig {
         profile: settings.profile.clone(),
         profiles: settings.profiles.iter().map(profile_entry).collect(),
-        current_profile: settings.current,
-        default_profile: settings.default,
-        reduced_motion: settings.display.calm,
+        current_profile: settings.current_profile,
+        default_profile: settings.default_profile,
+        reduced_motion: settings.display.has_reduced_motion,
         mouse: settings.display.mouse,
-        all_profiles: settings.display.all_profiles,
+        opens_all_jobs: settings.display.all_profiles,
         filters: customization::filters(&settings.customization),
-        config: Some(CleanText::line(&settings.config.display().to_string())),
-        long_copies: !settings.customization.clipboard.is_empty(),
+        config_path: Some(CleanText::line(&settings.config_path.display().to_string())),
+        can_copy_long_texts: !settings.customization.clipboard.is_empty(),
         ..AppConfig::new(settings.scope.clone(), local_offset())
     }
 }
@@ -135,11 +136,11 @@ fn profile_entry(known: &ConfiguredProfile) -> ProfileEntry {
     ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), problem: known.problem() }
 }
 
-/// The capabilities of the terminal.
+/// Returns the capabilities of the terminal.
 ///
 /// # Errors
 /// Stdin or stdout is not a terminal, or the dashboard can't run in it.
-pub(super) fn terminal(environment: &Environment) -> Result<TerminalCaps, CliError> {
+pub(super) fn detect_terminal(environment: &Environment) -> Result<TerminalCaps, CliError> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(CliError::unusable("The dashboard needs an interactive terminal; stdin or stdout is redirected."));
     }

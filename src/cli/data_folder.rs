@@ -1,4 +1,4 @@
-//! The data folder: whether it contains a store, whether the store can be opened or created, and the error if not.
+//! Opens the store in the data folder, and checks whether the folder contains a store or one can be created there.
 
 use super::error::CliError;
 use super::out::Out;
@@ -6,15 +6,15 @@ use crate::api::Route;
 use crate::config::file::system_message;
 use crate::model::endpoint::Scope;
 use crate::model::text::CleanText;
-use crate::store::{FILE, Opened, Store, StoreError};
+use crate::store::{DATABASE_FILE, OpenOutcome, Store, StoreError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Linux file systems that can't store files.
+/// The magic numbers of procfs and sysfs, Linux file systems that can't store files.
 #[cfg(target_os = "linux")]
-const PROC: u64 = 0x9fa0;
+const PROC_MAGIC: u64 = 0x9fa0;
 #[cfg(target_os = "linux")]
-const SYS: u64 = 0x6265_6572;
+const SYSFS_MAGIC: u64 = 0x6265_6572;
 
 /// Checks the service's address and the data folder, so that a mistake in either is not reported as "no jobs".
 ///
@@ -25,7 +25,7 @@ pub(super) fn check_service_and_folder(scope: &Scope, folder: &Path) -> Result<(
     store_exists(folder).map(|_| ())
 }
 
-/// Whether the folder contains a store. If it doesn't, one can be created there.
+/// Whether the folder contains a store. If false, a store can be created there.
 ///
 /// # Errors
 /// The folder can't be read, or has no store and none can be created.
@@ -50,16 +50,16 @@ pub(super) fn store_exists(folder: &Path) -> Result<bool, CliError> {
     }
 }
 
-/// Why no store can be created in a folder.
+/// The reason why no store can be created in a folder.
 #[derive(Debug)]
 pub(super) struct StoreUnavailable {
-    /// The folder itself, or the closest existing parent.
+    /// The folder itself, or its closest parent that exists.
     at: PathBuf,
     why: CleanText,
 }
 
 impl StoreUnavailable {
-    /// Checks without creating anything. Returns `None` if a store can be created.
+    /// Checks a folder without creating anything. Returns `None` if a store can be created there.
     pub(super) fn of(folder: &Path) -> Option<Self> {
         // The last ancestor of a relative path is empty and means the current folder.
         let mut above = folder.ancestors().map(|above| if above == Path::new("") { Path::new(".") } else { above });
@@ -68,7 +68,7 @@ impl StoreUnavailable {
         Some(Self { at: at.to_path_buf(), why })
     }
 
-    /// The reason, to follow the folder's name in a sentence.
+    /// Returns the reason, to be put after the folder's name in a sentence.
     pub(super) fn description(&self, folder: &Path) -> String {
         let Self { at, why } = self;
         match (at == folder, at.is_dir()) {
@@ -78,7 +78,7 @@ impl StoreUnavailable {
         }
     }
 
-    /// What to do.
+    /// Returns what the user can do about the reason.
     pub(super) fn remedy(&self) -> String {
         match self.why.as_str() {
             "permission denied" => {
@@ -97,13 +97,13 @@ impl StoreUnavailable {
     }
 }
 
-/// Why the folder can't be used. Returns `None` if it contains a store or one can be created.
+/// Returns why the folder can't be used, or `None` if it contains a store or one can be created there.
 pub(super) fn unavailable_reason(folder: &Path) -> Option<CleanText> {
     let unavailable = if Store::exists(folder) { None } else { StoreUnavailable::of(folder) };
     unavailable.map(|unavailable| CleanText::line(&unavailable.sentence(folder)))
 }
 
-/// Why the folder can't be written, checked without writing. Returns `None` if it can.
+/// Returns why files can't be created in the folder, or `None` if they can. Checks this without writing.
 pub(super) fn write_error(folder: &Path) -> Option<CleanText> {
     #[cfg(unix)]
     {
@@ -112,9 +112,10 @@ pub(super) fn write_error(folder: &Path) -> Option<CleanText> {
             return Some(system_message(&error.into()));
         }
     }
-    // Root passes the access check there, but can't create files.
+    // On procfs and sysfs, root passes the access check but can't create files.
     #[cfg(target_os = "linux")]
-    if rustix::fs::statfs(folder).is_ok_and(|found| matches!(u64::try_from(found.f_type), Ok(PROC | SYS))) {
+    if rustix::fs::statfs(folder).is_ok_and(|found| matches!(u64::try_from(found.f_type), Ok(PROC_MAGIC | SYSFS_MAGIC)))
+    {
         return Some(CleanText::line("this file system can't store files"));
     }
     #[cfg(not(unix))]
@@ -129,17 +130,18 @@ pub(super) fn is_denied(file: &Path) -> bool {
     std::fs::File::open(file).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }
 
-/// The path quoted for a shell. Doesn't shorten the home folder to `~`, which a shell doesn't expand in quotes.
+/// Returns the path, quoted for a shell if necessary. Doesn't shorten the home folder to `~`, which a shell doesn't
+/// expand in quotes.
 pub(super) fn shell_quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '+' | ',' | ':' | '@' | '%');
     if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// Opens the store in a folder and notes what was repaired.
+/// Opens the store in a folder and prints what was repaired.
 ///
 /// # Errors
-/// The store can't be used, or can't be written although `writing` is set.
+/// The store can't be used, or `writing` is true and the store is read-only.
 pub(super) fn open_store(folder: &Path, writing: bool, out: &mut Out) -> Result<Store, CliError> {
     let (store, opened) = open_with_report(folder, out)?;
     if writing && opened.read_only {
@@ -148,13 +150,14 @@ pub(super) fn open_store(folder: &Path, writing: bool, out: &mut Out) -> Result<
     Ok(store)
 }
 
-/// As [`open_store`], but refuses a store that was just recovered: an incomplete backup would replace a good one.
+/// Opens the store like [`open_store`], but fails if it was damaged and has just been recovered: an export of
+/// incomplete data could replace a complete backup.
 ///
 /// # Errors
-/// As [`open_store`], and the store was damaged.
+/// The errors of [`open_store`], or the store was damaged.
 pub(super) async fn open_undamaged(folder: &Path, writing: bool, out: &mut Out) -> Result<Store, CliError> {
     let (store, opened) = open_with_report(folder, out)?;
-    if opened.moved_aside.is_some() {
+    if opened.damaged_file.is_some() {
         store.close().await;
         return Err(CliError::unusable(
             "Nothing was done, because the recovered data may be incomplete. Check it with `docdeck jobs`, then try again.",
@@ -166,11 +169,11 @@ pub(super) async fn open_undamaged(folder: &Path, writing: bool, out: &mut Out) 
     Ok(store)
 }
 
-/// Opens the store in a folder and notes what was repaired. The caller checks whether the store is read-only.
+/// Opens the store in a folder and prints what was repaired. The caller must check whether the store is read-only.
 ///
 /// # Errors
 /// The store can't be used.
-pub(super) fn open_with_report(folder: &Path, out: &mut Out) -> Result<(Store, Opened), CliError> {
+pub(super) fn open_with_report(folder: &Path, out: &mut Out) -> Result<(Store, OpenOutcome), CliError> {
     let (store, opened) = Store::open(folder, chrono::Utc::now()).map_err(|error| store_failure(folder, &error))?;
     note_repairs(&opened, out);
     if let Some(warning) = permission_warning(folder) {
@@ -179,9 +182,9 @@ pub(super) fn open_with_report(folder: &Path, out: &mut Out) -> Result<(Store, O
     Ok((store, opened))
 }
 
-/// The error for commands that send nothing; the store's messages are about prompts.
+/// Returns the error for a command that sends nothing. The store's default messages would be about prompts.
 pub(super) fn store_failure(folder: &Path, error: &StoreError) -> CliError {
-    let file = folder.join(FILE);
+    let file = folder.join(DATABASE_FILE);
     if is_denied(&file) {
         let (shown, file) = (file.display(), shell_quoted(&file));
         let remedy = format!("run chmod 600 {file} as its owner, or choose another folder with --data-dir");
@@ -195,7 +198,7 @@ pub(super) fn store_failure(folder: &Path, error: &StoreError) -> CliError {
                  another one with --data-dir."
             )
         }
-        StoreError::Full | StoreError::WriteRefused => {
+        StoreError::DiskFull | StoreError::WriteRefused => {
             format!("The disk of {folder} is full, so nothing was changed: free some space, then try again.")
         }
         StoreError::Busy => {
@@ -205,14 +208,14 @@ pub(super) fn store_failure(folder: &Path, error: &StoreError) -> CliError {
     })
 }
 
-fn note_repairs(opened: &Opened, out: &mut Out) {
+fn note_repairs(opened: &OpenOutcome, out: &mut Out) {
     if let Some(sentence) = repair_message(opened) {
         out.note(&format!("docdeck: {sentence}"));
     }
 }
 
-/// A warning if the data folder is a link to a folder that other users can read. docdeck doesn't change the permissions
-/// of such a folder, because it may contain other things.
+/// Returns a warning if the data folder is a link to a folder that other users can read. docdeck doesn't change the
+/// permissions of such a folder, because it may contain other things.
 pub(super) fn permission_warning(folder: &Path) -> Option<String> {
     #[cfg(unix)]
     {
@@ -233,15 +236,17 @@ pub(super) fn permission_warning(folder: &Path) -> Option<String> {
     None
 }
 
-/// What was repaired when the store was opened. Returns `None` if nothing was.
-pub(super) fn repair_message(opened: &Opened) -> Option<String> {
-    match &opened.moved_aside {
+/// Describes what was repaired when the store was opened. Returns `None` if nothing was repaired.
+pub(super) fn repair_message(opened: &OpenOutcome) -> Option<String> {
+    match &opened.damaged_file {
         Some(aside) => Some(format!(
             "The database was damaged. {} The damaged file is kept as {}.",
             opened.recovered.message(),
             aside.display()
         )),
-        None => opened.rebuilt.then(|| "An index of the database was damaged and has been rebuilt.".to_owned()),
+        None => {
+            opened.has_rebuilt_indexes.then(|| "An index of the database was damaged and has been rebuilt.".to_owned())
+        }
     }
 }
 

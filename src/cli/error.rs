@@ -14,24 +14,24 @@ use std::fmt;
 pub(super) struct CliError {
     pub(super) code: Code,
     pub(super) sentence: String,
-    /// Fields of the command's JSON that are known despite the error.
-    known: Map<String, Value>,
+    /// The part of the command's JSON output that is known despite the error.
+    json_fields: Map<String, Value>,
 }
 
 impl CliError {
     pub(super) fn new(code: Code, sentence: impl fmt::Display) -> Self {
-        Self { code, sentence: redacted(&sentence.to_string()).into_owned(), known: Map::new() }
+        Self { code, sentence: redacted(&sentence.to_string()).into_owned(), json_fields: Map::new() }
     }
 
-    /// An error of usage, configuration, store or terminal.
+    /// Creates an error of usage, configuration, store or terminal.
     pub(super) fn unusable(why: impl fmt::Display) -> Self {
         Self::new(Code::Unusable, why)
     }
 
-    /// Adds the fields of an object to the JSON of the error.
+    /// Adds the fields of the object `known` to the JSON that is printed for the error.
     pub(super) fn with_fields(mut self, known: Value) -> Self {
         if let Value::Object(fields) = known {
-            self.known = fields;
+            self.json_fields = fields;
         }
         self
     }
@@ -39,7 +39,7 @@ impl CliError {
     /// Prints the message on stderr and, if the command answers in JSON, an object on stdout: the known fields, the
     /// message as `error` and the exit code as `exitCode`.
     pub(super) fn report(self, out: &mut Out, as_json: bool) -> Code {
-        let Self { code, sentence, mut known } = self;
+        let Self { code, sentence, json_fields: mut known } = self;
         let sentence = out.without_key(&sentence).into_owned();
         out.note(CleanText::block(&format!("docdeck: {sentence}")).as_str());
         if as_json {

@@ -1,4 +1,4 @@
-//! All exit codes, and the code of each kind of failure.
+//! Defines the exit codes, and converts each kind of failure to an exit code.
 
 use crate::model::failure::FailureKind;
 use crate::runtime::Exit;
@@ -16,13 +16,15 @@ pub(super) enum Code {
     Unusable = 2,
     /// The service answered 401 or 403.
     KeyRefused = 3,
-    /// The service or the network failed, the job was not found, any other 4xx, or 5xx on a GET.
+    /// The service or the network failed, the job was not found, or the service answered with another 4xx, or with 5xx
+    /// to a GET.
     Service = 4,
     /// The ledger is full, or the service answered 429.
     Limited = 5,
-    /// A POST had no readable answer, or its answer could not be written. It must not be repeated without a check.
+    /// A POST had no readable answer, or its result could not be recorded or printed. The user must check before
+    /// repeating it.
     Unconfirmed = 6,
-    /// Timed out while waiting.
+    /// The time set by `--timeout` ended before the wait did.
     TimedOut = 124,
     /// Ctrl-C, or another signal that ends a wait.
     Interrupted = 130,
@@ -54,7 +56,7 @@ impl From<FailureKind> for Code {
 impl From<Exit> for Code {
     fn from(exit: Exit) -> Self {
         match exit {
-            // The program that replaces it sets its own exit code.
+            // A relaunch starts another dashboard, whose end determines the exit code.
             Exit::Quit | Exit::Terminated | Exit::Relaunch(_) => Self::Done,
             Exit::Interrupted => Self::Interrupted,
         }

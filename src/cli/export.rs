@@ -8,7 +8,7 @@ use super::out::Out;
 use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
 use crate::runtime::new_file::create_private_file;
-use crate::store::{ExportFilter, Exported, StoreError};
+use crate::store::{ExportCounts, ScopeFilter, StoreError};
 use chrono::Utc;
 use clap::builder::UnknownArgumentValueParser;
 use clap::{ArgAction, Args};
@@ -17,26 +17,33 @@ use std::io::{self, ErrorKind, Read, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The format of the file, for the help.
-pub(super) const LINES: &str = "\
-Each line is a JSON object with a kind. docdeck: the header with version (1), program, exportedAt. job: baseUrl, \
-project and the JOB of `docdeck jobs --help`, with named (whether you set the title), note, startedAt, finishedAt, \
-changedAt, checkedAt, lookedAt, handledAt, followedUpAt, gone, goneAt, dismissed, prompts ({kind, text, delivery, \
-reason, writtenAt, sentAt, stateAt, discardedFrom, draft}; a discarded prompt has the delivery dismissed), events \
-({at, kind, from, to}) and draft ({text, savedAt}, of a follow-up). draft: baseUrl, project, of (new job, job about \
-pages, many jobs), text, savedAt, pages. end: the number of jobs and drafts before it. Times are RFC 3339 in UTC.
+/// Help text about the format of the exported file.
+pub(super) const FILE_FORMAT_HELP: &str = "\
+Each line is a JSON object with a \"kind\":
 
-Exit code: 0 written, 2 usage, file or database error.";
+docdeck (first line): \"version\" (1), \"program\", \"exportedAt\".
+job: \"baseUrl\", \"project\" and the JOB of `docdeck jobs --help`, with \"named\" (whether you set the title), \
+\"note\", \"startedAt\", \"finishedAt\", \"changedAt\", \"checkedAt\", \"lookedAt\", \"handledAt\", \
+\"followedUpAt\", \"gone\", \"goneAt\", \"dismissed\", \"prompts\": [{\"kind\", \"text\", \"delivery\", \
+\"reason\", \"writtenAt\", \"sentAt\", \"stateAt\", \"discardedFrom\", \"draft\"}, …] (a discarded prompt has the \
+delivery dismissed), \"events\": [{\"at\", \"kind\", \"from\", \"to\"}, …] and \"draft\": {\"text\", \
+\"savedAt\"} (of a follow-up).
+draft: \"baseUrl\", \"project\", \"of\" (new job, job about pages, many jobs), \"text\", \"savedAt\", \"pages\".
+end (last line): \"jobs\" and \"drafts\", the numbers of jobs and drafts before it.
+
+Times are RFC 3339 in UTC.
+
+Exit codes: 0 written; 2 usage, file or database error.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// write to this file, which only you can read [default: - for the standard output]
+    /// write to this file, readable only by you [default: -, stdout]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// overwrite FILE if it exists
     #[arg(long, requires = "file")]
     force: bool,
-    /// Not an option; only here for a better error message.
+    /// Not a real option, but a way to give `--json` a better error message.
     #[arg(long = "json", hide = true, action = ArgAction::SetTrue, value_parser = UnknownArgumentValueParser::suggest(
         "export always writes JSON, one object per line"
     ))]
@@ -57,22 +64,22 @@ pub(super) async fn run(
     }
     let file = options.file.as_deref().filter(|file| *file != Path::new("-"));
     if let Some(file) = file {
-        // Fails early; creating the file later fails as well if one exists by then.
+        // Fails early. If the file is created in the meantime, writing it fails below.
         check_destination(file, options.force)?;
     }
-    let (spool, exported) = read_out(&folder, flags, out).await?;
+    let (spool, exported) = export_to_spool(&folder, flags, out).await?;
     let summary = summary(exported, file);
     let mut lines: Box<dyn Read> = match spool {
         Spool::File(mut spool) => {
             spool.rewind().map_err(CliError::unusable)?;
             Box::new(spool)
         }
-        Spool::Memory(bytes) => Box::new(io::Cursor::new(bytes.taken())),
+        Spool::Memory(bytes) => Box::new(io::Cursor::new(bytes.take_bytes())),
     };
     match file {
         Some(file) => write_export_file(&mut lines, file, options.force).map_err(|error| not_written(file, &error))?,
         None => match io::copy(&mut lines, &mut io::stdout().lock()) {
-            // The reader closed the pipe.
+            // The reader closed the pipe, which is not an error.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Code::Done),
             Err(error) => return Err(CliError::unusable(format!("Can't write the export: {error}."))),
             Ok(_) => {}
@@ -82,20 +89,20 @@ pub(super) async fn run(
     Ok(Code::Done)
 }
 
-/// Buffers the lines until they are written out, so that a slow reader doesn't block the store.
+/// The exported lines before they are written out. Without this buffer, a slow reader would block the store.
 enum Spool {
     /// An unnamed temporary file.
     File(File),
-    /// In memory, if no disk has space for the file.
+    /// A buffer in memory, used if no temporary file can be created or its disk is full.
     Memory(Buffer),
 }
 
-/// A buffer that the store's thread writes to.
+/// A shared buffer that the store's thread writes to.
 #[derive(Debug, Clone, Default)]
 struct Buffer(Arc<Mutex<Vec<u8>>>);
 
 impl Buffer {
-    fn taken(&self) -> Vec<u8> {
+    fn take_bytes(&self) -> Vec<u8> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -111,14 +118,14 @@ impl io::Write for Buffer {
     }
 }
 
-/// Reads all lines from the store.
-async fn read_out(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(Spool, Exported), CliError> {
+/// Exports the store to a temporary file, or to memory if that fails.
+async fn export_to_spool(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(Spool, ExportCounts), CliError> {
     let (now, program) = (Utc::now(), env!("CARGO_PKG_VERSION"));
     let store = open_undamaged(folder, false, out).await?;
-    if let Ok(spool) = spool(folder) {
+    if let Ok(spool) = create_spool(folder) {
         let lines = spool.try_clone().map_err(CliError::unusable)?;
         match store.export(lines, export_filter(flags), program, now).await {
-            Err(StoreError::Full | StoreError::WriteRefused) => {}
+            Err(StoreError::DiskFull | StoreError::WriteRefused) => {}
             exported => {
                 store.close().await;
                 return Ok((Spool::File(spool), exported.map_err(|error| store_failure(folder, &error))?));
@@ -131,21 +138,22 @@ async fn read_out(folder: &Path, flags: &Flags, out: &mut Out) -> Result<(Spool,
     Ok((Spool::Memory(buffer), exported.map_err(|error| store_failure(folder, &error))?))
 }
 
-/// An unnamed temporary file that only this process can open: beside the store, or in the system's temporary folder.
-pub(super) fn spool(folder: &Path) -> io::Result<File> {
+/// Creates an unnamed temporary file that only this process can open: beside the store, or in the system's temporary
+/// folder.
+pub(super) fn create_spool(folder: &Path) -> io::Result<File> {
     tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())
 }
 
-/// The project and service that the global options select.
-pub(super) fn export_filter(flags: &Flags) -> ExportFilter {
+/// Returns the filter for the project and service that the global options select.
+pub(super) fn export_filter(flags: &Flags) -> ScopeFilter {
     let base_url = flags.base_url.as_ref().map(|url| url.trim_end_matches('/').to_owned());
-    ExportFilter { project: flags.project.clone(), base_url }
+    ScopeFilter { project: flags.project.clone(), base_url }
 }
 
 fn check_destination(file: &Path, force: bool) -> Result<(), CliError> {
     match std::fs::symlink_metadata(file) {
         Ok(_) if !force => Err(not_written(file, &ErrorKind::AlreadyExists.into())),
-        // Follows a link, whose target must be a file.
+        // `metadata` follows links: the target of a link must be a file.
         Ok(_) if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) => Err(CliError::unusable(format!(
             "{} is not a file, so nothing was exported. Choose another name.",
             file.display()
@@ -156,7 +164,7 @@ fn check_destination(file: &Path, force: bool) -> Result<(), CliError> {
 
 fn write_export_file(spool: &mut dyn Read, file: &Path, force: bool) -> io::Result<()> {
     if force {
-        // Writes a temporary file beside the old one, then replaces the old one.
+        // Writes a temporary file beside the existing file, then replaces the existing file.
         let target = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
         let folder = target.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut new = tempfile::NamedTempFile::new_in(folder)?;
@@ -189,9 +197,9 @@ fn not_written(file: &Path, error: &io::Error) -> CliError {
     })
 }
 
-fn summary(exported: Exported, file: Option<&Path>) -> String {
+fn summary(exported: ExportCounts, file: Option<&Path>) -> String {
     let totals = exported.totals;
-    // Drafts of follow-ups are part of their jobs.
+    // Drafts of follow-ups are not counted, because they are part of their jobs.
     let what = match totals.drafts {
         0 => count_noun(totals.jobs, "job"),
         1 => format!("{} and 1 draft of a new job", count_noun(totals.jobs, "job")),
@@ -213,7 +221,8 @@ fn summary(exported: Exported, file: Option<&Path>) -> String {
     summary
 }
 
-/// `1 job`, `3 jobs`. If `one` has several words, the first one gets the s.
+/// Formats a count and its noun, like `1 job` or `3 jobs`. `one` is the singular; if it has several words, the first
+/// word gets the s.
 pub(super) fn count_noun(n: u64, one: &str) -> String {
     match one.split_once(' ') {
         _ if n == 1 => format!("1 {one}"),

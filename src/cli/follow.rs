@@ -2,11 +2,11 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::id;
+use super::job_line::id_text;
 use super::out::Out;
 use super::prompt_text::PromptSource;
 use super::resolve_id;
-use super::sending::{SendOptions, SentPrompt};
+use super::sending::{SendOptions, SubmittedPrompt};
 use super::session::{Session, StoreSession};
 use super::wait::WaitTimeout;
 use super::waiting::log_progress;
@@ -19,18 +19,19 @@ use crate::model::row::Job;
 use crate::model::text::CleanText;
 use clap::Args;
 
-/// Longest quote of a discarded prompt, in characters.
+/// The maximum length of a quoted prompt, in characters.
 const MAX_QUOTE: usize = 60;
 
-/// The JSON and the exit codes, for the help.
-pub(super) const JSON: &str = "\
+/// Help text about the JSON output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
 Follow-ups to a job are sent in order. An unconfirmed or paused follow-up blocks a new one: then nothing is sent, and \
 the exit code is 2. A rejected or unsent follow-up is discarded, because it had no effect; `docdeck show ID` still \
 lists it.
 
-With --json: the JOB of `docdeck jobs --help`, plus followUp: {prompt, delivery} and, if earlier prompts were \
-discarded, discarded: [{prompt, delivery}]; plus error and exitCode if the exit code is neither 0 nor 1. Piped, stdout \
-is the job's id. The exit codes are those of `docdeck new`; 4 also means that the job is not tracked.";
+With --json: the JOB of `docdeck jobs --help`, plus \"followUp\": {\"prompt\", \"delivery\"} and, if earlier \
+prompts were discarded, \"discarded\": [{\"prompt\", \"delivery\"}, …]; plus \"error\" and \"exitCode\" if the \
+exit code is neither 0 nor 1. If piped, prints only the job id. The exit codes are those of `docdeck new`; 4 also \
+means that the job is not tracked.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -39,7 +40,7 @@ pub(super) struct Options {
     id: String,
     #[command(flatten)]
     source: PromptSource,
-    /// wait until the job is finished, and for the hourly limit if it is reached
+    /// wait for the job to finish, and for a reached limit to reset
     #[arg(long)]
     wait: bool,
     #[command(flatten)]
@@ -57,7 +58,7 @@ pub(super) async fn run(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let text = options.source.read()?;
-    // Before the key is read, because an unknown id needs none.
+    // The job is found before the API key is read, because an unknown id can be reported without the key.
     let row = StoreSession::with(flags, environment, out, async |session, _| {
         Ok(resolve_id::find_by_id_prefix(&session.store.jobs(&session.scope).await?, &options.id)?.clone())
     });
@@ -82,10 +83,10 @@ async fn send_to_job(
     let ahead: Vec<(PromptId, DeliveryKind)> =
         ahead.filter(|(_, kind)| kind.blocks_next() && !kind.had_no_effect()).collect();
     for (prompt, kind) in &ahead {
-        // A prompt that another command is about to send looks paused, but is not held.
+        // A prompt that another command is about to send is stored as paused too, but `is_paused` is false for it.
         let is_sent = *kind == DeliveryKind::Paused && !session.engine.is_paused(*prompt).await?;
         if needs_decision(*kind) && !is_sent {
-            return Err(blocked(row, *kind));
+            return Err(blocked_error(row, *kind));
         }
     }
     if !ahead.is_empty() {
@@ -99,19 +100,22 @@ async fn send_to_job(
     }
     let engine = session.engine.clone();
     let (prompt, row, discarded) = session.run_uninterrupted(engine.supersede_follow_ups(row.key, text)).await?;
-    for one in &discarded {
-        let title = CleanText::title(&one.text, MAX_QUOTE);
-        out.note(&format!("Discarded the earlier prompt “{title}”, which was {}.", one.delivery.kind().word()));
+    for earlier in &discarded {
+        let title = CleanText::title(&earlier.text, MAX_QUOTE);
+        out.note(&format!("Discarded the earlier prompt “{title}”, which was {}.", earlier.delivery.kind().word()));
     }
-    SentPrompt::new(prompt, PromptKind::FollowUp, row).replacing(discarded).finish(session, send_options, out).await
+    SubmittedPrompt::new(prompt, PromptKind::FollowUp, row)
+        .with_discarded(discarded)
+        .finish(session, send_options, out)
+        .await
 }
 
-/// Whether the prompt waits for the user's decision, and may have had an effect or still be sent.
+/// Whether only the user can decide what happens to the prompt: it may have arrived, or it is paused.
 fn needs_decision(kind: DeliveryKind) -> bool {
     matches!(kind, DeliveryKind::Unconfirmed | DeliveryKind::Paused)
 }
 
-fn blocked(row: &Job, kind: DeliveryKind) -> CliError {
+fn blocked_error(row: &Job, kind: DeliveryKind) -> CliError {
     let what_to_do = if kind == DeliveryKind::Paused {
         "In the dashboard, press `p` on the job to resume it or `x` to remove it from the queue. Then run this command \
          again."
@@ -121,7 +125,7 @@ fn blocked(row: &Job, kind: DeliveryKind) -> CliError {
     };
     CliError::unusable(format!(
         "Nothing was sent: an earlier prompt of job {} is {}, and follow-ups are sent in order. {what_to_do}",
-        id(row),
+        id_text(row),
         kind.word()
     ))
 }

@@ -1,15 +1,15 @@
-//! `docdeck import`: imports a file of `docdeck export`. Needs neither key nor network, and reads no configuration
-//! file.
+//! `docdeck import`: imports a file that `docdeck export` wrote. Needs neither key nor network, and reads no
+//! configuration file.
 
 use super::data_folder::{open_store, store_exists, store_failure};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::export::{count_noun, export_filter, spool};
+use super::export::{count_noun, create_spool, export_filter};
 use super::out::Out;
 use crate::config::environment::Environment;
 use crate::config::file::system_message;
 use crate::config::{Flags, data_folder};
-use crate::store::{ImportError, Imported, Store, check_backup};
+use crate::store::{ImportCounts, ImportError, Store, check_backup};
 use chrono::Utc;
 use clap::Args;
 use serde_json::{Value, json};
@@ -20,22 +20,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How often the progress of an import is shown.
+/// How often the progress of an import is redrawn.
 const TICK: Duration = Duration::from_millis(200);
-/// Files up to this size, in bytes, are checked so fast that no progress is shown.
-const SHORT: u64 = 4 << 20;
+/// The progress of a check is shown after this many bytes. A smaller file is checked too fast for that.
+const MAX_SILENT_BYTES: u64 = 4 << 20;
 
-/// The JSON and the exit codes, for the help.
-pub(super) const JSON: &str = "\
+/// Help text about the JSON output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"dryRun\", \"jobs\": {\"added\", \"changed\", \"unchanged\"}, \"prompts\": {\"added\", \
-\"unconfirmed\"}, \"drafts\": {\"added\", \"leftOut\"}, \"titlesAndNotesLeftOut\", \"hasEnd\"}. hasEnd is false if the \
-file was cut off.
+\"unconfirmed\"}, \"drafts\": {\"added\", \"leftOut\"}, \"titlesAndNotesLeftOut\", \"hasEnd\"}. \"hasEnd\" is false \
+if the file was cut off.
 
-Exit code: 0 imported, 2 usage, file or database error.";
+Exit codes: 0 imported; 2 usage, file or database error.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// import this file of `docdeck export`; - reads the standard input
+    /// import this file of `docdeck export`; `-` reads stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// only print what would be imported
@@ -81,10 +81,10 @@ async fn import_with_progress(
     flags: &Flags,
     options: &Options,
     out: &mut Out,
-) -> Result<Imported, ImportError> {
+) -> Result<ImportCounts, ImportError> {
     let total = lines.metadata().map_or(0, |found| found.len());
     let read = Arc::new(AtomicU64::new(0));
-    let counted = BufReader::new(CountingReader { from: lines, read: Arc::clone(&read) });
+    let counted = BufReader::new(CountingReader { from: lines, bytes_read: Arc::clone(&read) });
     let import = store.import(counted, export_filter(flags), options.dry_run, Utc::now());
     tokio::pin!(import);
     loop {
@@ -95,14 +95,15 @@ async fn import_with_progress(
                 return imported;
             }
             () = tokio::time::sleep(TICK) => match percent_done(read.load(Ordering::Relaxed), total) {
-                Some(100) => out.live("Importing: saving…"),
-                share => out.live(&progress("Importing", share)),
+                Some(100) => out.show_live("Importing: saving…"),
+                share => out.show_live(&progress("Importing", share)),
             },
         }
     }
 }
 
-/// Checks all lines, and returns a file to read them from. The store is not locked while the lines come in.
+/// Checks all lines and returns a file from which they can be read again. Input that is not a regular file is copied to
+/// a temporary file, so that the store is not locked while a slow source is read.
 fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliError> {
     let fails = |error: ImportError| import_error(folder, file, &error);
     let from: Box<dyn Read> = if file == Path::new("-") {
@@ -117,21 +118,22 @@ fn check_lines(folder: &Path, file: &Path, out: &mut Out) -> Result<File, CliErr
         }
         Box::new(found)
     };
-    let mut spool = spool(folder).map_err(|error| fails(error.into()))?;
+    let mut spool = create_spool(folder).map_err(|error| fails(error.into()))?;
     let mut lines = spool.try_clone().map_err(|error| fails(error.into()))?;
     check_source(from, Some(&mut spool), 0, out).map_err(fails)?;
     lines.rewind().map_err(|error| fails(error.into()))?;
     Ok(lines)
 }
 
-/// Checks all lines; `total` is the number of bytes, 0 if unknown.
+/// Checks all lines of `from` and copies them to `copy` if given. `total` is the number of bytes, or 0 if unknown.
 fn check_source(from: impl Read, copy: Option<&mut File>, total: u64, out: &mut Out) -> Result<(), ImportError> {
-    let checked = check_backup(BufReader::new(Checked { from, copy, read: 0, total, out }), Utc::now()).map(|_| ());
+    let checked =
+        check_backup(BufReader::new(CheckingReader { from, copy, bytes_read: 0, total, out }), Utc::now()).map(|_| ());
     out.clear_live();
     checked
 }
 
-/// The percentage of `total` that is done. Returns `None` if the total is unknown.
+/// Returns the percentage of `total` that is done. Returns `None` if `total` is 0, which means unknown.
 fn percent_done(done: u64, total: u64) -> Option<u64> {
     done.saturating_mul(100).checked_div(total)
 }
@@ -140,39 +142,39 @@ fn progress(what: &str, percent: Option<u64>) -> String {
     percent.map_or_else(|| format!("{what}…"), |percent| format!("{what}: {percent} %"))
 }
 
-/// A reader that copies what it reads and shows the progress.
-struct Checked<'a, R> {
+/// A reader that shows the progress and, if `copy` is given, copies what it reads.
+struct CheckingReader<'a, R> {
     from: R,
     copy: Option<&'a mut File>,
-    read: u64,
+    bytes_read: u64,
     total: u64,
     out: &'a mut Out,
 }
 
-impl<R: Read> Read for Checked<'_, R> {
+impl<R: Read> Read for CheckingReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(buffer)?;
         if let Some(copy) = &mut self.copy {
             copy.write_all(buffer.get(..read).unwrap_or_default())?;
         }
-        self.read = self.read.saturating_add(u64::try_from(read).unwrap_or(0));
-        if self.read > SHORT {
-            self.out.live(&progress("Checking the file", percent_done(self.read, self.total)));
+        self.bytes_read = self.bytes_read.saturating_add(u64::try_from(read).unwrap_or(0));
+        if self.bytes_read > MAX_SILENT_BYTES {
+            self.out.show_live(&progress("Checking the file", percent_done(self.bytes_read, self.total)));
         }
         Ok(read)
     }
 }
 
-/// A reader that counts its bytes.
+/// A reader that counts the bytes that are read from `from`.
 struct CountingReader {
     from: File,
-    read: Arc<AtomicU64>,
+    bytes_read: Arc<AtomicU64>,
 }
 
 impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(buffer)?;
-        self.read.fetch_add(u64::try_from(read).unwrap_or(0), Ordering::Relaxed);
+        self.bytes_read.fetch_add(u64::try_from(read).unwrap_or(0), Ordering::Relaxed);
         Ok(read)
     }
 }
@@ -200,8 +202,8 @@ fn source_name(file: &Path) -> String {
     if file == Path::new("-") { "The standard input".to_owned() } else { file.display().to_string() }
 }
 
-fn imported_json(imported: &Imported, dry_run: bool) -> Value {
-    let Imported {
+fn imported_json(imported: &ImportCounts, dry_run: bool) -> Value {
+    let ImportCounts {
         jobs_added,
         jobs_changed,
         jobs_unchanged,
@@ -222,7 +224,7 @@ fn imported_json(imported: &Imported, dry_run: bool) -> Value {
     })
 }
 
-fn imported_lines(imported: &Imported, dry_run: bool) -> Vec<String> {
+fn imported_lines(imported: &ImportCounts, dry_run: bool) -> Vec<String> {
     let (added, changed) = if dry_run { ("Would add", "would change") } else { ("Added", "changed") };
     let parts = [(imported.prompts_added, "prompt"), (imported.drafts_added, "draft")];
     let parts: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| count_noun(*n, what)).collect();

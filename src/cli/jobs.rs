@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::write_table;
+use super::job_line::write_job_table;
 use super::out::{Out, clean_line};
 use super::session::StoreSession;
 use crate::app::format::plural;
@@ -18,21 +18,23 @@ use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// The output and the exit codes, for the help.
-pub(super) const JSON: &str = "\
-With --json: {\"jobs\": [JOB, …]}. A JOB is the service's object (id, status, source {repository, ref}, model, prLink, \
-createdAt, archivedAt) plus title, prompt, tags, pages, delivery. Unknown values are null. delivery is accepted, or \
-the state of a prompt that was not delivered: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
+/// Help text about the output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
+With --json: {\"jobs\": [JOB, …]}. A JOB is the service's object {\"id\", \"status\", \"source\": \
+{\"repository\", \"ref\"}, \"model\", \"prLink\", \"createdAt\", \"archivedAt\"} plus \"title\", \"prompt\", \
+\"tags\", \"pages\", \"delivery\". Unknown values are null. \"delivery\" is accepted, or the state of an \
+undelivered prompt: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
 
-If a command with --json fails, it writes an object with error (the message on stderr) and exitCode.
+If a command with --json fails, it writes an object with \"error\" (the message on stderr) and \"exitCode\".
 
-Piped, one line per job, separated by tabs: id, state, pull request URL, start of the state (empty if unknown), title.
+If piped, prints one line per job, separated by tabs: id, state, pull request URL, state since (empty if unknown), \
+title.
 
-Exit code: 0 listed, even if no job matches; 2 unknown status, usage, configuration or database error.";
+Exit codes: 0 listed, even if no job matches; 2 unknown status, usage, configuration or database error.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// list only jobs with this status (active, completed, archived, failed or another one of the service), delivery
+    /// list only jobs with this status (active, completed, archived, failed or any other from the service), delivery
     /// (unconfirmed, queued, …) or group (needs-you, working, done, dismissed)
     #[arg(long, value_name = "S", add = super::completion_candidates::statuses())]
     status: Option<String>,
@@ -58,15 +60,15 @@ async fn list_jobs(session: &StoreSession, options: &Options, out: &mut Out) -> 
         check_status(wanted, &all)?;
     }
     let (mut rows, others): (Vec<Job>, Vec<Job>) = match &options.status {
-        Some(wanted) => all.into_iter().partition(|row| is(row, wanted)),
+        Some(wanted) => all.into_iter().partition(|row| has_status_word(row, wanted)),
         None => all.into_iter().partition(|row| row.group() != JobGroup::Dismissed),
     };
-    rows.sort_by_key(|row| (row.group(), Reverse(row.age_from()), Reverse(row.key)));
+    rows.sort_by_key(|row| (row.group(), Reverse(row.sort_time()), Reverse(row.key)));
     if options.json {
         let jobs = jobs_json(&session.store, &rows).await?;
         out.json(&serde_json::json!({ "jobs": jobs }));
     } else {
-        write_table(&rows, chrono::Utc::now(), out);
+        write_job_table(&rows, chrono::Utc::now(), out);
     }
     if out.is_terminal() && !options.json && options.status.is_none() {
         if known == 0 {
@@ -78,43 +80,44 @@ async fn list_jobs(session: &StoreSession, options: &Options, out: &mut Out) -> 
     Ok(Code::Done)
 }
 
-/// Checks that a word is built in or describes one of these jobs.
+/// Checks that the word `wanted` is a built-in status or describes one of the jobs.
 ///
 /// # Errors
-/// It is neither, so it is probably a typing mistake, which must not look like an empty list.
+/// The word is probably a typing mistake, which must not look like an empty list.
 fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), CliError> {
     let built_in: Vec<String> = filter_words().map(|(word, _)| word).collect();
-    if built_in.iter().any(|word| same(word, wanted)) || jobs.iter().any(|job| is(job, wanted)) {
+    if built_in.iter().any(|word| is_same_word(word, wanted)) || jobs.iter().any(|job| has_status_word(job, wanted)) {
         return Ok(());
     }
-    let others = jobs.iter().flat_map(state_words).filter(|word| !built_in.iter().any(|known| same(known, word)));
+    let others =
+        jobs.iter().flat_map(state_words).filter(|word| !built_in.iter().any(|known| is_same_word(known, word)));
     let others: BTreeSet<String> = others.map(|word| clean_line(word).to_string()).collect();
     let valid: Vec<String> = built_in.into_iter().chain(others).collect();
     Err(CliError::unusable(format!("Unknown status “{}”; valid: {}.", clean_line(wanted), valid.join(", "))))
 }
 
 /// Whether a word describes the job: its status, its delivery or its group.
-fn is(job: &Job, wanted: &str) -> bool {
-    state_words(job).any(|word| same(word, wanted))
+fn has_status_word(job: &Job, wanted: &str) -> bool {
+    state_words(job).any(|word| is_same_word(word, wanted))
 }
 
-/// Whether two words are equal apart from case and separators.
-fn same(one: &str, other: &str) -> bool {
+/// Whether two words are equal if case and separators are ignored.
+fn is_same_word(one: &str, other: &str) -> bool {
     normalized(one) == normalized(other)
 }
 
-/// Jobs as JSON, each with the prompt that created it.
+/// Returns the jobs as JSON, each with the prompt that created it.
 pub(super) async fn jobs_json(store: &Store, rows: &[Job]) -> Result<Vec<Value>, StoreError> {
     let mut jobs = Vec::with_capacity(rows.len());
     for row in rows {
         let thread = store.thread(row.key).await?;
-        jobs.push(json::job_object(row, created_by(&thread)));
+        jobs.push(json::job_object(row, creation_prompt(&thread)));
     }
     Ok(jobs)
 }
 
-/// The prompt that created the job.
-pub(super) fn created_by(thread: &Thread) -> Option<&str> {
+/// Returns the text of the prompt that created the job.
+pub(super) fn creation_prompt(thread: &Thread) -> Option<&str> {
     thread.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create).map(|prompt| prompt.text.as_str())
 }
 
@@ -134,7 +137,7 @@ mod tests {
         row.status = Some(Status::Failed);
         let words = |row: &Job| {
             let all = ["failed", "FAILED", "needs-you", "needs you", "done", "not_sent", "gone", "active"];
-            all.into_iter().filter(|word| is(row, word)).collect::<Vec<_>>()
+            all.into_iter().filter(|word| has_status_word(row, word)).collect::<Vec<_>>()
         };
         assert_eq!(words(&row), ["failed", "FAILED", "needs-you", "needs you"]);
         row.undelivered = Some(DeliveryKind::NotSent);

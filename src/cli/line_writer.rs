@@ -9,10 +9,10 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long to wait for the last lines.
+/// How long to wait until the last lines are written.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How the writing ended.
+/// How the thread ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum WriterEnd {
     /// Everything is written, or the reader closed the pipe.
@@ -20,7 +20,7 @@ enum WriterEnd {
     Failed(String),
 }
 
-/// Sends lines to the thread.
+/// The sender of lines to the thread that writes them.
 #[derive(Debug)]
 pub(super) struct LineWriterHandle {
     sender: mpsc::Sender<String>,
@@ -28,7 +28,7 @@ pub(super) struct LineWriterHandle {
 }
 
 impl LineWriterHandle {
-    /// Starts the thread.
+    /// Starts the thread that writes the lines.
     ///
     /// # Errors
     /// The system can't start a thread.
@@ -45,18 +45,19 @@ impl LineWriterHandle {
         Ok(Self { sender, end })
     }
 
-    /// Queues a line, to be written and flushed.
+    /// Sends a line to the thread, which writes and flushes it.
     pub(super) fn write(&self, line: String, out: &Out) {
-        // Sending fails after the thread has ended, which `ended` reports.
+        // Sending fails only after the thread has ended, which `wait_for_end` reports.
         let _ = self.sender.send(out.encoded_line(&line));
     }
 
-    /// Returns when the thread has ended and nothing more can be written.
+    /// Waits until the thread has ended and nothing more can be written.
     pub(super) async fn wait_for_end(&mut self) {
         let _ = self.end.wait_for(Option::is_some).await;
     }
 
-    /// Waits for the last lines for up to [`FINISH_TIMEOUT`]. Returns the error if they could not be written.
+    /// Waits up to [`FINISH_TIMEOUT`] until the last lines are written. Returns the error if writing failed. Returns
+    /// `None` if everything was written or the time is up.
     pub(super) async fn finish(self) -> Option<String> {
         let Self { sender, mut end } = self;
         drop(sender);

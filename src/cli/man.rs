@@ -10,8 +10,8 @@ use clap_mangen::roff::{Roff, bold, roman};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How to read and install the manual.
-pub(super) const USE: &str = "\
+/// Help text about reading and installing the manual.
+pub(super) const USAGE_HELP: &str = "\
 To read:     docdeck man | man -l -
 To install:  docdeck man --dir ~/.local/share/man/man1";
 
@@ -44,7 +44,7 @@ pub(super) const VARIABLES: [(&str, &str); 8] = [
 #[derive(Debug, Args)]
 pub(super) struct Options {
     /// print the page of this command [default: the page of docdeck itself]
-    #[arg(value_name = "COMMAND", conflicts_with = "dir", add = super::completion_candidates::complete_commands())]
+    #[arg(value_name = "COMMAND", conflicts_with = "dir", add = super::completion_candidates::command_names())]
     command: Option<String>,
     /// write all pages into this folder, one file each, and overwrite existing ones
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -73,7 +73,7 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
     Ok(Code::Done)
 }
 
-/// The commands that have a manual page.
+/// Returns the commands that have a manual page.
 fn page_commands(root: &Command) -> impl Iterator<Item = &Command> {
     root.get_subcommands().filter(|command| !command.is_hide_set())
 }
@@ -103,7 +103,7 @@ fn man_page(command: &Command) -> io::Result<Vec<u8>> {
     }
     let mut notes = Vec::new();
     man.render_extra_section(&mut notes)?;
-    // The usual name of such a section in manuals.
+    // Manuals usually call such a section NOTES.
     page.extend(String::from_utf8_lossy(&notes).replacen(".SH EXTRA", ".SH NOTES", 1).into_bytes());
     if command.has_subcommands() {
         man_section("EXIT STATUS", &EXIT_CODES).to_writer(&mut page)?;

@@ -1,5 +1,5 @@
-//! The command line. Each command has a file; they share [`session`] (settings, store and engine), `out` and `table`
-//! (output) and `exit_code`.
+//! The command line. Each command has a file; the commands share [`session`] (settings, store and engine), `out` and
+//! `table` (output) and `exit_code`.
 
 mod arguments;
 mod batch;
@@ -55,7 +55,7 @@ use std::process::ExitCode;
 
 /// Reads the arguments, runs the command, and returns the exit code.
 pub fn main() -> ExitCode {
-    // Before the environment is read, because it may contain the key.
+    // Core dumps are forbidden before the environment is read, because it may contain the API key.
     runtime::core_dump::forbid();
     if completions::answer_shell() {
         return ExitCode::SUCCESS;
@@ -64,15 +64,15 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return usage_error::report(error),
     };
-    let environment = Environment::of_process();
+    let environment = Environment::from_process();
     let flags = Flags::from(arguments.options);
     let mut out = Out::of_process();
     let as_json = arguments.command.as_ref().is_some_and(Command::answers_in_json);
     let result = dispatch(arguments.command, &flags, environment, &mut out);
     let code = result.unwrap_or_else(|error| error.report(&mut out, as_json));
     out.clear_live();
-    match out.failed().map(str::to_owned) {
-        // The command succeeded, but its result could not be written.
+    match out.output_error().map(str::to_owned) {
+        // The result could not be written, which is an error even if the command succeeded.
         Some(why) => {
             out.note(&format!("docdeck: {why}"));
             if code == Code::Done { Code::Unusable.into() } else { code.into() }
@@ -87,7 +87,7 @@ fn dispatch(
     environment: Environment,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    // First, because shells run it at every prompt, and starting the runtime takes time.
+    // This command runs without the async runtime: shells run it at every prompt, and starting the runtime takes time.
     if let Some(Command::Status(options)) = &command {
         return status::run(flags, &environment, options, out);
     }
@@ -119,7 +119,7 @@ fn dispatch(
             Some(Command::Help(options)) => help::run(&options, flags, &environment, out),
         }
     });
-    // Doesn't wait for a DNS lookup that may still run on another thread.
+    // A DNS lookup may still run on another thread, and docdeck doesn't wait for it.
     runtime.shutdown_background();
     result
 }

@@ -5,7 +5,7 @@ use super::error::CliError;
 use super::exit_code::Code;
 use super::out::Out;
 use super::prompt_text::PromptSource;
-use super::sending::{SendOptions, SentPrompt};
+use super::sending::{SendOptions, SubmittedPrompt};
 use super::session::Session;
 use super::wait::WaitTimeout;
 use crate::config::Flags;
@@ -15,24 +15,27 @@ use crate::model::prompt::PromptKind;
 use clap::Args;
 use std::path::PathBuf;
 
-/// The output and the exit codes, for the help.
-pub(super) const JSON: &str = "\
-The prompt is saved before it is sent, and sent only once. Piped, stdout is the job's id; progress is on stderr.
+/// Help text about the output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
+The prompt is saved before it is sent, and sent only once. If piped, prints only the job id; progress is on stderr.
 
 A batch is saved completely, then sent as fast as the limit allows. The command runs until all prompts are sent, or \
 with --wait until all jobs are finished. If it is interrupted, the unsent prompts are paused in the queue; --rest \
 sends them. Prompts that are in the queue already, or were sent in the last 24 hours, are sent again only with \
---again. Piped, the ids are printed on stdout as the jobs are accepted.
+--again. If piped, prints only the ids, as the jobs are accepted.
 
 With --json: the JOB of `docdeck jobs --help`, for a batch {\"jobs\": [JOB, …]}, for --dry-run {\"prompts\", \
 \"known\", \"now\", \"later\", \"laterFrom\", \"lastNotBefore\", \"ahead\", \"usedHere\", \"limit\"}. If the service \
-returns the same id for two new jobs, they are one job: a note is printed on stderr, and sharesIdWith lists the other \
-prompts. If the exit code is neither 0 nor 1, the object has error and exitCode.
+returns the same id for two new jobs, they are one job: a note is printed on stderr, and \"sharesIdWith\" lists the \
+other prompts. If the exit code is neither 0 nor 1, the object has \"error\" and \"exitCode\".
 
-Exit code: 0 accepted, with --wait done; 1 with --wait, the job failed; 2 usage, configuration or database error; 3 \
-key refused; 4 not sent or rejected; 5 hourly limit reached, the prompt is saved and paused; 6 unconfirmed, don't just \
-run the command again: the answer was lost and the job may exist, or the job was accepted but could not be recorded, \
-or its id could not be written to stdout (disk full; the id is on stderr); 124 timeout; 130 Ctrl-C.";
+Exit codes: 0 accepted, with --wait done; 1 with --wait, the job failed; 2 usage, configuration or database error; 3 \
+key refused; 4 not sent or rejected; 5 hourly limit reached, the prompt is saved and paused; 6 unconfirmed; 124 \
+timeout; 130 Ctrl-C.
+
+After 6, don't just run the command again. Either the reply was lost, and the job may exist; or the job was accepted, \
+but could not be recorded; or its id could not be written to stdout (disk full). In the last two cases, the id is on \
+stderr.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -54,7 +57,7 @@ pub(super) struct Options {
     /// send all prompts, even those that were sent or queued before
     #[arg(long, requires = "batch", conflicts_with_all = ["prompt", "file", "rest"])]
     pub(super) again: bool,
-    /// wait until the job is finished, and for the hourly limit if it is reached
+    /// wait for the job to finish, and for a reached limit to reset
     #[arg(long)]
     pub(super) wait: bool,
     #[command(flatten)]
@@ -90,7 +93,7 @@ async fn send_new_job(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let engine = session.engine.clone();
-    // A signal is handled afterwards, so that the prompt is never half saved.
+    // Signals are handled afterwards, so that the prompt is never half saved.
     let (prompt, row) = session.run_uninterrupted(engine.submit_new_job(text)).await?;
-    SentPrompt::new(prompt, PromptKind::Create, row).finish(session, send_options, out).await
+    SubmittedPrompt::new(prompt, PromptKind::Create, row).finish(session, send_options, out).await
 }

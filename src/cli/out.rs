@@ -1,6 +1,6 @@
-//! The output of commands: results on stdout, everything else on stderr. Times are relative on a terminal and RFC 3339
-//! in a pipe; a pipe gets colours only if they are requested. If a reader closes the pipe, the command stops writing
-//! but finishes its work.
+//! Writes the output of commands: results on stdout, everything else on stderr. Times are relative on a terminal and
+//! RFC 3339 in a pipe; a pipe gets colours only if they are requested. If a reader closes the pipe, the command stops
+//! writing but finishes its work.
 
 use crate::app::format::short_age;
 use crate::config::environment::Environment;
@@ -19,7 +19,7 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The width if the terminal doesn't report one.
+/// The width in columns that is assumed if the terminal doesn't report its width.
 const DEFAULT_WIDTH: usize = 80;
 
 /// The output streams of this process, and how text is written to them.
@@ -28,25 +28,25 @@ pub(super) struct Out {
     stdout_is_terminal: bool,
     stderr_is_terminal: bool,
     colours: Option<ColorPalette>,
-    /// Whether everything on a terminal is ASCII. Piped results are UTF-8 unless `ascii_when_piped` is set.
+    /// Whether everything on a terminal is written in ASCII. Piped results are UTF-8 unless `ascii_when_piped` is set.
     ascii: bool,
     ascii_when_piped: bool,
-    /// Whether the live line is off.
+    /// Whether the live line, which shows the progress on stderr, is off.
     reduced_motion: bool,
     /// Whether [`Out::configure`] was called.
     is_configured: bool,
-    /// The live line that is on the terminal.
+    /// The live line that is on the terminal; `None` if there is none.
     live: Option<String>,
     /// Whether the reader closed the pipe.
     closed: bool,
-    /// Why results could not be written.
-    failed: Option<String>,
-    /// Removes the key from text for people.
+    /// Why results could not be written; `None` if they could.
+    output_error: Option<String>,
+    /// Removes the API key from the lines and notes that are written.
     redactor: Option<Redactor>,
 }
 
 impl Out {
-    /// The streams of this process, plain until [`Out::configure`].
+    /// Returns the output streams of this process, without colours and live lines until [`Out::configure`] is called.
     pub(super) fn of_process() -> Self {
         Self {
             stdout_is_terminal: io::stdout().is_terminal(),
@@ -58,12 +58,12 @@ impl Out {
             is_configured: false,
             live: None,
             closed: false,
-            failed: None,
+            output_error: None,
             redactor: None,
         }
     }
 
-    /// Applies colours, ASCII and motion settings.
+    /// Applies the settings for colours, ASCII and motion.
     pub(super) fn configure(&mut self, look: &DisplaySettings, environment: &Environment, flags: &Flags) {
         let is_dumb = environment.term.as_deref() == Some("dumb");
         let wanted = match look.color {
@@ -74,24 +74,24 @@ impl Out {
         let ground = look.background.unwrap_or(environment.background);
         let chosen = wanted.then(|| look.theme.read());
         self.colours = chosen.as_ref().map(|chosen| {
-            // A terminal with fewer colours gets a theme made for it.
+            // A terminal without true colour gets a theme that is made for 16 colours.
             let colours = match chosen {
-                Ok(colours) if environment.true_color => colours.clone(),
-                Err(_) if environment.true_color => themes::default_theme(),
+                Ok(colours) if environment.has_true_color => colours.clone(),
+                Err(_) if environment.has_true_color => themes::default_theme(),
                 _ => themes::load_theme("terminal-16", None).unwrap_or_default(),
             };
             colours.for_background(ground).clone()
         });
         self.ascii = look.ascii;
         self.ascii_when_piped = flags.ascii;
-        self.reduced_motion = look.calm || is_dumb;
+        self.reduced_motion = look.has_reduced_motion || is_dumb;
         let is_first = !std::mem::replace(&mut self.is_configured, true);
         if let (Some(Err(error)), true) = (chosen, is_first) {
             self.note(&format!("docdeck: {error} Using the default colours."));
         }
     }
 
-    /// Enables live lines for a command that reads no configuration file.
+    /// Sets whether live lines are shown, for a command that reads no configuration file.
     pub(super) fn allow_live_lines(&mut self, environment: &Environment) {
         let is_dumb = environment.term.as_deref() == Some("dumb");
         self.reduced_motion = is_dumb || environment.reduced_motion.unwrap_or(false);
@@ -107,7 +107,7 @@ impl Out {
         self.stderr_is_terminal
     }
 
-    /// Whether stderr may show a line that redraws itself.
+    /// Whether a line that redraws itself may be shown on stderr.
     pub(super) fn can_animate(&self) -> bool {
         self.stderr_is_terminal && !self.reduced_motion
     }
@@ -117,22 +117,22 @@ impl Out {
         self.ascii
     }
 
-    /// The width of the terminal that results go to. Returns `None` for a pipe.
+    /// Returns the width of the terminal on stdout in columns, or `None` if stdout is not a terminal.
     pub(super) fn width(&self) -> Option<usize> {
         self.stdout_is_terminal.then(columns)
     }
 
-    /// Why results could not be written. A closed pipe is not an error.
-    pub(super) fn failed(&self) -> Option<&str> {
-        self.failed.as_deref()
+    /// Returns why results could not be written, or `None` if they could. A closed pipe is not an error.
+    pub(super) fn output_error(&self) -> Option<&str> {
+        self.output_error.as_deref()
     }
 
     /// Records why results could not be written; only the first reason is kept.
-    pub(super) fn fail(&mut self, why: String) {
-        self.failed.get_or_insert(why);
+    pub(super) fn set_output_error(&mut self, why: String) {
+        self.output_error.get_or_insert(why);
     }
 
-    /// A line of the result as it must be written, for a caller that writes it on another thread.
+    /// Returns a line of the result in the encoding for stdout. The caller writes it on another thread.
     pub(super) fn encoded_line(&self, line: &str) -> String {
         self.encoded(line, self.stdout_is_terminal).into_owned()
     }
@@ -159,7 +159,7 @@ impl Out {
         self.write(&format!("{}\n", escaped_json(&value.to_string())));
     }
 
-    /// Writes text unchanged, without adding a line break.
+    /// Writes text without adding a line break. Only control sequences are removed.
     pub(super) fn write(&mut self, text: &str) {
         if self.closed {
             return;
@@ -169,22 +169,23 @@ impl Out {
         if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             self.closed = true;
             if error.kind() != ErrorKind::BrokenPipe {
-                self.failed = Some(format!("Can't write the output: {error}."));
+                self.output_error = Some(format!("Can't write the output: {error}."));
             }
         }
     }
 
-    /// Writes a line to stderr. Escapes line breaks in quoted arguments.
+    /// Writes a message and a line break to stderr. Escapes the line breaks of command-line arguments that the message
+    /// quotes.
     pub(super) fn note(&mut self, text: &str) {
         self.clear_live();
-        let text = &without_breaks_of(std::env::args_os().filter_map(|typed| typed.into_string().ok()), text);
+        let text = &escape_quoted_arguments(std::env::args_os().filter_map(|typed| typed.into_string().ok()), text);
         let text = self.encoded(text, self.stderr_is_terminal);
-        // If stderr is closed, there is nowhere to report that.
+        // The error is ignored: if stderr is closed, it can't be reported anywhere.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
     /// Replaces the live line on stderr. Does nothing if stderr is not a terminal or motion is reduced.
-    pub(super) fn live(&mut self, text: &str) {
+    pub(super) fn show_live(&mut self, text: &str) {
         if !self.can_animate() {
             return;
         }
@@ -206,20 +207,20 @@ impl Out {
         }
     }
 
-    /// The text in the colour of its role, if colours are on.
+    /// Returns the text in the colour of the role, or unchanged if colours are off.
     pub(super) fn paint(&self, role: ColorRole, text: &str) -> String {
         let Some(palette) = &self.colours else { return text.to_owned() };
-        let codes = codes(palette.paint(role));
+        let codes = sgr_codes(palette.paint(role));
         if codes.is_empty() || text.is_empty() { text.to_owned() } else { format!("\x1b[{codes}m{text}\x1b[0m") }
     }
 
-    /// A past time: its rounded age on a terminal (`14m`), RFC 3339 in a pipe.
-    pub(super) fn when(&self, at: Time, now: Time) -> String {
+    /// Formats a past time: its rounded age on a terminal (`14m`), RFC 3339 in a pipe.
+    pub(super) fn format_time(&self, at: Time, now: Time) -> String {
         if self.stdout_is_terminal { short_age(now - at) } else { rfc3339_seconds(at) }
     }
 
-    /// As [`Out::when`], for a sentence: `14m ago`, `at 2026-…`.
-    pub(super) fn when_in_words(&self, at: Time, now: Time) -> String {
+    /// Formats a past time like [`Out::format_time`], but for a sentence: `14m ago`, or `at 2026-…` in a pipe.
+    pub(super) fn time_in_words(&self, at: Time, now: Time) -> String {
         match short_age(now - at) {
             _ if !self.stdout_is_terminal => format!("at {}", rfc3339_seconds(at)),
             age if age == "now" => "just now".to_owned(),
@@ -227,12 +228,12 @@ impl Out {
         }
     }
 
-    /// Removes this key from everything that is written from now on.
-    pub(super) fn protect(&mut self, key: &ApiKey) {
+    /// Removes this API key from all lines and notes that are written from now on.
+    pub(super) fn hide_key(&mut self, key: &ApiKey) {
         self.redactor = Some(Redactor::new(key));
     }
 
-    /// The text without the key, and without what looks like one.
+    /// Returns the text without the API key, and without anything that looks like an API key.
     pub(super) fn without_key<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let text = redacted(text);
         match self.redactor.as_ref().map(|redactor| redactor.redacted(&text)) {
@@ -241,7 +242,7 @@ impl Out {
         }
     }
 
-    /// The text without keys and control sequences, as ASCII if required.
+    /// Returns the text without API keys and control sequences, in ASCII if required.
     fn encoded<'a>(&self, text: &'a str, on_terminal: bool) -> Cow<'a, str> {
         let to_ascii = if on_terminal { self.ascii } else { self.ascii_when_piped };
         let text = self.without_key(text);
@@ -253,30 +254,31 @@ impl Out {
     }
 }
 
-/// The text with its line breaks and tabs escaped.
-pub(super) fn on_one_line(text: &str) -> String {
+/// Escapes the line breaks and tabs of the text.
+pub(super) fn escape_line_breaks(text: &str) -> String {
     text.replace('\n', "\\n").replace('\r', "\\r").replace('\t', "\\t")
 }
 
-/// Escapes line breaks of arguments that the text quotes, because they could make it look like several messages.
-fn without_breaks_of(arguments: impl Iterator<Item = String>, text: &str) -> String {
+/// Escapes the line breaks of arguments that the text quotes, because they could make the text look like several
+/// messages.
+fn escape_quoted_arguments(arguments: impl Iterator<Item = String>, text: &str) -> String {
     let has_break = |typed: &String| typed.trim().contains(['\n', '\r']);
     arguments.filter(has_break).fold(text.to_owned(), |text, typed| {
-        // The text may quote only the value of `--option=value`, and trims blanks at its ends.
+        // The text may quote only the value of `--option=value`, and it quotes values without the blanks at their ends.
         let value =
             typed.split_once('=').filter(|_| typed.starts_with("--")).map_or(typed.as_str(), |(_, value)| value);
         let value = value.trim();
         let quoted_as_block = value.replace("\r\n", "\n").replace('\r', "\n");
-        text.replace(value, &on_one_line(value)).replace(&quoted_as_block, &on_one_line(value))
+        text.replace(value, &escape_line_breaks(value)).replace(&quoted_as_block, &escape_line_breaks(value))
     })
 }
 
-/// The time as RFC 3339 in UTC, to the second.
+/// Formats the time as RFC 3339 in UTC, to the second.
 pub(super) fn rfc3339_seconds(at: Time) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// The text cut to `width` cells, ending in `…` if it was cut.
+/// Cuts the text to `width` cells. A text that was cut ends in `…`.
 pub(super) fn cut_to_width(text: &str, width: usize) -> Cow<'_, str> {
     if text.width() <= width {
         return Cow::Borrowed(text);
@@ -292,7 +294,7 @@ pub(super) fn cut_to_width(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(prefix)
 }
 
-/// Text from outside, made safe for a message on stderr.
+/// Cleans text from outside, so that it is safe in a message on stderr.
 pub(super) fn clean_line(text: impl std::fmt::Display) -> CleanText {
     CleanText::line(&text.to_string())
 }
@@ -301,18 +303,19 @@ fn columns() -> usize {
     crossterm::terminal::size().map_or(DEFAULT_WIDTH, |(columns, _)| usize::from(columns.max(1)))
 }
 
-/// The SGR parameters of a paint; empty for the terminal's default.
-fn codes(paint: Paint) -> String {
+/// Returns the SGR parameters of a paint. The text is empty for the terminal's default colours.
+fn sgr_codes(paint: Paint) -> String {
     let mut codes: Vec<String> = Vec::new();
     let attributes = [(paint.bold, "1"), (paint.dim, "2"), (paint.underlined, "4"), (paint.reversed, "7")];
     codes.extend(attributes.iter().filter(|(on, _)| *on).map(|(_, code)| (*code).to_owned()));
-    codes.extend(colour(paint.fg, 30));
-    codes.extend(colour(paint.bg, 40));
+    codes.extend(sgr_colour(paint.fg, 30));
+    codes.extend(sgr_colour(paint.bg, 40));
     codes.join(";")
 }
 
-/// `base` is 30 for the text, 40 for the background.
-fn colour(colour: ThemeColor, base: u8) -> Option<String> {
+/// Returns the SGR parameters of a colour, or `None` for the terminal's default colour. `base` is 30 for a text colour
+/// and 40 for a background colour.
+fn sgr_colour(colour: ThemeColor, base: u8) -> Option<String> {
     match colour {
         ThemeColor::Terminal => None,
         ThemeColor::Ansi(n @ 0..=7) => Some((base + n).to_string()),
@@ -331,10 +334,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_breaks_of_arguments_are_escaped_and_those_of_the_message_stay() {
+    fn line_breaks_of_arguments_are_escaped_and_other_line_breaks_are_kept() {
         let typed = ["docdeck", "--data-dir=/tmp/a\nb", "x\r\ny"].map(str::to_owned);
         let text = "No store in /tmp/a\nb/docdeck.db.\nNo file x\ny.";
-        assert_eq!(without_breaks_of(typed.into_iter(), text), "No store in /tmp/a\\nb/docdeck.db.\nNo file x\\r\\ny.");
+        assert_eq!(
+            escape_quoted_arguments(typed.into_iter(), text),
+            "No store in /tmp/a\\nb/docdeck.db.\nNo file x\\r\\ny."
+        );
     }
 
     #[test]
@@ -349,10 +355,13 @@ mod tests {
     #[test]
     fn a_paint_becomes_sgr_parameters() {
         let paint = Paint { fg: ThemeColor::Ansi(9), bold: true, ..Paint::default() };
-        assert_eq!(codes(paint), "1;91");
-        assert_eq!(codes(Paint { fg: ThemeColor::Ansi(2), bg: ThemeColor::Ansi(12), ..Paint::default() }), "32;104");
-        assert_eq!(codes(Paint { fg: ThemeColor::Rgb(Rgb(1, 2, 3)), ..Paint::default() }), "38;2;1;2;3");
-        assert_eq!(codes(Paint::default()), "");
+        assert_eq!(sgr_codes(paint), "1;91");
+        assert_eq!(
+            sgr_codes(Paint { fg: ThemeColor::Ansi(2), bg: ThemeColor::Ansi(12), ..Paint::default() }),
+            "32;104"
+        );
+        assert_eq!(sgr_codes(Paint { fg: ThemeColor::Rgb(Rgb(1, 2, 3)), ..Paint::default() }), "38;2;1;2;3");
+        assert_eq!(sgr_codes(Paint::default()), "");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The text of a prompt, from an argument, stdin or a file. It is read and checked before anything else is done.
+//! Reads the text of a prompt from an argument, stdin or a file, and checks it before the command does anything else.
 
 use super::error::CliError;
 use crate::model::text::CleanText;
@@ -7,12 +7,12 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
-/// Largest prompt from a file or from stdin, in bytes. A larger one is probably the wrong file.
+/// The maximum size of a prompt from a file or from stdin, in bytes. A larger file is probably the wrong one.
 const MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 pub(super) struct PromptSource {
-    /// tell the agent what to do; `-` reads the prompt from stdin
+    /// prompt for the agent; `-` reads it from stdin
     #[arg(value_name = "PROMPT|-", conflicts_with = "file")]
     prompt: Option<String>,
     /// read the prompt from this file
@@ -24,7 +24,7 @@ impl PromptSource {
     /// Reads the text, without line breaks at its end.
     ///
     /// # Errors
-    /// There is no prompt, it can't be read, or it is not UTF-8, too large or blank.
+    /// There is no prompt, or it can't be read, is not UTF-8, is too large or is blank.
     pub(super) fn read(&self) -> Result<String, CliError> {
         let text = match (&self.prompt, &self.file) {
             (_, Some(path)) => from_file(path)?,
@@ -49,7 +49,7 @@ fn from_stdin() -> Result<String, CliError> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
         use std::io::Write as _;
-        // Stdin is read even if stderr is closed.
+        // If stderr is closed, this hint is lost, but the prompt is still read.
         let _ = writeln!(io::stderr(), "Type the prompt, then press Ctrl-D on an empty line.");
     }
     read_prompt_stream(stdin.lock(), "stdin", MAX_BYTES)
@@ -72,10 +72,10 @@ pub(super) fn open_and_read(path: &Path, max_bytes: u64) -> Result<String, CliEr
     read_prompt_stream(file, &name, max_bytes)
 }
 
-/// Reads a stream of at most `max_bytes` bytes.
+/// Reads the text of a stream of at most `max_bytes` bytes. `name` is used in errors.
 ///
 /// # Errors
-/// As [`open_and_read`].
+/// The stream can't be read, is not UTF-8 or is too large.
 pub(super) fn read_prompt_stream(stream: impl Read, name: &str, max_bytes: u64) -> Result<String, CliError> {
     let mut bytes = Vec::new();
     stream.take(max_bytes + 1).read_to_end(&mut bytes).map_err(|error| unreadable_prompt(name, &error))?;

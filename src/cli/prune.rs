@@ -11,40 +11,40 @@ use crate::config::environment::Environment;
 use crate::config::{Flags, data_folder};
 use crate::model::Time;
 use crate::model::file_size::format_size;
-use crate::store::{Prune, Pruned};
+use crate::store::{PrunedViews, ViewsPruneFilter};
 use chrono::{TimeDelta, Utc};
 use clap::Args;
 use std::path::Path;
 
-/// The default age of the page views to remove, in days.
+/// Page views that were loaded more than this many days ago are removed by default.
 const DEFAULT_DAYS: u32 = 400;
 
-/// The JSON and the exit codes, for the help.
-pub(super) const JSON: &str = "\
+/// Help text about the JSON output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"dryRun\", \"ranges\", \"reports\", \"answers\", \"totals\", \"bytesBefore\", \"bytesAfter\", \
-\"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", …} with the same three at the end. spared \
-counts the old jobs that were not removed.
+\"stillLarge\"}; with --jobs {\"dryRun\", \"jobs\", \"prompts\", \"spared\", \"bytesBefore\", \"bytesAfter\", \
+\"stillLarge\"}. \"spared\" counts the old jobs that were not deleted.
 
-Exit code: 0 done, 2 usage or database error.";
+Exit codes: 0 done; 2 usage or database error.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// remove page views loaded more than this many days ago, or with --jobs, jobs that have not changed for that long
-    /// [default: 400 for page views, without --keep and --all; none for jobs]
+    /// delete page views loaded more than this many days ago, or with --jobs, jobs unchanged for that long
+    /// [default: 400 for page views if no --keep or --all; none for jobs]
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of days, like 400"))]
     pub(super) older_than: Option<u32>,
-    /// remove all page views except the N ranges of each project that were loaded last
+    /// delete all page views except the N ranges of each project that were loaded last
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = number_parser(0..=u32::MAX, "a whole number of ranges, like 20"))]
     keep: Option<u32>,
-    /// remove all page views
+    /// delete all page views
     #[arg(long, conflicts_with_all = ["older_than", "keep"])]
     all: bool,
-    /// remove finished jobs instead of page views
+    /// delete finished jobs instead of page views
     #[arg(long, requires = "older_than", conflicts_with_all = ["keep", "all"])]
     jobs: bool,
-    /// only print what would be removed
+    /// only print what would be deleted
     #[arg(long)]
     pub(super) dry_run: bool,
     /// print JSON
@@ -53,12 +53,12 @@ pub(super) struct Options {
 }
 
 impl Options {
-    fn rules(&self, flags: &Flags, now: Time) -> Prune {
+    fn rules(&self, flags: &Flags, now: Time) -> ViewsPruneFilter {
         let days = match (self.older_than, self.keep, self.all) {
             (None, None, false) => Some(DEFAULT_DAYS),
             (older_than, ..) => older_than,
         };
-        Prune {
+        ViewsPruneFilter {
             before: days.map(|days| subtract_days(days, now)),
             keep: self.keep,
             all: self.all,
@@ -68,7 +68,7 @@ impl Options {
     }
 }
 
-/// The time `days` before `now`.
+/// Returns the time `days` days before `now`.
 pub(super) fn subtract_days(days: u32, now: Time) -> Time {
     now.checked_sub_signed(TimeDelta::days(i64::from(days))).unwrap_or(Time::MIN_UTC)
 }
@@ -92,15 +92,15 @@ pub(super) async fn run(
             pruned_views_text(&pruned, options.dry_run)
         }
     } else if options.json {
-        pruned_views_json(&Pruned::default(), options.dry_run)
+        pruned_views_json(&PrunedViews::default(), options.dry_run)
     } else {
-        format!("Nothing to remove: {} contains no database.", folder.display())
+        format!("Nothing to delete: {} contains no database.", folder.display())
     };
     out.line(&answer);
     Ok(Code::Done)
 }
 
-async fn prune_cache(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<Pruned, CliError> {
+async fn prune_cache(folder: &Path, flags: &Flags, options: &Options, out: &mut Out) -> Result<PrunedViews, CliError> {
     let now = Utc::now();
     let store = open_undamaged(folder, !options.dry_run, out).await?;
     let rules = options.rules(flags, now);
@@ -109,8 +109,8 @@ async fn prune_cache(folder: &Path, flags: &Flags, options: &Options, out: &mut 
     pruned.map_err(|error| store_failure(folder, &error))
 }
 
-fn pruned_views_json(pruned: &Pruned, dry_run: bool) -> String {
-    let Pruned { ranges, reports, answers, totals, bytes_before, bytes_after, still_large } = pruned;
+fn pruned_views_json(pruned: &PrunedViews, dry_run: bool) -> String {
+    let PrunedViews { ranges, reports, answers, totals, bytes_before, bytes_after, still_large } = pruned;
     serde_json::json!({
         "dryRun": dry_run,
         "ranges": ranges,
@@ -124,8 +124,8 @@ fn pruned_views_json(pruned: &Pruned, dry_run: bool) -> String {
     .to_string()
 }
 
-fn pruned_views_text(pruned: &Pruned, dry_run: bool) -> String {
-    let Pruned { ranges, reports, answers, totals, bytes_before, bytes_after, still_large } = *pruned;
+fn pruned_views_text(pruned: &PrunedViews, dry_run: bool) -> String {
+    let PrunedViews { ranges, reports, answers, totals, bytes_before, bytes_after, still_large } = *pruned;
     let parts = [
         (reports, "report of all pages", "reports of all pages"),
         (answers, "answer", "answers"),
@@ -136,19 +136,20 @@ fn pruned_views_text(pruned: &Pruned, dry_run: bool) -> String {
     let ranges = if ranges == 1 { "1 range".to_owned() } else { format!("{ranges} ranges") };
     let mut lines = Vec::new();
     match (what.is_empty(), dry_run) {
-        (true, _) => lines.push("No page views to remove.".to_owned()),
+        (true, _) => lines.push("No page views to delete.".to_owned()),
         (false, true) => {
-            lines.push(format!("Would remove page views of {ranges}: {}.", what.join(", ")));
+            lines.push(format!("Would delete page views of {ranges}: {}.", what.join(", ")));
         }
         (false, false) => {
-            lines.push(format!("Removed page views of {ranges}: {}.", what.join(", ")));
+            lines.push(format!("Deleted page views of {ranges}: {}.", what.join(", ")));
         }
     }
     lines.extend(size_lines(bytes_before, bytes_after, still_large));
     lines.join("\n")
 }
 
-/// Lines about the size of the database, before and after.
+/// Returns lines about the size of the database before and after pruning. `still_large` means that the disk space could
+/// not be freed.
 pub(super) fn size_lines(before: u64, after: u64, still_large: bool) -> Vec<String> {
     let sizes = if before == after {
         format!("The database uses {}.", format_size(after))
@@ -169,7 +170,7 @@ mod tests {
     use crate::cli::arguments::{Arguments, Command};
     use clap::Parser;
 
-    fn rules(arguments: &[&str]) -> Prune {
+    fn rules(arguments: &[&str]) -> ViewsPruneFilter {
         let read = Arguments::parse_from([&["docdeck", "prune"], arguments].concat());
         let Some(Command::Prune(options)) = read.command else { panic!("{:?}", read.command) };
         options.rules(&Flags::from(read.options), now())
@@ -185,11 +186,15 @@ mod tests {
 
     #[test]
     fn page_views_older_than_400_days_are_removed_by_default() {
-        assert_eq!(rules(&[]), Prune { before: before("2025-10-16T12:00:00Z"), ..Prune::default() });
+        assert_eq!(
+            rules(&[]),
+            ViewsPruneFilter { before: before("2025-10-16T12:00:00Z"), ..ViewsPruneFilter::default() }
+        );
         assert_eq!(rules(&["--dry-run", "--json"]), rules(&[]));
-        assert_eq!(rules(&["--keep", "3"]), Prune { keep: Some(3), ..Prune::default() });
-        assert_eq!(rules(&["--all"]), Prune { all: true, ..Prune::default() });
-        let both = Prune { before: before("2026-11-20T12:00:00Z"), keep: Some(3), ..Prune::default() };
+        assert_eq!(rules(&["--keep", "3"]), ViewsPruneFilter { keep: Some(3), ..ViewsPruneFilter::default() });
+        assert_eq!(rules(&["--all"]), ViewsPruneFilter { all: true, ..ViewsPruneFilter::default() });
+        let both =
+            ViewsPruneFilter { before: before("2026-11-20T12:00:00Z"), keep: Some(3), ..ViewsPruneFilter::default() };
         assert_eq!(rules(&["--older-than", "0", "--keep", "3"]), both);
         assert_eq!(rules(&["--older-than", "4294967295"]).before, Some(Time::MIN_UTC));
     }
@@ -202,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn all_conflicts_with_other_rules_and_a_negative_age_is_refused() {
+    fn the_all_option_conflicts_with_other_rules_and_a_negative_age_is_refused() {
         assert!(Arguments::try_parse_from(["docdeck", "prune", "--all", "--keep", "3"]).is_err());
         assert!(Arguments::try_parse_from(["docdeck", "prune", "--older-than", "-1"]).is_err());
     }
 
     #[test]
     fn the_summary_lists_what_was_removed() {
-        let pruned = Pruned {
+        let pruned = PrunedViews {
             ranges: 12,
             reports: 1,
             answers: 60,
@@ -220,18 +225,18 @@ mod tests {
         };
         assert_eq!(
             pruned_views_text(&pruned, false),
-            "Removed page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
+            "Deleted page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
              The database used 24.1 MB and now uses 3.2 MB."
         );
         assert_eq!(
-            pruned_views_text(&Pruned { bytes_after: 24_160_000, ..pruned }, true),
-            "Would remove page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
+            pruned_views_text(&PrunedViews { bytes_after: 24_160_000, ..pruned }, true),
+            "Would delete page views of 12 ranges: 1 report of all pages, 60 answers, 15 totals.\n\
              The database uses 24.1 MB."
         );
-        let nothing = Pruned { bytes_before: 900, bytes_after: 900, still_large: true, ..Pruned::default() };
+        let nothing = PrunedViews { bytes_before: 900, bytes_after: 900, still_large: true, ..PrunedViews::default() };
         assert!(
             pruned_views_text(&nothing, false)
-                .starts_with("No page views to remove.\nThe database uses 900 B.\nThe disk")
+                .starts_with("No page views to delete.\nThe database uses 900 B.\nThe disk")
         );
     }
 }

@@ -7,7 +7,7 @@ use super::export::{count_noun, export_filter};
 use super::out::Out;
 use super::prune::{Options, size_lines, subtract_days};
 use crate::config::Flags;
-use crate::store::{PruneJobs, PrunedJobs};
+use crate::store::{JobPruneFilter, PrunedJobs};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) async fn run(folder: &Path, flags: &Flags, options: &Options, out: &m
     } else if exists {
         out.lines(&pruned_jobs_lines(&pruned, options.dry_run));
     } else {
-        out.line(&format!("Nothing to remove: {} contains no database.", folder.display()));
+        out.line(&format!("Nothing to delete: {} contains no database.", folder.display()));
     }
     Ok(Code::Done)
 }
@@ -33,7 +33,7 @@ async fn prune_old_jobs(
 ) -> Result<PrunedJobs, CliError> {
     let now = chrono::Utc::now();
     let days = options.older_than.ok_or_else(|| CliError::unusable("--jobs needs --older-than DAYS."))?;
-    let what = PruneJobs { before: subtract_days(days, now), only: export_filter(flags) };
+    let what = JobPruneFilter { before: subtract_days(days, now), only: export_filter(flags) };
     let store = open_undamaged(folder, !options.dry_run, out).await?;
     let pruned = if options.dry_run { store.plan_prune_jobs(what).await } else { store.prune_jobs(what).await };
     store.close().await;
@@ -56,9 +56,9 @@ fn pruned_jobs_json(pruned: &PrunedJobs, dry_run: bool) -> Value {
 fn pruned_jobs_lines(pruned: &PrunedJobs, dry_run: bool) -> Vec<String> {
     let what = format!("{} with {}", count_noun(pruned.jobs, "job"), count_noun(pruned.prompts, "prompt"));
     let mut lines = vec![match (pruned.jobs, dry_run) {
-        (0, _) => "No jobs to remove.".to_owned(),
-        (_, true) => format!("Would remove {what}."),
-        (_, false) => format!("Removed {what}."),
+        (0, _) => "No jobs to delete.".to_owned(),
+        (_, true) => format!("Would delete {what}."),
+        (_, false) => format!("Deleted {what}."),
     }];
     if pruned.skipped > 0 {
         let (jobs, are) = if pruned.skipped == 1 { ("job", "is") } else { ("jobs", "are") };

@@ -1,17 +1,17 @@
-//! Finds the tracked job for an id on the command line: an exact id, or a unique prefix of one.
+//! Finds the tracked job for an id on the command line. The id may be a unique prefix of the job's id.
 
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::clean_line;
 use crate::model::row::Job;
 
-/// The number of ids that an error lists.
+/// The maximum number of job ids that an error message lists.
 const MAX_LISTED: usize = 5;
 
-/// Finds the job.
+/// Finds the job whose id is `wanted`, otherwise the only job whose id begins with `wanted`.
 ///
 /// # Errors
-/// No tracked job matches (exit code 4), or several do (2).
+/// No tracked job matches (exit code 4), several jobs match, or `wanted` is blank (exit code 2).
 pub(super) fn find_by_id_prefix<'a>(rows: &'a [Job], wanted: &str) -> Result<&'a Job, CliError> {
     let wanted = wanted.trim();
     if wanted.is_empty() {

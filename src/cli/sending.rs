@@ -1,10 +1,10 @@
-//! Waits for one saved prompt to be sent and answered, and reports the result. A prompt that can't be sent now is
-//! paused, so that it is never sent later without the user.
+//! Waits until one saved prompt is sent and answered, and prints the result. A prompt that can't be sent now is paused,
+//! so that it is not sent later unless the user resumes it.
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::{id, write_table};
-use super::jobs::created_by;
+use super::job_line::{id_text, write_job_table};
+use super::jobs::creation_prompt;
 use super::out::Out;
 use super::session::{STILL_RECORDING, Session, WaitEnd};
 use super::wait::wait_command;
@@ -18,41 +18,41 @@ use crate::model::ledger::{RateLimited, Wait};
 use crate::model::prompt::{Delivery, Prompt, PromptId, PromptKind};
 use crate::model::row::Job;
 use crate::model::text::CleanText;
-use crate::model::unrecorded::Unrecorded;
+use crate::model::unrecorded::UnrecordedOutcome;
 use crate::store::StoreError;
 use chrono::Utc;
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often the live line is drawn.
+/// How often the live line, which shows the progress on stderr, is redrawn.
 const TICK: Duration = Duration::from_secs(1);
-/// How long to wait for the answer of a prompt that is being sent, after a signal.
+/// How long to wait, after a signal, for the answer to a prompt that is being sent.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long to wait for a prompt behind another one, if no option sets a time.
+/// How long to wait at most until a queued prompt is sent, without `--wait`.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long to wait after the store could not be written: longer than the engine takes to retry.
+/// How long to wait after the store could not be written. The engine retries within this time.
 const STORE_RETRY_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// A prompt that was submitted to the engine.
 #[derive(Debug)]
-pub(super) struct SentPrompt {
+pub(super) struct SubmittedPrompt {
     pub(super) prompt: PromptId,
     pub(super) kind: PromptKind,
     pub(super) row: Job,
     delivery: Delivery,
-    /// Whether docdeck estimated when the limit resets.
+    /// Whether the time at which the hourly limit ends is only estimated by docdeck.
     is_estimate: bool,
     /// The store error that prevents sending.
     store_error: Option<CleanText>,
-    /// Earlier prompts of the job that were discarded for this one, with their last state.
+    /// The earlier prompts of the job that this prompt replaces, in the state that they had before they were discarded.
     discarded: Vec<Prompt>,
 }
 
-/// How long to wait, and how to answer.
+/// How long to wait for a prompt, and how to print the result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SendOptions {
-    /// Wait until the job is finished, and for the limit if it is reached.
+    /// Whether to wait until the job is finished, and for the hourly limit if it is reached.
     pub(super) wait: bool,
     pub(super) timer: Timer,
     pub(super) json: bool,
@@ -60,27 +60,27 @@ pub(super) struct SendOptions {
 
 /// Why the wait for a prompt's outcome ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stop {
-    /// The prompt has an outcome.
+enum SendWaitEnd {
+    /// The prompt is no longer waiting to be sent or being sent.
     Finished,
-    /// The limit is reached, and the options don't ask to wait for it.
+    /// The hourly limit is reached, and the options don't ask to wait for it.
     Limited,
     TimedOut,
     Interrupted,
 }
 
-impl SentPrompt {
+impl SubmittedPrompt {
     pub(super) fn new(prompt: PromptId, kind: PromptKind, row: Job) -> Self {
         let delivery = Delivery::Queued { until: None };
         Self { prompt, kind, row, delivery, is_estimate: false, store_error: None, discarded: Vec::new() }
     }
 
-    /// Adds the earlier prompts that this one replaces.
-    pub(super) fn replacing(self, discarded: Vec<Prompt>) -> Self {
+    /// Sets the earlier prompts that this prompt replaces.
+    pub(super) fn with_discarded(self, discarded: Vec<Prompt>) -> Self {
         Self { discarded, ..self }
     }
 
-    /// Waits for the outcome of the prompt, and for the end of the job if the options ask for it. Writes the result.
+    /// Waits for the outcome of the prompt and, if the options ask for it, for the end of the job. Prints the result.
     ///
     /// # Errors
     /// The prompt was not accepted or is unconfirmed, the wait ended early, or the store can't be read.
@@ -99,7 +99,7 @@ impl SentPrompt {
             if let Some(error) = self.pause(session, stop, options.timer).await {
                 break Err(error);
             }
-            // Meanwhile this or another docdeck started to send the prompt.
+            // Pausing found that the prompt is no longer queued: this or another docdeck has started to send it.
             self.reload(session).await?;
             before = Some(stop);
         };
@@ -124,22 +124,23 @@ impl SentPrompt {
         }
     }
 
-    /// Waits for the outcome; `before` is why an earlier wait ended.
+    /// Waits for the outcome of the prompt. `before` is the reason why the previous wait for it ended, or `None` the
+    /// first time.
     async fn wait_for_outcome(
         &mut self,
         session: &mut Session,
         options: SendOptions,
-        before: Option<Stop>,
+        before: Option<SendWaitEnd>,
         out: &mut Out,
-    ) -> Stop {
+    ) -> SendWaitEnd {
         let soon = |pause| Some(Instant::now() + pause);
         let mut end = match before {
-            Some(Stop::Interrupted) => soon(ANSWER_TIMEOUT),
+            Some(SendWaitEnd::Interrupted) => soon(ANSWER_TIMEOUT),
             Some(_) => None,
             None if options.wait => options.timer.end(),
             None => soon(QUEUE_TIMEOUT).min(options.timer.end().or(soon(QUEUE_TIMEOUT))),
         };
-        let mut stop = before.unwrap_or(Stop::TimedOut);
+        let mut stop = before.unwrap_or(SendWaitEnd::TimedOut);
         if !matches!(self.delivery, Delivery::Queued { .. } | Delivery::Sending) {
             return stop;
         }
@@ -147,23 +148,24 @@ impl SentPrompt {
             let words = if session.unrecorded.get(self.prompt).is_some() {
                 "trying to record it".to_owned()
             } else {
-                self.progress()
+                self.state_text()
             };
-            out.live(&format!("{words} · {}", options.timer.waited()));
+            out.show_live(&format!("{words} · {}", options.timer.elapsed_text()));
             let tick = Instant::now() + TICK;
             match session.next(Some(end.map_or(tick, |end| end.min(tick)))).await {
-                // The second Ctrl-C ends the wait for the answer.
-                WaitEnd::Interrupted if stop == Stop::Interrupted => return stop,
-                // Only Ctrl-C comes from a user who has read that a second one ends the wait.
+                // A second Ctrl-C ends the wait for the answer.
+                WaitEnd::Interrupted if stop == SendWaitEnd::Interrupted => return stop,
+                // Any signal except Ctrl-C ends the wait at once, because it doesn't come from a user who could read
+                // the message about a second Ctrl-C.
                 WaitEnd::Interrupted if session.unrecorded.get(self.prompt).is_some() && !session.is_ctrl_c() => {
-                    return Stop::Interrupted;
+                    return SendWaitEnd::Interrupted;
                 }
                 WaitEnd::Interrupted if session.unrecorded.get(self.prompt).is_some() => {
-                    stop = Stop::Interrupted;
+                    stop = SendWaitEnd::Interrupted;
                     out.note(STILL_RECORDING);
                 }
                 WaitEnd::Interrupted => {
-                    stop = Stop::Interrupted;
+                    stop = SendWaitEnd::Interrupted;
                     if !self.is_being_sent() {
                         return stop;
                     }
@@ -172,22 +174,23 @@ impl SentPrompt {
                     );
                     end = soon(ANSWER_TIMEOUT);
                 }
-                // A request that is being sent has a separate timeout, so the wait for its answer goes on.
+                // A request that is being sent has a separate timeout, so docdeck continues to wait for its answer.
                 WaitEnd::TimedOut if end.is_some_and(|end| end <= Instant::now()) => {
                     let is_answered = session.unrecorded.get(self.prompt).is_some();
-                    if stop == Stop::Interrupted || is_answered || !self.is_being_sent() {
+                    if stop == SendWaitEnd::Interrupted || is_answered || !self.is_being_sent() {
                         return stop;
                     }
                     end = None;
                 }
                 WaitEnd::TimedOut => {}
                 WaitEnd::Event(event) => {
-                    // The answer came; only the user's timeout limits how long to try to record it.
-                    if matches!(&*event, EngineEvent::Unrecorded(_)) && stop != Stop::Interrupted {
+                    // The answer has arrived but is not recorded yet. Only the user's timeout limits how long docdeck
+                    // retries.
+                    if matches!(&*event, EngineEvent::Unrecorded(_)) && stop != SendWaitEnd::Interrupted {
                         end = options.timer.end();
                     }
                     if let Some(end) = self.handle_event(*event, options.wait, out) {
-                        return if stop == Stop::Interrupted { stop } else { end };
+                        return if stop == SendWaitEnd::Interrupted { stop } else { end };
                     }
                     if self.store_error.is_some() && !options.wait && end > soon(STORE_RETRY_TIMEOUT) {
                         end = soon(STORE_RETRY_TIMEOUT);
@@ -197,8 +200,8 @@ impl SentPrompt {
         }
     }
 
-    /// Returns why the wait ends, or `None` if it goes on.
-    fn handle_event(&mut self, event: EngineEvent, wait_for_limit: bool, out: &mut Out) -> Option<Stop> {
+    /// Handles an event. Returns why the wait ends, or `None` if it continues.
+    fn handle_event(&mut self, event: EngineEvent, wait_for_limit: bool, out: &mut Out) -> Option<SendWaitEnd> {
         match event {
             EngineEvent::Prompt { prompt, delivery, job } if prompt == self.prompt => {
                 self.row = *job;
@@ -231,7 +234,7 @@ impl SentPrompt {
             }
             EngineEvent::Unrecorded(unrecorded) if unrecorded.prompt == self.prompt => {
                 out.note(unrecorded.sentence().as_str());
-                return (!unrecorded.is_retried).then_some(Stop::Finished);
+                return (!unrecorded.is_retried).then_some(SendWaitEnd::Finished);
             }
             EngineEvent::Recorded(prompt) if prompt == self.prompt => {
                 log_progress("recorded now", out);
@@ -246,19 +249,19 @@ impl SentPrompt {
         match &self.delivery {
             Delivery::Queued { until: None } | Delivery::Sending => None,
             Delivery::Queued { until: Some(until) } if wait_for_limit => {
-                log_progress(&format!("hourly limit reached; sending {}", self.when(*until)), out);
+                log_progress(&format!("hourly limit reached; sending {}", self.limit_end(*until)), out);
                 None
             }
-            Delivery::Queued { .. } => Some(Stop::Limited),
-            _ => Some(Stop::Finished),
+            Delivery::Queued { .. } => Some(SendWaitEnd::Limited),
+            _ => Some(SendWaitEnd::Finished),
         }
     }
 
-    /// Returns the error if the prompt was not accepted: why, and what to do.
+    /// Checks whether the prompt was accepted. Otherwise returns an error that explains why not and what to do.
     fn check_outcome(
         &self,
         session: &Session,
-        stop: Stop,
+        stop: SendWaitEnd,
         options: SendOptions,
         out: &mut Out,
     ) -> Result<(), CliError> {
@@ -268,20 +271,20 @@ impl SentPrompt {
         let what = self.noun();
         let reason = self.delivery.reason().cloned().unwrap_or_default();
         let error = match (&self.delivery, stop) {
-            (Delivery::Accepted, Stop::Interrupted) => {
+            (Delivery::Accepted, SendWaitEnd::Interrupted) => {
                 let accepted =
-                    format!("Interrupted. The {what} was accepted, and job {} keeps running.", id(&self.row));
+                    format!("Interrupted. The {what} was accepted, and job {} keeps running.", id_text(&self.row));
                 return Err(CliError::new(Code::Interrupted, accepted));
             }
             (Delivery::Accepted, _) => {
                 if options.wait || out.is_terminal() {
-                    log_progress(&format!("accepted: {} (job {})", self.row.title, id(&self.row)), out);
+                    log_progress(&format!("accepted: {} (job {})", self.row.title, id_text(&self.row)), out);
                 }
                 return Ok(());
             }
-            (Delivery::Sending, _) => CliError::new(Code::Interrupted, self.interrupted()),
+            (Delivery::Sending, _) => CliError::new(Code::Interrupted, self.interrupted_message()),
             (Delivery::Unconfirmed(_), _) => {
-                CliError::new(Code::Unconfirmed, format!("{reason} {}", self.unconfirmed()))
+                CliError::new(Code::Unconfirmed, format!("{reason} {}", self.unconfirmed_advice()))
             }
             (Delivery::NotSent(_), _) => CliError::new(
                 Code::Service,
@@ -294,14 +297,14 @@ impl SentPrompt {
                 CliError::new(code, format!("{reason} {hint}"))
             }
             (Delivery::Paused | Delivery::Discarded { .. } | Delivery::Queued { .. }, _) => {
-                let state = self.progress();
+                let state = self.state_text();
                 CliError::new(Code::Limited, format!("The {what} was {state} by another docdeck before it was sent."))
             }
         };
         Err(error)
     }
 
-    /// Reads the state of the prompt and its job from the store.
+    /// Reads the state of the prompt and of its job from the store.
     async fn reload(&mut self, session: &Session) -> Result<(), StoreError> {
         let thread = session.store.thread(self.row.key).await?;
         if let Some(own) = thread.prompts.into_iter().find(|prompt| prompt.id == self.prompt) {
@@ -318,15 +321,15 @@ impl SentPrompt {
         Ok(())
     }
 
-    /// Pauses the prompt in the queue and returns the error for the user. Returns `None` if it is no longer queued.
-    async fn pause(&mut self, session: &mut Session, stop: Stop, timer: Timer) -> Option<CliError> {
+    /// Pauses the prompt in the queue. Returns the error for the user, or `None` if the prompt is no longer queued.
+    async fn pause(&mut self, session: &mut Session, stop: SendWaitEnd, timer: Timer) -> Option<CliError> {
         let engine = session.engine.clone();
         let paused = session.run_uninterrupted(engine.pause(self.prompt)).await;
         let (what, limit) = (
             self.noun(),
             match &self.delivery {
                 Delivery::Queued { until: Some(until) } => {
-                    format!("Hourly limit reached; the next request is free {}.", self.when(*until))
+                    format!("Hourly limit reached; the next request is free {}.", self.limit_end(*until))
                 }
                 _ if self.store_error.is_some() => {
                     format!(
@@ -338,10 +341,10 @@ impl SentPrompt {
             },
         );
         let (code, begin) = match stop {
-            Stop::Interrupted => (Code::Interrupted, "Interrupted. "),
-            Stop::TimedOut if timer.is_over() => (Code::TimedOut, "Timed out. "),
-            Stop::TimedOut if self.store_error.is_some() => (Code::Unusable, ""),
-            Stop::TimedOut | Stop::Limited | Stop::Finished => (Code::Limited, ""),
+            SendWaitEnd::Interrupted => (Code::Interrupted, "Interrupted. "),
+            SendWaitEnd::TimedOut if timer.is_over() => (Code::TimedOut, "Timed out. "),
+            SendWaitEnd::TimedOut if self.store_error.is_some() => (Code::Unusable, ""),
+            SendWaitEnd::TimedOut | SendWaitEnd::Limited | SendWaitEnd::Finished => (Code::Limited, ""),
         };
         let kept = match paused {
             Ok(Some(row)) => {
@@ -356,12 +359,12 @@ impl SentPrompt {
                 format!("The {what} is still queued; a running dashboard will send it. {}", failure.message)
             }
         };
-        let hint = if stop == Stop::Limited { " Add --wait to wait for the limit." } else { "" };
+        let hint = if stop == SendWaitEnd::Limited { " Add --wait to wait for the limit." } else { "" };
         Some(CliError::new(code, format!("{begin}{limit} {kept}{hint}")))
     }
 
-    /// What to do about an unconfirmed prompt, to follow the reason.
-    fn unconfirmed(&self) -> &'static str {
+    /// Returns what to do about an unconfirmed prompt, to be put after the reason.
+    fn unconfirmed_advice(&self) -> &'static str {
         match self.kind {
             PromptKind::Create => {
                 "Scripts must not send it again either. Check the service's dashboard, then press `!` on the prompt in \
@@ -374,8 +377,8 @@ impl SentPrompt {
         }
     }
 
-    /// The message for a prompt that was being sent when the command was interrupted.
-    fn interrupted(&self) -> String {
+    /// Returns the message for a prompt that was being sent when the command was interrupted.
+    fn interrupted_message(&self) -> String {
         let (risk, check) = match self.kind {
             PromptKind::Create => ("the job may have been started", "look for it on the service's dashboard"),
             PromptKind::FollowUp => ("the follow-up may have arrived", "check the job"),
@@ -384,7 +387,7 @@ impl SentPrompt {
         format!(
             "Interrupted before the answer came: the {what} is unconfirmed. Because {risk}, docdeck does not send it \
              again automatically: {check}. {}",
-            self.unconfirmed()
+            self.unconfirmed_advice()
         )
     }
 
@@ -395,7 +398,7 @@ impl SentPrompt {
         }
     }
 
-    fn when(&self, until: Time) -> String {
+    fn limit_end(&self, until: Time) -> String {
         limit_end_text(Wait { until, is_estimate: self.is_estimate })
     }
 
@@ -406,17 +409,17 @@ impl SentPrompt {
         }
     }
 
-    fn progress(&self) -> String {
+    fn state_text(&self) -> String {
         match &self.delivery {
             Delivery::Queued { until: None } => "waiting to be sent".to_owned(),
             Delivery::Queued { until: Some(until) } => {
-                format!("hourly limit reached, sending {}", self.when(*until))
+                format!("hourly limit reached, sending {}", self.limit_end(*until))
             }
             delivery => delivery.kind().word().to_owned(),
         }
     }
 
-    /// Whether the service returned the same job id for this prompt and for another one.
+    /// Whether the service returned the same job id for this prompt and for `other`, a prompt of the same job.
     fn shares_its_id_with(&self, other: &Prompt) -> bool {
         let is_accepted = self.delivery == Delivery::Accepted && other.delivery == Delivery::Accepted;
         let both_create = self.kind == PromptKind::Create && other.kind == PromptKind::Create;
@@ -427,37 +430,38 @@ impl SentPrompt {
         self.delivery == Delivery::Sending
     }
 
-    /// Writes the result: a table row on a terminal, the bare id in a pipe.
+    /// Writes the result: a table row on a terminal, the job's id in a pipe, or JSON.
     ///
     /// # Errors
-    /// The store can't be read, or the result can't be written; the error then states that the prompt was accepted.
+    /// The store can't be read, or the result can't be written. In the second case the error states that the prompt was
+    /// accepted.
     async fn write(&self, session: &Session, in_json: bool, out: &mut Out) -> Result<(), CliError> {
         if in_json {
             out.json(&self.as_json(session).await?);
         } else if out.is_terminal() {
-            write_table([&self.row], Utc::now(), out);
+            write_job_table([&self.row], Utc::now(), out);
         } else {
-            out.line(&id(&self.row));
+            out.line(&id_text(&self.row));
         }
-        match out.failed() {
+        match out.output_error() {
             Some(_) => Err(CliError::new(
                 Code::Unconfirmed,
                 format!(
                     "The {} was accepted: {} (job {}), but the result could not be written. Don't send it again.",
                     self.noun(),
                     self.row.title,
-                    id(&self.row)
+                    id_text(&self.row)
                 ),
             )),
             None => Ok(()),
         }
     }
 
-    /// The job as JSON; includes the follow-up if the prompt is one.
+    /// Returns the job as JSON. If the prompt is a follow-up, the JSON includes it.
     async fn as_json(&self, session: &Session) -> Result<Value, StoreError> {
         let thread = session.store.thread(self.row.key).await?;
         let row = session.store.job(self.row.key).await?;
-        let mut job = json::job_object(row.as_ref().unwrap_or(&self.row), created_by(&thread));
+        let mut job = json::job_object(row.as_ref().unwrap_or(&self.row), creation_prompt(&thread));
         let own = thread.prompts.iter().find(|prompt| prompt.id == self.prompt);
         let Value::Object(fields) = &mut job else { return Ok(job) };
         if let Some(unrecorded) = session.unrecorded.get(self.prompt) {
@@ -472,7 +476,7 @@ impl SentPrompt {
         if !self.discarded.is_empty() {
             let discarded = self.discarded.iter();
             let discarded =
-                discarded.map(|one| serde_json::json!({ "prompt": one.text, "delivery": one.delivery.kind().word() }));
+                discarded.map(|old| serde_json::json!({ "prompt": old.text, "delivery": old.delivery.kind().word() }));
             fields.insert("discarded".to_owned(), discarded.collect());
         }
         let others = thread.prompts.iter().filter(|prompt| self.shares_its_id_with(prompt));
@@ -484,8 +488,9 @@ impl SentPrompt {
     }
 }
 
-/// The error if the command ends before the outcome is recorded: the outcome, and what the dashboard will show.
-fn unrecorded_error(unrecorded: &Unrecorded, session: &Session) -> CliError {
+/// Returns the error for a command that ends before the outcome is recorded. The error states the outcome and what the
+/// dashboard will show.
+fn unrecorded_error(unrecorded: &UnrecordedOutcome, session: &Session) -> CliError {
     let code = match &unrecorded.outcome {
         Delivery::Rejected(_) if session.is_key_refused() => Code::KeyRefused,
         Delivery::Rejected(_) | Delivery::NotSent(_) => Code::Service,

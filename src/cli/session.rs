@@ -1,5 +1,5 @@
-//! What commands work with: the store alone, or the store with an engine. Closing a session waits for prompts that are
-//! being sent, then stops engine, store and log.
+//! The sessions in which commands run: [`StoreSession`] has only the store, [`Session`] has a store and an engine.
+//! Closing a session waits for prompts that are being sent, then stops engine, store and log.
 
 use super::data_folder::{check_service_and_folder, open_store, open_with_report, store_exists};
 use super::error::CliError;
@@ -22,19 +22,21 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// The number of events that the engine can send before it blocks.
+/// The capacity of the channel for engine events. The engine blocks when the channel is full.
 const EVENT_CAPACITY: usize = 256;
-/// How long to wait at the end for the answer of a prompt that is being sent.
+/// How long a closing session waits for the answer to a prompt that is being sent.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
-/// The same after Ctrl-C or another signal.
+/// How long a closing session waits for the answer to a prompt after Ctrl-C or another signal.
 const ANSWER_TIMEOUT_AFTER_SIGNAL: Duration = Duration::from_secs(5);
-/// Printed after the first Ctrl-C if an outcome can't be recorded.
+/// Printed after the first Ctrl-C while docdeck still tries to record the outcome of a prompt.
 pub(super) const STILL_RECORDING: &str = "Still trying to record it. Press Ctrl-C again to stop.";
+/// How often a closing session checks whether sends and `on_change` programs have ended.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// How long to wait until engine and store have closed. The next start recovers what they leave behind.
+/// How long to wait for the engine to stop, and again for the store to close. After that, the command ends anyway, and
+/// the next start recovers abandoned sends.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The store and one service and project, without a connection to the service.
+/// The store, and the service and project whose jobs a command reads. Has no connection to the service.
 #[derive(Debug)]
 pub(super) struct StoreSession {
     pub(super) store: Store,
@@ -42,7 +44,7 @@ pub(super) struct StoreSession {
 }
 
 impl StoreSession {
-    /// Opens the store. Needs a project but no key. If there is no store yet, opens an empty one in memory.
+    /// Opens the store. Needs a project but no API key. If there is no store yet, opens an empty one in memory.
     ///
     /// # Errors
     /// The configuration is wrong, or the store can't be used.
@@ -50,7 +52,7 @@ impl StoreSession {
         Self::open_for(flags, environment, false, out)
     }
 
-    /// As [`StoreSession::open`], but with `writing` creates a missing store.
+    /// Opens the store like [`StoreSession::open`]. If `writing` is true, creates a missing store on disk.
     ///
     /// # Errors
     /// The configuration is wrong, or the store can't be used.
@@ -78,7 +80,7 @@ impl StoreSession {
         Ok(Self { store, scope })
     }
 
-    /// Opens a session as [`StoreSession::open`], runs `work`, and closes it.
+    /// Opens a session with [`StoreSession::open`], runs `work`, and closes the session.
     ///
     /// # Errors
     /// The session can't be opened, or `work` fails.
@@ -106,36 +108,37 @@ pub(super) struct Session {
     pub(super) store: Store,
     pub(super) scope: Scope,
     events: mpsc::Receiver<EngineEvent>,
-    /// Events that came while something else was awaited.
+    /// Events that were received but not yet returned by [`Session::next`].
     buffered: VecDeque<EngineEvent>,
     signals: SignalStream,
     log: Option<LogGuard>,
-    /// Whether the service refused the key for the last prompt.
+    /// Whether the service refused the API key for the last prompt.
     key_refused: bool,
-    /// Whether a signal asked to end.
+    /// Whether a signal asked the command to end.
     end_requested: bool,
-    /// Whether the last such signal was Ctrl-C.
+    /// Whether the last signal that asked the command to end was Ctrl-C.
     is_ctrl_c: bool,
-    /// Outcomes of prompts that are not recorded yet.
+    /// The outcomes of prompts that are known but not recorded yet.
     pub(super) unrecorded: UnrecordedPrompts,
 }
 
-/// What ended a wait.
+/// What ended a wait for an event.
 #[derive(Debug)]
 pub(super) enum WaitEnd {
     Event(Box<EngineEvent>),
     /// Ctrl-C, or another signal that asks to end.
     Interrupted,
-    /// The time is up.
+    /// The time until which to wait has come.
     TimedOut,
 }
 
-/// The error if Ctrl-C or another signal ends a wait.
+/// The error for a wait that was ended by Ctrl-C or another signal.
 #[derive(Debug)]
 pub(super) struct Interrupted;
 
 impl Session {
-    /// Opens settings, key, store, log and engine. The engine acquires the lease roles that are free.
+    /// Reads the settings and the API key, opens the store and the log, and starts the engine. The engine acquires the
+    /// leases of `roles` that no other instance has.
     ///
     /// # Errors
     /// The configuration or the key is wrong, or the store can't be written, so that nothing could be saved.
@@ -150,9 +153,10 @@ impl Session {
             SetupState::Missing(missing) => return Err(CliError::unusable(missing.setup_instructions())),
         };
         out.configure(&settings.display, environment, flags);
-        // A key command may ask for a password. Until signal handlers are installed, Ctrl-C ends it and docdeck.
+        // The key is read before signal handlers are installed, because a key command may ask for a password. Ctrl-C
+        // then ends the key command and docdeck.
         let key = settings.key.read().await?;
-        out.protect(&key);
+        out.hide_key(&key);
         let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
             .map_err(|failure| CliError::unusable(failure.message))?;
         store_exists(&settings.data_folder)?;
@@ -164,7 +168,7 @@ impl Session {
                  another one with --data-dir."
             )));
         }
-        // Without a log the command still works; if the disk is full, the store reports it.
+        // Without a log the command still works. If the disk is full, the store reports it.
         let log = LogGuard::open(&settings.data_folder).ok();
         crash::install_without_terminal(log.as_ref().map(|log| log.path().to_path_buf()));
         let signals =
@@ -174,7 +178,7 @@ impl Session {
             client,
             store: store.clone(),
             scope: settings.scope.clone(),
-            poll: PollOptions { per_minute: settings.per_minute, ..PollOptions::default() },
+            poll: PollOptions { per_minute: settings.polls_per_minute, ..PollOptions::default() },
             roles,
             lock_folder: Some(settings.data_folder),
             on_change: (!settings.customization.on_change.is_empty()).then_some(settings.customization.on_change),
@@ -199,7 +203,7 @@ impl Session {
         })
     }
 
-    /// Opens a session as [`Session::open`], runs `work`, and closes it.
+    /// Opens a session with [`Session::open`], runs `work`, and closes the session.
     ///
     /// # Errors
     /// The session can't be opened, or `work` fails.
@@ -216,7 +220,7 @@ impl Session {
         done
     }
 
-    /// Returns the next event, or earlier if a signal asks to end or the time `until` has come.
+    /// Waits for the next event. Returns earlier if a signal asks to end or the time `until` has come.
     pub(super) async fn next(&mut self, until: Option<Instant>) -> WaitEnd {
         loop {
             if let Some(event) = self.buffered.pop_front() {
@@ -225,54 +229,54 @@ impl Session {
             tokio::select! {
                 biased;
                 signal = self.signals.next() => if self.handle_signal(signal) { return WaitEnd::Interrupted },
-                Some(event) = self.events.recv() => self.receive(event),
+                Some(event) = self.events.recv() => self.buffer_event(event),
                 () = sleep_until(until), if until.is_some() => return WaitEnd::TimedOut,
             }
         }
     }
 
-    /// Runs `work` of the engine and buffers its events for [`Session::next`], because the engine blocks if they are
-    /// not received.
+    /// Runs `work` of the engine. Meanwhile buffers the engine's events for [`Session::next`], because the engine
+    /// blocks if they are not received.
     ///
     /// # Errors
-    /// A signal came first. What the store has received is still saved.
-    pub(super) async fn drive<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Interrupted> {
+    /// A signal asked to end before `work` was done. What the store has received is still saved.
+    pub(super) async fn run_interruptible<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Interrupted> {
         tokio::pin!(work);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return Ok(done),
                 signal = self.signals.next() => if self.handle_signal(signal) { return Err(Interrupted) },
-                Some(event) = self.events.recv() => self.receive(event),
+                Some(event) = self.events.recv() => self.buffer_event(event),
             }
         }
     }
 
-    /// As [`Session::drive`], for disk work that must not be interrupted. The next wait reports a signal.
+    /// Runs `work` like [`Session::run_interruptible`], but doesn't end it after a signal. The next wait reports the signal.
     pub(super) async fn run_uninterrupted<T>(&mut self, work: impl Future<Output = T>) -> T {
         tokio::pin!(work);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                Some(event) = self.events.recv() => self.receive(event),
+                Some(event) = self.events.recv() => self.buffer_event(event),
             }
         }
     }
 
-    /// Whether the service refused the last prompt because of the key (401, 403).
+    /// Whether the service refused the last prompt because of the API key (401, 403).
     pub(super) fn is_key_refused(&self) -> bool {
         self.key_refused
     }
 
-    /// Whether the last signal that asked to end was Ctrl-C, not one that another program sends.
+    /// Whether the last signal that asked to end was Ctrl-C, and not one from another program.
     pub(super) fn is_ctrl_c(&self) -> bool {
         self.is_ctrl_c
     }
 
     /// Waits for a prompt that is being sent, then stops the engine and closes store and log.
     pub(super) async fn close(mut self, out: &mut Out) {
-        // If an outcome could not be recorded, the command has given up on it.
+        // If an outcome is still not recorded, the command has stopped trying, so there is nothing to wait for.
         if self.unrecorded.is_empty() {
             self.await_answers(out).await;
         }
@@ -284,8 +288,8 @@ impl Session {
         drop(self.log);
     }
 
-    /// Waits for the answer of a prompt that is being sent, because it would be unconfirmed otherwise. A signal ends
-    /// the wait.
+    /// Waits for the answer to a prompt that is being sent, because the prompt would be unconfirmed without it. A
+    /// signal ends the wait.
     pub(super) async fn await_answers(&mut self, out: &mut Out) {
         if !self.engine.has_sending() {
             return;
@@ -299,7 +303,7 @@ impl Session {
         while self.engine.has_sending() && Instant::now() < end {
             tokio::select! {
                 signal = self.signals.next() => if self.handle_signal(signal) { return },
-                Some(event) = self.events.recv() => self.receive(event),
+                Some(event) = self.events.recv() => self.buffer_event(event),
                 () = tokio::time::sleep(CHECK_INTERVAL) => {}
             }
         }
@@ -310,14 +314,14 @@ impl Session {
         while self.engine.has_running_hooks() {
             tokio::select! {
                 signal = self.signals.next() => if self.handle_signal(signal) { return },
-                Some(event) = self.events.recv() => self.receive(event),
+                Some(event) = self.events.recv() => self.buffer_event(event),
                 () = tokio::time::sleep(CHECK_INTERVAL) => {}
             }
         }
     }
 
-    /// Buffers an event. Writes requests and changes to the log file, as the dashboard does.
-    fn receive(&mut self, event: EngineEvent) {
+    /// Buffers an event for [`Session::next`]. Writes requests and changes to the log file, as the dashboard does.
+    fn buffer_event(&mut self, event: EngineEvent) {
         if let EngineEvent::Logged(entry) = &event {
             if let Some(log) = &self.log {
                 log.record(entry);
@@ -330,8 +334,8 @@ impl Session {
         self.buffered.push_back(event);
     }
 
-    /// Returns whether a signal asks to end. Suspends the process on a stop signal; meanwhile another docdeck on this
-    /// computer polls and sends.
+    /// Handles a signal. Returns whether it asks the command to end. A stop signal suspends the process; meanwhile
+    /// another docdeck on this computer may poll and send.
     fn handle_signal(&mut self, signal: Signal) -> bool {
         match signal {
             Signal::Interrupt | Signal::Quit | Signal::Terminate | Signal::Hangup => {

@@ -3,11 +3,11 @@
 use super::error::CliError;
 use super::exit_code::Code;
 use super::job_line::state_and_role;
-use super::jobs::created_by;
+use super::jobs::creation_prompt;
 use super::out::Out;
 use super::resolve_id;
 use super::session::StoreSession;
-use crate::app::format::duration;
+use crate::app::format::format_duration;
 use crate::config::Flags;
 use crate::config::environment::Environment;
 use crate::model::Time;
@@ -21,13 +21,14 @@ use crate::model::text::CleanText;
 use clap::Args;
 use serde_json::{Value, json};
 
-/// The JSON and the exit codes, for the help.
-pub(super) const JSON: &str = "\
-With --json: the JOB of `docdeck jobs --help`, plus thread, oldest first. An entry has type and at; a \
-prompt also kind (create, follow-up), text, delivery, reason, writtenAt, sentAt; a status from and to; a pullRequest \
-prLink. gone and back mean that the service no longer has the job, or has it again.
+/// Help text about the JSON output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
+With --json: the JOB of `docdeck jobs --help`, plus \"thread\", oldest first. Each entry has \"type\" and \"at\". The \
+type \"prompt\" also has \"kind\" (create, follow-up), \"text\", \"delivery\", \"reason\", \"writtenAt\", \
+\"sentAt\"; the type \"status\" has \"from\" and \"to\"; the type \"pullRequest\" has \"prLink\". The types \
+\"gone\" and \"back\" mean that the service no longer has the job, or has it again.
 
-Exit code: 0 shown, 2 usage, configuration or database error, 4 the job is not tracked.";
+Exit codes: 0 shown; 2 usage, configuration or database error; 4 the job is not tracked.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -54,7 +55,7 @@ async fn show(session: &StoreSession, options: &Options, out: &mut Out) -> Resul
     let row = resolve_id::find_by_id_prefix(&rows, &options.id)?;
     let thread = session.store.thread(row.key).await?;
     if options.json {
-        let mut job = json::job_object(row, created_by(&thread));
+        let mut job = json::job_object(row, creation_prompt(&thread));
         if let Value::Object(fields) = &mut job {
             fields.insert("thread".to_owned(), json!(json::thread_json(&thread)));
         }
@@ -69,16 +70,16 @@ async fn show(session: &StoreSession, options: &Options, out: &mut Out) -> Resul
     Ok(Code::Done)
 }
 
-/// The lines about the job itself: title, state, and one line for each known field.
+/// Returns the lines about the job: title, state, and one line for each known field.
 fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
     let (word, role) = state_and_role(row);
     let mut state = out.paint(role, word);
     if let Some(since) = row.state_since() {
-        state.push_str(&format!(" {}", out.when_in_words(since, now)));
+        state.push_str(&format!(" {}", out.time_in_words(since, now)));
     }
     let is_finished = row.undelivered.is_none() && row.status.as_ref().is_some_and(Status::is_finished);
     if let Some(finished) = row.finished_at.filter(|finished| is_finished && *finished >= row.started_at) {
-        state.push_str(&format!(", took {}", duration(finished - row.started_at)));
+        state.push_str(&format!(", took {}", format_duration(finished - row.started_at)));
     }
     let mark = if row.group() == JobGroup::NeedsYou {
         out.paint(ColorRole::Warning, "● needs you · ")
@@ -93,14 +94,14 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
     };
     let fields = [
         ("id", row.id.as_ref().map(|id| id.clean().to_string())),
-        ("PR", text(row.pr_address().as_ref())),
+        ("PR", text(row.pr_url().as_ref())),
         ("repo", text(row.repository.as_deref())),
         ("branch", text(row.git_ref.as_ref())),
         ("model", text(row.model.as_deref())),
         ("tags", words(&row.tags)),
         ("pages", words(&row.pages)),
         ("note", text(row.note.as_ref())),
-        ("checked", Some(row.checked_at.map_or_else(|| "never".to_owned(), |at| out.when_in_words(at, now)))),
+        ("checked", Some(row.checked_at.map_or_else(|| "never".to_owned(), |at| out.time_in_words(at, now)))),
     ];
     for (name, value) in fields {
         if let Some(value) = value {
@@ -110,15 +111,15 @@ fn job_header(row: &Job, now: Time, out: &Out) -> Vec<String> {
     lines
 }
 
-/// The lines for prompts and events, oldest first.
+/// Returns the lines for prompts and events, oldest first.
 fn thread_lines(thread: &Thread, now: Time, out: &Out) -> Vec<String> {
     let mut entries: Vec<(Time, Vec<String>)> = Vec::new();
     for prompt in &thread.prompts {
         let at = prompt.sent_at.unwrap_or(prompt.written_at);
-        entries.push((at, painted_prompt_lines(prompt, &out.when(at, now), out)));
+        entries.push((at, painted_prompt_lines(prompt, &out.format_time(at, now), out)));
     }
     for event in &thread.events {
-        entries.push((event.at, vec![event_line(event, &out.when(event.at, now), out)]));
+        entries.push((event.at, vec![event_line(event, &out.format_time(event.at, now), out)]));
     }
     entries.sort_by_key(|(at, _)| *at);
     entries.into_iter().flat_map(|(_, lines)| lines).collect()

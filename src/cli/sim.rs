@@ -1,4 +1,5 @@
-//! `docdeck sim`: runs the simulated service alone. Prints shell lines that select it, then serves until a signal.
+//! `docdeck sim`: runs the simulated service alone. Prints shell lines that make docdeck use it, then serves until a
+//! signal.
 
 use super::error::CliError;
 use super::exit_code::Code;
@@ -12,9 +13,10 @@ pub(super) async fn run(options: SimOptions) -> Result<Code, CliError> {
     let sim = Sim::start(options)
         .await
         .map_err(|error| CliError::unusable(format!("The simulated service can't listen on port {port}: {error}.")))?;
-    // Before the lines are printed, because a script that reads them may send a signal at once.
+    // The signal handler is installed before the lines are printed, because a script that reads them may send a signal
+    // at once.
     let ended = end_signal().map_err(|error| CliError::unusable(format!("Can't handle signals: {error}.")))?;
-    // The service is useful even if stdout is closed.
+    // A write error is ignored, because the service is useful even if stdout is closed.
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{}", sim.shell_lines().trim_end()).and_then(|()| out.flush());
     drop(out);

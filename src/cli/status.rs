@@ -14,22 +14,23 @@ use chrono::TimeDelta;
 use clap::Args;
 use serde_json::{Value, json};
 
-/// The output and the exit codes, for the help.
-pub(super) const JSON: &str = "\
+/// Help text about the output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
 Prints `2 need you · 3 working`, plus the number of queued and paused jobs if there are any. If the working jobs have \
 not been checked for ten minutes (no dashboard is running, or the service can't be reached), adds the age of the last \
 check. Dismissed jobs count as working while the agent works on them. Prints `not set up` without a project, and `no \
 jobs` if none is tracked; both exit with 0, so that a shell prompt stays quiet.
 
-With --json: {\"needYou\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null if not set up. active is \
-the number of working jobs, known that of all tracked jobs, asOf the oldest last check of a working job or null.
+With --json: {\"needYou\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null if not set up. \
+\"active\" is the number of working jobs; \"known\", of all tracked jobs; \"asOf\" is the oldest check time of the \
+working jobs, or null.
 
-Exit code: 0 printed, 2 usage, configuration or database error.
+Exit codes: 0 printed; 2 usage, configuration or database error.
 
 In tmux: set -g status-right '#(docdeck status)'";
 
-/// If the oldest check of a working job is older than this, its age is shown.
-const FRESH: TimeDelta = TimeDelta::minutes(10);
+/// The age of the oldest check of a working job is shown if it is at least this long.
+const STALE_AFTER: TimeDelta = TimeDelta::minutes(10);
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -86,7 +87,7 @@ fn summary_sentence(summary: StatusSummary, now: Time) -> String {
     if paused > 0 {
         line.push_str(&format!(" · {paused} paused"));
     }
-    if let Some(age) = as_of.map(|at| now - at).filter(|age| *age >= FRESH) {
+    if let Some(age) = as_of.map(|at| now - at).filter(|age| *age >= STALE_AFTER) {
         line.push_str(&format!(" · checked {} ago", short_age(age)));
     }
     line

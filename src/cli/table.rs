@@ -1,15 +1,16 @@
-//! Tables on stdout: on a terminal, aligned by display width and cut to the terminal's width; in a pipe, one line per
-//! row, uncut, separated by tabs, without headings.
+//! Prints tables on stdout. On a terminal, columns are aligned by display width and cut to the terminal's width. In a
+//! pipe, each row is an uncut line separated by tabs, and there are no headings.
 
 use super::out::{Out, cut_to_width};
 use crate::model::colors::ColorRole;
-use crate::model::export::guarded;
+use crate::model::export::guard_formulas;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The space between two columns.
 const GAP: &str = "  ";
-/// The smallest width, in cells, to which a column is cut.
-const MIN_WIDTH: usize = 12;
+/// The minimum width, in cells, to which the flexible column is cut.
+const MIN_FLEXIBLE_WIDTH: usize = 12;
+/// The minimum width, in cells, to which the column of ids is cut.
 const MIN_ID_WIDTH: usize = 9;
 
 #[derive(Debug, Clone, Copy)]
@@ -25,13 +26,14 @@ pub(super) enum ColumnKind {
     Right,
     /// Left-aligned; the first column that is cut on a narrow terminal.
     Flexible,
-    /// Left-aligned; cut next, because a prefix of an id still identifies the job.
+    /// Left-aligned; cut if cutting the flexible column is not enough, because a prefix of an id still identifies the
+    /// job.
     Id,
-    /// Left-aligned; only on a terminal.
+    /// Left-aligned; printed only on a terminal.
     TerminalOnly,
 }
 
-/// A cell; `piped` replaces the text in a pipe.
+/// A cell of a row. In a pipe, `piped` replaces `text`.
 #[derive(Debug, Clone)]
 pub(super) struct TextCell {
     text: String,
@@ -40,12 +42,12 @@ pub(super) struct TextCell {
 }
 
 impl TextCell {
-    /// The same text on a terminal and in a pipe.
+    /// Creates a cell with the same text on a terminal and in a pipe.
     pub(super) fn new(role: ColorRole, text: impl Into<String>) -> Self {
         Self { text: text.into(), piped: None, role }
     }
 
-    /// Sets the complete text for programs, which is written in a pipe.
+    /// Sets the text that is written in a pipe, for example a complete URL or time.
     pub(super) fn piped(mut self, text: impl Into<String>) -> Self {
         self.piped = Some(text.into());
         self
@@ -68,28 +70,29 @@ impl TextTable {
         self.rows.push(cells);
     }
 
-    /// Writes the table; nothing if it has no rows.
+    /// Writes the table, or nothing if it has no rows.
     pub(super) fn write(&self, out: &mut Out) {
         let lines = match out.width() {
             _ if self.rows.is_empty() => return,
-            Some(width) => self.aligned(out, width),
-            None => self.rows.iter().map(|row| self.joined(out, row)).collect(),
+            Some(width) => self.aligned_lines(out, width),
+            None => self.rows.iter().map(|row| self.piped_line(out, row)).collect(),
         };
         out.lines(&lines);
     }
 
-    fn joined(&self, out: &Out, row: &[TextCell]) -> String {
+    fn piped_line(&self, out: &Out, row: &[TextCell]) -> String {
         let cells = row.iter().zip(&self.columns).filter(|(_, column)| column.kind != ColumnKind::TerminalOnly);
         let cells = cells.map(|(cell, column)| {
             let text = cell.piped.as_ref().unwrap_or(&cell.text).replace(['\t', '\r', '\n'], " ");
-            // Text from outside may look like a formula; scripts read all other cells unchanged.
-            let text = if column.kind == ColumnKind::Flexible { guarded(&text) } else { text };
+            // The flexible column contains text from outside, which may look like a spreadsheet formula. Other columns
+            // are unchanged, because scripts read them.
+            let text = if column.kind == ColumnKind::Flexible { guard_formulas(&text) } else { text };
             out.paint(cell.role, &text)
         });
         cells.collect::<Vec<_>>().join("\t")
     }
 
-    fn aligned(&self, out: &Out, width: usize) -> Vec<String> {
+    fn aligned_lines(&self, out: &Out, width: usize) -> Vec<String> {
         let widths = self.widths(width);
         let headings: Vec<TextCell> =
             self.columns.iter().map(|column| TextCell::new(ColorRole::Muted, column.heading)).collect();
@@ -97,7 +100,7 @@ impl TextTable {
         rows.map(|row| self.aligned_row(out, row, &widths, width)).collect()
     }
 
-    /// The width of each column: its widest cell, reduced for the columns that can be cut.
+    /// Returns the width of each column: the width of its widest cell, reduced for the columns that can be cut.
     fn widths(&self, width: usize) -> Vec<usize> {
         let widest = |at: usize, heading: &str| {
             let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width());
@@ -107,7 +110,7 @@ impl TextTable {
             self.columns.iter().enumerate().map(|(at, column)| widest(at, column.heading)).collect();
         let seen = widths.iter().filter(|cells| **cells > 0).count();
         let gaps = GAP.len() * seen.saturating_sub(1);
-        for (kind, least) in [(ColumnKind::Flexible, MIN_WIDTH), (ColumnKind::Id, MIN_ID_WIDTH)] {
+        for (kind, least) in [(ColumnKind::Flexible, MIN_FLEXIBLE_WIDTH), (ColumnKind::Id, MIN_ID_WIDTH)] {
             let over = (widths.iter().sum::<usize>() + gaps).saturating_sub(width);
             let place = self.columns.iter().position(|column| column.kind == kind);
             if let Some(cells) = place.and_then(|at| widths.get_mut(at)) {
@@ -169,7 +172,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_by_display_width() {
-        let lines = table().aligned(&Out::of_process(), 80);
+        let lines = table().aligned_lines(&Out::of_process(), 80);
         assert_eq!(
             lines,
             [
@@ -182,10 +185,13 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_cuts_the_flexible_column_first() {
-        let lines = table().aligned(&Out::of_process(), 24);
+        let lines = table().aligned_lines(&Out::of_process(), 24);
         assert_eq!(lines[1], "j1    Fix the brok…  14m");
         for width in 1..40 {
-            assert!(table().aligned(&Out::of_process(), width).iter().all(|line| line.width() <= width), "{width}");
+            assert!(
+                table().aligned_lines(&Out::of_process(), width).iter().all(|line| line.width() <= width),
+                "{width}"
+            );
         }
     }
 
@@ -198,15 +204,15 @@ mod tests {
             column("TITLE", ColumnKind::Flexible),
         ]);
         table.add_row(["", "j1", "Fix"].map(|text| TextCell::new(ColorRole::Text, text)).to_vec());
-        assert_eq!(table.aligned(&Out::of_process(), 80), ["ID  TITLE", "j1  Fix"]);
+        assert_eq!(table.aligned_lines(&Out::of_process(), 80), ["ID  TITLE", "j1  Fix"]);
         table.add_row(["●", "j2", "Do"].map(|text| TextCell::new(ColorRole::Text, text)).to_vec());
-        assert_eq!(table.aligned(&Out::of_process(), 80), ["   ID  TITLE", "   j1  Fix", "●  j2  Do"]);
+        assert_eq!(table.aligned_lines(&Out::of_process(), 80), ["   ID  TITLE", "   j1  Fix", "●  j2  Do"]);
     }
 
     #[test]
     fn in_a_pipe_nothing_is_cut_and_tabs_separate_the_columns() {
         let table = table();
-        let lines: Vec<String> = table.rows.iter().map(|row| table.joined(&Out::of_process(), row)).collect();
+        let lines: Vec<String> = table.rows.iter().map(|row| table.piped_line(&Out::of_process(), row)).collect();
         assert_eq!(lines[0], "j1\tFix the broken links in /api\t2026-11-20T12:00:00Z");
     }
 }

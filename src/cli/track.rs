@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::write_table;
+use super::job_line::write_job_table;
 use super::jobs::jobs_json;
 use super::out::Out;
 use super::session::{Interrupted, Session};
@@ -16,13 +16,13 @@ use crate::model::row::Job;
 use clap::Args;
 use serde_json::{Value, json};
 
-/// The JSON and the exit codes, for the help.
-pub(super) const JSON: &str = "\
+/// Help text about the JSON output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"jobs\": [JOB, …], \"failures\": [{\"id\", \"error\", \"exitCode\"}, …]}, with the JOB \
 of `docdeck jobs --help`.
 
-Exit code: 0 all are tracked, otherwise that of the first failure: 2 usage, configuration or database error, 3 key \
-refused, 4 job not found, service or network error, 5 limit reached, 130 Ctrl-C.";
+Exit codes: 0 all are tracked; otherwise that of the first failure: 2 usage, configuration or database error; 3 key \
+refused; 4 job not found, service or network error; 5 limit reached; 130 Ctrl-C.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -34,13 +34,13 @@ pub(super) struct Options {
     pub(super) json: bool,
 }
 
-/// The results of the requests.
+/// The results of requesting the jobs.
 #[derive(Debug, Default)]
-struct Tracked {
+struct TrackResults {
     rows: Vec<Job>,
     failures: Vec<(JobId, Failure)>,
-    /// Jobs without a request, because the key was refused or a limit was reached.
-    left: usize,
+    /// The number of jobs that were not requested, because the key was refused or a limit was reached.
+    not_requested: usize,
 }
 
 /// Runs `docdeck track`.
@@ -70,21 +70,21 @@ pub(super) async fn run(
     code
 }
 
-async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<Tracked, Interrupted> {
-    let mut tracked = Tracked::default();
+async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Result<TrackResults, Interrupted> {
+    let mut tracked = TrackResults::default();
     let count = ids.len();
     for (n, id) in ids.into_iter().enumerate() {
-        out.live(&format!("loading job {} of {count}", n + 1));
+        out.show_live(&format!("loading job {} of {count}", n + 1));
         let engine = session.engine.clone();
-        match session.drive(engine.track(&id)).await? {
+        match session.run_interruptible(engine.track(&id)).await? {
             Ok(row) => tracked.rows.push(row),
             Err(failure) => {
                 out.note(&format!("docdeck: {}: {}", id.clean(), failure.message));
-                // The other requests would fail the same way.
+                // The remaining requests would fail the same way.
                 let is_for_all = matches!(failure.kind, FailureKind::KeyRefused | FailureKind::Limited(_));
                 tracked.failures.push((id, failure));
                 if is_for_all {
-                    tracked.left = count - n - 1;
+                    tracked.not_requested = count - n - 1;
                     break;
                 }
             }
@@ -93,13 +93,18 @@ async fn track_ids(session: &mut Session, ids: Vec<JobId>, out: &mut Out) -> Res
     Ok(tracked)
 }
 
-async fn write_tracked(session: &Session, tracked: Tracked, in_json: bool, out: &mut Out) -> Result<Code, CliError> {
-    let Tracked { rows, failures, left } = tracked;
+async fn write_tracked(
+    session: &Session,
+    tracked: TrackResults,
+    in_json: bool,
+    out: &mut Out,
+) -> Result<Code, CliError> {
+    let TrackResults { rows, failures, not_requested: left } = tracked;
     if in_json {
         let failures: Vec<Value> = failures.iter().map(|(id, failure)| failure_json(id, failure)).collect();
         out.json(&json!({ "jobs": jobs_json(&session.store, &rows).await?, "failures": failures }));
     } else {
-        write_table(&rows, chrono::Utc::now(), out);
+        write_job_table(&rows, chrono::Utc::now(), out);
     }
     if left > 0 {
         out.note(&format!("{} not loaded after that error.", plural(left, "job")));

@@ -2,13 +2,14 @@
 
 use super::arguments::Arguments;
 use super::exit_code::Code;
-use super::out::{Out, on_one_line};
+use super::out::{Out, escape_line_breaks};
 use crate::model::redaction::redacted_setting;
 use crate::model::text::CleanText;
 use clap::Parser as _;
 use std::process::ExitCode;
 
-/// Prints the error in the arguments, also as JSON if an argument is `--json`; or prints the help or the version.
+/// Prints an error in the arguments, and prints it as JSON too if an argument is `--json`. If the arguments ask for the
+/// help or the version, prints that instead.
 pub(super) fn report(error: clap::Error) -> ExitCode {
     let error = clean_usage_error(error);
     if !error.use_stderr() {
@@ -26,16 +27,18 @@ pub(super) fn report(error: clap::Error) -> ExitCode {
     Code::Unusable.into()
 }
 
-/// The same error or help, with control characters removed from the quoted arguments, which may come from a file or
-/// another program.
+/// Returns the same error or help, with control characters removed from the quoted arguments, which may come from a
+/// file or another program.
 fn clean_usage_error(error: clap::Error) -> clap::Error {
-    let clean = std::env::args_os().map(|typed| CleanText::line(&on_one_line(&typed.to_string_lossy())).to_string());
-    // The cleaned arguments may be valid; then the original message, which includes the usage, is cleaned.
+    let clean =
+        std::env::args_os().map(|typed| CleanText::line(&escape_line_breaks(&typed.to_string_lossy())).to_string());
+    // If the cleaned arguments are valid, they cause no error. The original message, which includes the usage, is
+    // cleaned instead.
     let plain = || clap::Error::raw(error.kind(), CleanText::block(&error.render().to_string()).as_str());
     Arguments::try_parse_from(clean).err().unwrap_or_else(plain)
 }
 
-/// Turns the first line of clap's message into a sentence; the hints stay as they are.
+/// Turns the first line of clap's message into a sentence. The hints after it are unchanged.
 fn as_sentence(text: &str) -> String {
     let text = text.trim_start_matches("error: ").trim_end();
     let (first, rest) = text.find('\n').map_or((text, ""), |end| text.split_at(end));
@@ -52,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_becomes_a_sentence_and_the_hints_stay() {
+    fn the_first_line_becomes_a_sentence_and_the_hints_are_unchanged() {
         assert_eq!(
             as_sentence("error: unexpected argument '-x' found\n\nUsage: docdeck jobs\n"),
             "Unexpected argument '-x' found.\n\nUsage: docdeck jobs"

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::exit_code::Code;
-use super::job_line::write_table;
+use super::job_line::write_job_table;
 use super::jobs::jobs_json;
 use super::out::Out;
 use super::resolve_id;
@@ -16,13 +16,13 @@ use clap::Args;
 use serde_json::json;
 use std::time::Duration;
 
-/// The JSON and the exit codes, for the help.
-pub(super) const JSON: &str = "\
-With --json: {\"jobs\": [JOB, …]}, with the JOB of `docdeck jobs --help`; plus error and exitCode if the wait ends \
-before the jobs do.
+/// Help text about the JSON output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
+With --json: {\"jobs\": [JOB, …]}, with the JOB of `docdeck jobs --help`; plus \"error\" and \"exitCode\" if the \
+wait ends before the jobs do.
 
-Exit code: 0 all are done (archived counts as done), 1 a job failed, 2 usage, configuration or database error, 3 key \
-refused, 4 a job is gone from the service or not tracked, 124 timeout, 130 Ctrl-C; after the last two the jobs keep \
+Exit codes: 0 all are done (archived counts as done); 1 a job failed; 2 usage, configuration or database error; 3 key \
+refused; 4 a job is gone from the service or not tracked; 124 timeout; 130 Ctrl-C. After 124 and 130, the jobs keep \
 running.";
 
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ pub(super) async fn run(
     out: &mut Out,
 ) -> Result<Code, CliError> {
     let timer = options.wait_timeout.start();
-    // Before the key is read, because an unknown id needs none.
+    // The jobs are found before the API key is read, because an unknown id can be reported without the key.
     let rows =
         StoreSession::with(flags, environment, out, async |session, _| find_jobs(session, &options.ids).await).await?;
     let work = async |session: &mut Session, out: &mut Out| wait(session, rows, timer, options.json, out).await;
@@ -94,7 +94,7 @@ async fn wait(
         (Some(error), Some(known)) => return Err(error.with_fields(known)),
         (None, Some(known)) => out.json(&known),
         (error, None) => {
-            write_table(&waiting.rows, chrono::Utc::now(), out);
+            write_job_table(&waiting.rows, chrono::Utc::now(), out);
             if let Some(error) = error {
                 return Err(error);
             }
@@ -103,7 +103,7 @@ async fn wait(
     Ok(waiting.code())
 }
 
-/// The command that waits for these jobs again.
+/// Returns the command that waits for these jobs again.
 pub(super) fn wait_command(rows: &[Job]) -> String {
     let ids: Vec<String> = rows.iter().filter_map(|row| row.id.as_ref()).map(|id| id.clean().to_string()).collect();
     format!("docdeck wait {}", ids.join(" "))

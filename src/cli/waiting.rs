@@ -1,12 +1,12 @@
-//! Waits for jobs until all are over, the time is up, or a signal asks to end. Prints a line on stderr for each change
-//! and, on a terminal, a live line. The jobs themselves are not affected.
+//! Waits until all given jobs are finished or gone, the time is up, or a signal asks to end. Prints a line on stderr
+//! for each change and, on a terminal, a live line. The jobs themselves are not affected.
 
-use super::changes::{changes_between, describe};
+use super::changes::{changes_between, describe_changes};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::out::{Out, rfc3339_seconds};
 use super::session::{Session, WaitEnd};
-use crate::app::format::{duration, plural};
+use crate::app::format::{format_duration, plural};
 use crate::model::connection::Connection;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::FailureKind;
@@ -20,7 +20,7 @@ use chrono::{Local, TimeDelta, Utc};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often the live line is drawn.
+/// How often the live line, which shows the progress on stderr, is redrawn.
 const TICK: Duration = Duration::from_secs(1);
 
 /// The start of a wait, and its optional end.
@@ -45,22 +45,22 @@ impl Timer {
         self.end.is_some_and(|end| end <= Instant::now())
     }
 
-    /// The time since the start, as text.
-    pub(super) fn waited(self) -> String {
-        duration(TimeDelta::from_std(self.start.elapsed()).unwrap_or_default())
+    /// Returns the time since the start as text.
+    pub(super) fn elapsed_text(self) -> String {
+        format_duration(TimeDelta::from_std(self.start.elapsed()).unwrap_or_default())
     }
 }
 
-/// Waits for a list of jobs.
+/// A wait until all jobs of a list are over, which means that they are finished or gone from the service.
 #[derive(Debug)]
 pub(super) struct JobWait {
     pub(super) rows: Vec<Job>,
     timer: Timer,
-    /// The current problem with the connection, if any.
+    /// The current problem with the connection; `None` if there is none.
     trouble: Option<CleanText>,
 }
 
-/// Why the wait ended.
+/// Why a wait for jobs ended.
 #[derive(Debug)]
 pub(super) enum WaitOutcome {
     /// Every job is over.
@@ -72,7 +72,7 @@ pub(super) enum WaitOutcome {
 }
 
 impl JobWait {
-    /// Starts with these jobs as they are in the store.
+    /// Creates a wait for jobs that were read from the store.
     pub(super) fn new(rows: Vec<Job>, timer: Timer) -> Self {
         Self { rows, timer, trouble: None }
     }
@@ -87,7 +87,7 @@ impl JobWait {
             if self.open_count() == 0 {
                 return Ok(WaitOutcome::Over);
             }
-            out.live(&self.live_line());
+            out.show_live(&self.live_line());
             let tick = Instant::now() + TICK;
             match session.next(Some(self.timer.end().map_or(tick, |end| end.min(tick)))).await {
                 WaitEnd::Interrupted => return Ok(WaitOutcome::Interrupted),
@@ -102,12 +102,13 @@ impl JobWait {
         }
     }
 
-    /// The number of jobs that are not over.
+    /// Returns the number of jobs that are not over.
     pub(super) fn open_count(&self) -> usize {
         self.rows.iter().filter(|row| !is_over(row)).count()
     }
 
-    /// The exit code for all jobs: failed if any failed, otherwise service error if any is gone.
+    /// Returns the exit code for all jobs: [`Code::Failed`] if a job failed, otherwise [`Code::Service`] if a job is
+    /// gone.
     pub(super) fn code(&self) -> Code {
         let any = |is: fn(&Job) -> bool| self.rows.iter().any(is);
         if any(|row| row.status == Some(Status::Failed) && !row.gone) {
@@ -119,7 +120,8 @@ impl JobWait {
         }
     }
 
-    /// The error for the outcome, except for [`WaitOutcome::Over`]. `again` is the command that continues the wait.
+    /// Returns the error for the outcome, or `None` for [`WaitOutcome::Over`]. `again` is the command that continues
+    /// the wait.
     pub(super) fn error(&self, end: WaitOutcome, again: &str) -> Option<CliError> {
         let count = self.rows.len();
         let left = self.open_count();
@@ -128,7 +130,7 @@ impl JobWait {
             (_, 1) => format!("1 of {count} jobs is not finished and keeps running"),
             (_, left) => format!("{left} of {count} jobs are not finished and keep running"),
         };
-        let waited = self.timer.waited();
+        let waited = self.timer.elapsed_text();
         Some(match end {
             WaitOutcome::Over => return None,
             WaitOutcome::TimedOut => CliError::new(
@@ -178,7 +180,8 @@ impl JobWait {
         Ok(None)
     }
 
-    /// Replaces a job that was merged into another one.
+    /// Replaces the job `gone`, which was merged into the job `into`. If `into` is already in the list, only removes
+    /// `gone`.
     fn merge(&mut self, gone: JobKey, into: Option<Job>) {
         let Some(into) = into else { return };
         if self.rows.iter().any(|row| row.key == into.key) {
@@ -194,7 +197,7 @@ impl JobWait {
         };
         let changes = changes_between(Some(old), &new);
         if !changes.is_empty() {
-            log_progress(&describe(&changes, &new), out);
+            log_progress(&describe_changes(&changes, &new), out);
         }
         *old = new;
     }
@@ -218,13 +221,14 @@ impl JobWait {
             format!("waiting for {left} of {}", plural(count, "job"))
         };
         let checked = self.rows.iter().filter(|row| !is_over(row)).filter_map(|row| row.checked_at).min();
-        let checked = checked.map(|at| format!(" · checked {} ago", duration(Utc::now() - at))).unwrap_or_default();
+        let checked =
+            checked.map(|at| format!(" · checked {} ago", format_duration(Utc::now() - at))).unwrap_or_default();
         let trouble = self.trouble.as_ref().map(|trouble| format!(" · {trouble}")).unwrap_or_default();
-        format!("{what} · {}{checked}{trouble}", self.timer.waited())
+        format!("{what} · {}{checked}{trouble}", self.timer.elapsed_text())
     }
 }
 
-/// Describes a problem with the connection. Returns `None` if there is none.
+/// Describes a problem with the connection. Returns `None` if the connection has no problem.
 pub(super) fn connection_problem(connection: &Connection) -> Option<CleanText> {
     let moment = |at: &crate::model::Time| at.with_timezone(&Local).format("%H:%M:%S").to_string();
     let words = match connection {
@@ -241,22 +245,22 @@ pub(super) fn connection_problem(connection: &Connection) -> Option<CleanText> {
     Some(CleanText::line(&words))
 }
 
-/// When a limit ends: the time of day and the remaining time, or an estimate.
+/// Describes when a limit ends: the time of day and the remaining time, or an estimate.
 pub(super) fn limit_end_text(wait: Wait) -> String {
-    let left = wait.remaining_text(Utc::now());
+    let left = wait.time_left(Utc::now());
     match wait.is_estimate {
         true => format!("in {left} (estimated, the service gave no time)"),
         false => format!("at {} (in {left})", wait.until.with_timezone(&Local).format("%H:%M:%S")),
     }
 }
 
-/// Prints a progress message with the time on stderr: time of day on a terminal, otherwise RFC 3339.
+/// Prints a progress message on stderr, after the current time.
 pub(super) fn log_progress(text: &str, out: &mut Out) {
     let time = log_time(out.stderr_is_terminal());
     out.note(&format!("{time} {text}"));
 }
 
-/// The current time for a log line.
+/// Returns the current time for a log line: the time of day on a terminal, otherwise RFC 3339.
 pub(super) fn log_time(on_terminal: bool) -> String {
     if on_terminal { Local::now().format("%H:%M:%S").to_string() } else { rfc3339_seconds(Utc::now()) }
 }

@@ -1,10 +1,10 @@
 //! `docdeck watch`: prints a line for each change as it happens, without cursor movement, for logs and screen readers,
 //! or as JSON for programs.
 
-use super::changes::{changes_between, describe};
+use super::changes::{changes_between, describe_changes};
 use super::error::CliError;
 use super::exit_code::Code;
-use super::jobs::created_by;
+use super::jobs::creation_prompt;
 use super::line_writer::LineWriterHandle;
 use super::out::Out;
 use super::session::{Session, WaitEnd};
@@ -24,16 +24,16 @@ use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The output and the exit codes, for the help.
-pub(super) const JSON: &str = "\
+/// Help text about the output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "\
 Runs until Ctrl-C, until the key is refused, or until the reader closes the pipe. Checks the jobs itself, or uses the \
 checks of a running dashboard.
 
-With --json, one object per line, flushed: the JOB of `docdeck jobs --help`, plus at and changes, a list of new, \
-status, pullRequest, gone, back, delivery. Only changes are written; `docdeck jobs --json` prints the current state. \
-If watch fails, the last line has error and exitCode.
+With --json, one object per line, flushed: the JOB of `docdeck jobs --help`, plus \"at\" and \"changes\", a list of \
+\"new\", \"status\", \"pullRequest\", \"gone\", \"back\", \"delivery\". Only changes are written; `docdeck jobs \
+--json` prints the current state. If watch fails, the last line has \"error\" and \"exitCode\".
 
-Exit code: 0 the reader closed the pipe, 2 usage, configuration or database error, 3 key refused, 130 Ctrl-C.";
+Exit codes: 0 the reader closed the pipe; 2 usage, configuration or database error; 3 key refused; 130 Ctrl-C.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -55,8 +55,8 @@ pub(super) async fn run(
     result
 }
 
-/// The jobs as last seen, and where to write their changes.
-struct Watch<'a> {
+/// The last known version of each job, and where to write the changes.
+struct JobWatch<'a> {
     rows: BTreeMap<JobKey, Job>,
     lines: LineWriterHandle,
     in_json: bool,
@@ -74,16 +74,16 @@ async fn watch_jobs(session: &mut Session, in_json: bool, out: &mut Out) -> Resu
     } else {
         lines.write(format!("{} {known}", log_time(out.is_terminal())), out);
     }
-    let mut watch = Watch { rows, lines, in_json, out, trouble: None };
+    let mut watch = JobWatch { rows, lines, in_json, out, trouble: None };
     let end = watch.run(session).await;
-    let Watch { lines, out, .. } = watch;
+    let JobWatch { lines, out, .. } = watch;
     if let Some(why) = lines.finish().await {
-        out.fail(why);
+        out.set_output_error(why);
     }
     end
 }
 
-/// The first line: how many jobs are watched, and how many are working or need the user.
+/// Returns the first line of the output: how many jobs are watched, are working, and need the user.
 fn first_line(rows: &[Job]) -> String {
     let working = rows.iter().filter(|row| row.counts_as_working()).count();
     let needs = rows.iter().filter(|row| row.group() == JobGroup::NeedsYou).count();
@@ -91,7 +91,7 @@ fn first_line(rows: &[Job]) -> String {
     format!("watching {}: {working} working, {needs} {verb} you", plural(rows.len(), "job"))
 }
 
-impl Watch<'_> {
+impl JobWatch<'_> {
     async fn run(&mut self, session: &mut Session) -> Result<Code, CliError> {
         loop {
             let wait_end = tokio::select! {
@@ -113,7 +113,7 @@ impl Watch<'_> {
         }
     }
 
-    /// Returns the reason if the key was refused.
+    /// Handles an event. Returns the service's reason if it refused the API key, otherwise `None`.
     async fn handle_event(&mut self, event: EngineEvent, session: &Session) -> Result<Option<CleanText>, StoreError> {
         match event {
             EngineEvent::Job(row) => self.update(*row, session).await?,
@@ -140,15 +140,15 @@ impl Watch<'_> {
         if !changes.is_empty() {
             if self.in_json {
                 let thread = session.store.thread(new.key).await?;
-                let mut job = json::job_object(&new, created_by(&thread));
+                let mut job = json::job_object(&new, creation_prompt(&thread));
                 if let Value::Object(fields) = &mut job {
                     fields.insert("at".to_owned(), json!(json::json_time(chrono::Utc::now())));
-                    let words: Vec<&str> = changes.iter().map(|change| change.word()).collect();
+                    let words: Vec<&str> = changes.iter().map(|change| change.json_name()).collect();
                     fields.insert("changes".to_owned(), json!(words));
                 }
                 self.lines.write(escaped_json(&job.to_string()).into_owned(), self.out);
             } else {
-                let text = format!("{} {}", log_time(self.out.is_terminal()), describe(&changes, &new));
+                let text = format!("{} {}", log_time(self.out.is_terminal()), describe_changes(&changes, &new));
                 self.lines.write(text, self.out);
             }
         }

@@ -1,7 +1,7 @@
-//! The setup page, which `docdeck` opens if something is not configured yet. From there the user can open the demo and
+//! The setup page, which `docdeck` opens if a required setting is missing. From there the user can open the demo and
 //! return, or save the settings and open the dashboard.
 
-use super::dashboard::{AfterSetup, local_offset, open_dashboard, terminal, terminal_error};
+use super::dashboard::{AfterSetup, detect_terminal, local_offset, open_dashboard, terminal_error};
 use super::error::CliError;
 use super::exit_code::Code;
 use super::{customization, demo};
@@ -23,8 +23,9 @@ use crate::store::Store;
 /// it.
 pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: Environment) -> Result<Code, CliError> {
     // Without a terminal, explains how to configure docdeck instead.
-    terminal(&environment).map_err(|_| CliError::unusable(missing.setup_instructions()))?;
-    let mut page = Box::new(Welcome::new(&missing.existing, CleanText::line(&missing.config.display().to_string())));
+    detect_terminal(&environment).map_err(|_| CliError::unusable(missing.setup_instructions()))?;
+    let mut page =
+        Box::new(Welcome::new(&missing.existing, CleanText::line(&missing.config_path.display().to_string())));
     loop {
         let ended = runtime::run_dashboard(welcome_config(&missing, page, environment.clone())?)
             .await
@@ -38,8 +39,8 @@ pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: En
                 }
             }
             (Exit::Relaunch(RelaunchTarget::Dashboard), Some(page)) => {
-                return match page.ready() {
-                    Some(ready) => dashboard(flags, ready, environment).await,
+                return match page.profile_to_start() {
+                    Some(ready) => open_with_profile(flags, ready, environment).await,
                     None => Ok(Code::Done),
                 };
             }
@@ -54,12 +55,12 @@ fn welcome_config(
     environment: Environment,
 ) -> Result<DashboardConfig, CliError> {
     let (look, colours) = (missing.display.clone(), missing.display.theme.read_unless_default()?);
-    let keymap = customization::keymap(&missing.customization, &missing.config)?;
-    let kind = terminal(&environment)?.with_titles(missing.customization.notify.title);
-    let folder = missing.config.with_file_name("themes");
+    let keymap = customization::keymap(&missing.customization, &missing.config_path)?;
+    let kind = detect_terminal(&environment)?.with_titles(missing.customization.notify.title);
+    let folder = missing.config_path.with_file_name("themes");
     let scope = Scope { base_url: DEFAULT_BASE_URL.into(), project: String::new(), organization: None };
     let start = AppConfig {
-        reduced_motion: missing.display.calm,
+        reduced_motion: missing.display.has_reduced_motion,
         mouse: missing.display.mouse,
         themes: themes::theme_names(Some(&folder)),
         keymap,
@@ -79,12 +80,13 @@ fn welcome_config(
         caps: kind,
         folders: Folders { themes: Some(folder), ..Folders::default() },
         profiles: ProfileSwitcher::default(),
-        first_run: FirstRun { config: missing.config.clone(), source: missing.source.clone() },
+        first_run: FirstRun { config: missing.config_path.clone(), source: missing.key_source.clone() },
     })
 }
 
-/// Opens the dashboard with the saved profile. The values that were checked override the environment, as options do.
-async fn dashboard(flags: &Flags, ready: ProfileToStart, environment: Environment) -> Result<Code, CliError> {
+/// Opens the dashboard with the saved profile. The values that the setup page has checked override the environment, as
+/// options do.
+async fn open_with_profile(flags: &Flags, ready: ProfileToStart, environment: Environment) -> Result<Code, CliError> {
     let ProfileToStart { profile, key, greeting, is_verified } = ready;
     let scope = profile.scope();
     let flags = Flags {

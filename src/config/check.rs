@@ -1,4 +1,5 @@
-//! Validates a new profile before it is written, with the code that reads it at the next start.
+//! Validates a new profile before it is written to the configuration file. Uses the same code that reads the profile
+//! when docdeck starts, so a profile that passes can be loaded.
 
 use super::key::{self, resolve_path};
 use super::{ConfigError, write};
@@ -7,36 +8,43 @@ use crate::model::endpoint::Scope;
 use crate::model::setup::{DEFAULT_BASE_URL, KeySourceInput, NewProfile, SetupField, SetupProblem, looks_like_key};
 use std::path::Path;
 
-/// Validates a new profile for the file at `config`. Reads that file, the key file and the certificates; runs no
-/// program and sends no request.
+/// Validates a new profile for the configuration file at `config`. Reads the configuration file, the API key file and
+/// the certificates. Runs no program and sends no request.
 ///
 /// # Errors
-/// Returns the first invalid field with the reason.
+/// Returns the first invalid field with the reason, or a reason without a field if the configuration file is invalid.
 pub fn check_profile(config: &Path, profile: &NewProfile) -> Result<(), SetupProblem> {
     let at = |field: SetupField| move |sentence: String| SetupProblem::new(Some(field), &sentence);
     check_project(&profile.project).map_err(at(SetupField::Project))?;
     check_base_url(profile.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL)).map_err(at(SetupField::BaseUrl))?;
     match &profile.key {
-        KeySourceInput::File(file) => key_file(config, file).map_err(at(SetupField::Key))?,
-        KeySourceInput::Command(words) => command(words).map_err(at(SetupField::Key))?,
+        KeySourceInput::File(file) => check_key_file(config, file).map_err(at(SetupField::Key))?,
+        KeySourceInput::Command(words) => check_key_command(words).map_err(at(SetupField::Key))?,
         KeySourceInput::SetElsewhere | KeySourceInput::Typed(_) => {}
     }
-    no_key(profile.organization.as_deref().unwrap_or_default()).map_err(at(SetupField::Organization))?;
-    no_key(&profile.name).map_err(at(SetupField::Name))?;
+    check_is_not_key(profile.organization.as_deref().unwrap_or_default()).map_err(at(SetupField::Organization))?;
+    check_is_not_key(&profile.name).map_err(at(SetupField::Name))?;
     if let Some(file) = &profile.ca_file {
         certificates(config, file).map_err(at(SetupField::CaFile))?;
     }
-    write::needed(config, &profile.name).map(drop).map_err(|error| SetupProblem::new(None, &error.to_string()))
+    write::required_permission(config, &profile.name)
+        .map(drop)
+        .map_err(|error| SetupProblem::new(None, &error.to_string()))
 }
 
+/// Checks the base URL of a service.
+///
 /// # Errors
-/// A sentence: it is not a valid URL, or would send the key unencrypted to another computer.
+/// Fails if the URL is invalid, or if it would send the API key unencrypted to another computer. The error is a
+/// sentence for the user.
 pub fn check_base_url(url: &str) -> Result<(), String> {
     check_scope(url, "x")
 }
 
+/// Checks a project id.
+///
 /// # Errors
-/// A sentence: it is not valid in a URL, or is an API key.
+/// Fails if the id is not valid in a URL or looks like an API key. The error is a sentence for the user.
 pub fn check_project(project: &str) -> Result<(), String> {
     if looks_like_key(project) {
         return Err("This looks like an API key, not a project id.".to_owned());
@@ -44,11 +52,11 @@ pub fn check_project(project: &str) -> Result<(), String> {
     check_scope(DEFAULT_BASE_URL, project)
 }
 
-/// Checks a text that is shown on the screen, like the profile's name.
+/// Checks that a value that is shown on the screen, such as the profile's name, is not an API key.
 ///
 /// # Errors
-/// A sentence: it is an API key.
-pub fn no_key(text: &str) -> Result<(), String> {
+/// Fails if `text` looks like an API key. The error is a sentence for the user.
+pub fn check_is_not_key(text: &str) -> Result<(), String> {
     if looks_like_key(text) { Err("This looks like an API key.".to_owned()) } else { Ok(()) }
 }
 
@@ -57,36 +65,38 @@ fn check_scope(base_url: &str, project: &str) -> Result<(), String> {
     Route::for_scope(&Scope { base_url, project: project.to_owned(), organization: None }).map(drop)
 }
 
-/// Validates the command that prints the key, without running it.
+/// Checks the command that prints the API key, without running it. `words` are the program and its arguments.
 ///
 /// # Errors
-/// A sentence: it contains no program, or is an API key.
-pub fn command(words: &[String]) -> Result<(), String> {
+/// Fails if `words` names no program, or if the program looks like an API key. The error is a sentence for the user.
+pub fn check_key_command(words: &[String]) -> Result<(), String> {
     match words.first() {
         Some(program) if !program.trim().is_empty() && !looks_like_key(program) => Ok(()),
-        Some(program) if looks_like_key(program) => Err(KEY_NOT_ITS_SOURCE.to_owned()),
+        Some(program) if looks_like_key(program) => Err(KEY_INSTEAD_OF_SOURCE.to_owned()),
         _ => Err("Enter the command that prints the key, for example: pass show docdeck".to_owned()),
     }
 }
 
-const KEY_NOT_ITS_SOURCE: &str = "This looks like the key itself. To store it in config.toml, choose “typed here”.";
+const KEY_INSTEAD_OF_SOURCE: &str = "This looks like the key itself. To store it in config.toml, choose “typed here”.";
 
-/// Validates a file with the key; relative paths start at the folder of the file at `config`.
+/// Checks a file that contains the API key. A relative path is resolved from the folder of the configuration file
+/// `config`.
 ///
 /// # Errors
-/// A sentence: it can't be read, others can read it, or it contains no key.
-pub fn key_file(config: &Path, file: &Path) -> Result<(), String> {
+/// Fails if the file can't be read, if other users can read it, or if it contains no API key. The error is a sentence
+/// for the user.
+pub fn check_key_file(config: &Path, file: &Path) -> Result<(), String> {
     let path = resolve_path(config, file);
     if looks_like_key(&file.to_string_lossy()) && !path.exists() {
-        return Err(KEY_NOT_ITS_SOURCE.to_owned());
+        return Err(KEY_INSTEAD_OF_SOURCE.to_owned());
     }
-    key::read_file(&path).map(drop).map_err(|error| error.to_string())
+    key::read_key_file(&path).map(drop).map_err(|error| error.to_string())
 }
 
-/// Validates a certificate file; relative paths start at the folder of the file at `config`.
+/// Checks a certificate file. A relative path is resolved from the folder of the configuration file `config`.
 ///
 /// # Errors
-/// A sentence: it can't be read, or contains no certificates.
+/// Fails if the file can't be read or contains no certificates. The error is a sentence for the user.
 pub fn certificates(config: &Path, file: &Path) -> Result<(), String> {
     ExtraRoots::read(&resolve_path(config, file)).map(drop).map_err(|error| ConfigError::from(error).to_string())
 }
@@ -114,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn every_invalid_field_is_rejected_before_it_is_written() {
+    fn an_invalid_field_is_rejected_before_the_profile_is_written() {
         let folder = tempfile::tempdir().expect("a folder");
         let config = folder.path().join("config.toml");
         let field =
@@ -125,7 +135,7 @@ mod tests {
             assert_eq!(field(&new(wrong, typed())), Some(SetupField::BaseUrl), "{wrong}");
         }
         let file = folder.path().join("key");
-        assert_eq!(field(&new(url, KeySourceInput::File("key".into()))), Some(SetupField::Key), "it doesn't exist");
+        assert_eq!(field(&new(url, KeySourceInput::File("key".into()))), Some(SetupField::Key), "no such key file");
         std::fs::write(&file, "mint_k\n").expect("written");
         for (mode, accepted) in [(0o644, false), (0o600, true)] {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("mode");
@@ -143,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_as_organization_or_name_is_refused() {
+    fn an_api_key_entered_as_the_organization_or_name_is_rejected() {
         let folder = tempfile::tempdir().expect("a folder");
         let config = folder.path().join("config.toml");
         let field =
@@ -155,15 +165,15 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_another_field_is_not_repeated() {
+    fn an_api_key_in_the_wrong_field_is_not_repeated_in_the_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let config = folder.path().join("config.toml");
         let key = "mint_secret".to_owned();
         let sentences = [
             check_project(&key),
             check_base_url(&key),
-            command(std::slice::from_ref(&key)),
-            key_file(&config, Path::new(&key)),
+            check_key_command(std::slice::from_ref(&key)),
+            check_key_file(&config, Path::new(&key)),
         ];
         for sentence in sentences {
             assert!(!sentence.expect_err("refused").contains("secret"));

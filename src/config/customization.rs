@@ -1,5 +1,6 @@
 //! Custom filters, commands and notifications in `config.toml`: `[[filters]]`, `[[commands]]`, `[notify]` and
-//! `on_change`. Errors contain line and column. Conflicts with built-in keys are checked in `cli::customization`.
+//! `on_change`. Errors contain the line and column. `cli::customization` checks whether a custom command's keyboard key
+//! conflicts with a built-in keyboard key.
 
 use super::file::Mistake;
 use super::keys::KeyOverride;
@@ -9,7 +10,7 @@ use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;
 
-/// `[[filters]]`: a named filter, shown as a tab of the jobs list.
+/// An entry of `[[filters]]`: a filter with a name, shown as a tab of the job list.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FilterConfig {
@@ -17,30 +18,30 @@ pub struct FilterConfig {
     pub filter: Spanned<String>,
 }
 
-/// `[[commands]]`: a program bound to a key.
+/// An entry of `[[commands]]`: a program that runs when the user presses a keyboard key.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CommandConfig {
-    /// As written, like `C` or `Ctrl-x`.
+    /// The keyboard key as written in the file, such as `C` or `Ctrl-x`.
     pub key: Spanned<String>,
     pub name: Spanned<String>,
-    /// The program and its arguments, with placeholders.
+    /// The program and its arguments, which may contain placeholders such as `{id}`.
     pub run: Spanned<Vec<Spanned<String>>>,
 }
 
 impl CommandConfig {
-    /// The program and its arguments.
+    /// Returns the program and its arguments without their positions in the file.
     pub fn program_and_arguments(&self) -> Vec<String> {
         self.run.get_ref().iter().map(|word| word.get_ref().clone()).collect()
     }
 }
 
-/// `[notify]`: how the terminal notifies the user about a job that finished while the window was not focused.
+/// The section `[notify]`: how the terminal notifies the user when a job finishes while the window is not focused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Notify {
     pub how: NotifyMethod,
-    /// Whether the window title shows the number of jobs that need the user.
+    /// Whether the window title shows how many jobs need the user's decision.
     pub title: bool,
 }
 
@@ -50,8 +51,8 @@ impl Default for Notify {
     }
 }
 
-/// Ways to notify. The bell is the default because every terminal and multiplexer supports it. Over SSH the terminal is
-/// unknown, and one that doesn't support a sequence may print it.
+/// How the terminal notifies the user. The bell is the default because every terminal and multiplexer supports it. Over
+/// SSH, docdeck can't know the terminal, and a terminal may print an escape sequence that it doesn't support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotifyMethod {
@@ -62,35 +63,36 @@ pub enum NotifyMethod {
     Off,
 }
 
-/// The validated customization.
+/// The user's custom filters, commands, keyboard keys and notifications, after validation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Customization {
     pub filters: Vec<FilterConfig>,
-    /// Each with the line and column of its key.
+    /// Each command with the line and column at which the file sets its keyboard key.
     pub commands: Vec<(CommandConfig, (usize, usize))>,
     pub keys: Vec<KeyOverride>,
     pub notify: Notify,
-    /// A program and its arguments, run for each change of a job; empty if there is none.
+    /// The program to run for each change of a job, and its arguments. Empty if not configured.
     pub on_change: Vec<String>,
-    /// A program and its arguments that copies its stdin to the clipboard; empty if there is none.
+    /// The program that copies its stdin to the clipboard, and its arguments. Empty if not configured.
     pub clipboard: Vec<String>,
 }
 
-/// A range of bytes of the file, and what is wrong with it.
+/// A range of bytes in the file, and a message about the mistake there.
 type CommandMistake = (Range<usize>, String);
 
-/// Checks what the types don't ensure. Returns the first mistake in filters, commands, then programs.
+/// Checks rules that the types can't express, such as unique filter names. Checks filters first, then commands, then
+/// programs, and returns the first mistake.
 pub(super) fn check_customization(
     filters: &[FilterConfig],
     commands: &[CommandConfig],
     programs: [(&str, Option<&Spanned<Vec<String>>>); 2],
 ) -> Result<(), CommandMistake> {
     for (n, filter) in filters.iter().enumerate() {
-        named("a filter", &filter.name)?;
+        check_name_is_not_empty("a filter", &filter.name)?;
         if filter.filter.get_ref().trim().is_empty() {
             return Err((filter.filter.span(), format!("the filter {} is empty", filter.name.get_ref())));
         }
-        if filters.iter().take(n).any(|before| before.name.get_ref() == filter.name.get_ref()) {
+        if filters.iter().take(n).any(|earlier| earlier.name.get_ref() == filter.name.get_ref()) {
             return Err((filter.name.span(), format!("two filters are named {}", filter.name.get_ref())));
         }
     }
@@ -104,13 +106,13 @@ pub(super) fn check_customization(
     Ok(())
 }
 
-fn named(what: &str, name: &Spanned<String>) -> Result<(), CommandMistake> {
+fn check_name_is_not_empty(what: &str, name: &Spanned<String>) -> Result<(), CommandMistake> {
     let empty = CleanText::line(name.get_ref()).is_empty();
     if empty { Err((name.span(), format!("the name of {what} is empty"))) } else { Ok(()) }
 }
 
 fn check_command(command: &CommandConfig) -> Result<(), CommandMistake> {
-    named("a command", &command.name)?;
+    check_name_is_not_empty("a command", &command.name)?;
     let name = command.name.get_ref();
     let words = command.run.get_ref();
     let Some(program) = words.first().filter(|program| !program.get_ref().trim().is_empty()) else {
@@ -128,10 +130,11 @@ fn check_command(command: &CommandConfig) -> Result<(), CommandMistake> {
         if word.span() == program.span() && !used.is_empty() {
             return Err((word.span(), format!("the program of the command {name} can't be a placeholder")));
         }
-        let of_a_job = used.iter().find(|placeholder| **placeholder != Placeholder::Path);
-        if let (Some(of_a_job), true) = (of_a_job, used.contains(&Placeholder::Path)) {
+        let job_placeholder = used.iter().find(|placeholder| **placeholder != Placeholder::Path);
+        if let (Some(job_placeholder), true) = (job_placeholder, used.contains(&Placeholder::Path)) {
             let what = format!(
-                "the command {name} can't use both {{path}} (the selected page) and {of_a_job} (the selected job)"
+                "the command {name} can't use both {{path}} (the selected page) and \
+                 {job_placeholder} (the selected job)"
             );
             return Err((word.span(), what));
         }
@@ -139,8 +142,8 @@ fn check_command(command: &CommandConfig) -> Result<(), CommandMistake> {
     Ok(())
 }
 
-/// A mistake at the start of these bytes of the text.
-pub(super) fn command_mistake(text: &str, (span, what): CommandMistake) -> Mistake {
+/// Converts the byte range of a mistake in `text` to a line and column.
+pub(super) fn locate_mistake(text: &str, (span, what): CommandMistake) -> Mistake {
     Mistake::at(text, span.start, &what)
 }
 
@@ -148,7 +151,7 @@ pub(super) fn command_mistake(text: &str, (span, what): CommandMistake) -> Mista
 mod tests {
     use crate::config::file;
 
-    /// Line, column and message of the mistake in a text.
+    /// Parses an invalid `text` and returns the mistake as `line:column: message`.
     fn mistake(text: &str) -> String {
         let mistake = file::parse(text).expect_err("a mistake");
         format!("{}:{}: {}", mistake.line, mistake.column, mistake.what)
@@ -163,18 +166,19 @@ mod tests {
         let text = "on_change = [\"ntfy\", \"docs\"]\n[notify]\nhow = \"osc9\"\n[[filters]]\nname = \"failed\"\nfilter = \"s:failed\"\n"
             .to_owned()
             + &command("[\"gh\", \"pr\", \"diff\", \"{pr}\"]");
-        let own = file::parse(&text).expect("a good file").customization();
-        assert_eq!(own.on_change, ["ntfy", "docs"]);
-        let copies = file::parse("[ui]\nclipboard = [\"wl-copy\", \"-n\"]\n").expect("a good file").customization();
-        assert_eq!(copies.clipboard, ["wl-copy", "-n"]);
-        assert_eq!((own.notify.how, own.notify.title), (super::NotifyMethod::Osc9, true));
-        assert_eq!(own.filters[0].filter.get_ref(), "s:failed");
-        assert_eq!(own.commands[0].0.program_and_arguments(), ["gh", "pr", "diff", "{pr}"]);
+        let customization = file::parse(&text).expect("a good file").customization();
+        assert_eq!(customization.on_change, ["ntfy", "docs"]);
+        let with_clipboard =
+            file::parse("[ui]\nclipboard = [\"wl-copy\", \"-n\"]\n").expect("a good file").customization();
+        assert_eq!(with_clipboard.clipboard, ["wl-copy", "-n"]);
+        assert_eq!((customization.notify.how, customization.notify.title), (super::NotifyMethod::Osc9, true));
+        assert_eq!(customization.filters[0].filter.get_ref(), "s:failed");
+        assert_eq!(customization.commands[0].0.program_and_arguments(), ["gh", "pr", "diff", "{pr}"]);
         assert_eq!(file::parse("").expect("empty").customization().notify.how, super::NotifyMethod::Bell);
     }
 
     #[test]
-    fn an_empty_program_is_an_error_with_its_position() {
+    fn an_empty_program_is_an_error_with_line_and_column() {
         let expected = "4:7: run of the command diff is empty; it must be an array of the program and its arguments";
         assert_eq!(mistake(&command("[]")), expected);
         assert_eq!(mistake(&command("[\" \"]")), expected);
@@ -187,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_placeholder_is_an_error_that_lists_the_valid_ones() {
+    fn the_error_for_an_unknown_placeholder_lists_the_valid_placeholders() {
         assert_eq!(
             mistake(&command("[\"gh\",\n  \"x{foo}\"]")),
             "5:3: the command diff has the unknown placeholder {foo}; valid: {pr}, {id}, {path}, {repository}, {ref}"
@@ -195,12 +199,12 @@ mod tests {
     }
 
     #[test]
-    fn a_program_can_not_be_a_placeholder() {
+    fn the_program_of_a_command_cannot_be_a_placeholder() {
         assert_eq!(mistake(&command("[\"{pr}\"]")), "4:8: the program of the command diff can't be a placeholder");
     }
 
     #[test]
-    fn a_page_and_a_job_in_one_command_are_rejected() {
+    fn a_command_with_placeholders_for_both_a_page_and_a_job_is_rejected() {
         assert_eq!(
             mistake(&command("[\"echo\", \"{path}\", \"{id}\"]")),
             "4:26: the command diff can't use both {path} (the selected page) and {id} (the selected job)"
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_need_a_unique_name_and_a_text() {
+    fn filters_need_a_unique_name_and_must_not_be_empty() {
         let filter = |name: &str, filter: &str| format!("[[filters]]\nname = \"{name}\"\nfilter = \"{filter}\"\n");
         assert_eq!(mistake(&filter(" ", "x")), "2:8: the name of a filter is empty");
         assert_eq!(mistake(&filter("a", "")), "3:10: the filter a is empty");
@@ -216,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_field_or_value_is_an_error_with_its_position() {
+    fn an_unknown_field_or_value_is_an_error_with_line_and_column() {
         let field = mistake("[[commands]]\nkey = \"D\"\nname = \"d\"\nrun = [\"x\"]\nshell = true\n");
         assert!(field.starts_with("5:1: unknown field `shell`"), "{field}");
         let how = mistake("[notify]\nhow = \"email\"\n");
@@ -225,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_field_is_named() {
+    fn the_error_for_a_missing_field_names_the_field() {
         let message = mistake("[[commands]]\nkey = \"D\"\nname = \"d\"\n");
         assert_eq!(message, "1:1: missing field `run`");
     }

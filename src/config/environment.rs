@@ -1,17 +1,17 @@
-//! The environment variables that docdeck uses: its own settings and the properties of the terminal.
+//! The environment variables that docdeck uses: docdeck's settings, and variables that describe the terminal.
 //!
-//! They are read once at the start and passed on as a value, so that all rules can be tested without changing the
-//! process. Precedence is decided in [`super::resolve`].
+//! The variables are read once at startup and passed on as one value, so that tests don't have to change the
+//! environment of the process. [`super::resolve`] decides which settings override others.
 
 use crate::model::colors::Background;
-use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
+use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey};
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
 /// The environment variables that docdeck uses. An empty variable counts as unset.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
-    /// `DOCDECK_API_KEY`. `Some(None)` if it contains an invalid key.
+    /// `DOCDECK_API_KEY`. `None` if the variable is unset, `Some(None)` if it contains an invalid API key.
     pub api_key: Option<Option<ApiKey>>,
     /// `DOCDECK_BASE_URL`.
     pub base_url: Option<String>,
@@ -23,50 +23,53 @@ pub struct Environment {
     pub config: Option<PathBuf>,
     /// `DOCDECK_DATA_DIR`.
     pub data_dir: Option<PathBuf>,
-    /// `DOCDECK_REDUCED_MOTION`, anything but `0`, `false` and `no`.
+    /// `DOCDECK_REDUCED_MOTION`: `Some(false)` if it is `0`, `false`, `no` or `off`, `Some(true)` for any other value.
     pub reduced_motion: Option<bool>,
-    /// `NO_COLOR`, set to anything.
+    /// Whether `NO_COLOR` is set to any value.
     pub no_color: bool,
-    /// The locale is not UTF-8, so the terminal may show only ASCII: `LC_ALL`, otherwise `LC_CTYPE`, otherwise `LANG`.
-    pub ascii_locale: bool,
-    /// The session runs over SSH: `SSH_CONNECTION` or `SSH_TTY`.
-    pub ssh: bool,
-    /// There is a display for a browser: `DISPLAY` or `WAYLAND_DISPLAY`.
-    pub display: bool,
+    /// Whether the locale is not UTF-8, so that the terminal may show only ASCII. The locale is the first of `LC_ALL`,
+    /// `LC_CTYPE` and `LANG` that is set.
+    pub is_ascii_locale: bool,
+    /// Whether docdeck runs in an SSH session (`SSH_CONNECTION` or `SSH_TTY` is set).
+    pub is_ssh: bool,
+    /// Whether there is a graphical display for a browser (`DISPLAY` or `WAYLAND_DISPLAY` is set).
+    pub has_display: bool,
     /// `BROWSER`.
     pub browser: Option<String>,
-    /// `VISUAL`, otherwise `EDITOR`.
+    /// `VISUAL`, or `EDITOR` if `VISUAL` is unset.
     pub editor: Option<String>,
+    /// `PAGER`.
     pub pager: Option<String>,
     /// `TERM`.
     pub term: Option<String>,
-    /// The terminal program, if it identifies itself: `TERM_PROGRAM`, with `TERM_PROGRAM_VERSION`.
+    /// The name of the terminal program from `TERM_PROGRAM`, followed by `TERM_PROGRAM_VERSION` if set.
     pub term_program: Option<String>,
-    /// The terminal supports 256 colours or more, according to `TERM` or `COLORTERM`.
-    pub many_colors: bool,
-    /// The terminal supports 24-bit colours, according to `COLORTERM`.
-    pub true_color: bool,
-    /// The terminal's background according to `COLORFGBG`.
+    /// Whether the terminal supports 256 colours or more, according to `TERM` or `COLORTERM`.
+    pub has_256_colors: bool,
+    /// Whether the terminal supports 24-bit colours, according to `COLORTERM`.
+    pub has_true_color: bool,
+    /// Whether the terminal's background is dark or light, according to `COLORFGBG`.
     pub background: Background,
-    /// Inside tmux: `TMUX`.
+    /// Whether docdeck runs inside tmux (`TMUX` is set).
     pub tmux: bool,
-    /// Inside GNU screen: `STY`.
+    /// Whether docdeck runs inside GNU screen (`STY` is set).
     pub screen: bool,
 }
 
 impl Environment {
-    pub fn of_process() -> Self {
+    /// Reads the environment of the current process.
+    pub fn from_process() -> Self {
         Self::from_lookup(|name| std::env::var_os(name)?.into_string().ok())
     }
 
-    /// Reads the variables through `lookup`.
+    /// Reads each variable with `lookup`, which returns the value of the variable with the given name.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let is_set = |name: &str| get(name).is_some();
-        // GNU screen inherits the variable from the outer terminal but doesn't support its colours.
+        // Inside GNU screen, COLORTERM describes the outer terminal, whose colours GNU screen doesn't support.
         let color_term = get("COLORTERM").filter(|_| !is_set("STY") || is_set("TMUX"));
         Self {
-            api_key: get(KEY_VARIABLE).map(Zeroizing::new).map(|raw| ApiKey::new(&raw)),
+            api_key: get(API_KEY_VARIABLE).map(Zeroizing::new).map(|raw| ApiKey::new(&raw)),
             base_url: get("DOCDECK_BASE_URL"),
             project: get("DOCDECK_PROJECT_ID"),
             profile: get("DOCDECK_PROFILE"),
@@ -74,17 +77,18 @@ impl Environment {
             data_dir: get("DOCDECK_DATA_DIR").map(PathBuf::from),
             reduced_motion: get("DOCDECK_REDUCED_MOTION").map(|value| !is_no(&value)),
             no_color: is_set("NO_COLOR"),
-            ascii_locale: is_ascii(
+            is_ascii_locale: is_ascii_only(
                 ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(get).as_deref(),
-                cfg!(windows) || get("TERM_PROGRAM").is_some_and(|name| UTF_8_WITHOUT_LOCALE.contains(&name.as_str())),
+                cfg!(windows)
+                    || get("TERM_PROGRAM").is_some_and(|name| UTF8_TERMINALS_WITHOUT_LOCALE.contains(&name.as_str())),
             ),
-            ssh: is_set("SSH_CONNECTION") || is_set("SSH_TTY"),
-            display: is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
+            is_ssh: is_set("SSH_CONNECTION") || is_set("SSH_TTY"),
+            has_display: is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
             browser: get("BROWSER"),
             editor: get("VISUAL").or_else(|| get("EDITOR")),
             pager: get("PAGER"),
-            many_colors: color_term.is_some() || get("TERM").is_some_and(|term| has_many_colors(&term)),
-            true_color: color_term.is_some_and(|value| value == "truecolor" || value == "24bit"),
+            has_256_colors: color_term.is_some() || get("TERM").is_some_and(|term| has_many_colors(&term)),
+            has_true_color: color_term.is_some_and(|value| value == "truecolor" || value == "24bit"),
             background: get("COLORFGBG").map(|value| parse_colorfgbg(&value)).unwrap_or_default(),
             term: get("TERM"),
             term_program: get("TERM_PROGRAM").map(|name| match get("TERM_PROGRAM_VERSION") {
@@ -97,14 +101,15 @@ impl Environment {
     }
 }
 
-/// Programs that support UTF-8 although the locale is often unset: a login shell on macOS has none.
-const UTF_8_WITHOUT_LOCALE: [&str; 2] = ["Apple_Terminal", "iTerm.app"];
+/// The values of `TERM_PROGRAM` of terminals on macOS. They support UTF-8, but their login shell often sets no locale.
+const UTF8_TERMINALS_WITHOUT_LOCALE: [&str; 2] = ["Apple_Terminal", "iTerm.app"];
 
-/// Whether the locale is not UTF-8. An unset locale is `C`, unless the terminal program is known to support UTF-8.
-fn is_ascii(locale: Option<&str>, supports_utf8: bool) -> bool {
+/// Whether only ASCII is safe to print: the locale is not UTF-8, or the locale is unset and the terminal is not known
+/// to support UTF-8.
+fn is_ascii_only(locale: Option<&str>, supports_utf8: bool) -> bool {
     match locale {
         None => !supports_utf8,
-        // Windows uses code pages, whatever locale a ported shell sets.
+        // On Windows, the locale variables of a Unix shell such as Git Bash don't affect the terminal.
         Some(_) if cfg!(windows) => false,
         Some(locale) => {
             let locale = locale.to_ascii_lowercase();
@@ -113,7 +118,7 @@ fn is_ascii(locale: Option<&str>, supports_utf8: bool) -> bool {
     }
 }
 
-/// Parses `FG;BG`, possibly with a word in between, as numbers of the 16 ANSI colours.
+/// Parses `COLORFGBG`, which is `FG;BG` or `FG;default;BG`. `BG` is the number of one of the 16 ANSI colours.
 fn parse_colorfgbg(value: &str) -> Background {
     match value.rsplit(';').next().and_then(|last| last.trim().parse().ok()) {
         Some(0_u8..=6 | 8) => Background::Dark,
@@ -126,7 +131,8 @@ fn is_no(value: &str) -> bool {
     matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off")
 }
 
-/// Names that end in the number of colours, and terminals that always had at least 256.
+/// Whether the terminal `term` (the value of `TERM`) supports at least 256 colours. Either its name ends in a word such
+/// as `256color`, or every version of the terminal supports them.
 fn has_many_colors(term: &str) -> bool {
     let known = ["alacritty", "foot", "kitty", "xterm-kitty", "xterm-ghostty", "wezterm", "contour", "vte"];
     ["256color", "direct", "truecolor"].iter().any(|end| term.ends_with(end)) || known.contains(&term)
@@ -138,7 +144,7 @@ mod tests {
 
     fn from(pairs: &[(&str, &str)]) -> Environment {
         Environment::from_lookup(|name| {
-            pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            pairs.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned())
         })
     }
 
@@ -151,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn reduced_motion_can_be_turned_off_with_no() {
+    fn reduced_motion_can_be_turned_off_with_zero() {
         assert_eq!(from(&[("DOCDECK_REDUCED_MOTION", "1")]).reduced_motion, Some(true));
         assert_eq!(from(&[("DOCDECK_REDUCED_MOTION", "0")]).reduced_motion, Some(false));
         assert_eq!(from(&[]).reduced_motion, None);
@@ -159,39 +165,39 @@ mod tests {
 
     #[test]
     fn colours_of_the_outer_terminal_are_ignored_inside_gnu_screen() {
-        let around = [("COLORTERM", "truecolor"), ("TERM", "screen")];
-        assert!(from(&around).true_color);
-        let inside = from(&[around[0], around[1], ("STY", "1.tty")]);
-        assert!(!inside.true_color && !inside.many_colors);
-        assert!(from(&[around[0], ("TERM", "screen-256color"), ("STY", "1.tty")]).many_colors);
-        assert!(from(&[around[0], around[1], ("STY", "1.tty"), ("TMUX", "/tmp/x")]).true_color);
+        let outer = [("COLORTERM", "truecolor"), ("TERM", "screen")];
+        assert!(from(&outer).has_true_color);
+        let inside = from(&[outer[0], outer[1], ("STY", "1.tty")]);
+        assert!(!inside.has_true_color && !inside.has_256_colors);
+        assert!(from(&[outer[0], ("TERM", "screen-256color"), ("STY", "1.tty")]).has_256_colors);
+        assert!(from(&[outer[0], outer[1], ("STY", "1.tty"), ("TMUX", "/tmp/x")]).has_true_color);
     }
 
     #[cfg(not(windows))]
     #[test]
     fn the_locale_decides_whether_only_ascii_is_used() {
         for utf8 in ["C.UTF-8", "en_US.UTF-8", "de_DE.utf8", "UTF-8", "ja_JP.UTF-8@mod"] {
-            assert!(!from(&[("LANG", utf8)]).ascii_locale, "{utf8}");
+            assert!(!from(&[("LANG", utf8)]).is_ascii_locale, "{utf8}");
         }
         for other in ["C", "POSIX", "", "de_DE", "de_DE.ISO-8859-1", "ja_JP.eucJP"] {
-            assert!(from(&[("LANG", other)]).ascii_locale, "{other}");
+            assert!(from(&[("LANG", other)]).is_ascii_locale, "{other}");
         }
         let (c, utf8) = ("C", "C.UTF-8");
-        assert!(from(&[("LC_ALL", c), ("LC_CTYPE", utf8), ("LANG", utf8)]).ascii_locale);
-        assert!(!from(&[("LC_ALL", ""), ("LC_CTYPE", utf8), ("LANG", c)]).ascii_locale);
-        assert!(from(&[("LC_CTYPE", c), ("LANG", utf8)]).ascii_locale);
+        assert!(from(&[("LC_ALL", c), ("LC_CTYPE", utf8), ("LANG", utf8)]).is_ascii_locale);
+        assert!(!from(&[("LC_ALL", ""), ("LC_CTYPE", utf8), ("LANG", c)]).is_ascii_locale);
+        assert!(from(&[("LC_CTYPE", c), ("LANG", utf8)]).is_ascii_locale);
     }
 
     #[test]
-    fn a_known_terminal_needs_no_locale() {
+    fn a_terminal_known_to_support_utf8_needs_no_locale() {
         for program in ["Apple_Terminal", "iTerm.app"] {
-            assert!(!from(&[("TERM_PROGRAM", program)]).ascii_locale);
+            assert!(!from(&[("TERM_PROGRAM", program)]).is_ascii_locale);
         }
-        assert_eq!(from(&[("TERM_PROGRAM", "other")]).ascii_locale, cfg!(not(windows)));
+        assert_eq!(from(&[("TERM_PROGRAM", "other")]).is_ascii_locale, cfg!(not(windows)));
     }
 
     #[test]
-    fn the_key_is_not_printed_with_the_environment() {
+    fn the_debug_output_of_the_environment_does_not_contain_the_api_key() {
         let environment = from(&[("DOCDECK_API_KEY", "mint_secret")]);
         assert!(!format!("{environment:?}").contains("secret"));
     }

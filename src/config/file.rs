@@ -1,10 +1,10 @@
-//! Reads `config.toml` and locates mistakes in it. Unknown fields are errors, so that a typo is never silently ignored.
-//! How its values combine with options and environment is decided in [`super::resolve`].
+//! Reads `config.toml` and reports the line and column of a mistake. Unknown fields are errors, so that a typo is never
+//! silently ignored. [`super::resolve`] merges the file's values with command-line options and environment variables.
 
 use super::customization::{self, CommandConfig, Customization, FilterConfig, Notify};
 use super::keys::{self, KeyOverride, KeyTables};
 use super::positions::{KeyPositions, LineColumn};
-use super::{ConfigError, PER_MINUTE, PER_MINUTE_MAX};
+use super::{ConfigError, DEFAULT_POLLS_PER_MINUTE, MAX_POLLS_PER_MINUTE};
 use crate::model::colors::Background;
 use crate::model::redaction::redacted_text;
 use crate::model::text::CleanText;
@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigFile {
-    /// The profile to use if no option or variable selects one.
+    /// The profile to use if no command-line option or environment variable selects one.
     pub default_profile: Option<String>,
     #[serde(default)]
     pub profiles: BTreeMap<String, ProfileConfig>,
@@ -36,7 +36,7 @@ pub struct ConfigFile {
     #[serde(default)]
     commands: Vec<CommandConfig>,
     on_change: Option<Spanned<Vec<String>>>,
-    /// The position of each command's key.
+    /// The line and column of the keyboard key of each custom command, in the order of `commands`.
     #[serde(skip)]
     command_key_positions: Vec<LineColumn>,
     #[serde(skip)]
@@ -46,20 +46,21 @@ pub struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Parses a configuration; `path` is used in errors.
+    /// Parses the text of a configuration file. `path` is only used in error messages.
     ///
     /// # Errors
-    /// Fails if the text is not TOML or contains unknown fields or invalid values; the error has line and column.
+    /// Fails if the text is not TOML or contains unknown fields or invalid values. The error contains the line and
+    /// column.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        parse(text).map_err(|mistake| mistake.of(path))
+        parse(text).map_err(|mistake| mistake.into_config_error(path))
     }
 
-    /// GET requests per minute for polling.
+    /// Returns the maximum number of GET requests per minute for polling.
     pub fn poll_rate(&self) -> u32 {
-        self.poll.per_minute.unwrap_or(PER_MINUTE)
+        self.poll.per_minute.unwrap_or(DEFAULT_POLLS_PER_MINUTE)
     }
 
-    /// The user's customization.
+    /// Returns the user's custom filters, commands, keyboard keys and notifications.
     pub fn customization(&self) -> Customization {
         Customization {
             filters: self.filters.clone(),
@@ -76,32 +77,32 @@ fn program_words(program: Option<&Spanned<Vec<String>>>) -> Vec<String> {
     program.map(|words| words.get_ref().clone()).unwrap_or_default()
 }
 
-/// `[profiles.NAME]`: the service and the source of the key (exactly one of the three).
+/// A section `[profiles.NAME]`: the service, and at most one of the three sources of the API key.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileConfig {
     pub base_url: Option<String>,
     pub project_id: Option<String>,
     pub organization: Option<String>,
-    /// A PEM file of certificates that are trusted in addition to the system's.
+    /// A PEM file of certificates to trust in addition to the system's certificates.
     pub ca_file: Option<PathBuf>,
-    /// A program and its arguments, run without a shell; the first line of its output is the key.
+    /// A program that prints the API key, and its arguments. Runs without a shell.
     pub api_key_command: Option<Vec<String>>,
-    /// A file that contains only the key.
+    /// A file that contains only the API key.
     pub api_key_file: Option<PathBuf>,
-    /// The key itself; accepted only if no other user can read the file.
+    /// The API key itself. Accepted only if no other user can read the configuration file.
     pub api_key: Option<InlineKey>,
     #[serde(skip)]
     pub(super) base_url_position: LineColumn,
-    /// The positions of these three, in the order of [`KEY_SOURCES`].
+    /// The lines and columns of the three sources of the API key, in the order of [`KEY_SOURCES`].
     #[serde(skip)]
     pub(super) key_positions: [LineColumn; 3],
 }
 
-/// The fields that set a source of the key.
+/// The fields of a profile that set the source of the API key.
 pub(super) const KEY_SOURCES: [&str; 3] = ["api_key_command", "api_key_file", "api_key"];
 
-/// A key in the file. Wiped on drop; its debug output is `***`.
+/// An API key in the configuration file. It is wiped from memory on drop, and its debug output is `***`.
 #[derive(Deserialize)]
 #[serde(from = "String")]
 pub struct InlineKey(Zeroizing<String>);
@@ -124,36 +125,36 @@ impl fmt::Debug for InlineKey {
     }
 }
 
-/// `[poll]`.
+/// The section `[poll]`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Poll {
-    /// GET requests per minute for all jobs together, 1 to 600.
+    /// The maximum number of GET requests per minute to poll all jobs together, from 1 to 600.
     pub per_minute: Option<u32>,
 }
 
-/// `[ui]`.
+/// The section `[ui]`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ui {
     pub color: Option<super::ColorChoice>,
-    /// Only ASCII characters for lines, bars and symbols; the locale decides by default.
+    /// Whether to use only ASCII characters for lines, bars and symbols. By default, the locale decides.
     pub ascii: Option<bool>,
-    /// Emit hyperlinks for the terminal; on by default.
+    /// Whether to print hyperlinks if the terminal supports them. On by default.
     pub links: Option<bool>,
-    /// A built-in theme, or a file in the folder `themes` next to this file.
+    /// The name of a built-in theme, or of a file in the folder `themes` next to the configuration file.
     pub theme: Option<String>,
     #[serde(skip)]
     pub(super) theme_position: LineColumn,
-    /// The terminal's background, for terminals that don't report it.
+    /// Whether the terminal's background is dark or light, for terminals that can't report it.
     pub ground: Option<BackgroundChoice>,
-    /// Whether mouse support is on at the start. If it is off, the terminal selects text with the mouse.
+    /// Whether mouse support is on when the dashboard starts. Without it, the terminal selects text with the mouse.
     pub mouse: Option<bool>,
-    /// List jobs of all profiles at the start.
+    /// Whether the dashboard lists the jobs of all profiles when it starts.
     pub all_profiles: Option<bool>,
-    /// No heartbeat animation in the header.
+    /// Whether to turn off the heartbeat animation in the header.
     pub reduced_motion: Option<bool>,
-    /// A program and its arguments that copies its stdin to the clipboard; run without a shell.
+    /// A program that copies its stdin to the clipboard, and its arguments. Runs without a shell.
     pub(super) clipboard: Option<Spanned<Vec<String>>>,
 }
 
@@ -174,21 +175,21 @@ impl From<BackgroundChoice> for Background {
     }
 }
 
-/// A loaded file, and whether it may contain a key.
+/// A loaded configuration file, and whether other users can read it.
 #[derive(Debug)]
 pub struct LoadedFile {
     pub file: ConfigFile,
-    /// Another user of this computer can read the file.
+    /// Whether other users of this computer can read the file, so that it must not contain an API key.
     pub readable_by_others: bool,
 }
 
-/// The largest file that is read.
-const MAX_BYTES: u64 = 1024 * 1024;
+/// The maximum number of bytes to read from the configuration file.
+const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
-/// Reads the file at `path`. Returns `None` if it doesn't exist.
+/// Reads the configuration file at `path`. Returns `None` if the file doesn't exist.
 ///
 /// # Errors
-/// Fails if the file can't be read, is not TOML, or contains unknown fields (with line and column).
+/// Fails if the file can't be read, is not TOML, or contains unknown fields or invalid values.
 pub fn read_config_file(path: &Path) -> Result<Option<LoadedFile>, ConfigError> {
     let unreadable = |error: &std::io::Error| ConfigError::Unreadable { path: path.into(), why: system_message(error) };
     let file = match std::fs::File::open(path) {
@@ -197,16 +198,16 @@ pub fn read_config_file(path: &Path) -> Result<Option<LoadedFile>, ConfigError> 
         Err(error) => return Err(unreadable(&error)),
     };
     let readable_by_others = others_can_read(&file).map_err(|error| unreadable(&error))?;
-    // Reserve enough space, because the file may contain a key: a buffer that grows leaves copies in memory that are
-    // never wiped.
-    let size = file.metadata().map_or(0, |known| known.len()).min(MAX_BYTES);
+    // Reserve enough space, because the file may contain an API key, and a buffer that grows leaves copies in memory
+    // that are never wiped.
+    let size = file.metadata().map_or(0, |metadata| metadata.len()).min(MAX_CONFIG_BYTES);
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1));
-    file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
-    let text = decode_utf8(&bytes).map_err(|mistake| mistake.of(path))?;
+    file.take(MAX_CONFIG_BYTES).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    let text = decode_utf8(&bytes).map_err(|mistake| mistake.into_config_error(path))?;
     Ok(Some(LoadedFile { file: ConfigFile::parse(path, text)?, readable_by_others }))
 }
 
-/// The file's text, or the position of invalid UTF-8.
+/// Returns the bytes as text, or a mistake at the first byte that is not valid UTF-8.
 fn decode_utf8(bytes: &[u8]) -> Result<&str, Mistake> {
     std::str::from_utf8(bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).and_then(|bytes| std::str::from_utf8(bytes).ok());
@@ -215,7 +216,7 @@ fn decode_utf8(bytes: &[u8]) -> Result<&str, Mistake> {
     })
 }
 
-/// A mistake in a file, with line and column starting at 1.
+/// A mistake in a file. `line` and `column` are counted from 1.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mistake {
     pub(super) line: usize,
@@ -224,25 +225,26 @@ pub(super) struct Mistake {
 }
 
 impl Mistake {
-    /// A mistake at this byte of the text.
+    /// Returns a mistake at the byte offset `byte` of `text`. Redacts API keys in `what`.
     pub(super) fn at(text: &str, byte: usize, what: &str) -> Self {
         let (line, column) = line_and_column(text, byte);
         Self { line, column, what: CleanText::line(&redacted_text(what)) }
     }
 
-    /// Converts it to an error about the file at `path`.
-    pub(super) fn of(self, path: &Path) -> ConfigError {
+    /// Converts the mistake to an error about the file at `path`.
+    pub(super) fn into_config_error(self, path: &Path) -> ConfigError {
         ConfigError::invalid(path, (self.line, self.column), self.what.as_str())
     }
 }
 
-/// Line and column of a byte, starting at 1.
+/// Returns the line and column of the byte offset `byte`, both counted from 1.
 pub(super) fn line_and_column(text: &str, byte: usize) -> LineColumn {
     let before = text.get(..byte).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
     (line, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1)
 }
 
+/// Parses the text of a configuration file and checks its values.
 pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     let mut file: ConfigFile = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -250,14 +252,14 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     })?;
     let programs = [("on_change", file.on_change.as_ref()), ("clipboard", file.ui.clipboard.as_ref())];
     customization::check_customization(&file.filters, &file.commands, programs)
-        .map_err(|wrong| customization::command_mistake(text, wrong))?;
+        .map_err(|mistake| customization::locate_mistake(text, mistake))?;
     file.command_key_positions =
         file.commands.iter().map(|command| line_and_column(text, command.key.span().start)).collect();
     file.key_overrides = keys::key_overrides(&file.keys, |byte| line_and_column(text, byte));
     let positions = KeyPositions::of(text);
-    if let Some(wrong) = file.poll.per_minute.filter(|rate| !(1..=PER_MINUTE_MAX).contains(rate)) {
+    if let Some(rate) = file.poll.per_minute.filter(|rate| !(1..=MAX_POLLS_PER_MINUTE).contains(rate)) {
         let (line, column) = positions.at(&["poll"], "per_minute");
-        let what = format!("per_minute is {wrong}, but must be between 1 and {PER_MINUTE_MAX}");
+        let what = format!("per_minute is {rate}, but must be between 1 and {MAX_POLLS_PER_MINUTE}");
         return Err(Mistake { line, column, what: CleanText::line(&what) });
     }
     file.default_profile_position = positions.at(&[], "default_profile");
@@ -269,15 +271,16 @@ pub(super) fn parse(text: &str) -> Result<ConfigFile, Mistake> {
     Ok(file)
 }
 
-/// Rewrites the parser's message for users without the text that it quotes, because a key in the wrong field must not
-/// be shown.
+/// Rewrites an error message of the TOML parser for users. Removes a quoted value of the wrong type, because it may be
+/// an API key in the wrong field.
 fn user_message(message: &str) -> String {
     let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
-    // The quoted value may contain anything; the expected type follows the last separator.
+    // The quoted value may itself contain the separator, so split at the last one.
     if let Some((found, expected)) = wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) {
         return format!("expected {}, found {}", expected_type(expected), found_type(found));
     }
-    // Serde can also deserialize a table from an array of all its values, so it reports the array's length.
+    // If the file contains an array instead of a table, Serde reports a wrong length, because Serde can read a struct
+    // from an array.
     if message.starts_with("invalid length ") && message.contains(", expected struct ") {
         return "expected a table, found an array".to_owned();
     }
@@ -287,7 +290,7 @@ fn user_message(message: &str) -> String {
     }
 }
 
-/// The type of a found value.
+/// Translates the parser's description of the value in the file.
 fn found_type(found: &str) -> &str {
     match found.split(' ').next() {
         Some("string") => "a string",
@@ -299,6 +302,7 @@ fn found_type(found: &str) -> &str {
     }
 }
 
+/// Translates the parser's description of the expected value.
 fn expected_type(expected: &str) -> &str {
     match expected {
         "a string" => "a string in quotes",
@@ -313,19 +317,19 @@ fn expected_type(expected: &str) -> &str {
     }
 }
 
-/// Whether a name needs no quotes in TOML.
-pub(super) fn is_bare(name: &str) -> bool {
+/// Whether `name` can be used as a name in TOML without quotes.
+pub(super) fn is_bare_toml_key(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// The system's error message without its number.
+/// Returns the operating system's error message in lower case, without the error number.
 pub fn system_message(error: &std::io::Error) -> CleanText {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     CleanText::line(&text.to_lowercase())
 }
 
-/// Whether the group or all users can read the file. False on systems without such permissions.
+/// Whether anyone but the owner has any permission for the file. Always `false` on systems without Unix permissions.
 pub(super) fn others_can_read(file: &std::fs::File) -> std::io::Result<bool> {
     #[cfg(unix)]
     {
@@ -343,7 +347,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_file_is_read() {
+    fn values_of_all_sections_are_read() {
         let file = parse(
             "default_profile = \"acme\"\n[profiles.acme]\nproject_id = \"p\"\napi_key_command = [\"pass\", \"x\"]\n\
              [poll]\nper_minute = 30\n[ui]\ncolor = \"never\"\nascii = true\n",
@@ -363,13 +367,13 @@ mod tests {
     }
 
     #[test]
-    fn a_syntax_error_is_reported_with_its_position() {
+    fn a_syntax_error_is_reported_with_its_line() {
         let mistake = parse("default_profile = \"a\"\nnonsense\n").expect_err("no toml");
         assert_eq!(mistake.line, 2);
     }
 
     #[test]
-    fn a_key_in_the_wrong_field_is_not_shown_in_the_error() {
+    fn an_api_key_in_the_wrong_field_is_not_shown_in_the_error() {
         let texts = [
             "[profiles.a]\napi_key_command = \"mint_\\\", expected secret\"\n",
             "poll = \"mint_secret\"\n",
@@ -382,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_the_file_is_not_printed() {
+    fn the_debug_output_of_the_file_does_not_contain_the_api_key() {
         let file = parse("[profiles.a]\napi_key = \"mint_secret\"\n").expect("a good file");
         assert!(!format!("{file:?}").contains("secret"));
     }

@@ -1,10 +1,10 @@
-//! Runs `api_key_command` without a shell, in its own process group, which gets the terminal for password prompts and
-//! is killed as a whole after a timeout.
+//! Runs the program that prints the API key (`api_key_command`), without a shell. The program gets its own process
+//! group in the foreground of the terminal, so that it can ask for a password. The group is killed after a timeout.
 
 use super::ConfigError;
 use super::file::system_message;
-use super::key::MAX_BYTES;
-use crate::model::endpoint::{ApiKey, KEY_VARIABLE};
+use super::key::MAX_KEY_SOURCE_BYTES;
+use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey};
 use crate::model::redaction::{redacted_path, redacted_setting};
 use crate::model::text::CleanText;
 use std::path::Path;
@@ -14,22 +14,25 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use zeroize::Zeroizing;
 
-/// The timeout of a key command.
-pub(super) const LIMIT: Duration = Duration::from_secs(10);
-/// Maximum characters of a failing command's stderr to show.
-const SHOWN: usize = 300;
-/// Shorter lines of output are not removed from the shown text: they are words, not keys.
-const SHORTEST_KEY: usize = 8;
+/// The time after which a command that prints the API key is killed.
+pub(super) const KEY_COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
+/// The maximum number of characters of a failing command's stderr to show.
+const MAX_STDERR_CHARS: usize = 300;
+/// The minimum length, in bytes, of a line of stdout that may be an API key and is therefore removed from the stderr
+/// that is shown.
+const MIN_KEY_BYTES: usize = 8;
 
-/// Runs the program; the first line of its output that isn't blank is the key.
+/// Runs the program `words[0]` with the other words as arguments. Returns the first line of stdout that isn't blank as
+/// the API key.
 ///
 /// # Errors
-/// Fails if the program can't be started, fails (with its stderr), runs longer than `limit`, or prints no key.
+/// Fails if the program can't be started, exits with an error, runs longer than `limit`, or prints no valid API key. If
+/// the program exits with an error or runs too long, the error contains the program's stderr.
 pub(super) async fn run_key_command(words: &[String], limit: Duration) -> Result<ApiKey, ConfigError> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
-    let failed = |why: &str| ConfigError::KeyCommand { program: shown_program(program), why: CleanText::line(why) };
+    let failed = |why: &str| ConfigError::KeyCommand { program: redacted_program(program), why: CleanText::line(why) };
     let mut command = Command::new(program);
-    command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::null());
+    command.args(arguments).env_remove(API_KEY_VARIABLE).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     #[cfg(unix)]
     if can_have_own_group() {
@@ -39,73 +42,80 @@ pub(super) async fn run_key_command(words: &[String], limit: Duration) -> Result
         command.spawn().map_err(|error| failed(&format!("could not be started: {}", system_message(&error))))?;
     let mut group = ProcessGroup::of(&child);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let (mut output, mut complaint) = (buffer(), buffer());
-    let all =
-        async { tokio::join!(child.wait(), read_start(stdout, &mut output), read_start(stderr, &mut complaint)).0 };
+    let (mut output, mut complaint) = (new_buffer(), new_buffer());
+    let all = async {
+        tokio::join!(child.wait(), read_and_truncate(stdout, &mut output), read_and_truncate(stderr, &mut complaint)).0
+    };
     let ended = tokio::time::timeout(limit, all).await;
-    let message = stderr_text(&complaint, &output);
+    let message = describe_stderr(&complaint, &output);
     let Ok(status) = ended else {
         return Err(failed(&format!("did not finish within {} s and was stopped; it {message}", limit.as_secs())));
     };
     group.mark_ended();
     let status = status.map_err(|error| failed(system_message(&error).as_str()))?;
     if !status.success() {
-        return Err(failed(&format!("failed with {} and {message}", ending(status))));
+        return Err(failed(&format!("failed with {} and {message}", describe_exit(status))));
     }
     let text = Zeroizing::new(String::from_utf8_lossy(&output).into_owned());
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     ApiKey::new(line)
-        .ok_or_else(|| ConfigError::NoKey { source_name: format!("the output of {}", shown_program(program)) })
+        .ok_or_else(|| ConfigError::NoKey { source_name: format!("the output of {}", redacted_program(program)) })
 }
 
-/// The program for display. It is redacted because it may be a key in the wrong field.
-fn shown_program(program: &str) -> CleanText {
+/// Returns the program's path for display. Redacts the path, because it may be an API key in the wrong field.
+fn redacted_program(program: &str) -> CleanText {
     CleanText::line(&redacted_path(Path::new(program)).display().to_string())
 }
 
-fn ending(status: ExitStatus) -> String {
+/// Describes how a failed program ended.
+fn describe_exit(status: ExitStatus) -> String {
     status.code().map_or_else(|| "a signal".to_owned(), |code| format!("code {code}"))
 }
 
-/// What the program printed to stderr, without anything that may be the key.
-fn stderr_text(complaint: &[u8], output: &[u8]) -> String {
+/// Returns the text that the program printed to stderr (`complaint`), without anything that may be the API key. The
+/// program may print the API key to both stdout (`output`) and stderr.
+fn describe_stderr(complaint: &[u8], output: &[u8]) -> String {
     let mut text = Zeroizing::new(String::from_utf8_lossy(complaint).into_owned());
     let output = Zeroizing::new(String::from_utf8_lossy(output).into_owned());
-    for line in output.lines().map(str::trim).filter(|line| line.len() >= SHORTEST_KEY) {
+    for line in output.lines().map(str::trim).filter(|line| line.len() >= MIN_KEY_BYTES) {
         text = Zeroizing::new(text.replace(line, "***"));
     }
-    let message = CleanText::title(&redacted_setting(&text), SHOWN);
+    let message = CleanText::title(&redacted_setting(&text), MAX_STDERR_CHARS);
     if message.is_empty() { "printed no error".to_owned() } else { format!("printed: {message}") }
 }
 
-/// A buffer with enough space: one that grows leaves copies in memory that are never wiped.
-fn buffer() -> Zeroizing<Vec<u8>> {
-    Zeroizing::new(Vec::with_capacity(MAX_BYTES))
+/// Returns an empty buffer with enough space for [`MAX_KEY_SOURCE_BYTES`]. A buffer that grows leaves copies of the API key in
+/// memory that are never wiped.
+fn new_buffer() -> Zeroizing<Vec<u8>> {
+    Zeroizing::new(Vec::with_capacity(MAX_KEY_SOURCE_BYTES))
 }
 
-/// Reads to the end but stores only the start, so that endless output doesn't fill the memory.
-async fn read_start(stream: Option<impl AsyncRead + Unpin>, kept: &mut Zeroizing<Vec<u8>>) {
+/// Reads the stream to its end, but stores only the first [`MAX_KEY_SOURCE_BYTES`], so that memory use is limited.
+async fn read_and_truncate(stream: Option<impl AsyncRead + Unpin>, buffer: &mut Zeroizing<Vec<u8>>) {
     let Some(mut stream) = stream else { return };
-    let mut part = Zeroizing::new(vec![0; 4096]);
-    while let Ok(n @ 1..) = stream.read(&mut part).await {
-        let room = MAX_BYTES.saturating_sub(kept.len());
-        kept.extend_from_slice(part.get(..n.min(room)).unwrap_or_default());
+    let mut chunk = Zeroizing::new(vec![0; 4096]);
+    while let Ok(n @ 1..) = stream.read(&mut chunk).await {
+        let free_bytes = MAX_KEY_SOURCE_BYTES.saturating_sub(buffer.len());
+        buffer.extend_from_slice(chunk.get(..n.min(free_bytes)).unwrap_or_default());
     }
 }
 
-/// Whether the command can get its own process group: if there is no terminal, or it can be taken back. In a container
-/// our group may have no number (it was created outside); the command then stays in our group and is killed alone.
+/// Whether the command can have its own process group. In a container, docdeck's group may have no id, because it was
+/// created outside the container, and docdeck couldn't take the terminal back from another group. The command then
+/// stays in docdeck's group, and after a timeout only the command is killed, not its child processes.
 #[cfg(unix)]
 fn can_have_own_group() -> bool {
     nix::unistd::getpgrp().as_raw() > 0 || std::fs::File::open("/dev/tty").is_err()
 }
 
-/// The command's process group. It has the terminal while the command runs, and is killed on drop.
+/// The command's process group. The group is in the foreground of the terminal while the command runs, and is killed on
+/// drop unless the command has ended.
 #[cfg(unix)]
 #[derive(Debug)]
 struct ProcessGroup {
+    /// The group to kill on drop, or `None` if the command has ended or has no group.
     id: Option<rustix::process::Pid>,
-    /// Takes the terminal back on drop, after the group was killed.
+    /// Gives the terminal back to docdeck when this field is dropped, which happens after the group is killed.
     _terminal: Option<ForegroundTerminal>,
 }
 
@@ -117,7 +127,7 @@ impl ProcessGroup {
         Self { id, _terminal: id.and_then(ForegroundTerminal::give_to) }
     }
 
-    /// Marks the command as ended, so that nothing is killed.
+    /// Marks the command as ended, so that the group is not killed on drop.
     fn mark_ended(&mut self) {
         self.id = None;
     }
@@ -127,23 +137,26 @@ impl ProcessGroup {
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            // The group may just have ended by itself.
+            // An error means that the group has just ended.
             let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
         }
     }
 }
 
-/// The terminal while it belongs to another process group: a background process can't ask for a password.
+/// The terminal while the command's process group is in the foreground. A process in the background can't read from the
+/// terminal, so it couldn't ask for a password. On drop, docdeck's process group is in the foreground again.
 #[cfg(unix)]
 #[derive(Debug)]
 struct ForegroundTerminal {
     terminal: std::fs::File,
-    ours: rustix::process::Pid,
+    /// docdeck's own process group.
+    own_group: rustix::process::Pid,
 }
 
 #[cfg(unix)]
 impl ForegroundTerminal {
-    /// `None` if there is no terminal, or it belongs to another process group.
+    /// Puts `group` into the foreground of the terminal. Returns `None` if there is no terminal, or if docdeck itself
+    /// is not in the foreground.
     fn give_to(group: rustix::process::Pid) -> Option<Self> {
         use rustix::termios::{tcgetpgrp, tcsetpgrp};
         let terminal = std::fs::File::open("/dev/tty").ok()?;
@@ -152,10 +165,10 @@ impl ForegroundTerminal {
             return None;
         }
         tcsetpgrp(&terminal, group).ok()?;
-        let lent = Self { terminal, ours };
-        // The command may have been stopped because it asked before it had the terminal.
+        let foreground = Self { terminal, own_group: ours };
+        // The system stops a command that reads from the terminal before it is in the foreground. Let it continue.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::CONT);
-        Some(lent)
+        Some(foreground)
     }
 }
 
@@ -163,22 +176,22 @@ impl ForegroundTerminal {
 impl Drop for ForegroundTerminal {
     fn drop(&mut self) {
         use nix::sys::signal::{SigSet, SigmaskHow, Signal};
-        // Taking the terminal back from the background raises SIGTTOU, which would stop us unless it is blocked.
+        // A background process that takes the terminal gets SIGTTOU, which would stop docdeck if it weren't blocked.
         let mut blocked = SigSet::empty();
         blocked.add(Signal::SIGTTOU);
         let before = blocked.thread_swap_mask(SigmaskHow::SIG_BLOCK);
-        // If the terminal is gone, there is nothing to take back.
-        let _ = rustix::termios::tcsetpgrp(&self.terminal, self.ours);
+        // An error means that the terminal is gone, so docdeck can't use it anyway.
+        let _ = rustix::termios::tcsetpgrp(&self.terminal, self.own_group);
         if let Ok(before) = before {
             let _ = before.thread_set_mask();
         }
     }
 }
 
-/// On other systems only the program itself is killed, by its handle.
+/// On systems without process groups, only the command itself is killed, not its child processes.
 #[cfg(not(unix))]
 #[derive(Debug)]
-struct Group;
+struct ProcessGroup;
 
 #[cfg(not(unix))]
 impl ProcessGroup {
@@ -186,7 +199,7 @@ impl ProcessGroup {
         Self
     }
 
-    fn has_ended(&mut self) {}
+    fn mark_ended(&mut self) {}
 }
 
 #[cfg(all(test, unix))]
@@ -198,23 +211,23 @@ mod tests {
     }
 
     async fn run_sh(script: &str) -> Result<ApiKey, ConfigError> {
-        run_key_command(&words(&["sh", "-c", script]), LIMIT).await
+        run_key_command(&words(&["sh", "-c", script]), KEY_COMMAND_TIMEOUT).await
     }
 
     #[tokio::test]
-    async fn the_first_line_of_a_commands_output_is_the_key() {
+    async fn the_first_nonblank_line_of_stdout_is_the_api_key() {
         let key = run_sh("echo; echo mint_one; echo other").await.expect("a key");
         assert_eq!(key.expose(), "mint_one");
     }
 
     #[tokio::test]
-    async fn arguments_are_not_read_by_a_shell() {
-        let key = run_key_command(&words(&["printf", "%s", "$HOME;x"]), LIMIT).await.expect("a key");
+    async fn arguments_are_passed_without_a_shell() {
+        let key = run_key_command(&words(&["printf", "%s", "$HOME;x"]), KEY_COMMAND_TIMEOUT).await.expect("a key");
         assert_eq!(key.expose(), "$HOME;x");
     }
 
     #[tokio::test]
-    async fn a_failing_commands_stderr_is_shown_cleaned_and_its_output_is_not() {
+    async fn the_error_shows_the_cleaned_stderr_but_not_the_stdout_of_a_failing_command() {
         let error = run_sh("echo mint_half; printf 'no \\033[2Jaccess' >&2; exit 3").await.expect_err("it failed");
         let message = error.to_string();
         assert!(message.contains("code 3") && message.contains("no access"), "{message}");
@@ -222,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_key_that_a_failing_command_repeats_is_removed() {
+    async fn an_api_key_in_the_stderr_of_a_failing_command_is_removed() {
         for key in ["mint_5ecret", "another-5ecret"] {
             let error = run_sh(&format!("echo {key}; echo \"can't store {key}: denied\" >&2; exit 1")).await;
             let message = error.expect_err("it failed").to_string();
@@ -247,10 +260,10 @@ mod tests {
         let fifo = folder.path().join("held");
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
         rustix::fs::mknodat(rustix::fs::CWD, &fifo, kind, mode, 0).expect("a fifo");
-        // Reading the FIFO ends when no process has it open any more, even if killed processes are never reaped.
-        let (let_go, ended) = std::sync::mpsc::channel();
-        let held = fifo.clone();
-        std::thread::spawn(move || let_go.send(std::fs::read(held)));
+        // `read` returns when no process has the FIFO open any more, even if killed processes are never reaped.
+        let (read_ended, ended) = std::sync::mpsc::channel();
+        let fifo_path = fifo.clone();
+        std::thread::spawn(move || read_ended.send(std::fs::read(fifo_path)));
         let script = format!("sleep 600 >'{}' & wait", fifo.display());
         let hangs = run_key_command(&words(&["sh", "-c", &script]), Duration::from_secs(2)).await;
         assert!(matches!(hangs, Err(ConfigError::KeyCommand { .. })), "{hangs:?}");
@@ -259,8 +272,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_command_is_an_error_with_its_name() {
-        let error = run_key_command(&words(&["docdeck-no-such-program"]), LIMIT).await.expect_err("not there");
+    async fn the_error_for_a_missing_program_names_the_program() {
+        let error =
+            run_key_command(&words(&["docdeck-no-such-program"]), KEY_COMMAND_TIMEOUT).await.expect_err("not there");
         assert!(error.to_string().contains("docdeck-no-such-program"), "{error}");
     }
 }

@@ -1,11 +1,11 @@
-//! `[keys]`: custom keys for actions, by the names of their context and action. This module reads names and positions;
-//! `cli::customization` checks them against the keymap.
+//! Custom keyboard keys for actions: the tables `[keys.CONTEXT]` of `config.toml`. This module only reads the names of
+//! contexts, actions and keyboard keys; `cli::customization` checks that they exist.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
-/// `[keys.CONTEXT]` with `ACTION = "key"`, a list of keys, or an empty list.
+/// The tables `[keys.CONTEXT]`. Each maps an action to one keyboard key or an array of them, which may be empty.
 pub(super) type KeyTables = BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Spanned<OneOrMany>>>;
 
 #[derive(Debug, Deserialize)]
@@ -15,21 +15,23 @@ pub(super) enum OneOrMany {
     Many(Vec<String>),
 }
 
-/// An action with custom keys.
+/// The custom keyboard keys of one action, which replace the default ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyOverride {
     pub context: String,
     pub action: String,
-    /// As written; empty to unbind the action.
+    /// The keyboard keys as written in the file. Empty if the action should have no keyboard key.
     pub keys: Vec<String>,
-    /// Line and column of the context's name, the action's name, and the keys.
+    /// The line and column of the context's name, of the action's name, and of the keyboard keys.
     pub positions: [(usize, usize); 3],
 }
 
-/// In the order of the file.
+/// Converts the tables to one override per action, in the order of the file. `position` converts a byte offset to a
+/// line and column.
 pub(super) fn key_overrides(keys: &KeyTables, position: impl Fn(usize) -> (usize, usize)) -> Vec<KeyOverride> {
-    let rows = keys.iter().flat_map(|(context, rows)| rows.iter().map(move |(action, keys)| (context, action, keys)));
-    let mut overrides: Vec<KeyOverride> = rows
+    let entries =
+        keys.iter().flat_map(|(context, actions)| actions.iter().map(move |(action, keys)| (context, action, keys)));
+    let mut overrides: Vec<KeyOverride> = entries
         .map(|(context, action, keys)| KeyOverride {
             context: context.get_ref().clone(),
             action: action.get_ref().clone(),
@@ -40,7 +42,7 @@ pub(super) fn key_overrides(keys: &KeyTables, position: impl Fn(usize) -> (usize
             positions: [context.span(), action.span(), keys.span()].map(|span| position(span.start)),
         })
         .collect();
-    overrides.sort_by_key(|keys| keys.positions[1]);
+    overrides.sort_by_key(|key_override| key_override.positions[1]);
     overrides
 }
 
@@ -49,7 +51,7 @@ mod tests {
     use crate::config::file;
 
     #[test]
-    fn keys_are_read_in_file_order_with_their_positions() {
+    fn keyboard_keys_are_read_in_file_order_with_line_and_column() {
         let text = "[keys.views]\nfold = []\n[keys.jobs]\nnew-job = \"N\"\nfollow-up = [\"f\", \"F5\"]\n";
         let own = file::parse(text).expect("a good file").customization();
         let read: Vec<(&str, &str, usize)> =
@@ -59,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_not_a_key_is_an_error() {
+    fn a_number_instead_of_a_keyboard_key_is_an_error() {
         assert!(file::parse("[keys]\njobs = 1\n").is_err());
         assert!(file::parse("[keys.jobs]\nnew-job = 1\n").is_err());
     }

@@ -1,8 +1,8 @@
-//! Merges options, environment and `config.toml` into one set of settings: an option overrides the environment, which overrides
-//! the file.
+//! Merges command-line options, environment variables and `config.toml` into one set of settings. An option overrides
+//! an environment variable, which overrides the file.
 //!
-//! The API key is passed on only as a [`KeySource`]: reading it may run a program, so the caller decides when to do
-//! that.
+//! The settings contain a [`KeySource`] instead of the API key. Reading the API key may run a program, so the caller
+//! decides when to read it.
 
 pub mod check;
 pub mod customization;
@@ -21,7 +21,7 @@ use crate::api::{ClientOptions, ExtraRoots, RootsError};
 use crate::model::colors::{Background, ThemePalettes};
 use crate::model::endpoint::Scope;
 use crate::model::redaction::redacted_text;
-use crate::model::setup::{AlreadySet, KeyPresence};
+use crate::model::setup::{ExistingSettings, KeyPresence};
 use crate::model::text::CleanText;
 use customization::Customization;
 use environment::Environment;
@@ -34,9 +34,10 @@ use sources::{SettingSource, Sourced};
 use std::path::{Path, PathBuf};
 use themes::ThemeError;
 
-/// The default of `[poll] per_minute`, in GET requests for polling, and its maximum.
-const PER_MINUTE: u32 = 60;
-const PER_MINUTE_MAX: u32 = 600;
+/// The default of `[poll] per_minute`, the number of GET requests per minute for polling.
+const DEFAULT_POLLS_PER_MINUTE: u32 = 60;
+/// The largest value that `[poll] per_minute` may have.
+const MAX_POLLS_PER_MINUTE: u32 = 600;
 
 /// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, clap::ValueEnum)]
@@ -48,7 +49,7 @@ pub enum ColorChoice {
     Never,
 }
 
-/// The options of all commands.
+/// The command-line options that all commands have in common.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
     pub profile: Option<String>,
@@ -60,160 +61,166 @@ pub struct Flags {
     pub ascii: bool,
 }
 
-/// Display settings.
+/// The settings that control how docdeck looks on screen, and the initial state of the mouse and the job list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplaySettings {
     pub color: ColorChoice,
     pub theme: ChosenTheme,
-    /// The terminal's background from the file. If set, the terminal is not asked.
+    /// Whether the terminal's background is dark or light, as set in the file. If `None`, docdeck asks the terminal.
     pub background: Option<Background>,
-    /// Use only ASCII characters for lines, bars and symbols.
+    /// Whether to use only ASCII characters for lines, bars and symbols.
     pub ascii: bool,
-    /// Emit hyperlinks if the terminal supports them.
+    /// Whether to print hyperlinks if the terminal supports them.
     pub links: bool,
-    /// No heartbeat animation, by request or over SSH.
-    pub calm: bool,
-    /// Whether mouse support is on at the start.
+    /// Whether the heartbeat animation is off: if the user asked for reduced motion, and always over SSH.
+    pub has_reduced_motion: bool,
+    /// Whether mouse support is on when the dashboard starts.
     pub mouse: bool,
-    /// Whether jobs of all profiles are listed at the start.
+    /// Whether the dashboard lists the jobs of all profiles when it starts.
     pub all_profiles: bool,
 }
 
 impl DisplaySettings {
-    /// The defaults, for when no configuration is available.
-    pub fn defaults() -> Self {
+    /// Returns settings that work in any terminal (ASCII, no colours, no mouse), for when there is no configuration.
+    pub fn without_config() -> Self {
         Self {
             color: ColorChoice::Never,
             theme: ChosenTheme::default(),
             background: None,
             ascii: true,
             links: false,
-            calm: true,
+            has_reduced_motion: true,
             mouse: false,
             all_profiles: false,
         }
     }
 }
 
-/// The theme named in the file. It is read only when something is drawn with it, because most outputs have no colours.
+/// The theme that the configuration file selects. The theme's own file is read only when colours are needed, because
+/// the output of most commands has no colours.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChosenTheme {
     /// `None` for the default theme.
     name: Option<String>,
+    /// Where the configuration file sets the theme, for error messages.
     position: LineColumn,
+    /// The path of the configuration file.
     config: PathBuf,
 }
 
 impl ChosenTheme {
-    /// Like [`Self::read`], but returns `None` for the default theme, which is always valid and need not be read early.
+    /// Like [`Self::read`], but returns `None` for the default theme, which is built in and therefore always valid.
     ///
     /// # Errors
     /// See [`Self::read`].
     pub fn read_unless_default(&self) -> Result<Option<ThemePalettes>, ConfigError> {
-        let is_usual = self.name.as_deref().is_none_or(|name| name == themes::AUTO);
-        (!is_usual).then(|| self.read()).transpose()
+        let is_default = self.name.as_deref().is_none_or(|name| name == themes::AUTO_THEME);
+        (!is_default).then(|| self.read()).transpose()
     }
 
-    /// Reads the theme's colours. Custom themes are next to the configuration file.
+    /// Reads the theme's colours. Custom themes are in the folder `themes` next to the configuration file.
     ///
     /// # Errors
     /// Fails if the theme doesn't exist or its file is invalid.
     pub fn read(&self) -> Result<ThemePalettes, ConfigError> {
         let Some(name) = &self.name else { return Ok(themes::default_theme()) };
         themes::load_theme(name, Some(&self.config.with_file_name("themes")))
-            .map_err(|error| of_theme(error, self.position, &self.config))
+            .map_err(|error| theme_config_error(error, self.position, &self.config))
     }
 }
 
-/// All settings of a run.
+/// All settings, when an API key and a project are configured.
 #[derive(Debug)]
 pub struct Settings {
     pub scope: Scope,
     pub key: KeySource,
     pub profile: CleanText,
-    /// The folder of the store and the log.
+    /// The folder that contains the store and the log file.
     pub data_folder: PathBuf,
-    /// The folder of custom templates, next to the configuration file.
-    pub templates: PathBuf,
-    /// A certificate file that is trusted in addition to the system's certificates.
+    /// The folder that contains custom prompt templates, next to the configuration file.
+    pub templates_folder: PathBuf,
+    /// A file of certificates to trust in addition to the system's certificates.
     pub ca_file: Option<PathBuf>,
-    /// All profiles by name, and the index of the current one.
+    /// All profiles, sorted by name. If the file doesn't contain the current profile, that profile comes first.
     pub profiles: Vec<ConfiguredProfile>,
-    pub current: usize,
-    /// The index of `default_profile`.
-    pub default: Option<usize>,
-    /// GET requests per minute for polling.
-    pub per_minute: u32,
+    /// The index of the current profile in `profiles`.
+    pub current_profile: usize,
+    /// The index in `profiles` of the profile that the file sets as `default_profile`.
+    pub default_profile: Option<usize>,
+    /// The number of GET requests per minute for polling.
+    pub polls_per_minute: u32,
     pub display: DisplaySettings,
     pub customization: Customization,
-    /// The configuration file, for errors that are found later.
-    pub config: PathBuf,
+    /// The path of the configuration file, for error messages about settings that are checked later.
+    pub config_path: PathBuf,
 }
 
 impl Settings {
-    /// The settings of the HTTP client. Reads the certificate file, if there is one.
+    /// Returns the options of the HTTP client. Reads the certificate file if one is configured.
     ///
     /// # Errors
-    /// Fails if the file can't be read or contains no certificates.
+    /// Fails if the certificate file can't be read or contains no certificates.
     pub fn client_options(&self) -> Result<ClientOptions, ConfigError> {
         let roots = self.ca_file.as_deref().map(ExtraRoots::read).transpose()?;
         Ok(ClientOptions { roots, ..ClientOptions::default() })
     }
 }
 
-/// Whether docdeck is configured.
+/// Whether docdeck has all the settings that it needs to use a service.
 #[derive(Debug)]
 pub enum SetupState {
     Ready(Box<Settings>),
     Missing(Box<MissingSettings>),
 }
 
-/// The settings that are missing before docdeck can use a service.
+/// The settings that docdeck still needs before it can use a service, and those that are set.
 #[derive(Debug, Clone)]
 pub struct MissingSettings {
-    pub key: bool,
-    pub project: bool,
-    /// The scope of the local store, if the project is set: it can be read without a key.
+    /// Whether the API key is missing.
+    pub needs_key: bool,
+    /// Whether the project id is missing.
+    pub needs_project: bool,
+    /// The service and project, or `None` if no project is set. The scope is enough to read the local store.
     pub scope: Option<Scope>,
-    /// The settings that exist.
-    pub existing: AlreadySet,
-    /// The configured source of the key.
-    pub source: Option<KeySource>,
+    /// The settings that are set.
+    pub existing: ExistingSettings,
+    /// Where the API key is read from, or `None` if no API key is configured.
+    pub key_source: Option<KeySource>,
     /// The path of the configuration file, which may not exist.
-    pub config: PathBuf,
+    pub config_path: PathBuf,
     pub display: DisplaySettings,
     pub customization: Customization,
 }
 
 impl MissingSettings {
-    fn what(&self) -> &'static str {
-        match (self.key, self.project) {
+    fn missing_summary(&self) -> &'static str {
+        match (self.needs_key, self.needs_project) {
             (true, true) => "The API key and the project id are not set yet.",
             (true, false) => "The API key is not set yet.",
             (false, _) => "The project id is not set yet.",
         }
     }
 
-    /// Setup instructions, for when there is no terminal for the setup screen.
+    /// Returns setup instructions to print when there is no terminal for the setup screen.
     pub fn setup_instructions(&self) -> String {
         let mut lines = vec![
-            self.what().to_owned(),
+            self.missing_summary().to_owned(),
             "In the shell (both are on the API keys page of the service's dashboard):".into(),
         ];
-        if self.key {
+        if self.needs_key {
             lines.push("  export DOCDECK_API_KEY=mint_…".into());
         }
-        if self.project {
+        if self.needs_project {
             lines.push("  export DOCDECK_PROJECT_ID=…".into());
         }
         let name = &self.existing.profile;
-        let name = if file::is_bare(name) { name.clone() } else { format!("{name:?}") };
-        lines.push(format!("or permanently, in {}:", self.config.display()));
+        let name = if file::is_bare_toml_key(name) { name.clone() } else { format!("{name:?}") };
+        lines.push(format!("or permanently, in {}:", self.config_path.display()));
         lines.push(format!("  [profiles.{name}]"));
-        if self.project {
+        if self.needs_project {
             lines.push("  project_id = \"…\"".into());
         }
-        if self.key {
+        if self.needs_key {
             lines.push("  api_key_command = [\"pass\", \"show\", \"docdeck\"]".into());
         }
         lines.push(
@@ -222,13 +229,13 @@ impl MissingSettings {
         lines.join("\n")
     }
 
-    /// The same for commands that only read the store and need no key.
+    /// Returns the setup instructions without the API key, for commands that only read the store.
     pub fn project_instructions(&self) -> String {
-        Self { key: false, ..self.clone() }.setup_instructions()
+        Self { needs_key: false, ..self.clone() }.setup_instructions()
     }
 }
 
-/// Errors in the configuration, as sentences for the user.
+/// An error in the configuration, worded for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     #[error("{}:{line}:{column}: {what}. Fix the line, or choose another file with --config.", path.display())]
@@ -248,7 +255,7 @@ pub enum ConfigError {
         "There are several profiles in {}: {known}. Choose one with --profile, or set default_profile.",
         path.display()
     )]
-    WhichProfile { path: PathBuf, known: CleanText },
+    AmbiguousProfile { path: PathBuf, known: CleanText },
     #[error("Other users can read {0}, which contains the API key, so it is not used. Make it private: chmod 600 {0}", path.display())]
     KeyReadableByOthers { path: PathBuf },
     #[error("The API key command {program} {why}. Try it in a terminal; docdeck runs it without a shell.")]
@@ -258,7 +265,7 @@ pub enum ConfigError {
     #[error(
         "The project id ({from}) looks like an API key, so it is not used. Correct it, and set the key as DOCDECK_API_KEY or with `docdeck init`."
     )]
-    ProjectIsKey { from: SettingSource },
+    ProjectIdLooksLikeKey { from: SettingSource },
     #[error(transparent)]
     Theme(#[from] ThemeError),
     #[error(transparent)]
@@ -268,24 +275,25 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// An error in the file at this path. The sentence never contains a piece of a key in the wrong field.
+    /// Returns an error about one place in the file at `path`. Redacts API keys in `what`, in case the user has put
+    /// one into the wrong field.
     pub fn invalid(path: &Path, (line, column): (usize, usize), what: &str) -> Self {
         Self::Invalid { path: path.into(), line, column, what: CleanText::line(&redacted_text(what)) }
     }
 }
 
-/// Merges options, environment and file. Only reads the file; runs no program.
+/// Merges command-line options, environment variables and the configuration file. Runs no program.
 ///
 /// # Errors
-/// Fails if the file is invalid or missing although it was named, the profile is unknown, or others can read a file
-/// with a key.
+/// Fails if the file is invalid, if the path given by the user doesn't exist, if the profile is unknown, or if other
+/// users can read a file that contains an API key.
 pub fn resolve(flags: &Flags, environment: &Environment) -> Result<SetupState, ConfigError> {
     let path = sources::config_path(flags, environment)?;
     let found = load_config_file(&path)?;
-    join(flags, environment, &path.value, &found)
+    merge_settings(flags, environment, &path.value, &found)
 }
 
-/// Loads the file, which must exist only if it was named.
+/// Loads the configuration file. A missing file is an error only if the user gave its path.
 fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> {
     match (file::read_config_file(&path.value)?, path.from) {
         (Some(found), _) => Ok(found),
@@ -294,7 +302,7 @@ fn load_config_file(path: &Sourced<PathBuf>) -> Result<LoadedFile, ConfigError> 
     }
 }
 
-/// The path of the configuration file, which may not exist.
+/// Returns the path of the configuration file, which may not exist.
 ///
 /// # Errors
 /// Fails if no path is set and there is no home folder.
@@ -302,23 +310,28 @@ pub fn path(flags: &Flags, environment: &Environment) -> Result<PathBuf, ConfigE
     sources::config_path(flags, environment).map(|path| path.value)
 }
 
-/// The name of the current profile.
+/// Returns the name of the current profile.
 ///
 /// # Errors
 /// Fails if the file is invalid or doesn't contain the profile.
-pub fn profile_of(flags: &Flags, environment: &Environment) -> Result<String, ConfigError> {
+pub fn current_profile_name(flags: &Flags, environment: &Environment) -> Result<String, ConfigError> {
     let path = path(flags, environment)?;
     let file = file::read_config_file(&path)?.map(|found| found.file).unwrap_or_default();
     sources::resolve_profile(flags, environment, &path, &file).map(|(name, _)| name.value)
 }
 
-fn join(flags: &Flags, environment: &Environment, path: &Path, found: &LoadedFile) -> Result<SetupState, ConfigError> {
-    let look = display_settings(flags, environment, &found.file.ui, path);
+fn merge_settings(
+    flags: &Flags,
+    environment: &Environment,
+    path: &Path,
+    found: &LoadedFile,
+) -> Result<SetupState, ConfigError> {
+    let display = display_settings(flags, environment, &found.file.ui, path);
     let per_minute = found.file.poll_rate();
-    let nothing = ProfileConfig::default();
+    let empty_profile = ProfileConfig::default();
     let (name, profile) = sources::resolve_profile(flags, environment, path, &found.file)?;
-    let (name, profile) = (name.value, profile.unwrap_or(&nothing));
-    let key = key::source(environment, &name, profile, path, found.readable_by_others)?;
+    let (name, profile) = (name.value, profile.unwrap_or(&empty_profile));
+    let key = key::resolve_key_source(environment, &name, profile, path, found.readable_by_others)?;
     if let Some(mistake) =
         sources::base_url_mistake(&sources::resolve_base_url(flags, environment, profile), profile, path)
     {
@@ -339,13 +352,13 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &LoadedFil
                 (Some(_), None) => KeyPresence::File,
             };
             return Ok(SetupState::Missing(Box::new(MissingSettings {
-                key: key.is_none(),
-                project: scope.is_none(),
+                needs_key: key.is_none(),
+                needs_project: scope.is_none(),
                 scope,
-                existing: sources::already_set(flags, environment, &name, profile, known_key),
-                source: key,
-                config: path.into(),
-                display: look,
+                existing: sources::existing_settings(flags, environment, &name, profile, known_key),
+                key_source: key,
+                config_path: path.into(),
+                display,
                 customization: found.file.customization(),
             })));
         }
@@ -363,26 +376,30 @@ fn join(flags: &Flags, environment: &Environment, path: &Path, found: &LoadedFil
         key,
         profile: CleanText::line(&name),
         data_folder: data_folder(flags, environment)?,
-        templates: path.with_file_name("templates"),
+        templates_folder: path.with_file_name("templates"),
         ca_file,
-        default: found.file.default_profile.as_deref().and_then(|name| {
+        default_profile: found.file.default_profile.as_deref().and_then(|name| {
             let name = CleanText::line(name);
             profiles.iter().position(|profile| profile.name == name)
         }),
         profiles,
-        current,
-        per_minute,
-        display: look,
+        current_profile: current,
+        polls_per_minute: per_minute,
+        display,
         customization: found.file.customization(),
-        config: path.into(),
+        config_path: path.into(),
     })))
 }
 
-/// The file and its path for a run without a service (the demo): only a file that was named is used.
+/// Reads the configuration file that `--config` or `DOCDECK_CONFIG` names, for the demo, which ignores the file at the
+/// default path. Returns an empty configuration and path if neither is set.
 ///
 /// # Errors
 /// Fails if the file is invalid or missing.
-pub fn named_file(flags: &Flags, environment: &Environment) -> Result<(ConfigFile, PathBuf), ConfigError> {
+pub fn read_explicit_config_file(
+    flags: &Flags,
+    environment: &Environment,
+) -> Result<(ConfigFile, PathBuf), ConfigError> {
     let Some(path) = flags.config.clone().or_else(|| environment.config.clone()) else {
         return Ok((ConfigFile::default(), PathBuf::new()));
     };
@@ -392,26 +409,28 @@ pub fn named_file(flags: &Flags, environment: &Environment) -> Result<(ConfigFil
     }
 }
 
-/// The display settings; custom themes are next to the file at `path`.
+/// Merges the display settings. `path` is the configuration file, which theme errors name. Custom themes are in the
+/// folder `themes` next to it.
 pub fn display_settings(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> DisplaySettings {
     let from_environment = environment.no_color.then_some(ColorChoice::Never);
-    // `--color auto` means the default of the terminal and the environment, including NO_COLOR.
+    // `--color auto` doesn't override NO_COLOR.
     let flag = flags.color.filter(|flag| *flag != ColorChoice::Auto || from_environment.is_none());
     let choice = flag.or(from_environment).or(ui.color).unwrap_or_default();
     DisplaySettings {
         color: choice,
         theme: ChosenTheme { name: ui.theme.clone(), position: ui.theme_position, config: path.into() },
         background: ui.ground.map(Background::from),
-        ascii: flags.ascii || ui.ascii.unwrap_or(environment.ascii_locale),
+        ascii: flags.ascii || ui.ascii.unwrap_or(environment.is_ascii_locale),
         links: ui.links.unwrap_or(true),
-        calm: environment.ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
+        has_reduced_motion: environment.is_ssh || environment.reduced_motion.or(ui.reduced_motion).unwrap_or(false),
         mouse: ui.mouse.unwrap_or(true),
         all_profiles: ui.all_profiles.unwrap_or(false),
     }
 }
 
-/// An unknown theme name is reported at the line that sets it; any other error is in the theme's file.
-fn of_theme(error: ThemeError, (line, column): LineColumn, path: &Path) -> ConfigError {
+/// Converts a theme error. An unknown theme name becomes an error at the line of the configuration file that sets the
+/// theme; any other error is about the theme's own file and stays as it is.
+fn theme_config_error(error: ThemeError, (line, column): LineColumn, path: &Path) -> ConfigError {
     match error {
         ThemeError::Unknown { name, known } => {
             let what = format!("there is no theme {name}; valid: {known}");
@@ -421,7 +440,7 @@ fn of_theme(error: ThemeError, (line, column): LineColumn, path: &Path) -> Confi
     }
 }
 
-/// The folder of the store and the log.
+/// Returns the folder that contains the store and the log file.
 ///
 /// # Errors
 /// Fails if no folder is set and there is no home folder.
@@ -429,7 +448,7 @@ pub fn data_folder(flags: &Flags, environment: &Environment) -> Result<PathBuf, 
     sources::resolve_data_folder(flags, environment).map(|folder| folder.value)
 }
 
-fn folders() -> Option<directories::ProjectDirs> {
+fn project_dirs() -> Option<directories::ProjectDirs> {
     directories::ProjectDirs::from("", "", "docdeck")
 }
 

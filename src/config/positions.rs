@@ -1,16 +1,16 @@
-//! Finds the position of a value in a TOML file, for mistakes that are detected after parsing.
+//! Finds the line and column of a value in a TOML file, for error messages about values that are checked after parsing.
 
 use super::file::line_and_column;
 use toml::de::DeTable;
 
-/// Line and column, starting at 1.
+/// A line and a column, both counted from 1.
 pub(super) type LineColumn = (usize, usize);
 
-/// Finds positions of values in a text by their names.
+/// Finds where the values in a TOML text are, by the names of their tables and fields.
 #[derive(Debug)]
 pub(super) struct KeyPositions<'a> {
     text: &'a str,
-    /// `None` if the text is not TOML; the caller has already reported that.
+    /// The parsed text, or `None` if it is not valid TOML. The caller reports the syntax error.
     root: Option<DeTable<'a>>,
 }
 
@@ -19,7 +19,8 @@ impl<'a> KeyPositions<'a> {
         Self { text, root: DeTable::parse(text).ok().map(toml::Spanned::into_inner) }
     }
 
-    /// The position of this value in this table; the start of the text if there is none.
+    /// Returns the position of the value `name` in the table at the path `tables`, or the start of the text if there is
+    /// no such value.
     pub(super) fn at(&self, tables: &[&str], name: &str) -> LineColumn {
         let found = self.root.as_ref().and_then(|root| {
             let table = tables.iter().try_fold(root, |table, name| table.get(*name)?.get_ref().as_table())?;
@@ -34,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_found_by_its_table_and_name() {
+    fn the_position_of_a_value_is_found_by_table_and_name() {
         let positions =
             KeyPositions::of("a = 1\n[profiles.\"x y\"]\napi_key = \"k\"\n[profiles]\nin = { line = true }\n");
         assert_eq!(positions.at(&[], "a"), (1, 5));

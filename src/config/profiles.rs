@@ -1,5 +1,6 @@
-//! All configured profiles, with what is needed to switch to them. Options and variables apply only to the profile that
-//! was selected at the start; the others are as in the file.
+//! All configured profiles, with the settings needed to switch to them. Command-line options and environment variables
+//! apply only to the profile that is selected at startup. The other profiles use only the file, with one exception: a
+//! profile that sets no API key uses the one from the environment if it is on the same service as the selected profile.
 
 use super::environment::Environment;
 use super::file::{ConfigFile, LoadedFile, ProfileConfig};
@@ -14,16 +15,16 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone)]
 pub struct ConfiguredProfile {
     pub name: CleanText,
-    /// The service and project; `None` without a project.
+    /// The service and project, or `None` if the profile sets no project.
     pub scope: Option<Scope>,
-    /// The source of its key; `Ok(None)` if none is set.
+    /// Where the profile's API key is read from, or `Ok(None)` if no API key is set.
     pub key: Result<Option<KeySource>, ConfigError>,
-    /// A certificate file that is trusted in addition to the system's certificates.
+    /// A file of certificates to trust in addition to the system's certificates.
     pub ca_file: Option<PathBuf>,
 }
 
 impl ConfiguredProfile {
-    /// Why docdeck can't switch to this profile; `None` if it can.
+    /// Returns the reason why docdeck can't switch to this profile, or `None` if it can.
     pub fn problem(&self) -> Option<CleanText> {
         match (&self.scope, &self.key) {
             (None, _) => Some(CleanText::line("No project_id is set.")),
@@ -35,17 +36,18 @@ impl ConfiguredProfile {
         }
     }
 
-    /// The settings of the HTTP client. Reads the certificate file, if there is one.
+    /// Returns the options of the HTTP client. Reads the certificate file if one is configured.
     ///
     /// # Errors
-    /// Fails if the file can't be read or contains no certificates.
+    /// Fails if the certificate file can't be read or contains no certificates.
     pub fn client_options(&self) -> Result<ClientOptions, ConfigError> {
         let roots = self.ca_file.as_deref().map(ExtraRoots::read).transpose()?;
         Ok(ClientOptions { roots, ..ClientOptions::default() })
     }
 }
 
-/// All profiles by name, and the index of the selected one. A profile that is not in the file comes first.
+/// Returns all profiles sorted by name, and the index of the selected profile `chosen`. If the file doesn't contain the
+/// selected profile, that profile comes first.
 pub(super) fn all_profiles(
     chosen: &ConfiguredProfile,
     raw_name: &str,
@@ -55,22 +57,22 @@ pub(super) fn all_profiles(
 ) -> (Vec<ConfiguredProfile>, usize) {
     let file: &ConfigFile = &found.file;
     let mut all = Vec::new();
-    let mut at = 0;
+    let mut selected = 0;
     if !file.profiles.contains_key(raw_name) {
         all.push(chosen.clone());
     }
     for (name, profile) in &file.profiles {
         if name == raw_name {
-            at = all.len();
+            selected = all.len();
             all.push(chosen.clone());
         } else {
-            all.push(other(chosen, name, profile, environment, path, found.readable_by_others));
+            all.push(configure_other_profile(chosen, name, profile, environment, path, found.readable_by_others));
         }
     }
-    (all, at)
+    (all, selected)
 }
 
-fn other(
+fn configure_other_profile(
     chosen: &ConfiguredProfile,
     name: &str,
     profile: &ProfileConfig,
@@ -79,13 +81,13 @@ fn other(
     readable_by_others: bool,
 ) -> ConfiguredProfile {
     let scope = sources::resolve_scope(&Flags::default(), &Environment::default(), profile);
-    let own = KeySource::from_profile(name, profile, path, readable_by_others);
-    let service = |scope: &Option<Scope>| scope.as_ref().map(|scope| scope.base_url.clone());
-    // A key is only ever sent to the service that it was set for.
-    let is_same_service = service(&scope).is_some() && service(&scope) == service(&chosen.scope);
-    let key = match (own, &environment.api_key) {
-        (Ok(None), Some(Some(key))) if is_same_service => Ok(Some(KeySource::Given(key.clone()))),
-        (own, _) => own,
+    let profile_key = KeySource::from_profile(name, profile, path, readable_by_others);
+    let base_url_of = |scope: &Option<Scope>| scope.as_ref().map(|scope| scope.base_url.clone());
+    // The environment's API key is meant for the selected profile's service and must not be sent to any other service.
+    let is_same_service = base_url_of(&scope).is_some() && base_url_of(&scope) == base_url_of(&chosen.scope);
+    let key = match (profile_key, &environment.api_key) {
+        (Ok(None), Some(Some(key))) if is_same_service => Ok(Some(KeySource::Literal(key.clone()))),
+        (profile_key, _) => profile_key,
     };
     let ca_file = profile.ca_file.as_deref().map(|file| key::resolve_path(path, file));
     ConfiguredProfile { name: CleanText::line(name), scope, key, ca_file }

@@ -1,5 +1,5 @@
-//! Where each setting comes from: option, environment, file or default. [`super::resolve`] uses the values; `docdeck
-//! doctor` shows the sources too.
+//! Finds the value of each setting and where it comes from: a command-line option, the environment, the file or the
+//! default. [`super::resolve`] uses only the values; `docdeck doctor` shows both.
 
 use super::environment::Environment;
 use super::file::{ConfigFile, ProfileConfig};
@@ -7,18 +7,18 @@ use super::{ConfigError, Flags};
 use crate::api::Route;
 use crate::model::endpoint::Scope;
 use crate::model::redaction::redacted;
-use crate::model::setup::{AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyPresence};
+use crate::model::setup::{DEFAULT_BASE_URL, DEFAULT_PROFILE, ExistingSettings, KeyPresence};
 use crate::model::text::CleanText;
 use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The source of a value, highest precedence first.
+/// Where the value of a setting comes from. Each source overrides the sources listed below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingSource {
-    /// A command-line option, as written.
+    /// A command-line option, such as `--project`.
     Flag(&'static str),
-    /// An environment variable.
+    /// The name of an environment variable.
     Variable(&'static str),
     /// The configuration file.
     File,
@@ -36,7 +36,7 @@ impl fmt::Display for SettingSource {
     }
 }
 
-/// A value and its source.
+/// The value of a setting and where the value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sourced<T> {
     pub value: T,
@@ -49,15 +49,15 @@ impl<T> Sourced<T> {
     }
 }
 
-/// The first text that is not blank, trimmed.
-fn first_set(candidates: [(Option<&String>, SettingSource); 3]) -> Option<Sourced<String>> {
+/// Returns the first candidate that is set and not blank, trimmed.
+fn first_nonblank(candidates: [(Option<&String>, SettingSource); 3]) -> Option<Sourced<String>> {
     let mut texts = candidates.into_iter().filter_map(|(text, from)| Some((text?.trim(), from)));
     texts.find(|(text, _)| !text.is_empty()).map(|(text, from)| Sourced::new(text.to_owned(), from))
 }
 
-/// The base URL, without a trailing slash.
+/// Returns the base URL of the service, without a trailing slash.
 pub fn resolve_base_url(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Sourced<String> {
-    let named = first_set([
+    let named = first_nonblank([
         (flags.base_url.as_ref(), SettingSource::Flag("--base-url")),
         (environment.base_url.as_ref(), SettingSource::Variable("DOCDECK_BASE_URL")),
         (profile.base_url.as_ref(), SettingSource::File),
@@ -66,14 +66,15 @@ pub fn resolve_base_url(flags: &Flags, environment: &Environment, profile: &Prof
     Sourced::new(found.value.trim_end_matches('/').to_owned(), found.from)
 }
 
-/// The mistake in a base URL from the file; `None` if it is valid or comes from elsewhere.
-pub fn base_url_mistake(named: &Sourced<String>, profile: &ProfileConfig, path: &Path) -> Option<ConfigError> {
-    if named.from != SettingSource::File {
+/// Checks a base URL that the configuration file at `path` sets. Returns `None` if the URL is valid, or if it doesn't
+/// come from the file.
+pub fn base_url_mistake(base_url: &Sourced<String>, profile: &ProfileConfig, path: &Path) -> Option<ConfigError> {
+    if base_url.from != SettingSource::File {
         return None;
     }
-    let probe = Scope { base_url: named.value.clone(), project: "x".to_owned(), organization: None };
+    let probe = Scope { base_url: base_url.value.clone(), project: "x".to_owned(), organization: None };
     let mut what = Route::for_scope(&probe).err()?;
-    // It continues a line, after the file and the position.
+    // The message follows the file name and position on the same line, so it starts in lower case.
     if let Some(first) = what.get_mut(..1) {
         first.make_ascii_lowercase();
     }
@@ -81,55 +82,58 @@ pub fn base_url_mistake(named: &Sourced<String>, profile: &ProfileConfig, path: 
     Some(ConfigError::Invalid { path: path.into(), line, column, what: CleanText::line(what.trim_end_matches('.')) })
 }
 
+/// Returns the project id, or `None` if no project is set.
 pub fn resolve_project(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Sourced<String>> {
-    first_set([
+    first_nonblank([
         (flags.project.as_ref(), SettingSource::Flag("--project")),
         (environment.project.as_ref(), SettingSource::Variable("DOCDECK_PROJECT_ID")),
         (profile.project_id.as_ref(), SettingSource::File),
     ])
 }
 
-/// Returns an error if a project id looks like a key, which would be sent in URLs, stored and exported.
+/// Returns an error if the project id contains an API key, because project ids are sent in URLs, stored and exported.
 pub fn project_mistake(project: &Sourced<String>) -> Option<ConfigError> {
     let has_key = matches!(redacted(&project.value), Cow::Owned(_));
-    has_key.then_some(ConfigError::ProjectIsKey { from: project.from })
+    has_key.then_some(ConfigError::ProjectIdLooksLikeKey { from: project.from })
 }
 
-pub fn organization(profile: &ProfileConfig) -> Option<String> {
+/// Returns the organization that the profile sets, or `None` if it is unset or blank.
+pub fn resolve_organization(profile: &ProfileConfig) -> Option<String> {
     profile.organization.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// The service and project; `None` without a project.
+/// Returns the service and project, or `None` if no project is set.
 pub fn resolve_scope(flags: &Flags, environment: &Environment, profile: &ProfileConfig) -> Option<Scope> {
     let project = resolve_project(flags, environment, profile)?.value;
     let base_url = resolve_base_url(flags, environment, profile).value;
-    Some(Scope { base_url, project, organization: organization(profile) })
+    Some(Scope { base_url, project, organization: resolve_organization(profile) })
 }
 
-/// The settings that exist, for setup.
-pub fn already_set(
+/// Returns the settings that are set, with which the setup screen fills its fields.
+pub fn existing_settings(
     flags: &Flags,
     environment: &Environment,
     name: &str,
     profile: &ProfileConfig,
     key: KeyPresence,
-) -> AlreadySet {
-    let named = resolve_base_url(flags, environment, profile);
-    AlreadySet {
+) -> ExistingSettings {
+    let base_url = resolve_base_url(flags, environment, profile);
+    ExistingSettings {
         profile: name.to_owned(),
-        base_url: (named.from != SettingSource::Default).then_some(named.value),
+        base_url: (base_url.from != SettingSource::Default).then_some(base_url.value),
         project: resolve_project(flags, environment, profile).map(|project| project.value),
-        organization: organization(profile),
+        organization: resolve_organization(profile),
         ca_file: profile.ca_file.clone(),
         key,
     }
 }
 
-/// The name of the profile to use, and its section if the file contains it.
+/// Returns the name of the profile to use, and the settings of that profile if the file contains it.
 ///
 /// # Errors
-/// Fails if the named profile doesn't exist, or if none is named although the file has several and the environment
-/// isn't sufficient without one.
+/// Fails if a profile is selected that the file doesn't contain. Also fails if no profile is selected, the file has
+/// several and none of them is called `default`, unless the environment sets an API key and a project is set without
+/// the file.
 pub fn resolve_profile<'a>(
     flags: &Flags,
     environment: &Environment,
@@ -157,18 +161,18 @@ pub fn resolve_profile<'a>(
     if let (Some((name, profile)), None) = (profiles.next(), profiles.next()) {
         return Ok((Sourced::new(name.clone(), SettingSource::File), Some(profile)));
     }
-    let usual = file.profiles.get(DEFAULT_PROFILE);
-    // A key and a project from the environment need no profile. With less than that, the user must choose one.
+    let default_profile = file.profiles.get(DEFAULT_PROFILE);
+    // No profile is needed if the API key and the project are set outside the file.
     let is_enough =
         environment.api_key.is_some() && resolve_project(flags, environment, &ProfileConfig::default()).is_some();
-    if usual.is_none() && file.profiles.len() > 1 && !is_enough {
+    if default_profile.is_none() && file.profiles.len() > 1 && !is_enough {
         let known: Vec<&str> = file.profiles.keys().map(String::as_str).collect();
-        return Err(ConfigError::WhichProfile { path: path.into(), known: CleanText::line(&known.join(", ")) });
+        return Err(ConfigError::AmbiguousProfile { path: path.into(), known: CleanText::line(&known.join(", ")) });
     }
-    Ok((Sourced::new(DEFAULT_PROFILE.to_owned(), SettingSource::Default), usual))
+    Ok((Sourced::new(DEFAULT_PROFILE.to_owned(), SettingSource::Default), default_profile))
 }
 
-/// The path of the configuration file, which may not exist.
+/// Returns the path of the configuration file, which may not exist.
 ///
 /// # Errors
 /// Fails if no path is set and there is no home folder.
@@ -180,12 +184,12 @@ pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<P
     if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
         return Ok(Sourced::new(path.clone(), from));
     }
-    let folders = super::folders().ok_or(ConfigError::NoHome)?;
+    let folders = super::project_dirs().ok_or(ConfigError::NoHome)?;
     Ok(Sourced::new(folders.config_dir().join("config.toml"), SettingSource::Default))
 }
 
-/// The folder of the store and the log. `directories` has no state folder on some systems, so the data folder is used
-/// on all.
+/// Returns the folder that contains the store and the log file. The default is the system's folder for data on every
+/// system, because `directories` knows no folder for state on some of them.
 ///
 /// # Errors
 /// Fails if no folder is set and there is no home folder.
@@ -197,6 +201,6 @@ pub fn resolve_data_folder(flags: &Flags, environment: &Environment) -> Result<S
     if let Some((path, from)) = named.into_iter().find_map(|(path, from)| Some((path?, from))) {
         return Ok(Sourced::new(path.clone(), from));
     }
-    let folders = super::folders().ok_or(ConfigError::NoHome)?;
+    let folders = super::project_dirs().ok_or(ConfigError::NoHome)?;
     Ok(Sourced::new(folders.data_local_dir().to_path_buf(), SettingSource::Default))
 }

@@ -1,10 +1,10 @@
-//! Precedence of settings, and invalid configurations.
+//! Tests which settings override others, and how invalid configurations are reported.
 
 use super::*;
 use crate::model::endpoint::ApiKey;
 use crate::model::setup::DEFAULT_BASE_URL;
 
-fn found(text: &str, readable_by_others: bool) -> LoadedFile {
+fn loaded_file(text: &str, readable_by_others: bool) -> LoadedFile {
     LoadedFile { file: file::parse(text).expect("a good file"), readable_by_others }
 }
 
@@ -12,59 +12,59 @@ fn environment(pairs: &[(&str, &str)]) -> Environment {
     Environment::from_lookup(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned()))
 }
 
-fn joined(flags: &Flags, environment: &Environment, text: &str) -> Result<SetupState, ConfigError> {
+fn merge_text(flags: &Flags, environment: &Environment, text: &str) -> Result<SetupState, ConfigError> {
     let flags = Flags { data_dir: Some("/data".into()), ..flags.clone() };
-    join(&flags, environment, Path::new("/etc/docdeck/config.toml"), &found(text, false))
+    merge_settings(&flags, environment, Path::new("/etc/docdeck/config.toml"), &loaded_file(text, false))
 }
 
 fn ready(flags: &Flags, environment: &Environment, text: &str) -> Settings {
-    match joined(flags, environment, text) {
+    match merge_text(flags, environment, text) {
         Ok(SetupState::Ready(settings)) => *settings,
         other => panic!("not ready: {other:?}"),
     }
 }
 
-const FILE: &str = "default_profile = \"a\"\n\
+const TWO_PROFILES: &str = "default_profile = \"a\"\n\
     [profiles.a]\nbase_url = \"https://file.example/\"\nproject_id = \"file\"\norganization = \"org\"\napi_key = \"mint_file\"\n\
     [profiles.b]\nproject_id = \"other\"\napi_key = \"mint_other\"\n";
 
-fn given(key: &KeySource) -> &ApiKey {
+fn expect_literal_key(key: &KeySource) -> &ApiKey {
     match key {
-        KeySource::Given(key) => key,
+        KeySource::Literal(key) => key,
         other => panic!("no key: {other:?}"),
     }
 }
 
 #[test]
-fn the_file_alone_is_enough() {
-    let settings = ready(&Flags::default(), &environment(&[]), FILE);
+fn a_complete_file_needs_no_environment_variables_or_flags() {
+    let settings = ready(&Flags::default(), &environment(&[]), TWO_PROFILES);
     assert_eq!(settings.scope.base_url, "https://file.example");
     assert_eq!(settings.scope.project, "file");
     assert_eq!(settings.scope.organization.as_deref(), Some("org"));
-    assert_eq!(given(&settings.key).expose(), "mint_file");
+    assert_eq!(expect_literal_key(&settings.key).expose(), "mint_file");
     assert_eq!(settings.profile.as_str(), "a");
 }
 
 #[test]
-fn the_environment_beats_the_file_and_a_flag_beats_both() {
+fn the_environment_overrides_the_file_and_a_flag_overrides_both() {
     let variables = environment(&[
         ("DOCDECK_BASE_URL", "http://127.0.0.1:1"),
         ("DOCDECK_PROJECT_ID", "variable"),
         ("DOCDECK_API_KEY", "mint_variable"),
         ("DOCDECK_DATA_DIR", "/elsewhere"),
     ]);
-    let settings = ready(&Flags::default(), &variables, FILE);
+    let settings = ready(&Flags::default(), &variables, TWO_PROFILES);
     assert_eq!(settings.scope.base_url, "http://127.0.0.1:1");
     assert_eq!(settings.scope.project, "variable");
-    assert_eq!(given(&settings.key).expose(), "mint_variable");
+    assert_eq!(expect_literal_key(&settings.key).expose(), "mint_variable");
     let flags = Flags { base_url: Some("https://flag".into()), project: Some("flag".into()), ..Flags::default() };
-    let settings = ready(&flags, &variables, FILE);
+    let settings = ready(&flags, &variables, TWO_PROFILES);
     assert_eq!((settings.scope.base_url.as_str(), settings.scope.project.as_str()), ("https://flag", "flag"));
     assert_eq!(settings.data_folder, Path::new("/data"));
 }
 
 #[test]
-fn the_environment_alone_is_enough() {
+fn a_complete_environment_needs_no_file() {
     let variables = environment(&[("DOCDECK_PROJECT_ID", "p"), ("DOCDECK_API_KEY", "mint_v")]);
     let settings = ready(&Flags::default(), &variables, "");
     assert_eq!(settings.scope.base_url, DEFAULT_BASE_URL);
@@ -72,14 +72,17 @@ fn the_environment_alone_is_enough() {
 }
 
 #[test]
-fn another_profile_is_chosen_by_flag_or_environment() {
+fn a_flag_or_environment_variable_selects_a_profile() {
     let flags = Flags { profile: Some("b".into()), ..Flags::default() };
-    assert_eq!(ready(&flags, &environment(&[]), FILE).scope.project, "other");
-    assert_eq!(ready(&Flags::default(), &environment(&[("DOCDECK_PROFILE", "b")]), FILE).scope.project, "other");
+    assert_eq!(ready(&flags, &environment(&[]), TWO_PROFILES).scope.project, "other");
+    assert_eq!(
+        ready(&Flags::default(), &environment(&[("DOCDECK_PROFILE", "b")]), TWO_PROFILES).scope.project,
+        "other"
+    );
 }
 
 #[test]
-fn a_single_profile_is_selected_by_default() {
+fn the_only_profile_is_selected_by_default() {
     let settings =
         ready(&Flags::default(), &environment(&[("DOCDECK_API_KEY", "mint_v")]), "[profiles.x]\nproject_id = \"p\"\n");
     assert_eq!(settings.profile.as_str(), "x");
@@ -89,54 +92,55 @@ fn a_single_profile_is_selected_by_default() {
 fn several_profiles_without_a_selection_are_an_error() {
     let none = environment(&[]);
     let text = "[profiles.bb]\nproject_id = \"b\"\n[profiles.aa]\nproject_id = \"a\"\n";
-    let error = joined(&Flags::default(), &none, text).expect_err("two");
+    let error = merge_text(&Flags::default(), &none, text).expect_err("two");
     assert!(error.to_string().contains(": aa, bb. Choose one with --profile, or set default_profile."), "{error}");
-    assert!(joined(&Flags::default(), &none, &text.replace("bb]", "default]")).is_ok(), "one is called default");
-    let all = environment(&[("DOCDECK_API_KEY", "mint_x"), ("DOCDECK_PROJECT_ID", "p")]);
-    assert_eq!(ready(&Flags::default(), &all, text).scope.project, "p", "no profile is needed");
+    assert!(merge_text(&Flags::default(), &none, &text.replace("bb]", "default]")).is_ok(), "one is called default");
+    let complete = environment(&[("DOCDECK_API_KEY", "mint_x"), ("DOCDECK_PROJECT_ID", "p")]);
+    assert_eq!(ready(&Flags::default(), &complete, text).scope.project, "p", "no profile is needed");
 }
 
 #[test]
-fn an_unknown_profile_is_an_error_that_lists_the_others() {
+fn the_error_for_an_unknown_profile_lists_the_existing_profiles() {
     let flags = Flags { profile: Some("c".into()), ..Flags::default() };
-    let error = joined(&flags, &environment(&[]), FILE).expect_err("no such profile").to_string();
+    let error = merge_text(&flags, &environment(&[]), TWO_PROFILES).expect_err("no such profile").to_string();
     assert!(error.contains("profile c") && error.contains("a, b"), "{error}");
 }
 
 #[test]
-fn missing_settings_are_listed() {
-    match joined(&Flags::default(), &environment(&[]), "") {
-        Ok(SetupState::Missing(missing)) => assert!(missing.key && missing.project),
+fn a_missing_api_key_and_a_missing_project_are_reported() {
+    match merge_text(&Flags::default(), &environment(&[]), "") {
+        Ok(SetupState::Missing(missing)) => assert!(missing.needs_key && missing.needs_project),
         other => panic!("{other:?}"),
     }
-    match joined(&Flags::default(), &environment(&[("DOCDECK_API_KEY", "mint_v")]), "") {
-        Ok(SetupState::Missing(missing)) => assert!(!missing.key && missing.project),
+    match merge_text(&Flags::default(), &environment(&[("DOCDECK_API_KEY", "mint_v")]), "") {
+        Ok(SetupState::Missing(missing)) => assert!(!missing.needs_key && missing.needs_project),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn a_key_in_a_file_that_others_can_read_is_rejected() {
-    let result = join(&Flags::default(), &environment(&[]), Path::new("/c.toml"), &found(FILE, true));
+fn an_api_key_in_a_configuration_file_that_other_users_can_read_is_rejected() {
+    let result =
+        merge_settings(&Flags::default(), &environment(&[]), Path::new("/c.toml"), &loaded_file(TWO_PROFILES, true));
     assert!(matches!(result, Err(ConfigError::KeyReadableByOthers { .. })), "{result:?}");
 }
 
 #[test]
-fn two_sources_of_the_key_are_rejected() {
+fn two_sources_of_the_api_key_are_rejected() {
     let text = "[profiles.a]\nproject_id = \"p\"\napi_key = \"mint_a\"\napi_key_file = \"key\"\n";
-    let error = joined(&Flags::default(), &environment(&[]), text).expect_err("two").to_string();
+    let error = merge_text(&Flags::default(), &environment(&[]), text).expect_err("two").to_string();
     assert!(error.starts_with("/etc/docdeck/config.toml:4:16: the profile a names more than one source"), "{error}");
 }
 
 #[test]
-fn a_key_file_is_relative_to_the_configuration() {
+fn the_path_of_an_api_key_file_is_relative_to_the_configuration_file() {
     let text = "[profiles.a]\nproject_id = \"p\"\napi_key_file = \"key\"\n";
     let settings = ready(&Flags::default(), &environment(&[]), text);
     assert!(matches!(settings.key, KeySource::File(path) if path == Path::new("/etc/docdeck/key")));
 }
 
 #[test]
-fn no_color_beats_the_file_and_a_flag_beats_no_color() {
+fn no_color_overrides_the_file_and_a_flag_overrides_no_color() {
     let variables = environment(&[("NO_COLOR", "1")]);
     let ui = file::Ui { color: Some(ColorChoice::Always), ..file::Ui::default() };
     assert_eq!(display_settings(&Flags::default(), &variables, &ui, Path::new("")).color, ColorChoice::Never);
@@ -154,10 +158,10 @@ fn a_poll_rate_out_of_range_is_an_error() {
 }
 
 #[test]
-fn a_missing_theme_is_an_error_only_when_it_is_read() {
+fn an_unknown_theme_is_an_error_only_when_the_theme_is_read() {
     let variables = environment(&[("DOCDECK_PROJECT_ID", "p"), ("DOCDECK_API_KEY", "mint_v")]);
-    let look = ready(&Flags::default(), &variables, "[ui]\ntheme = \"nope\"\n").display;
-    let message = look.theme.read().expect_err("none").to_string();
+    let display = ready(&Flags::default(), &variables, "[ui]\ntheme = \"nope\"\n").display;
+    let message = display.theme.read().expect_err("none").to_string();
     assert!(
         message.starts_with("/etc/docdeck/config.toml:2:9: there is no theme nope; valid: auto, dark, "),
         "{message}"
@@ -165,14 +169,14 @@ fn a_missing_theme_is_an_error_only_when_it_is_read() {
 }
 
 #[test]
-fn a_configuration_file_that_was_named_must_exist() {
+fn a_configuration_file_named_by_a_flag_must_exist() {
     let folder = tempfile::tempdir().expect("a folder");
     let flags = Flags { config: Some(folder.path().join("none.toml")), ..Flags::default() };
     assert!(matches!(resolve(&flags, &environment(&[])), Err(ConfigError::NotFound { .. })));
 }
 
 #[test]
-fn a_locale_without_utf_8_means_ascii_unless_overridden() {
+fn ascii_is_used_without_a_utf8_locale_unless_the_file_or_a_flag_overrides_it() {
     let ascii = |flag: bool, locale: &str, ui: Option<bool>| {
         let (flags, ui) = (Flags { ascii: flag, ..Flags::default() }, file::Ui { ascii: ui, ..file::Ui::default() });
         display_settings(&flags, &environment(&[("LANG", locale)]), &ui, Path::new("")).ascii
@@ -186,14 +190,15 @@ fn a_locale_without_utf_8_means_ascii_unless_overridden() {
 }
 
 #[test]
-fn a_key_as_project_id_is_refused_and_not_repeated() {
+fn an_api_key_as_project_id_is_rejected_and_not_repeated_in_the_error() {
     let key = "mint_0a1b2c3d4e5f6071";
-    let from_file = joined(&Flags::default(), &environment(&[]), &FILE.replace("\"file\"", &format!("\"{key}\"")));
-    let from_variable = joined(&Flags::default(), &environment(&[("DOCDECK_PROJECT_ID", key)]), FILE);
+    let from_file =
+        merge_text(&Flags::default(), &environment(&[]), &TWO_PROFILES.replace("\"file\"", &format!("\"{key}\"")));
+    let from_variable = merge_text(&Flags::default(), &environment(&[("DOCDECK_PROJECT_ID", key)]), TWO_PROFILES);
     for refused in [from_file, from_variable] {
         let mistake = refused.expect_err("refused").to_string();
         assert!(mistake.contains("looks like an API key") && !mistake.contains(key), "{mistake}");
     }
     let flags = Flags { project: Some("peppermint_docs".into()), ..Flags::default() };
-    assert_eq!(ready(&flags, &environment(&[]), FILE).scope.project, "peppermint_docs");
+    assert_eq!(ready(&flags, &environment(&[]), TWO_PROFILES).scope.project, "peppermint_docs");
 }

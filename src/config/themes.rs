@@ -1,5 +1,5 @@
-//! Themes: TOML files that assign colours to roles. Built-in ones are in `assets/themes`, custom ones in `themes` next
-//! to `config.toml`; a file overrides colours of the default theme.
+//! Themes: TOML files that assign colours to roles. Built-in themes are in `assets/themes`, custom themes in the folder
+//! `themes` next to `config.toml`. A role that a theme doesn't set has the colour of the default theme.
 
 use crate::model::colors::{ColorPalette, ColorRole, Paint, Rgb, ThemeColor, ThemePalettes};
 use crate::model::redaction::redacted_setting;
@@ -9,19 +9,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
 
-/// Built-in themes by name, in display order. `auto` is not listed, because it is dark or light depending on the
-/// terminal's background.
-pub const SHIPPED: [(&str, &str); 5] = [
+/// The names and TOML texts of the built-in themes, in display order. The theme `auto` has no text: it uses `dark` or
+/// `light`, depending on the terminal's background.
+pub const BUILT_IN_THEMES: [(&str, &str); 5] = [
     ("dark", include_str!("../../assets/themes/dark.toml")),
     ("light", include_str!("../../assets/themes/light.toml")),
     ("high-contrast", include_str!("../../assets/themes/high-contrast.toml")),
     ("colour-blind-safe", include_str!("../../assets/themes/colour-blind-safe.toml")),
     ("terminal-16", include_str!("../../assets/themes/terminal-16.toml")),
 ];
-/// The theme that follows the terminal's background.
-pub const AUTO: &str = "auto";
-/// The largest theme file.
-const MAX_BYTES: u64 = 64 * 1024;
+/// The name of the default theme, which adapts to the terminal's background.
+pub const AUTO_THEME: &str = "auto";
+/// The maximum size of a custom theme file, in bytes.
+const MAX_THEME_BYTES: u64 = 64 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThemeError {
@@ -33,15 +33,16 @@ pub enum ThemeError {
     Unreadable { file: CleanText, why: CleanText },
 }
 
-/// The colours of the default theme.
+/// Returns the colours of the default theme.
 pub fn default_theme() -> ThemePalettes {
     let mut colours = ThemePalettes { unknown: ColorPalette::middle_tones(), ..ThemePalettes::default() };
-    // A test reads the built-in files, so this can't fail; the terminal's colours would be used if it did.
-    for (name, text) in SHIPPED.into_iter().take(2) {
+    // A test parses the built-in themes, so errors can't happen here. After an error, roles would keep the terminal's
+    // colours.
+    for (name, text) in BUILT_IN_THEMES.into_iter().take(2) {
         if let Ok(file) = deserialize_theme(name, text) {
             for (table, palette) in [(&file.dark, &mut colours.dark), (&file.light, &mut colours.light)] {
                 if let Some(table) = table {
-                    let _ = patch(table, palette, name, text);
+                    let _ = apply_overrides(table, palette, name, text);
                 }
             }
         }
@@ -49,18 +50,18 @@ pub fn default_theme() -> ThemePalettes {
     colours
 }
 
-/// Loads a theme by name: a file in `folder` before a built-in one.
+/// Loads a theme by name. A custom theme in `folder` overrides a built-in theme of the same name.
 ///
 /// # Errors
 /// Fails if there is no such theme or its file is invalid.
 pub fn load_theme(name: &str, folder: Option<&Path>) -> Result<ThemePalettes, ThemeError> {
-    if name == AUTO {
+    if name == AUTO_THEME {
         return Ok(default_theme());
     }
-    if let Some((file, text)) = read_custom(name, folder)? {
+    if let Some((file, text)) = read_custom_theme(name, folder)? {
         return parse(&file, &text);
     }
-    match SHIPPED.into_iter().find(|(shipped, _)| *shipped == name) {
+    match BUILT_IN_THEMES.into_iter().find(|(shipped, _)| *shipped == name) {
         Some((shipped, text)) => parse(shipped, text),
         None => {
             let known = theme_names(folder).join(", ");
@@ -69,31 +70,31 @@ pub fn load_theme(name: &str, folder: Option<&Path>) -> Result<ThemePalettes, Th
     }
 }
 
-/// The names of all themes: `auto`, the built-in and the custom ones.
+/// Returns the names of all themes: `auto`, then the built-in themes, then the custom themes in `folder`.
 pub fn theme_names(folder: Option<&Path>) -> Vec<String> {
     let mut names: Vec<String> =
-        std::iter::once(AUTO).chain(SHIPPED.map(|(name, _)| name)).map(str::to_owned).collect();
+        std::iter::once(AUTO_THEME).chain(BUILT_IN_THEMES.map(|(name, _)| name)).map(str::to_owned).collect();
     let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok());
-    let mut own: Vec<String> = entries
+    let mut custom: Vec<String> = entries
         .into_iter()
         .flatten()
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned))
-        .filter(|name| is_name(name) && !names.contains(name))
+        .filter(|name| is_safe_theme_name(name) && !names.contains(name))
         .collect();
-    own.sort();
-    names.extend(own);
+    custom.sort();
+    names.extend(custom);
     names
 }
 
-/// Whether the name can't lead out of the folder.
-fn is_name(name: &str) -> bool {
+/// Whether `name` is safe to use as a file name, so that it can't point to a file outside the folder of themes.
+fn is_safe_theme_name(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0'])
 }
 
-/// The custom theme of this name, if there is one: its file name and text.
-fn read_custom(name: &str, folder: Option<&Path>) -> Result<Option<(String, String)>, ThemeError> {
+/// Reads the custom theme `name` from `folder`. Returns its path and text, or `None` if there is no such theme.
+fn read_custom_theme(name: &str, folder: Option<&Path>) -> Result<Option<(String, String)>, ThemeError> {
     use std::io::Read as _;
-    let Some(folder) = folder.filter(|_| is_name(name)) else { return Ok(None) };
+    let Some(folder) = folder.filter(|_| is_safe_theme_name(name)) else { return Ok(None) };
     let path = folder.join(format!("{name}.toml"));
     let unreadable = |why: &str| ThemeError::Unreadable {
         file: CleanText::line(&path.display().to_string()),
@@ -105,8 +106,9 @@ fn read_custom(name: &str, folder: Option<&Path>) -> Result<Option<(String, Stri
         Err(error) => return Err(unreadable(&error.to_string())),
     };
     let mut text = String::new();
-    let read = file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| unreadable(&error.to_string()))?;
-    if u64::try_from(read).unwrap_or(u64::MAX) > MAX_BYTES {
+    let read =
+        file.take(MAX_THEME_BYTES + 1).read_to_string(&mut text).map_err(|error| unreadable(&error.to_string()))?;
+    if u64::try_from(read).unwrap_or(u64::MAX) > MAX_THEME_BYTES {
         return Err(unreadable("the file is too large for a theme"));
     }
     Ok(Some((path.display().to_string(), text)))
@@ -114,18 +116,19 @@ fn read_custom(name: &str, folder: Option<&Path>) -> Result<Option<(String, Stri
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ThemeFile {
     dark: Option<ColorTable>,
     light: Option<ColorTable>,
     unknown: Option<ColorTable>,
 }
 
-/// The colours for one kind of background: roles, `ground` and `made_for`, validated one by one for precise errors.
-type ColorTable = BTreeMap<Spanned<String>, Spanned<Value>>;
+/// The styles of a theme for one kind of background, by role, plus the settings `ground` and `made_for`. The type is a
+/// map instead of a struct, so that each entry has a position for error messages.
+type ColorTable = BTreeMap<Spanned<String>, Spanned<ThemeValue>>;
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "there should be a colour in quotes, or a table like { fg = \"red\", bold = true }")]
-enum Value {
+enum ThemeValue {
     Colour(String),
     Grounds(Vec<String>),
     Paint(PaintTable),
@@ -146,10 +149,10 @@ struct PaintTable {
     reversed: bool,
 }
 
-/// Parses a theme; `name` is the file's name, for errors.
+/// Parses the text of a theme. `name` names the theme's file in errors.
 ///
 /// # Errors
-/// Fails with line and column if the text is not TOML or contains an unknown role.
+/// Fails with line and column if the text is not TOML or contains an unknown role or an invalid colour.
 pub fn parse(name: &str, text: &str) -> Result<ThemePalettes, ThemeError> {
     let file = deserialize_theme(name, text)?;
     let mut colours = default_theme();
@@ -157,10 +160,10 @@ pub fn parse(name: &str, text: &str) -> Result<ThemePalettes, ThemeError> {
         [(&file.dark, &mut colours.dark), (&file.light, &mut colours.light), (&file.unknown, &mut colours.unknown)];
     for (table, palette) in tables {
         if let Some(table) = table {
-            patch(table, palette, name, text)?;
+            apply_overrides(table, palette, name, text)?;
         }
     }
-    // A theme for one kind of background looks the same on all.
+    // If a theme has colours for only one kind of background, use them on every background.
     match (&file.dark, &file.light, &file.unknown) {
         (Some(_), None, None) => {
             colours.light = colours.dark.clone();
@@ -170,7 +173,7 @@ pub fn parse(name: &str, text: &str) -> Result<ThemePalettes, ThemeError> {
             colours.dark = colours.light.clone();
             colours.unknown = colours.light.clone();
         }
-        // The theme sets its background, so it is readable before the terminal's background is known.
+        // The dark palette paints its own background, so it is readable even if the terminal's background is unknown.
         (Some(_), Some(_), None) if colours.dark.background != ThemeColor::Terminal => {
             colours.unknown = colours.dark.clone();
         }
@@ -179,42 +182,49 @@ pub fn parse(name: &str, text: &str) -> Result<ThemePalettes, ThemeError> {
     Ok(colours)
 }
 
-fn deserialize_theme(name: &str, text: &str) -> Result<File, ThemeError> {
+fn deserialize_theme(name: &str, text: &str) -> Result<ThemeFile, ThemeError> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
-        invalid(name, text, at, error.message())
+        invalid_theme(name, text, at, error.message())
     })
 }
 
-fn invalid(name: &str, text: &str, at: usize, what: &str) -> ThemeError {
+/// Returns an error at the byte offset `at` of `text`.
+fn invalid_theme(name: &str, text: &str, at: usize, what: &str) -> ThemeError {
     let before = text.get(..at).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
     ThemeError::Invalid { file: CleanText::line(name), line, column, what: CleanText::line(&redacted_setting(what)) }
 }
 
-fn patch(table: &ColorTable, palette: &mut ColorPalette, name: &str, text: &str) -> Result<(), ThemeError> {
+/// Overrides the styles of `palette` with those in `table`.
+fn apply_overrides(table: &ColorTable, palette: &mut ColorPalette, name: &str, text: &str) -> Result<(), ThemeError> {
     for (key, value) in table {
-        let wrong = |what: &str| invalid(name, text, value.span().start, what);
+        let wrong = |what: &str| invalid_theme(name, text, value.span().start, what);
         let colour = |text: &str| {
             let expected = "write \"#rrggbb\", \"default\" or a name like \"bright-blue\"";
             ThemeColor::parse(text).ok_or_else(|| wrong(&format!("{text} is not a colour: {expected}")))
         };
         match (key.get_ref().as_str(), value.get_ref()) {
-            ("ground", Value::Colour(text)) => palette.background = colour(text)?,
-            ("made_for", Value::Grounds(list)) => {
+            ("ground", ThemeValue::Colour(text)) => palette.background = colour(text)?,
+            ("made_for", ThemeValue::Grounds(list)) => {
                 let invalid = |text: &str| wrong(&format!("{text} is not in the form #rrggbb"));
                 let parsed = list.iter().map(|text| Rgb::parse(text).ok_or_else(|| invalid(text)));
                 palette.made_for = parsed.collect::<Result<_, _>>()?;
             }
             (other, value) => {
-                let meaning = ColorRole::parse(other).ok_or_else(|| {
+                let role = ColorRole::parse(other).ok_or_else(|| {
                     let known = ColorRole::ALL.map(ColorRole::name).join(", ");
-                    invalid(name, text, key.span().start, &format!("unknown style {other}; valid styles: {known}"))
+                    invalid_theme(
+                        name,
+                        text,
+                        key.span().start,
+                        &format!("unknown style {other}; valid styles: {known}"),
+                    )
                 })?;
                 palette.set(
-                    meaning,
-                    painted(value, &colour)
+                    role,
+                    parse_style(value, &colour)
                         .map_err(|error| error.unwrap_or_else(|| wrong("expected a colour or a table")))?,
                 );
             }
@@ -223,28 +233,28 @@ fn patch(table: &ColorTable, palette: &mut ColorPalette, name: &str, text: &str)
     Ok(())
 }
 
-/// Parses a style; `Err(None)` if the value has the wrong type.
-fn painted(
-    value: &Value,
+/// Parses a style. Returns `Err(None)` if the value is neither a colour nor a table.
+fn parse_style(
+    value: &ThemeValue,
     colour: &impl Fn(&str) -> Result<ThemeColor, ThemeError>,
 ) -> Result<Paint, Option<ThemeError>> {
     match value {
-        Value::Colour(text) => Ok(Paint { fg: colour(text)?, ..Paint::default() }),
-        Value::Paint(table) => {
+        ThemeValue::Colour(text) => Ok(Paint { fg: colour(text)?, ..Paint::default() }),
+        ThemeValue::Paint(table) => {
             let read = |text: &Option<String>| text.as_deref().map_or(Ok(ThemeColor::Terminal), colour);
             let PaintTable { bold, dim, underlined, reversed, .. } = *table;
             Ok(Paint { fg: read(&table.fg)?, bg: read(&table.bg)?, bold, dim, underlined, reversed })
         }
-        Value::Grounds(_) => Err(None),
+        ThemeValue::Grounds(_) => Err(None),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::colors::ANSI;
+    use crate::model::colors::ANSI_COLOR_NAMES;
 
-    /// xterm's default ANSI colours.
+    /// The RGB values of xterm's 16 default ANSI colours.
     const XTERM: [u32; 16] = [
         0x0000_0000,
         0x00cd_0000,
@@ -275,20 +285,20 @@ mod tests {
         }
     }
 
-    /// Pairs of text and background colour that a theme draws, with the role.
-    fn pairs(palette: &ColorPalette) -> Vec<(ColorRole, Rgb, Rgb)> {
-        let grounds: Vec<Rgb> = match rgb(palette.background) {
-            Some(own) => vec![own],
+    /// Returns each role with its text colour and each background colour on which that text can appear.
+    fn text_and_background_pairs(palette: &ColorPalette) -> Vec<(ColorRole, Rgb, Rgb)> {
+        let backgrounds: Vec<Rgb> = match rgb(palette.background) {
+            Some(background) => vec![background],
             None => palette.made_for.clone(),
         };
-        assert!(!grounds.is_empty(), "the theme declares its backgrounds");
+        assert!(!backgrounds.is_empty(), "the theme declares its backgrounds");
         let mut pairs = Vec::new();
-        for meaning in ColorRole::ALL {
-            let paint = palette.paint(meaning);
-            for ground in &grounds {
-                // If neither is set, the terminal's user chose both colours.
+        for role in ColorRole::ALL {
+            let paint = palette.paint(role);
+            for background in &backgrounds {
+                // Without a text colour, the text has the terminal's own colours, whose contrast docdeck can't know.
                 let Some(fg) = rgb(paint.fg) else { continue };
-                pairs.push((meaning, fg, rgb(paint.bg).unwrap_or(*ground)));
+                pairs.push((role, fg, rgb(paint.bg).unwrap_or(*background)));
             }
         }
         pairs
@@ -296,29 +306,36 @@ mod tests {
 
     #[test]
     fn the_text_of_every_built_in_theme_has_enough_contrast() {
-        for (name, _) in SHIPPED {
+        for (name, _) in BUILT_IN_THEMES {
             let theme = load_theme(name, None).expect("a good file");
             for (kind, palette) in [("dark", &theme.dark), ("light", &theme.light)] {
-                for (meaning, letters, ground) in pairs(palette) {
-                    let least = if meaning.is_text() { 4.5 } else { 3.0 };
-                    let contrast = letters.contrast(ground);
-                    assert!(contrast >= least, "{name} {kind}: {meaning:?} {letters:?} on {ground:?} is {contrast:.2}");
+                for (role, text, background) in text_and_background_pairs(palette) {
+                    let min_contrast = if role.is_text() { 4.5 } else { 3.0 };
+                    let contrast = text.contrast(background);
+                    assert!(
+                        contrast >= min_contrast,
+                        "{name} {kind}: {role:?} {text:?} on {background:?} is {contrast:.2}"
+                    );
                 }
             }
         }
     }
 
     #[test]
-    fn high_contrast_is_seven_to_one_everywhere() {
+    fn the_high_contrast_theme_has_a_contrast_of_at_least_seven_to_one() {
         let theme = load_theme("high-contrast", None).expect("a good file");
         for palette in [&theme.dark, &theme.light, &theme.unknown] {
-            assert!(pairs(palette).iter().all(|(_, letters, ground)| letters.contrast(*ground) >= 7.0));
+            assert!(
+                text_and_background_pairs(palette)
+                    .iter()
+                    .all(|(_, text, background)| text.contrast(*background) >= 7.0)
+            );
         }
     }
 
     #[test]
-    fn human_and_ai_colours_differ_in_every_built_in_theme() {
-        for (name, _) in SHIPPED {
+    fn colours_of_humans_and_ai_differ_in_every_built_in_theme() {
+        for (name, _) in BUILT_IN_THEMES {
             let theme = load_theme(name, None).expect("a good file");
             for palette in [&theme.dark, &theme.light, &theme.unknown] {
                 assert_ne!(palette.paint(ColorRole::Human), palette.paint(ColorRole::Ai), "{name}");
@@ -327,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_custom_theme_overrides_the_default_one() {
+    fn a_custom_theme_overrides_colours_of_the_default_theme() {
         let colours = parse("mine", "[dark]\nbad = \"bright-red\"\nmark = { fg = \"#123456\", underlined = true }\n")
             .expect("good");
         assert_eq!(colours.dark.paint(ColorRole::Bad).fg, ThemeColor::Ansi(9));
@@ -337,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_reported_with_its_position() {
+    fn every_mistake_in_a_theme_is_reported_with_line_and_column() {
         let cases = [
             ("[dark]\nbad = \"rad\"\n", 2, 7, "rad is not a colour"),
             ("[dark]\ntext = \"red\"\nbald = \"red\"\n", 3, 1, "unknown style bald"),
@@ -357,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_theme_is_an_error_that_lists_the_themes_and_never_leaves_the_folder() {
+    fn a_theme_outside_the_folder_is_unknown_and_the_error_lists_all_themes() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("mine.toml"), "[light]\nbad = \"red\"\n").expect("written");
         assert!(load_theme("mine", Some(folder.path())).is_ok());
@@ -367,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ansi_colours_can_be_named() {
-        assert!(ANSI.iter().all(|name| ThemeColor::parse(name).is_some()));
+    fn every_ansi_colour_name_is_a_valid_colour() {
+        assert!(ANSI_COLOR_NAMES.iter().all(|name| ThemeColor::parse(name).is_some()));
     }
 }

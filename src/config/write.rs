@@ -1,5 +1,6 @@
-//! Writes `config.toml`: a new file with an example of every setting, or a profile, filter or theme into an existing
-//! one. All other text and comments stay, and only the owner can read what is written.
+//! Creates `config.toml` with an example of every setting, or changes a profile, filter or theme in an existing file. A
+//! change preserves all other text and comments. Only the owner can read the file after it is created or a profile is
+//! written into it.
 
 use super::ConfigError;
 use super::file::{self, Mistake, system_message};
@@ -12,25 +13,26 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
-/// The sections after the profile in a new file, all commented out.
-const REST: &str = include_str!("../../assets/config/rest.toml");
+/// The text that follows the profile in a new file: examples of all other settings, commented out.
+const COMMENTED_EXAMPLES: &str = include_str!("../../assets/config/rest.toml");
 /// The first line of a new file.
-const HEAD: &str = "# docdeck's settings. An option overrides the environment, which overrides this file.\n";
+const NEW_FILE_HEADER: &str = "# docdeck's settings. An option overrides the environment, which overrides this file.\n";
+/// The error message if the TOML editor can't parse the file.
 const UNCHANGEABLE: &str = "it can't be changed without changing other settings in it";
-/// Attempts to find a free name for the temporary file.
-const TRIES: u32 = 100;
+/// The maximum number of names to try for the temporary file.
+const MAX_TEMPORARY_NAMES: u32 = 100;
 
-/// Why nothing was written.
+/// The reason why the file was not written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// Something exists that must not be changed; `needs` is the permission to do so.
-    #[error("{}", there(path, *.needs))]
-    There { path: PathBuf, needs: WritePermission },
+    /// The file or profile already exists. `needs` is the permission that is required to change it.
+    #[error("{}", already_exists_message(path, *.needs))]
+    AlreadyExists { path: PathBuf, needs: WritePermission },
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("{} can't be written: {why}. Nothing was changed.", path.display())]
     Unwritable { path: PathBuf, why: CleanText },
-    /// The file system has no permissions, so everybody could read the file.
+    /// The file system doesn't support permissions, so other users could read the file.
     #[error(
         "Others on this computer could read {}, so the key was not stored in it. Choose a command or a file for the key.",
         path.display()
@@ -40,7 +42,7 @@ pub enum WriteError {
     FilterExists { path: PathBuf, name: CleanText },
 }
 
-fn there(path: &Path, needs: WritePermission) -> String {
+fn already_exists_message(path: &Path, needs: WritePermission) -> String {
     let path = path.display();
     match needs {
         WritePermission::Change => format!("{path} already has this profile. It was not changed."),
@@ -48,11 +50,11 @@ fn there(path: &Path, needs: WritePermission) -> String {
     }
 }
 
-/// The permission that is needed to write this profile into the file at `path`.
+/// Returns the permission that is required to write the profile `profile` into the file at `path`.
 ///
 /// # Errors
-/// Fails if the file can't be read or is invalid.
-pub fn needed(path: &Path, profile: &str) -> Result<WritePermission, ConfigError> {
+/// Fails if the file exists but can't be read or is invalid.
+pub fn required_permission(path: &Path, profile: &str) -> Result<WritePermission, ConfigError> {
     Ok(match file::read_config_file(path)? {
         None => WritePermission::Nothing,
         Some(found) if found.file.profiles.contains_key(profile) => WritePermission::Change,
@@ -60,43 +62,45 @@ pub fn needed(path: &Path, profile: &str) -> Result<WritePermission, ConfigError
     })
 }
 
-/// Writes the profile into the file at `path`, or into a new file.
+/// Writes the profile into the file at `path`, and creates the file if it doesn't exist.
 ///
 /// # Errors
-/// Fails if more than `allowed` would be changed, or the file can't be read or written; it is then unchanged.
+/// Fails without changing the file if `allowed` doesn't permit the change, or if the file can't be read or written.
 pub fn write_profile(path: &Path, profile: &NewProfile, allowed: WritePermission) -> Result<(), WriteError> {
-    let needs = needed(path, &profile.name)?;
+    let needs = required_permission(path, &profile.name)?;
     if needs > allowed {
-        return Err(WriteError::There { path: path.into(), needs });
+        return Err(WriteError::AlreadyExists { path: path.into(), needs });
     }
     let unwritable = |error: io::Error| match error.kind() {
-        ErrorKind::AlreadyExists => WriteError::There { path: path.into(), needs: WritePermission::Add },
+        ErrorKind::AlreadyExists => WriteError::AlreadyExists { path: path.into(), needs: WritePermission::Add },
         ErrorKind::InvalidData => WriteError::ReadableByOthers { path: path.into() },
         _ => WriteError::Unwritable { path: path.into(), why: system_message(&error) },
     };
-    let access = if matches!(profile.key, KeySourceInput::Typed(_)) { FileAccess::Secret } else { FileAccess::Owner };
+    let access =
+        if matches!(profile.key, KeySourceInput::Typed(_)) { FileAccess::OwnerOnlyOrFail } else { FileAccess::Owner };
     if needs == WritePermission::Nothing {
-        return write_atomically(path, &new_text(profile), false, access).map_err(unwritable);
+        return write_atomically(path, &new_file_text(profile), false, access).map_err(unwritable);
     }
     // If the path is a symbolic link, replace the file that it points to.
     let real = path.canonicalize().map_err(unwritable)?;
     let old = Zeroizing::new(fs::read_to_string(&real).map_err(unwritable)?);
-    let text = with_profile(path, &old, profile)?;
+    let text = text_with_profile(path, &old, profile)?;
     write_atomically(&real, &text, true, access).map_err(unwritable)
 }
 
-/// Writes a saved filter into the file at `path`, or into a new file. With `replace`, a filter of the same name is
-/// replaced.
+/// Writes a filter into the file at `path`, and creates the file if it doesn't exist. If `replace` is true, the new
+/// filter replaces a filter of the same name.
 ///
 /// # Errors
-/// Fails if the file is invalid, has a filter of that name, or can't be written; it is then unchanged.
+/// Fails without changing the file if the file is invalid or can't be written, or if it contains a filter of the same
+/// name and `replace` is false.
 pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Result<(), WriteError> {
     edit_file(path, |document| {
         let filters = document.entry("filters").or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
-        let is_it = |item: Option<&Item>| item.and_then(Item::as_str) == Some(name);
+        let has_name = |item: Option<&Item>| item.and_then(Item::as_str) == Some(name);
         let exists = || WriteError::FilterExists { path: path.into(), name: CleanText::line(name) };
         if let Some(tables) = filters.as_array_of_tables_mut() {
-            if let Some(table) = tables.iter_mut().find(|table| is_it(table.get("name"))) {
+            if let Some(table) = tables.iter_mut().find(|table| has_name(table.get("name"))) {
                 if !replace {
                     return Err(exists());
                 }
@@ -110,8 +114,8 @@ pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Resu
             tables.push(table);
         } else if let Some(array) = filters.as_array_mut() {
             let is_same = |table: &InlineTable| table.get("name").and_then(Value::as_str) == Some(name);
-            let place = array.iter().position(|value| value.as_inline_table().is_some_and(is_same));
-            if let Some(table) = place.and_then(|place| array.get_mut(place)).and_then(Value::as_inline_table_mut) {
+            let index = array.iter().position(|value| value.as_inline_table().is_some_and(is_same));
+            if let Some(table) = index.and_then(|index| array.get_mut(index)).and_then(Value::as_inline_table_mut) {
                 if !replace {
                     return Err(exists());
                 }
@@ -124,10 +128,10 @@ pub fn save_filter(path: &Path, name: &str, filter: &str, replace: bool) -> Resu
     })
 }
 
-/// Writes the theme to start with into the file at `path`, or into a new file.
+/// Sets the theme in the file at `path`, and creates the file if it doesn't exist.
 ///
 /// # Errors
-/// Fails if the file is invalid or can't be written; it is then unchanged.
+/// Fails without changing the file if the file is invalid or can't be written.
 pub fn save_theme(path: &Path, theme: &str) -> Result<(), WriteError> {
     edit_file(path, |document| {
         if let Some(ui) = document.entry("ui").or_insert_with(new_table).as_table_like_mut() {
@@ -137,20 +141,25 @@ pub fn save_theme(path: &Path, theme: &str) -> Result<(), WriteError> {
     })
 }
 
-/// Changes a setting in the file at `path`, or in a new file. Comments, order and permissions are preserved, and the
-/// new text is parsed before it replaces the old one.
+/// Applies `change` to the file at `path`, and creates the file if it doesn't exist. Preserves the comments, order and
+/// permissions of an existing file. Validates the new text before it replaces the old text.
 fn edit_file(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), WriteError>) -> Result<(), WriteError> {
     let unwritable = |error: io::Error| WriteError::Unwritable { path: path.into(), why: system_message(&error) };
     if file::read_config_file(path)?.is_none() {
         let mut document = DocumentMut::new();
         change(&mut document)?;
-        return write_atomically(path, &format!("{HEAD}{document}\n{REST}"), false, FileAccess::Owner)
-            .map_err(unwritable);
+        return write_atomically(
+            path,
+            &format!("{NEW_FILE_HEADER}{document}\n{COMMENTED_EXAMPLES}"),
+            false,
+            FileAccess::Owner,
+        )
+        .map_err(unwritable);
     }
     let real = path.canonicalize().map_err(unwritable)?;
-    let access = FileAccess::Like(fs::metadata(&real).map_err(unwritable)?.permissions());
+    let access = FileAccess::Unchanged(fs::metadata(&real).map_err(unwritable)?.permissions());
     let old = Zeroizing::new(fs::read_to_string(&real).map_err(unwritable)?);
-    let wrong = |mistake: Mistake| mistake.of(path);
+    let wrong = |mistake: Mistake| mistake.into_config_error(path);
     let mut document: DocumentMut = old.parse().map_err(|_| wrong(Mistake::at(&old, 0, UNCHANGEABLE)))?;
     change(&mut document)?;
     let text = Zeroizing::new(document.to_string());
@@ -158,11 +167,12 @@ fn edit_file(path: &Path, change: impl FnOnce(&mut DocumentMut) -> Result<(), Wr
     write_atomically(&real, &text, true, access).map_err(unwritable)
 }
 
-fn new_text(profile: &NewProfile) -> Zeroizing<String> {
+/// Returns the text of a new configuration file that contains the profile.
+fn new_file_text(profile: &NewProfile) -> Zeroizing<String> {
     let quoted = |text: &str| Value::from(text).to_string();
     let name = Key::new(&profile.name).to_string();
     let mut head = format!(
-        "{HEAD}\n\
+        "{NEW_FILE_HEADER}\n\
          default_profile = {}\n\n\
          # Run for each change of a job, without a shell, with the job as JSON on its stdin.\n\
          #on_change = [\"sh\", \"-c\", \"jq -r .title | curl -s -d @- https://ntfy.sh/my-docs-jobs\"]\n\n\
@@ -193,30 +203,31 @@ fn new_text(profile: &NewProfile) -> Zeroizing<String> {
             "# This profile uses DOCDECK_API_KEY from the environment, which overrides the other sources.\n\
              #api_key_command = [\"pass\", \"show\", \"docdeck\"]\n#api_key_file = \"~/.secrets/docdeck\"\n",
         ),
-        KeySourceInput::Command(words) => head.push_str(&format!("api_key_command = {}\n", array(words))),
+        KeySourceInput::Command(words) => head.push_str(&format!("api_key_command = {}\n", toml_array(words))),
         KeySourceInput::File(path) => head.push_str(&format!("api_key_file = {}\n", quoted(&path.to_string_lossy()))),
         KeySourceInput::Typed(typed) => key = api_key_line(typed),
     }
-    let mut text = Zeroizing::new(String::with_capacity(head.len() + key.len() + REST.len() + 1));
+    let mut text = Zeroizing::new(String::with_capacity(head.len() + key.len() + COMMENTED_EXAMPLES.len() + 1));
     text.push_str(&head);
     text.push_str(&key);
     text.push('\n');
-    text.push_str(REST);
+    text.push_str(COMMENTED_EXAMPLES);
     text
 }
 
-/// `api_key = "…"` with its line end, in a buffer that never grows: a buffer that grows leaves copies that are never
-/// wiped.
+/// Returns the line `api_key = "…"`. Reserves enough space, because a buffer that grows leaves copies of the API key in
+/// memory that are never wiped.
 fn api_key_line(key: &ApiKey) -> Zeroizing<String> {
     let mut line = Zeroizing::new(String::with_capacity(2 * key.expose().len() + 16));
     line.push_str("api_key = \"");
-    escape(key, &mut line);
+    push_escaped_key(key, &mut line);
     line.push_str("\"\n");
     line
 }
 
-/// A key contains only printable ASCII.
-fn escape(key: &ApiKey, into: &mut String) {
+/// Appends the API key to `into`, escaped for a TOML string. An API key contains only printable ASCII, so quotes and
+/// backslashes are the only characters to escape.
+fn push_escaped_key(key: &ApiKey, into: &mut String) {
     for c in key.expose().chars() {
         if matches!(c, '"' | '\\') {
             into.push('\\');
@@ -225,19 +236,21 @@ fn escape(key: &ApiKey, into: &mut String) {
     }
 }
 
-fn array(words: &[String]) -> String {
+/// Formats the words as a TOML array.
+fn toml_array(words: &[String]) -> String {
     words.iter().collect::<Array>().to_string()
 }
 
-/// The text of the file at `path` with this profile added; all other text and comments stay. Writes nothing.
+/// Returns the text `old` with the profile added or changed. Preserves all other text and comments. Writes no file;
+/// `path` is only used in errors.
 ///
 /// # Errors
-/// Fails if the profile can't be added to the text.
-pub fn with_profile(path: &Path, old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, ConfigError> {
-    changed_text(old, profile).map_err(|mistake| mistake.of(path))
+/// Fails if the profile can't be written into the text.
+pub fn text_with_profile(path: &Path, old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, ConfigError> {
+    insert_profile(old, profile).map_err(|mistake| mistake.into_config_error(path))
 }
 
-fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mistake> {
+fn insert_profile(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mistake> {
     let wrong = |what: &str| Mistake::at(old, 0, what);
     let mut document: DocumentMut = old.parse().map_err(|_| wrong(UNCHANGEABLE))?;
     let profiles = document.entry("profiles").or_insert_with(|| {
@@ -257,17 +270,18 @@ fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mi
     if let Some(file) = &profile.ca_file {
         set_field(table, "ca_file", Some(Value::from(file.to_string_lossy().as_ref())));
     }
-    // Insert the key last, so that no part of the document contains it.
-    let mut place = "the-key-goes-here".to_owned();
-    while old.contains(&place) {
-        place.push('-');
+    // The memory of the document is not wiped. So the document contains a placeholder, which is replaced with the API
+    // key in the finished text.
+    let mut placeholder = "the-key-goes-here".to_owned();
+    while old.contains(&placeholder) {
+        placeholder.push('-');
     }
     let (mut command, mut path, mut typed) = (None, None, None);
     match &profile.key {
         KeySourceInput::SetElsewhere => {}
         KeySourceInput::Command(words) => command = Some(Value::Array(words.iter().collect())),
         KeySourceInput::File(file) => path = Some(Value::from(file.to_string_lossy().as_ref())),
-        KeySourceInput::Typed(_) => typed = Some(Value::from(place.as_str())),
+        KeySourceInput::Typed(_) => typed = Some(Value::from(placeholder.as_str())),
     }
     if profile.key != KeySourceInput::SetElsewhere {
         set_field(table, "api_key_command", command);
@@ -275,24 +289,25 @@ fn changed_text(old: &str, profile: &NewProfile) -> Result<Zeroizing<String>, Mi
         set_field(table, "api_key", typed);
     }
     let mut text = Zeroizing::new(document.to_string());
-    if let (KeySourceInput::Typed(key), Some((before, after))) = (&profile.key, text.split_once(&place)) {
-        let mut whole = Zeroizing::new(String::with_capacity(text.len() + 2 * key.expose().len()));
-        whole.push_str(before);
-        escape(key, &mut whole);
-        whole.push_str(after);
-        text = whole;
+    if let (KeySourceInput::Typed(key), Some((before, after))) = (&profile.key, text.split_once(&placeholder)) {
+        let mut with_key = Zeroizing::new(String::with_capacity(text.len() + 2 * key.expose().len()));
+        with_key.push_str(before);
+        push_escaped_key(key, &mut with_key);
+        with_key.push_str(after);
+        text = with_key;
     }
-    // The result must be a configuration that docdeck can read.
+    // Make sure that docdeck can read the new text.
     file::parse(&text).map(|_| text)
 }
 
+/// Returns an empty table with a blank line before its header.
 fn new_table() -> Item {
     let mut table = Table::new();
     table.decor_mut().set_prefix("\n");
     Item::Table(table)
 }
 
-/// Sets or removes a field; the comment after a changed value stays.
+/// Sets the field `name`, or removes it if `value` is `None`. Preserves the comment after a changed value.
 fn set_field(table: &mut dyn TableLike, name: &str, value: Option<Value>) {
     match (value, table.get_mut(name)) {
         (None, _) => {
@@ -308,43 +323,47 @@ fn set_field(table: &mut dyn TableLike, name: &str, value: Option<Value>) {
     }
 }
 
-/// The permissions of a written file.
+/// Who can access a written file.
 enum FileAccess {
+    /// Only the owner, if the file system supports permissions.
     Owner,
-    /// Only its owner; fails if that is not possible.
-    Secret,
-    /// The given permissions.
-    Like(fs::Permissions),
+    /// Only the owner. Writing fails if the file system doesn't support permissions.
+    OwnerOnlyOrFail,
+    /// The same permissions as the file that is replaced.
+    Unchanged(fs::Permissions),
 }
 
-/// Writes the file atomically: a reader sees the old text or the new one. With `over`, an existing file is replaced.
-/// The error is `InvalidData` if others could read a secret.
-fn write_atomically(path: &Path, text: &str, over: bool, access: FileAccess) -> io::Result<()> {
+/// Writes the file atomically: a reader sees either the old text or the new text. If `replace_existing` is false and
+/// the file exists, fails with `AlreadyExists`. If other users could read a [`FileAccess::OwnerOnlyOrFail`] file, fails with
+/// `InvalidData`.
+fn write_atomically(path: &Path, text: &str, replace_existing: bool, access: FileAccess) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_config_folder(folder)?;
     let (mut file, new) = create_temporary_file(path)?;
     let protected = match &access {
-        FileAccess::Secret if file::others_can_read(&file)? => Err(io::Error::from(ErrorKind::InvalidData)),
-        FileAccess::Like(before) => file.set_permissions(before.clone()),
-        FileAccess::Owner | FileAccess::Secret => Ok(()),
+        FileAccess::OwnerOnlyOrFail => file::others_can_read(&file)
+            .and_then(|readable| if readable { Err(io::Error::from(ErrorKind::InvalidData)) } else { Ok(()) }),
+        FileAccess::Unchanged(before) => file.set_permissions(before.clone()),
+        FileAccess::Owner => Ok(()),
     };
     let written = protected.and_then(|()| file.write_all(text.as_bytes())).and_then(|()| file.sync_all());
-    let done = written.and_then(|()| if over { fs::rename(&new, path) } else { link_or_rename(&new, path) });
-    // It no longer exists if it was renamed.
+    let done = written
+        .and_then(|()| if replace_existing { fs::rename(&new, path) } else { rename_without_replacing(&new, path) });
+    // After a rename, the temporary file no longer exists and the error is ignored.
     let _ = fs::remove_file(&new);
     done?;
     if let Ok(folder) = File::open(folder) {
-        // Makes the new name durable; not every file system supports it.
+        // Makes sure that the new file name survives a power failure. Not every file system supports that.
         let _ = folder.sync_all();
     }
     Ok(())
 }
 
-/// Gives the file its name unless a file of that name exists.
-fn link_or_rename(new: &Path, path: &Path) -> io::Result<()> {
+/// Gives the file `new` the name `path`. Fails with `AlreadyExists` if `path` already exists.
+fn rename_without_replacing(new: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(new, path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            // The file system doesn't support hard links.
+            // The file system doesn't support hard links, so check and rename, which is not atomic.
             if fs::symlink_metadata(path).is_ok() {
                 return Err(io::Error::from(ErrorKind::AlreadyExists));
             }
@@ -354,10 +373,10 @@ fn link_or_rename(new: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Creates a temporary file next to this one that only its owner can read, whatever the umask is.
+/// Creates a temporary file next to `path`. Only the owner can read the temporary file, whatever the umask is.
 fn create_temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    for n in 0..TRIES {
+    for n in 0..MAX_TEMPORARY_NAMES {
         let new = path.with_file_name(format!(".{name}.{}-{n}.new", std::process::id()));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -376,7 +395,7 @@ fn create_temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
     Err(io::Error::new(ErrorKind::AlreadyExists, "no free name for a temporary file"))
 }
 
-/// Creates the folder for its owner only; an existing one stays unchanged.
+/// Creates a folder that only its owner can access. Doesn't change an existing folder.
 fn create_config_folder(folder: &Path) -> io::Result<()> {
     if folder.is_dir() {
         return Ok(());

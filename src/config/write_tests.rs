@@ -1,4 +1,4 @@
-//! The contents and permissions of written files, and that nothing in an existing file is lost.
+//! Tests the contents and permissions of written files, and that a change preserves all other text of a file.
 
 use super::*;
 use crate::config::environment::Environment;
@@ -41,7 +41,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).expect("there")
 }
 
-/// Uncomments the examples in a text; prose stays commented out.
+/// Uncomments the example settings (`#name = …`). Explanations (`# …`) stay commented out.
 fn uncommented(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix('#') {
         Some(example) if !example.starts_with(' ') => example.to_owned() + "\n",
@@ -51,7 +51,7 @@ fn uncommented(text: &str) -> String {
 }
 
 #[test]
-fn a_new_file_is_read_back_with_the_same_settings() {
+fn reading_a_new_file_returns_the_settings_that_were_written() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     let new = NewProfile {
@@ -69,47 +69,47 @@ fn a_new_file_is_read_back_with_the_same_settings() {
 }
 
 #[test]
-fn every_source_of_the_key_is_read_back() {
+fn every_source_of_the_api_key_is_read_back() {
     let folder = folder();
     let at = |name: &str| folder.path().join(name);
     write_profile(&at("file"), &profile("a", KeySourceInput::File("/etc/key".into())), WritePermission::Nothing)
         .expect("written");
     assert!(matches!(settings(&at("file"), None).key, KeySource::File(path) if path == Path::new("/etc/key")));
     write_profile(&at("typed"), &profile("a", typed(r#"mint_"a\b"#)), WritePermission::Nothing).expect("written");
-    assert!(matches!(settings(&at("typed"), None).key, KeySource::Given(key) if key.expose() == r#"mint_"a\b"#));
+    assert!(matches!(settings(&at("typed"), None).key, KeySource::Literal(key) if key.expose() == r#"mint_"a\b"#));
     write_profile(&at("none"), &profile("a", KeySourceInput::SetElsewhere), WritePermission::Nothing).expect("written");
     let flags = Flags { config: Some(at("none")), ..Flags::default() };
-    assert!(matches!(resolve(&flags, &Environment::default()), Ok(SetupState::Missing(missing)) if missing.key));
+    assert!(matches!(resolve(&flags, &Environment::default()), Ok(SetupState::Missing(missing)) if missing.needs_key));
 }
 
 #[test]
-fn every_example_in_a_new_file_is_valid_alone_and_with_all_others() {
+fn the_examples_in_a_new_file_are_valid_section_by_section_and_all_together() {
     for key in [
         KeySourceInput::SetElsewhere,
         typed("mint_k"),
         KeySourceInput::File("key".into()),
         KeySourceInput::Command(vec!["k".into()]),
     ] {
-        let text = new_text(&profile("docs", key));
+        let text = new_file_text(&profile("docs", key));
         file::parse(&text).expect("the file");
         file::parse(&uncommented(&text)).expect("the file with all of its examples");
     }
-    for section in REST.split("\n\n") {
+    for section in COMMENTED_EXAMPLES.split("\n\n") {
         file::parse(&uncommented(section)).expect(section);
     }
-    let rest = file::parse(&uncommented(REST)).expect("all of it");
-    let own = rest.customization();
-    assert_eq!((own.filters.len(), own.commands.len(), own.keys.len()), (1, 1, 2));
+    let rest = file::parse(&uncommented(COMMENTED_EXAMPLES)).expect("all of it");
+    let customization = rest.customization();
+    assert_eq!((customization.filters.len(), customization.commands.len(), customization.keys.len()), (1, 1, 2));
     assert!(rest.ui.theme.is_some() && rest.poll.per_minute.is_some());
 }
 
 #[test]
-fn a_new_file_shows_every_setting() {
-    let text = new_text(&profile("docs", KeySourceInput::SetElsewhere));
+fn a_new_file_contains_or_shows_an_example_of_every_setting() {
+    let text = new_file_text(&profile("docs", KeySourceInput::SetElsewhere));
     for table in ["", "[profiles.a]\n", "[poll]\n", "[ui]\n", "[notify]\n"] {
         let mistake = file::parse(&format!("{table}no-such = 1\n")).expect_err("no setting");
         let names = mistake.what.as_str().split('`').skip(3).step_by(2);
-        // The key itself is written only if the user typed it.
+        // A new file contains `api_key` only if the user typed the API key.
         for name in names.filter(|name| *name != "api_key") {
             let shown = [format!("\n{name} = "), format!("\n#{name} = "), format!("[{name}"), format!("[[{name}")];
             assert!(shown.iter().any(|shown| text.contains(shown)), "{name}: {}", *text);
@@ -128,7 +128,7 @@ fn only_the_owner_can_read_a_written_file() {
     assert_eq!((mode(&path), mode(path.parent().expect("a folder"))), (0o600, 0o700));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("mode");
     write_profile(&path, &profile("b", typed("mint_l")), WritePermission::Add).expect("written");
-    assert_eq!(mode(&path), 0o600, "a key came into it");
+    assert_eq!(mode(&path), 0o600, "the file now contains an API key");
     assert_eq!(
         fs::read_dir(path.parent().expect("a folder")).expect("a folder").count(),
         1,
@@ -136,21 +136,21 @@ fn only_the_owner_can_read_a_written_file() {
     );
 }
 
-const MINE: &str = "# mine\ndefault_profile = \"a\" # the first\n\n[profiles.a]   # one\nproject_id = \"p\"  # its id\n\
+const EXISTING_FILE: &str = "# mine\ndefault_profile = \"a\" # the first\n\n[profiles.a]   # one\nproject_id = \"p\"  # its id\n\
     api_key_file = \"k\"\n\n# colours\n[ui]\nascii = true\n";
 
 #[test]
-fn a_profile_is_added_and_everything_else_stays_unchanged() {
+fn adding_a_profile_preserves_all_other_text() {
     let folder = folder();
     let path = folder.path().join("config.toml");
-    fs::write(&path, MINE).expect("written");
+    fs::write(&path, EXISTING_FILE).expect("written");
     let new = profile("b", typed("mint_k"));
     let refused = write_profile(&path, &new, WritePermission::Nothing).expect_err("not asked");
-    assert_eq!(refused, WriteError::There { path: path.clone(), needs: WritePermission::Add });
-    assert_eq!(read(&path), MINE);
+    assert_eq!(refused, WriteError::AlreadyExists { path: path.clone(), needs: WritePermission::Add });
+    assert_eq!(read(&path), EXISTING_FILE);
     write_profile(&path, &new, WritePermission::Add).expect("written");
     let text = read(&path);
-    for line in MINE.lines().filter(|line| !line.is_empty()) {
+    for line in EXISTING_FILE.lines().filter(|line| !line.is_empty()) {
         assert!(text.lines().any(|other| other == line), "{line} in {text}");
     }
     assert_eq!(settings(&path, Some("b")).scope.project, "my-docs");
@@ -161,28 +161,28 @@ fn a_profile_is_added_and_everything_else_stays_unchanged() {
 fn an_existing_profile_is_changed_only_with_permission() {
     let folder = folder();
     let path = folder.path().join("config.toml");
-    fs::write(&path, MINE).expect("written");
+    fs::write(&path, EXISTING_FILE).expect("written");
     let refused = write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Add).expect_err("not asked");
-    assert_eq!(refused, WriteError::There { path: path.clone(), needs: WritePermission::Change });
-    assert_eq!(read(&path), MINE);
+    assert_eq!(refused, WriteError::AlreadyExists { path: path.clone(), needs: WritePermission::Change });
+    assert_eq!(read(&path), EXISTING_FILE);
     write_profile(&path, &profile("a", typed("mint_k")), WritePermission::Change).expect("written");
     let text = read(&path);
     assert!(text.contains("project_id = \"my-docs\"  # its id\n") && text.contains("# colours\n[ui]\n"), "{text}");
     assert!(!text.contains("api_key_file"), "one source at a time: {text}");
-    assert!(matches!(settings(&path, None).key, KeySource::Given(key) if key.expose() == "mint_k"));
+    assert!(matches!(settings(&path, None).key, KeySource::Literal(key) if key.expose() == "mint_k"));
 }
 
 #[test]
-fn the_source_of_the_key_stays_if_it_is_set_elsewhere() {
+fn the_api_key_source_in_the_file_is_preserved_if_the_user_enters_none() {
     let folder = folder();
     let path = folder.path().join("config.toml");
-    fs::write(&path, MINE).expect("written");
+    fs::write(&path, EXISTING_FILE).expect("written");
     write_profile(&path, &profile("a", KeySourceInput::SetElsewhere), WritePermission::Change).expect("written");
     assert!(read(&path).contains("api_key_file = \"k\""));
 }
 
 #[test]
-fn the_style_of_an_existing_file_is_preserved() {
+fn a_profile_can_be_added_to_inline_dotted_and_missing_tables() {
     let folder = folder();
     for (n, mine) in ["profiles = { a = { project_id = \"p\" } }\n", "[profiles]\na.project_id = \"p\"\n", "[ui]\n", ""]
         .into_iter()
@@ -196,7 +196,7 @@ fn the_style_of_an_existing_file_is_preserved() {
 }
 
 #[test]
-fn an_invalid_file_is_not_changed() {
+fn writing_a_profile_does_not_change_an_invalid_file() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, "nonsense\n").expect("written");
@@ -210,7 +210,7 @@ fn an_invalid_file_is_not_changed() {
 fn a_symbolic_link_to_the_file_is_preserved() {
     let folder = folder();
     let (path, real) = (folder.path().join("config.toml"), folder.path().join("real.toml"));
-    fs::write(&real, MINE).expect("written");
+    fs::write(&real, EXISTING_FILE).expect("written");
     std::os::unix::fs::symlink(&real, &path).expect("a link");
     write_profile(&path, &profile("b", typed("mint_k")), WritePermission::Add).expect("written");
     assert!(fs::symlink_metadata(&path).expect("there").is_symlink());
@@ -219,7 +219,7 @@ fn a_symbolic_link_to_the_file_is_preserved() {
 
 #[cfg(unix)]
 #[test]
-fn a_failed_write_is_reported_and_changes_nothing() {
+fn the_error_of_a_failed_write_does_not_contain_the_api_key() {
     let folder = folder();
     fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("file/config.toml");
@@ -229,7 +229,7 @@ fn a_failed_write_is_reported_and_changes_nothing() {
 }
 
 #[test]
-fn a_filter_and_a_theme_are_added_and_everything_else_stays() {
+fn saving_a_filter_or_a_theme_preserves_all_other_text() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     let mine = "# mine\ndefault_profile = \"a\"\n\n[profiles.a] # work\nproject_id = \"p\"\n\n[[filters]]\nname = \"old\"\n\
@@ -239,7 +239,7 @@ fn a_filter_and_a_theme_are_added_and_everything_else_stays() {
     save_theme(&path, "dark").expect("saved");
     let text = read(&path);
     for line in mine.lines() {
-        assert!(text.lines().any(|kept| kept == line), "{line} is gone from {text}");
+        assert!(text.lines().any(|other| other == line), "{line} is gone from {text}");
     }
     let file = file::parse(&text).expect("a good file");
     let filters: Vec<(String, String)> =
@@ -256,7 +256,7 @@ fn a_filter_and_a_theme_are_added_and_everything_else_stays() {
 }
 
 #[test]
-fn filters_in_one_line_stay_in_one_line() {
+fn filters_can_be_added_and_replaced_in_an_inline_array() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, "filters = [{ name = \"a\", filter = \"x\" }] # few\nui = { ascii = true }\n").expect("written");
@@ -286,7 +286,7 @@ fn saving_a_filter_or_a_theme_creates_a_missing_file() {
 }
 
 #[test]
-fn a_file_that_became_invalid_is_not_changed() {
+fn saving_a_filter_or_a_theme_does_not_change_an_invalid_file() {
     let folder = folder();
     let path = folder.path().join("config.toml");
     fs::write(&path, "nonsense\n").expect("written");
@@ -299,7 +299,7 @@ fn a_file_that_became_invalid_is_not_changed() {
 
 #[cfg(unix)]
 #[test]
-fn saving_a_setting_preserves_the_permissions() {
+fn saving_a_theme_preserves_the_permissions_of_the_file() {
     use std::os::unix::fs::PermissionsExt;
     let folder = folder();
     let path = folder.path().join("config.toml");

@@ -1,8 +1,8 @@
-//! Fresh page views from the store, without an engine: cached data needs neither key nor request.
-//! The freshness rules are those of the engine.
+//! Reads fresh page views from the store without an engine, because cached data needs neither an API key nor
+//! a request. Data counts as fresh by the same rule as in the engine.
 
 use super::clock::{ServiceClock, local_now, saved_offset};
-use super::reports::unread;
+use super::reports::read_failure;
 use super::views::is_fresh;
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -23,12 +23,12 @@ pub struct StoredViews<'a> {
 }
 
 impl<'a> StoredViews<'a> {
-    /// Uses the last saved offset of the service's clock.
+    /// Opens the page views of `scope`. Service time is the local time plus the last saved offset.
     ///
     /// # Errors
     /// The store can't be read.
     pub async fn open(store: &'a Store, scope: &'a Scope) -> Result<Self, Failure> {
-        let offset = saved_offset(store, scope).await.map_err(unread)?;
+        let offset = saved_offset(store, scope).await.map_err(read_failure)?;
         Ok(Self { store, scope, clock: ServiceClock::new(local_now(), offset) })
     }
 
@@ -37,28 +37,29 @@ impl<'a> StoredViews<'a> {
         self.clock.now()
     }
 
-    /// The answer to a query, if an engine would not request it again.
+    /// Returns the cached answer to a query if it is fresh, so that an engine would not request it again.
     ///
     /// # Errors
     /// The store can't be read.
     pub async fn fresh_answer(&self, query: ViewsQuery) -> Result<Option<Timed<ViewsPage>>, Failure> {
-        let cached = self.store.cached_views(self.scope, query).await.map_err(unread)?;
+        let cached = self.store.cached_views(self.scope, query).await.map_err(read_failure)?;
         let fresh = cached.filter(|cached| is_fresh(query.range, cached.as_of, self.clock.now()));
-        Ok(fresh.map(|cached| Timed { as_of: self.clock.local_of(cached.as_of), ..cached }))
+        Ok(fresh.map(|cached| Timed { as_of: self.clock.service_to_local(cached.as_of), ..cached }))
     }
 
-    /// The complete report of a range, if [`super::Engine::load_all`] would make no request for it.
+    /// Returns the cached report of a range if it is complete and fresh, so that
+    /// [`super::Engine::load_all`] would make no request.
     ///
     /// # Errors
     /// The store can't be read.
     pub async fn fresh_report(&self, range: DateRange) -> Result<Option<Arc<Report>>, Failure> {
-        let known = self.store.cached_report(self.scope, range).await.map_err(unread)?;
-        // If a newer load was interrupted, the next load continues that one.
-        let complete = known.report.filter(|report| report.complete && known.interrupted_after.is_none());
+        let cached = self.store.cached_report(self.scope, range).await.map_err(read_failure)?;
+        // If a later load of the range was interrupted, `load_all` would continue it with requests.
+        let complete = cached.report.filter(|report| report.complete && cached.interrupted_after.is_none());
         let fresh = complete.filter(|report| is_fresh(range, report.as_of, self.clock.now()));
         Ok(fresh.map(|mut report| {
             let local = Arc::make_mut(&mut report);
-            local.as_of = self.clock.local_of(local.as_of);
+            local.as_of = self.clock.service_to_local(local.as_of);
             report
         }))
     }

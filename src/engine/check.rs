@@ -1,5 +1,5 @@
-//! Tests a new profile with one request that counts towards no limit: it fetches a probe job that
-//! does not exist. The message states exactly what the answer proves.
+//! Checks the key and the project of a new profile with one request that counts toward no limit: a GET for
+//! a probe job, which does not exist. The message states exactly what the answer proves.
 
 use crate::api::{ApiError, Client};
 use crate::model::failure::{Failure, FailureKind};
@@ -10,7 +10,7 @@ use chrono::Utc;
 /// An id that no service assigns.
 const PROBE_JOB: &str = "docdeck-asks-whether-the-key-works";
 
-/// Makes one GET. Returns what the answer proves, as a sentence.
+/// Makes the GET for the probe job. Returns a sentence that states what the answer proves.
 ///
 /// # Errors
 /// The key is refused, the project is unknown, the limit is reached, the service can't be reached,
@@ -23,15 +23,15 @@ pub async fn probe_key(client: &Client) -> Result<CleanText, Failure> {
     match answer.result {
         Ok(_) => Ok(CleanText::line("The key works, and the project exists.")),
         Err(ApiError::NotFound { words, is_page: false, .. }) => check_not_found(&words),
-        // The answer is a job with another id; that still proves that the key works.
+        // A job with another id than the requested one also proves that the key works.
         Err(ApiError::OtherJob { .. }) => Ok(CleanText::line("The key works (the service answered with a job).")),
         Err(error) => Err(error.failure(answer.date.unwrap_or_else(Utc::now))),
     }
 }
 
-/// The failure for a 404 whose text is about the project, not the job; `None` if the text does not
-/// mention the project.
-pub fn no_project(words: &CleanText) -> Option<Failure> {
+/// Returns the failure for a 404 that says that the project, not the job, is missing; `None` if the text
+/// `words` of the 404 does not mention a project.
+pub fn missing_project_failure(words: &CleanText) -> Option<Failure> {
     if !words.as_str().to_ascii_lowercase().contains("project") {
         return None;
     }
@@ -41,16 +41,16 @@ pub fn no_project(words: &CleanText) -> Option<Failure> {
     Some(Failure::new(FailureKind::NotFound, &sentence))
 }
 
-/// A refused key is answered with 401 or 403, so a 404 proves that the key works. Only the
-/// service's text shows whether the project or the job is missing.
+/// Returns what a 404 with the text `words` proves. The service answers a refused key with 401 or 403, so a
+/// 404 proves that the key works. Only its text shows whether the project or the job is missing.
 fn check_not_found(words: &CleanText) -> Result<CleanText, Failure> {
-    if let Some(failure) = no_project(words) {
+    if let Some(failure) = missing_project_failure(words) {
         return Err(failure);
     }
     let quoted = if words.is_empty() { String::new() } else { format!(" (“{words}”)") };
     Ok(CleanText::line(&format!(
-        "The key works: a probe job was not found, as expected{quoted}. Whether it may start jobs in this project will \
-         show with the first job."
+        "The key works: a probe job was not found, as expected{quoted}. Your first job will show whether it may start \
+         jobs in this project."
     )))
 }
 
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_404_proves_only_that_the_key_works() {
         let quoted = check_not_found(&CleanText::line("Job not found")).expect("a good answer");
-        for part in ["The key works", "“Job not found”", "with the first job"] {
+        for part in ["The key works", "“Job not found”", "Your first job"] {
             assert!(quoted.as_str().contains(part), "{quoted}");
         }
         assert!(check_not_found(&CleanText::default()).is_ok(), "no words are documented");

@@ -1,6 +1,6 @@
-//! Shares the connection state through the store: the polling instance writes it, the other
-//! instances, which watch the store anyway, read it. Without this, an instance that does not poll
-//! could not distinguish an unreachable service from one without changes.
+//! Shares the connection state through the store: the polling instance writes it, and the other
+//! instances, which watch the store anyway, read it. Otherwise an instance that does not poll could not
+//! tell whether the service is unreachable or just has no changes.
 
 use super::lease::LeaseRole;
 use super::poll::PollerCommand;
@@ -8,37 +8,39 @@ use super::state::{EngineState, lock};
 use crate::model::connection::Connection;
 
 impl EngineState {
-    /// Saves the connection state if other instances may run and it differs from what they have. If it
-    /// can't be saved, the age of their data still shows that nothing is being checked.
+    /// Saves an outage, or the end of one, for the other instances. If it can't be saved, the other
+    /// instances still show how old their data is.
     pub(super) async fn share_connection(&self, connection: &Connection) {
         if self.leases.is_alone() || !self.leases.holds(LeaseRole::Poll) {
             return;
         }
         let text = connection.to_line();
-        let is_worth_sharing = connection.is_outage() || lock(&self.shared).as_ref().is_some_and(Connection::is_outage);
+        let is_worth_sharing =
+            connection.is_outage() || lock(&self.shared_connection).as_ref().is_some_and(Connection::is_outage);
         if is_worth_sharing && self.store.set_value(&self.scope.connection_key(), &text).await.is_ok() {
-            *lock(&self.shared) = Some(connection.clone());
+            *lock(&self.shared_connection) = Some(connection.clone());
         }
     }
 
-    /// Called when this instance starts to poll: replaces the state left by the previous poller.
+    /// Replaces the state that the previous polling instance wrote. Called when this instance takes the
+    /// polling lease.
     pub(super) async fn take_over_sharing(&self, connection: &Connection) {
-        *lock(&self.shared) = self.load_shared().await;
+        *lock(&self.shared_connection) = self.load_shared().await;
         self.share_connection(connection).await;
     }
 
-    /// Forwards the state written by the polling instance to the poller task, once per change.
+    /// Passes the connection state that the polling instance wrote to the poller task, once per change.
     pub(super) async fn read_shared_connection(&self) {
         if self.leases.holds(LeaseRole::Poll) {
             return;
         }
         let shared = self.load_shared().await;
-        let mut last = lock(&self.shared);
+        let mut last = lock(&self.shared_connection);
         if *last != shared {
             last.clone_from(&shared);
             drop(last);
             if let Some(connection) = shared {
-                self.order(PollerCommand::SharedConnection(connection));
+                self.send_to_poller(PollerCommand::SharedConnection(connection));
             }
         }
     }

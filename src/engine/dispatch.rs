@@ -1,11 +1,11 @@
-//! The task that sends prompts, in the order and at the rate that the store permits. Each request
-//! is made once; only a 429, which guarantees that nothing was done, leads to a retry.
+//! The dispatcher: the task that sends prompts, in the order and at the rate that the store permits. Each
+//! prompt is sent only once, unless the service answers 429, which guarantees that it did nothing.
 
 use super::clock::local_now;
 use super::fetch::FetchOutcome;
 use super::lease::LeaseRole;
 use super::poll::{PollerCommand, sleep_until};
-use super::state::{EngineState, Recording, lock};
+use super::state::{EngineState, RecordingGuard, lock};
 use crate::api::{ApiError, Reached};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
@@ -16,7 +16,7 @@ use crate::model::log::{LogKind, Operation};
 use crate::model::prompt::{Delivery, PromptId, PromptKind};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::model::unrecorded::Unrecorded;
+use crate::model::unrecorded::UnrecordedOutcome;
 use crate::store::{MergeResult, QueuedPrompt, SendOutcome, SendPermit, StoreError};
 use chrono::TimeDelta;
 use std::collections::HashMap;
@@ -25,21 +25,22 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-/// How many prompts are sent at the same time, each for a different job.
+/// How many prompts may be sent at the same time, each for a different job.
 const MAX_SENDS: usize = 4;
-/// The pause after the store could not be read or written.
+/// How long to wait before the next attempt after the store could not be read or written.
 const STORE_PAUSE: Duration = Duration::from_secs(5);
-/// The pause before an outcome is recorded again; short, because the user waits for it.
+/// How long to wait before the next attempt to record an outcome; short, because the user waits for it.
 const RECORD_PAUSE: Duration = Duration::from_secs(1);
 
 struct Dispatcher {
     inner: Arc<EngineState>,
     sends: JoinSet<PromptId>,
-    /// Whether this instance last reported that it sends the queue.
-    reported_lead: Option<bool>,
+    /// Whether this instance held the dispatch lease when that was last emitted; `None` before the first
+    /// time.
+    emitted_ownership: Option<bool>,
 }
 
-/// A prompt that is sent now.
+/// A prompt that may be sent now, with the data for its request.
 struct OutgoingPrompt {
     prompt: PromptId,
     kind: PromptKind,
@@ -48,27 +49,27 @@ struct OutgoingPrompt {
     id: Option<JobId>,
 }
 
-/// Sends prompts until it is aborted. `trouble` is a problem from the start, when nothing could
-/// receive it yet.
+/// Sends prompts until it is aborted. Emits `trouble` first, a problem found before the engine could emit
+/// events.
 pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Failure>) {
     if let Some(trouble) = trouble {
-        inner.trouble(trouble).await;
+        inner.emit_trouble(trouble).await;
     }
     if let Err(error) = inner.recover_abandoned_sends().await {
-        inner.trouble(error.failure()).await;
+        inner.emit_trouble(error.failure()).await;
     }
-    inner.report_budgets().await;
-    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new(), reported_lead: None };
+    inner.emit_budgets().await;
+    let mut dispatcher = Dispatcher { inner, sends: JoinSet::new(), emitted_ownership: None };
     loop {
         let wake = dispatcher.pass().await;
         let Dispatcher { inner, sends, .. } = &mut dispatcher;
         tokio::select! {
             () = inner.dispatch_wake.notified() => {}
             Some(done) = sends.join_next() => match done {
-                Ok(prompt) => { lock(&inner.busy).remove(&prompt); }
-                // A send that panicked leaves its prompt in `Sending`, its last known state. The other sends can't
-                // start twice: the store grants each permit once.
-                Err(_) => lock(&inner.busy).clear(),
+                Ok(prompt) => { lock(&inner.prompts_being_sent).remove(&prompt); }
+                // A send has panicked, and it is unknown which, so all prompts are removed. No other send can start
+                // twice, because the store permits each send only once. The prompt of the panic stays in `Sending`.
+                Err(_) => lock(&inner.prompts_being_sent).clear(),
             },
             () = sleep_until(wake), if wake.is_some() => {}
         }
@@ -76,10 +77,11 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Fail
 }
 
 impl Dispatcher {
-    /// Starts every send that is allowed now. Returns when to run again without a notification.
+    /// Starts every send that is allowed now. Returns when to call this again if nothing wakes the
+    /// dispatcher before.
     async fn pass(&mut self) -> Option<Instant> {
         let leads = self.inner.leases.holds(LeaseRole::Dispatch);
-        if self.reported_lead.replace(leads) != Some(leads) {
+        if self.emitted_ownership.replace(leads) != Some(leads) {
             self.inner.emit(EngineEvent::QueueOwnership(leads)).await;
         }
         let own: HashMap<PromptId, JobKey> = lock(&self.inner.own_prompts).clone();
@@ -87,25 +89,26 @@ impl Dispatcher {
             return None;
         }
         match self.start_sends(leads, &own).await {
-            Ok(wake) => wake.map(|until| self.inner.clock.instant_of_service(until)),
+            Ok(wake) => wake.map(|until| self.inner.clock.service_to_instant(until)),
             Err(error) => {
-                self.inner.trouble(error.failure()).await;
+                self.inner.emit_trouble(error.failure()).await;
                 Instant::now().checked_add(STORE_PAUSE)
             }
         }
     }
 
-    /// Returns the earliest moment, in service time, until which a queued prompt waits.
+    /// Starts every send that the store permits. Returns the service time at which the first waiting prompt
+    /// may be sent, `None` if no prompt waits for a limit.
     async fn start_sends(&mut self, leads: bool, own: &HashMap<PromptId, JobKey>) -> Result<Option<Time>, StoreError> {
-        let queued = self.inner.store.queued_for(&self.inner.scope, self.inner.instance.name()).await?;
+        let queued = self.inner.store.sendable_prompts_for(&self.inner.scope, self.inner.instance.name()).await?;
         let mut wake: Option<Time> = None;
         let mut others_wait = false;
-        // Kinds whose limit is reached: later prompts of the kind keep their order without another store
-        // query.
+        // The kinds of prompt whose hourly limit is reached. Later prompts of such a kind have to wait too, so
+        // the store is not asked about them.
         let mut full: Vec<PromptKind> = Vec::new();
         for QueuedPrompt { prompt, kind, not_before: until, .. } in queued {
             let (is_busy, free) = {
-                let busy = lock(&self.inner.busy);
+                let busy = lock(&self.inner.prompts_being_sent);
                 (busy.contains(&prompt), MAX_SENDS.saturating_sub(busy.len()))
             };
             let is_own = own.contains_key(&prompt);
@@ -116,23 +119,25 @@ impl Dispatcher {
                 break;
             }
             let now = self.inner.clock.now();
-            // The ledger decides; the prompt only repeats the ledger's last answer.
+            // The prompt's `until` is the end of the wait when the prompt was last tried. If the ledger now has
+            // another end, the prompt is tried again.
             if until.is_some_and(|until| until > now)
-                && let Some(wait) = self.inner.store.budget(&self.inner.scope, limited(kind), now).await?.wait()
+                && let Some(wait) = self.inner.store.budget(&self.inner.scope, rate_limit_of(kind), now).await?.wait()
                 && until == Some(wait.until)
             {
                 wake = Some(wake.map_or(wait.until, |wake| wake.min(wait.until)));
                 full.push(kind);
                 continue;
             }
-            // A prompt submitted here is still tried, because its waiter needs to know until when it waits.
+            // A prompt of this instance is tried even at the limit, because the code that waits for it needs to
+            // know until when it waits.
             if !is_own && full.contains(&kind) {
                 continue;
             }
             match self.inner.store.take_turn(prompt, self.inner.instance.name(), local_now(), now).await? {
                 SendPermit::Go { kind, text, job, id } => self.send(OutgoingPrompt { prompt, kind, text, job, id }),
                 SendPermit::Wait { until } => {
-                    // Never retry at once, whatever the store answers.
+                    // Wait at least a second, whatever the store answers.
                     let until = until.max(now + TimeDelta::seconds(1));
                     wake = Some(wake.map_or(until, |wake| wake.min(until)));
                     full.push(kind);
@@ -141,7 +146,7 @@ impl Dispatcher {
                         None => others_wait = true,
                     }
                 }
-                SendPermit::Blocked | SendPermit::Taken => {}
+                SendPermit::Blocked | SendPermit::NotQueued => {}
             }
         }
         if others_wait {
@@ -157,16 +162,16 @@ impl Dispatcher {
         job: JobKey,
         until: Time,
     ) -> Result<(), StoreError> {
-        // Before the step: the budget shows whether the wait is an estimate.
-        self.inner.report_budget(limited(kind)).await;
+        // Emit the budget before the delivery state, because it shows whether the wait is an estimate.
+        self.inner.emit_budget(rate_limit_of(kind)).await;
         if let Some(row) = self.inner.store.job(job).await? {
-            self.inner.emit_step(prompt, Delivery::Queued { until: Some(until) }, row).await;
+            self.inner.emit_delivery(prompt, Delivery::Queued { until: Some(until) }, row).await;
         }
         Ok(())
     }
 
     fn send(&mut self, outgoing: OutgoingPrompt) {
-        lock(&self.inner.busy).insert(outgoing.prompt);
+        lock(&self.inner.prompts_being_sent).insert(outgoing.prompt);
         let inner = Arc::clone(&self.inner);
         self.sends.spawn(async move {
             let prompt = outgoing.prompt;
@@ -177,21 +182,21 @@ impl Dispatcher {
 }
 
 impl EngineState {
-    /// Makes one request and records its outcome. The permit was taken, so on disk the prompt is in
-    /// `Sending`.
+    /// Sends a prompt with one request and records its outcome. The prompt is already `Sending` on disk,
+    /// because the store has permitted the send.
     async fn deliver(self: &Arc<Self>, outgoing: OutgoingPrompt) {
         let OutgoingPrompt { prompt, kind, text, job, id } = outgoing;
-        let limited = limited(kind);
-        let _in_flight = self.in_flight();
-        let sending = self.sending();
+        let limited = rate_limit_of(kind);
+        let _in_flight = self.in_flight_guard();
+        let sending = self.sending_guard();
         if let Ok(Some(row)) = self.store.job(job).await {
-            self.emit_step(prompt, Delivery::Sending, row).await;
+            self.emit_delivery(prompt, Delivery::Sending, row).await;
         }
-        self.report_budget(limited).await;
+        self.emit_budget(limited).await;
         let how = match (kind, &id) {
             (PromptKind::Create, _) => {
                 let answer = self.client.create_job(&text).await;
-                // The log contains no text of a prompt, so no title either.
+                // The log contains no text of prompts, so it can't contain the job's title, which is such a text.
                 let subject = answer.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.clean());
                 let result = self.record_answer(Operation::Create, subject, answer).await;
                 self.send_outcome(result)
@@ -210,15 +215,16 @@ impl EngineState {
         drop(sending);
         if let Some(MergeResult { row, events, shares_id_with }) = applied {
             if let Some(other) = shares_id_with {
-                self.report_shared_id(&row, &other).await;
+                self.emit_shared_id(&row, &other).await;
             }
             self.emit_outcome(prompt, how, row.clone(), limited).await;
             self.emit_changes(&row, &events).await;
         }
     }
 
-    /// Two prompts became one job: waiters for either must learn that there is no second job.
-    async fn report_shared_id(&self, row: &Job, other: &CleanText) {
+    /// Emits a notice that the service returned the same id for two new jobs, so that whoever waits for
+    /// one of them learns that there is no second job.
+    async fn emit_shared_id(&self, row: &Job, other: &CleanText) {
         let id = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
         let note = format!("the service returned the id {id} for two new jobs, which are shown as one");
         self.log(id.clone(), LogKind::Note(CleanText::line(&note))).await;
@@ -247,8 +253,9 @@ impl EngineState {
         }
     }
 
-    /// Records the outcome, retrying while the disk is full or the file is locked: an outcome that is
-    /// not recorded is unconfirmed after a restart. Returns `None` if it can never be recorded.
+    /// Records the outcome of a send, and retries while the disk is full or the file is locked, because a
+    /// prompt without a recorded outcome is unconfirmed after a restart. Returns `None` if the outcome can
+    /// never be recorded.
     async fn record_outcome(
         self: &Arc<Self>,
         prompt: PromptId,
@@ -256,7 +263,7 @@ impl EngineState {
         id: Option<JobId>,
         how: &SendOutcome,
     ) -> Option<MergeResult> {
-        let mut reported: Option<(Unrecorded, Recording)> = None;
+        let mut reported: Option<(UnrecordedOutcome, RecordingGuard)> = None;
         loop {
             let error = match self.store.finish_send(prompt, how.clone(), local_now()).await {
                 Ok(applied) => {
@@ -272,7 +279,7 @@ impl EngineState {
                 SendOutcome::Accepted(job) => Some(job.id.clone()),
                 _ => id.clone(),
             };
-            let now = Unrecorded { prompt, kind, id, outcome, obstacle, is_retried: is_temporary(&error) };
+            let now = UnrecordedOutcome { prompt, kind, id, outcome, obstacle, is_retried: is_temporary(&error) };
             if reported.as_ref().is_none_or(|(reported, _)| *reported != now) {
                 self.emit(EngineEvent::Unrecorded(Box::new(now.clone()))).await;
             }
@@ -280,7 +287,7 @@ impl EngineState {
                 lock(&self.own_prompts).remove(&prompt);
                 return None;
             }
-            reported = Some((now, self.recording()));
+            reported = Some((now, self.recording_guard()));
             tokio::time::sleep(RECORD_PAUSE).await;
         }
     }
@@ -288,28 +295,28 @@ impl EngineState {
     async fn emit_outcome(&self, prompt: PromptId, how: SendOutcome, row: Job, limited: RateLimited) {
         let accepted = matches!(how, SendOutcome::Accepted(_));
         if let SendOutcome::NotSent(reason) = &how {
-            self.order(PollerCommand::Outcome(FetchOutcome::unreachable(reason.clone())));
+            self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unreachable(reason.clone())));
         }
         if !matches!(how, SendOutcome::Limited { .. }) {
             lock(&self.own_prompts).remove(&prompt);
         }
         let delivery = delivery_after(how);
-        self.order(PollerCommand::Rows { rows: vec![row.clone()], by_others: false });
+        self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
         if accepted {
-            self.order(PollerCommand::Outcome(FetchOutcome::good()));
+            self.send_to_poller(PollerCommand::Outcome(FetchOutcome::answered()));
         }
         let key = row.key;
         let waits = matches!(delivery, Delivery::Queued { .. });
         if waits {
-            // Before the step: the budget shows whether the wait is an estimate.
-            self.report_budget(limited).await;
+            // Emit the budget before the delivery state, because it shows whether the wait is an estimate.
+            self.emit_budget(limited).await;
         }
-        self.emit_step(prompt, delivery, row).await;
+        self.emit_delivery(prompt, delivery, row).await;
         if accepted && limited == RateLimited::Create {
             self.emit_merged(key).await;
         }
         if !waits {
-            self.report_budget(limited).await;
+            self.emit_budget(limited).await;
         }
     }
 }
@@ -324,15 +331,19 @@ fn delivery_after(how: SendOutcome) -> Delivery {
     }
 }
 
-/// Whether the same write may succeed later.
+/// Whether a write that failed with this error may succeed later.
 fn is_temporary(error: &StoreError) -> bool {
     matches!(
         error,
-        StoreError::ReadOnly | StoreError::Full | StoreError::WriteRefused | StoreError::Busy | StoreError::Unusable(_)
+        StoreError::ReadOnly
+            | StoreError::DiskFull
+            | StoreError::WriteRefused
+            | StoreError::Busy
+            | StoreError::Unusable(_)
     )
 }
 
-fn limited(kind: PromptKind) -> RateLimited {
+fn rate_limit_of(kind: PromptKind) -> RateLimited {
     match kind {
         PromptKind::Create => RateLimited::Create,
         PromptKind::FollowUp => RateLimited::FollowUp,

@@ -1,5 +1,5 @@
-//! Fetches one job: a GET, its effect on the connection state, and the merge into the store. Used
-//! by the poller (which decides when), by refresh, track and link.
+//! Fetches one job: makes the GET, determines what it shows about the service, and merges the answer into
+//! the store. Used by the poller (at the times that it chooses), and to refresh, track and link jobs.
 
 use super::clock::local_now;
 use super::poll::PollerCommand;
@@ -13,72 +13,77 @@ use crate::model::log::{LogKind, Operation};
 use crate::model::prompt::{EventKind, JobEvent};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
-use crate::store::{Fetched, StoreError};
+use crate::store::{JobAnswer, StoreError};
 
-/// What a request shows about the service.
+/// What the outcome of a request shows about the service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ServiceHealth {
     Good,
-    /// The answer says nothing about other requests: it is unreadable, or a 4xx for this request alone.
+    /// The answer is unreadable, or a 4xx that concerns only this request. Other requests may succeed.
     Unusable(CleanText),
-    /// No network, or the service fails.
+    /// The service can't be reached or fails.
     Down(CleanText),
-    /// 429; the time is service time.
+    /// The service answered 429 (too many requests). The end of the wait is service time.
     Limited(Wait),
-    /// 401 or 403.
+    /// The service answered 401 or 403.
     Refused(CleanText),
     /// The store could not record the answer.
-    Unwritten(Failure),
+    NotStored(Failure),
 }
 
-/// The result for the job itself.
+/// What a request shows about its job.
 #[derive(Debug)]
 pub(super) enum JobCheck {
-    Row(Box<Job>),
-    /// Nothing new about the job.
+    /// The job as it is in the store now.
+    Checked(Box<Job>),
+    /// The request was for no tracked job, or failed.
     Nothing,
-    /// The store no longer has the job (it was merged into another).
+    /// The job can't be checked: it is no longer in the store (merged into another job, for example), or
+    /// has no id.
     Removed,
 }
 
-/// The outcome of a fetch, for the poller.
+/// The outcome of a request, as passed to the poller.
 #[derive(Debug)]
 pub(super) struct FetchOutcome {
+    /// The tracked job that was fetched; `None` if the request was for no tracked job.
     pub(super) key: Option<JobKey>,
-    pub(super) seen: JobCheck,
+    pub(super) job_check: JobCheck,
     pub(super) health: ServiceHealth,
-    /// Whether a request was made, which counts towards the polling budget.
-    pub(super) requested: bool,
+    /// Whether a GET was made, which counts toward the limits of polling.
+    pub(super) made_request: bool,
 }
 
 impl FetchOutcome {
-    /// A request unrelated to polling was answered.
-    pub(super) fn good() -> Self {
-        Self { key: None, seen: JobCheck::Nothing, health: ServiceHealth::Good, requested: false }
+    /// Returns the outcome of a request unrelated to polling that the service answered.
+    pub(super) fn answered() -> Self {
+        Self { key: None, job_check: JobCheck::Nothing, health: ServiceHealth::Good, made_request: false }
     }
 
-    /// A request unrelated to polling got an unusable answer.
+    /// Returns the outcome of a request unrelated to polling that got an unusable answer.
     pub(super) fn unusable(reason: CleanText) -> Self {
-        Self { health: ServiceHealth::Unusable(reason), ..Self::good() }
+        Self { health: ServiceHealth::Unusable(reason), ..Self::answered() }
     }
 
-    /// A request unrelated to polling did not reach the service.
+    /// Returns the outcome of a request unrelated to polling that did not reach the service.
     pub(super) fn unreachable(reason: CleanText) -> Self {
-        Self { health: ServiceHealth::Down(reason), ..Self::good() }
+        Self { health: ServiceHealth::Down(reason), ..Self::answered() }
     }
 }
 
 impl EngineState {
-    /// Fetches a job and emits what changed.
+    /// Fetches a job, stores the answer, and emits what changed. Returns the job for the caller and the
+    /// outcome for the poller.
     pub(super) async fn fetch_job(&self, key: JobKey) -> (Result<Job, Failure>, FetchOutcome) {
-        let outcome = |seen, health, requested| FetchOutcome { key: Some(key), seen, health, requested };
+        let outcome =
+            |seen, health, requested| FetchOutcome { key: Some(key), job_check: seen, health, made_request: requested };
         let unwritten = |error: &StoreError, requested| {
             let failure = error.failure();
-            (Err(failure.clone()), outcome(JobCheck::Nothing, ServiceHealth::Unwritten(failure), requested))
+            (Err(failure.clone()), outcome(JobCheck::Nothing, ServiceHealth::NotStored(failure), requested))
         };
         let before = match self.store.job(key).await {
             Ok(Some(row)) => row,
-            Ok(None) => return (Err(unknown_job()), outcome(JobCheck::Removed, ServiceHealth::Good, false)),
+            Ok(None) => return (Err(untracked_job_failure()), outcome(JobCheck::Removed, ServiceHealth::Good, false)),
             Err(error) => return unwritten(&error, false),
         };
         let Some(id) = before.id.clone() else {
@@ -88,15 +93,15 @@ impl EngineState {
         };
         let (result, health) = self.get(&id).await;
         let fetched = match result {
-            Ok(job) => Fetched::Job(job),
-            Err(failure) if failure.kind == FailureKind::NotFound => Fetched::NotFound,
+            Ok(job) => JobAnswer::Job(job),
+            Err(failure) if failure.kind == FailureKind::NotFound => JobAnswer::NotFound,
             Err(failure) => return (Err(failure), outcome(JobCheck::Nothing, health, true)),
         };
-        // If a prompt was accepted while the request was in flight, the answer is older than the store: a
-        // stale `completed` would end the polling of a job that has just started again.
+        // If a prompt was accepted while the GET was in flight, the answer may be older than the store, so it
+        // is ignored: an outdated `completed` would end the polling of a job that has just started again.
         match self.store.job(key).await {
             Ok(Some(row)) if row.last_accepted_at() != before.last_accepted_at() || row.id != before.id => {
-                return (Ok(row.clone()), outcome(JobCheck::Row(Box::new(row)), health, true));
+                return (Ok(row.clone()), outcome(JobCheck::Checked(Box::new(row)), health, true));
             }
             Ok(_) => {}
             Err(error) => return unwritten(&error, true),
@@ -104,43 +109,43 @@ impl EngineState {
         let _hook_guard = self.hook_guard();
         match self.store.apply_fetched(key, fetched, local_now()).await {
             Ok(applied) => {
-                self.emit_seen(&applied.row, &applied.events).await;
-                (Ok(applied.row.clone()), outcome(JobCheck::Row(Box::new(applied.row)), health, true))
+                self.emit_fetched(&applied.row, &applied.events).await;
+                (Ok(applied.row.clone()), outcome(JobCheck::Checked(Box::new(applied.row)), health, true))
             }
             Err(error) => unwritten(&error, true),
         }
     }
 
-    /// Fetches a job for the user; the poller gets the outcome.
+    /// Fetches a job because the user asked for it, and passes the outcome to the poller.
     pub(super) async fn refresh(&self, key: JobKey) -> Result<Job, Failure> {
-        let _in_flight = self.in_flight();
+        let _in_flight = self.in_flight_guard();
         let (result, outcome) = self.fetch_job(key).await;
-        if !outcome.requested {
-            self.order(PollerCommand::Retry);
+        if !outcome.made_request {
+            self.send_to_poller(PollerCommand::Retry);
         }
-        self.order(PollerCommand::Outcome(outcome));
+        self.send_to_poller(PollerCommand::Outcome(outcome));
         result
     }
 
-    /// Fetches a job that was created elsewhere and tracks it.
+    /// Fetches a job that was not created on this computer, and tracks it.
     pub(super) async fn track(&self, id: &JobId) -> Result<Job, Failure> {
         let job = self.fetch(id).await?;
         let row = self.store.track(&self.scope, job, local_now()).await.map_err(|error| error.failure())?;
         self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         self.emit(EngineEvent::Thread(row.key)).await;
-        self.order(PollerCommand::Rows { rows: vec![row.clone()], by_others: false });
+        self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
         Ok(row)
     }
 
-    /// Makes one GET outside the schedule; the poller gets the outcome. The semaphore limits
-    /// concurrency for long lists of ids.
+    /// Makes one GET outside the polling schedule and passes the outcome to the poller. If the user tracks
+    /// many ids at once, the semaphore limits how many GETs run at the same time.
     pub(super) async fn fetch(&self, id: &JobId) -> Result<RemoteJob, Failure> {
         // The semaphore is never closed.
         let _permit = self.fetch_slots.acquire().await;
-        let _in_flight = self.in_flight();
+        let _in_flight = self.in_flight_guard();
         let (result, health) = self.get(id).await;
-        let outcome = FetchOutcome { key: None, seen: JobCheck::Nothing, health, requested: true };
-        self.order(PollerCommand::Outcome(outcome));
+        let outcome = FetchOutcome { key: None, job_check: JobCheck::Nothing, health, made_request: true };
+        self.send_to_poller(PollerCommand::Outcome(outcome));
         result
     }
 
@@ -156,16 +161,17 @@ impl EngineState {
         }
     }
 
-    async fn emit_seen(&self, row: &Job, events: &[JobEvent]) {
+    async fn emit_fetched(&self, row: &Job, events: &[JobEvent]) {
         self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
         self.log_transitions(row, events).await;
         if !events.is_empty() {
             self.emit(EngineEvent::Thread(row.key)).await;
-            self.run_hook(row).await;
+            self.queue_hook(row).await;
         }
     }
 
-    /// Emits what the answer to a prompt changed. The start of a new job is not a change.
+    /// Logs what the answer to a prompt changed and passes it to the `on_change` program. The start of a
+    /// new job does not count as a change.
     pub(super) async fn emit_changes(&self, row: &Job, events: &[JobEvent]) {
         let is_start = |event: &JobEvent| match &event.kind {
             EventKind::Status { from: None, to } => !to.is_finished(),
@@ -174,7 +180,7 @@ impl EngineState {
         let changes: Vec<JobEvent> = events.iter().filter(|event| !is_start(event)).cloned().collect();
         if !changes.is_empty() {
             self.log_transitions(row, &changes).await;
-            self.run_hook(row).await;
+            self.queue_hook(row).await;
         }
     }
 
@@ -186,7 +192,7 @@ impl EngineState {
     }
 }
 
-fn unknown_job() -> Failure {
+fn untracked_job_failure() -> Failure {
     Failure::local("This job is no longer tracked on this computer.")
 }
 
@@ -201,7 +207,7 @@ fn health(failure: &Failure) -> ServiceHealth {
     }
 }
 
-/// The log text of a change.
+/// Returns the log text of a job's change.
 fn transition_text(kind: &EventKind) -> CleanText {
     let text = match kind {
         EventKind::Status { from: Some(from), to } => format!("{from} → {to}"),
@@ -219,7 +225,7 @@ mod tests {
     use crate::model::job::Status;
 
     #[test]
-    fn a_transition_reads_as_what_changed() {
+    fn the_log_text_of_a_status_change_shows_the_new_status() {
         let kind = EventKind::Status { from: Some(Status::Active), to: Status::Completed };
         assert_eq!(transition_text(&kind).as_str(), "active → completed");
         let first = EventKind::Status { from: None, to: Status::parse("odd one") };

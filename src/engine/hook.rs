@@ -2,7 +2,7 @@
 //! stdin. Only one instance merges a change into the store, so the program runs once per computer.
 
 use super::state::EngineState;
-use crate::model::endpoint::KEY_VARIABLE;
+use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::json;
 use crate::model::log::LogKind;
 use crate::model::prompt::PromptKind;
@@ -17,47 +17,47 @@ use tokio::process::Command;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// How many programs run at the same time.
-const MAX_RUNS: usize = 4;
-/// How many changes may wait for a run; further ones are dropped with a log entry.
-const MAX_WAITING: usize = 256;
-/// The longest time for one run.
+/// How many `on_change` programs run at the same time.
+const MAX_RUNNING_PROGRAMS: usize = 4;
+/// How many changes may wait for their program to run. A change beyond that is dropped with a log entry.
+const MAX_WAITING_CHANGES: usize = 256;
+/// How long one program may run before it is killed.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A change to run the program for.
 #[derive(Debug)]
-pub(super) struct Changed {
-    /// The job, as the log names it.
+pub(super) struct HookChange {
+    /// The name of the job in the log.
     subject: CleanText,
-    /// The program's input.
-    job: String,
+    /// The changed job as JSON: the program's input.
+    job_json: String,
 }
 
-/// The program and the queue of changes.
+/// The `on_change` program and the queue of changes for which it will run.
 #[derive(Debug)]
 pub(super) struct Hook {
     command: Arc<[String]>,
-    changes: mpsc::Receiver<Changed>,
+    changes: mpsc::Receiver<HookChange>,
 }
 
 impl Hook {
-    /// Returns `None` if the program has no name.
-    pub(super) fn new(command: Vec<String>) -> Option<(Self, mpsc::Sender<Changed>)> {
+    /// Returns the hook and the sender of its queue, `None` if `command` has no program name.
+    pub(super) fn new(command: Vec<String>) -> Option<(Self, mpsc::Sender<HookChange>)> {
         let has_name = command.first().is_some_and(|program| !program.is_empty());
-        let (sender, changes) = mpsc::channel(MAX_WAITING);
+        let (sender, changes) = mpsc::channel(MAX_WAITING_CHANGES);
         has_name.then(|| (Self { command: command.into(), changes }, sender))
     }
 
-    /// Runs the program for each change until aborted; programs still running are then killed.
+    /// Runs the program for each change until this task is aborted, which kills programs that still run.
     pub(super) async fn run(mut self, inner: Arc<EngineState>) {
         let mut runs: JoinSet<()> = JoinSet::new();
         loop {
             tokio::select! {
-                change = self.changes.recv(), if runs.len() < MAX_RUNS => {
+                change = self.changes.recv(), if runs.len() < MAX_RUNNING_PROGRAMS => {
                     let Some(change) = change else { return };
                     let (inner, command) = (Arc::clone(&inner), Arc::clone(&self.command));
                     runs.spawn(async move {
-                        if let Err(why) = run_one(&command, &change.job, TIMEOUT).await {
+                        if let Err(why) = run_program(&command, &change.job_json, TIMEOUT).await {
                             inner.log(change.subject, LogKind::Note(CleanText::line(&why))).await;
                         }
                         inner.running_hooks.fetch_sub(1, Ordering::Relaxed);
@@ -70,16 +70,16 @@ impl Hook {
 }
 
 impl EngineState {
-    /// Queues a change for the user's program, if there is one.
-    pub(super) async fn run_hook(&self, row: &Job) {
-        let Some(changes) = &self.changes else { return };
+    /// Queues a change of the job `row` for the `on_change` program, if the user has configured one.
+    pub(super) async fn queue_hook(&self, row: &Job) {
+        let Some(changes) = &self.hook_queue else { return };
         let thread = self.store.thread(row.key).await.unwrap_or_default();
         let first = thread.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
         let mut job = json::job_object(row, first.map(|prompt| prompt.text.as_str())).to_string();
         job.push('\n');
         let subject = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
         self.running_hooks.fetch_add(1, Ordering::Relaxed);
-        if changes.try_send(Changed { subject: subject.clone(), job }).is_err() {
+        if changes.try_send(HookChange { subject: subject.clone(), job_json: job }).is_err() {
             self.running_hooks.fetch_sub(1, Ordering::Relaxed);
             let note = "on_change was not run: too many changes are waiting";
             self.log(subject, LogKind::Note(CleanText::line(note))).await;
@@ -90,12 +90,12 @@ impl EngineState {
 /// Runs the program once.
 ///
 /// # Errors
-/// The log text: it can't be started, fails, or takes too long and was killed.
-async fn run_one(command: &[String], job: &str, timeout: Duration) -> Result<(), String> {
+/// The program can't be started, fails, or was killed because it took too long. The error is the log text.
+async fn run_program(command: &[String], job: &str, timeout: Duration) -> Result<(), String> {
     let Some((program, arguments)) = command.split_first() else { return Ok(()) };
     let mut child = Command::new(program)
         .args(arguments)
-        .env_remove(KEY_VARIABLE)
+        .env_remove(API_KEY_VARIABLE)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -105,7 +105,7 @@ async fn run_one(command: &[String], job: &str, timeout: Duration) -> Result<(),
     let stdin = child.stdin.take();
     let feed = async {
         if let Some(mut stdin) = stdin {
-            // The program is free not to read all of its input.
+            // A write error is no failure: the program need not read all of its input.
             let _ = stdin.write_all(job.as_bytes()).await;
         }
     };
@@ -131,23 +131,23 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a b");
         let command = command(&["tee", file.to_str().expect("a path")]);
-        assert_eq!(run_one(&command, "{\"id\":\"j\"}\n", TIMEOUT).await, Ok(()));
+        assert_eq!(run_program(&command, "{\"id\":\"j\"}\n", TIMEOUT).await, Ok(()));
         assert_eq!(std::fs::read_to_string(file).expect("written"), "{\"id\":\"j\"}\n");
     }
 
     #[tokio::test]
-    async fn a_program_that_is_missing_fails_or_hangs_is_reported_and_killed() {
-        let missing = run_one(&command(&["docdeck-no-such-program"]), "x", TIMEOUT).await.expect_err("missing");
+    async fn a_program_that_is_missing_or_fails_or_hangs_is_an_error() {
+        let missing = run_program(&command(&["docdeck-no-such-program"]), "x", TIMEOUT).await.expect_err("missing");
         assert!(missing.contains("can't be started"), "{missing}");
-        let fails = run_one(&command(&["false"]), "x", TIMEOUT).await.expect_err("fails");
+        let fails = run_program(&command(&["false"]), "x", TIMEOUT).await.expect_err("fails");
         assert!(fails.contains("false failed"), "{fails}");
-        let hangs = run_one(&command(&["sleep", "600"]), "x", Duration::from_millis(50)).await.expect_err("hangs");
+        let hangs = run_program(&command(&["sleep", "600"]), "x", Duration::from_millis(50)).await.expect_err("hangs");
         assert!(hangs.contains("took longer"), "{hangs}");
     }
 
     #[tokio::test]
     async fn a_program_need_not_read_its_input() {
-        assert_eq!(run_one(&command(&["true"]), &"x".repeat(1 << 20), TIMEOUT).await, Ok(()));
+        assert_eq!(run_program(&command(&["true"]), &"x".repeat(1 << 20), TIMEOUT).await, Ok(()));
     }
 
     #[test]

@@ -1,24 +1,24 @@
-//! Finds out from the lock files which instances run on this computer and whether one polls and one
-//! sends for a scope. Creates no file.
+//! Finds out from the lock files which docdeck instances run on this computer, and whether one of them
+//! polls jobs or sends prompts for a scope. Creates no file.
 
 use super::lease::{LeaseRole, lease_path};
 use crate::model::endpoint::Scope;
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-/// The running instances.
+/// The docdeck instances that run on this computer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunningInstances {
-    /// The names of the running instances, as in the store.
+    /// The names by which the store identifies the running instances.
     pub instances: Vec<String>,
-    /// An instance polls the jobs of the scope.
-    pub polls: bool,
-    /// An instance sends the queued prompts of the scope.
-    pub dispatches: bool,
+    /// Whether an instance polls the jobs of the scope.
+    pub has_poller: bool,
+    /// Whether an instance sends the queued prompts of the scope.
+    pub has_dispatcher: bool,
 }
 
 impl RunningInstances {
-    /// Reads the lock files in `folder`.
+    /// Reads the lock files in `folder`. Without a scope, does not check whether an instance polls or sends.
     pub fn find(folder: &Path, scope: Option<&Scope>) -> Self {
         let is_taken = |role| scope.is_some_and(|scope| is_locked(&lease_path(folder, role, scope)));
         let mut instances: Vec<String> = std::fs::read_dir(folder)
@@ -32,12 +32,12 @@ impl RunningInstances {
             })
             .collect();
         instances.sort();
-        Self { instances, polls: is_taken(LeaseRole::Poll), dispatches: is_taken(LeaseRole::Dispatch) }
+        Self { instances, has_poller: is_taken(LeaseRole::Poll), has_dispatcher: is_taken(LeaseRole::Dispatch) }
     }
 }
 
-/// Whether the file is locked. The test takes a shared lock and releases it at once; an instance
-/// that tries to take the lease at this very moment tries again soon.
+/// Whether the file is locked. The check takes a shared lock for a moment; an instance that fails to take
+/// the lease at that moment tries again soon.
 fn is_locked(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
@@ -53,15 +53,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let scope =
             |project: &str| Scope { base_url: "https://a.example".into(), project: project.into(), organization: None };
-        let (one, had) = Instance::begin(Some(folder.path().into()));
-        assert!(had.is_ok());
+        let (instance, locked) = Instance::begin(Some(folder.path().into()));
+        assert!(locked.is_ok());
         let leases = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::Poll);
         assert!(leases.try_take(LeaseRole::Poll));
-        let names = || std::fs::read_dir(folder.path()).expect("read").count();
-        let before = names();
-        let alive = RunningInstances::find(folder.path(), Some(&scope("p")));
-        assert_eq!(alive, RunningInstances { instances: vec![one.name().to_owned()], polls: true, dispatches: false });
-        assert!(!RunningInstances::find(folder.path(), Some(&scope("q"))).polls);
-        assert_eq!(names(), before);
+        let file_count = || std::fs::read_dir(folder.path()).expect("read").count();
+        let before = file_count();
+        let found = RunningInstances::find(folder.path(), Some(&scope("p")));
+        let instances = vec![instance.name().to_owned()];
+        assert_eq!(found, RunningInstances { instances, has_poller: true, has_dispatcher: false });
+        assert!(!RunningInstances::find(folder.path(), Some(&scope("q"))).has_poller);
+        assert_eq!(file_count(), before);
     }
 }

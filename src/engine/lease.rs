@@ -1,5 +1,5 @@
-//! Leases (which instance on this computer polls and which dispatches) and instance locks (which
-//! instances are alive): OS file locks, which the kernel frees when their holder dies.
+//! Leases determine which docdeck instance on this computer polls and which one dispatches. Instance locks
+//! show which instances are alive. Both are OS file locks, which the kernel frees when their holder dies.
 
 use crate::model::endpoint::Scope;
 use std::collections::hash_map::RandomState;
@@ -9,11 +9,11 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many names an instance tries at its start: a name is lost only if another instance cleans up
-/// at that very moment.
+/// How many names an instance tries at its start. It needs another name only if another instance deletes
+/// its new lock file as stale before it is locked.
 const NAME_ATTEMPTS: u32 = 16;
 
-/// A task that only one instance does for a scope.
+/// A task that only one instance on this computer does for a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeaseRole {
     /// Checking jobs.
@@ -31,7 +31,7 @@ impl LeaseRole {
     }
 }
 
-/// The roles that an instance takes when they are free.
+/// The roles whose leases an instance takes when they are free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseRoles {
     /// Polls and dispatches: a dashboard, or a command that waits for its batch.
@@ -43,7 +43,7 @@ pub enum LeaseRoles {
 }
 
 impl LeaseRoles {
-    pub(super) fn include(self, role: LeaseRole) -> bool {
+    pub(super) fn includes(self, role: LeaseRole) -> bool {
         match self {
             Self::All => true,
             Self::Poll => role == LeaseRole::Poll,
@@ -56,19 +56,19 @@ impl LeaseRoles {
 struct HeldLeases {
     poll: Option<HeldLease>,
     dispatch: Option<HeldLease>,
-    /// Between `release` and `allow`: no lease may be taken.
-    forbidden: bool,
-    /// The service refuses this instance's key; another instance may have a valid one.
+    /// Whether no lease may be taken, because this instance is suspended or stopped.
+    forbids_taking: bool,
+    /// Whether this instance leaves polling to other instances, because the service refuses its API key.
     yields_polling: bool,
 }
 
-/// A lease that is held; dropping the file releases it.
+/// A lease that this instance holds. Dropping it releases the lease.
 #[derive(Debug)]
 enum HeldLease {
     Locked {
         _file: File,
     },
-    /// Alone by construction, or on a file system without locks.
+    /// There can be no other instance, or the file system has no locks.
     Unlocked,
 }
 
@@ -81,26 +81,27 @@ pub(super) struct Leases {
 }
 
 impl Leases {
-    /// Without a folder this instance is alone and gets every lease of its roles.
+    /// Creates the leases, none of them held. Without a folder there is no other instance, so this instance
+    /// gets every lease of its roles.
     pub(super) fn new(folder: Option<PathBuf>, scope: &Scope, roles: LeaseRoles) -> Self {
         Self { folder, scope: scope.clone(), roles, held: Mutex::new(HeldLeases::default()) }
     }
 
     /// Whether this instance holds the lease.
     pub(super) fn holds(&self, role: LeaseRole) -> bool {
-        slot(&mut self.lock(), role).is_some()
+        held_lease_mut(&mut self.lock(), role).is_some()
     }
 
-    /// Tries to take the lease. Returns true if this instance holds it now, newly or already.
+    /// Tries to take the lease. Returns whether this instance holds the lease after the call.
     ///
-    /// If files can't be locked at all, the lease is taken without a lock: doing work twice is better
-    /// than not doing it, and the store prevents what must not happen twice.
+    /// If files can't be locked at all, takes the lease without a lock: two polling instances are better
+    /// than none, and the store prevents that a prompt is sent twice.
     pub(super) fn try_take(&self, role: LeaseRole) -> bool {
         let mut held = self.lock();
         if !self.may_take(&held, role) {
             return false;
         }
-        let slot = slot(&mut held, role);
+        let slot = held_lease_mut(&mut held, role);
         if slot.is_none() {
             *slot = match &self.folder {
                 None => Some(HeldLease::Unlocked),
@@ -119,25 +120,26 @@ impl Leases {
         let mut held = self.lock();
         [LeaseRole::Poll, LeaseRole::Dispatch]
             .into_iter()
-            .any(|role| self.may_take(&held, role) && slot(&mut held, role).is_none())
+            .any(|role| self.may_take(&held, role) && held_lease_mut(&mut held, role).is_none())
     }
 
     fn may_take(&self, held: &HeldLeases, role: LeaseRole) -> bool {
-        !held.forbidden && self.roles.include(role) && !(held.yields_polling && role == LeaseRole::Poll)
+        !held.forbids_taking && self.roles.includes(role) && !(held.yields_polling && role == LeaseRole::Poll)
     }
 
-    /// Releases all leases and takes none until [`Leases::allow`].
+    /// Releases all leases. No lease can be taken until [`Leases::allow_taking`].
     pub(super) fn release(&self) {
         let mut held = self.lock();
-        *held = HeldLeases { forbidden: true, yields_polling: held.yields_polling, ..HeldLeases::default() };
+        *held = HeldLeases { forbids_taking: true, yields_polling: held.yields_polling, ..HeldLeases::default() };
     }
 
-    /// Whether there can be no other instance.
+    /// Whether this instance can be the only one on this computer: it has no folder for lock files.
     pub(super) fn is_alone(&self) -> bool {
         self.folder.is_none()
     }
 
-    /// Whether to leave polling to other instances, because the service refuses this instance's key.
+    /// Sets whether to leave polling to other instances, because the service refuses this instance's API
+    /// key.
     pub(super) fn yield_polling(&self, yields_polling: bool) {
         let mut held = self.lock();
         held.yields_polling = yields_polling;
@@ -146,9 +148,9 @@ impl Leases {
         }
     }
 
-    /// Allows taking leases again.
-    pub(super) fn allow(&self) {
-        self.lock().forbidden = false;
+    /// Allows taking leases again after [`Leases::release`].
+    pub(super) fn allow_taking(&self) {
+        self.lock().forbids_taking = false;
     }
 
     fn lock(&self) -> MutexGuard<'_, HeldLeases> {
@@ -156,14 +158,15 @@ impl Leases {
     }
 }
 
-fn slot(held: &mut HeldLeases, role: LeaseRole) -> &mut Option<HeldLease> {
+fn held_lease_mut(held: &mut HeldLeases, role: LeaseRole) -> &mut Option<HeldLease> {
     match role {
         LeaseRole::Poll => &mut held.poll,
         LeaseRole::Dispatch => &mut held.dispatch,
     }
 }
 
-/// This process under its name in the store, alive as long as its lock file is locked.
+/// This process, under the name by which the store identifies it. Other instances take it as alive as long
+/// as its lock file is locked.
 #[derive(Debug)]
 pub(super) struct Instance {
     name: String,
@@ -172,17 +175,17 @@ pub(super) struct Instance {
 }
 
 impl Instance {
-    /// Picks a unique name and, with a folder, locks the instance's lock file. `Err` means that there
-    /// is no lock; the name is valid anyway.
+    /// Chooses a unique name and, if there is a folder, creates and locks the instance's lock file. On `Err`
+    /// there is no lock, but the instance and its name are usable.
     pub(super) fn begin(folder: Option<PathBuf>) -> (Self, io::Result<()>) {
         let mut instance = Self { name: new_name(), lock: Mutex::new(None), folder };
         let Some(folder) = instance.folder.clone() else { return (instance, Ok(())) };
         remove_stale_locks(&folder);
         let mut result = Err(LockFailure::Missing);
         for _ in 0..NAME_ATTEMPTS {
-            let path = lock_path(&folder, &instance.name);
+            let path = instance_lock_path(&folder, &instance.name);
             result = lock_file(&path, true).and_then(|file| {
-                // Another instance may have cleaned up between creating and locking the file.
+                // Another instance may have deleted the file between its creation and its locking.
                 if path.exists() { Ok((path, file)) } else { Err(LockFailure::Missing) }
             });
             match result {
@@ -199,28 +202,28 @@ impl Instance {
         }
     }
 
-    /// The name in the store.
+    /// Returns the name by which the store identifies this instance.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether the instance of that name has ended: its lock file is gone or can be locked. If in
-    /// doubt, it is alive.
+    /// Whether the instance `name` has ended: its lock file is gone or can be locked. Returns false if the
+    /// lock file can't be checked.
     pub(super) fn is_dead(&self, name: &str) -> bool {
         if name == self.name {
             return false;
         }
-        // A name that this program never assigns can't belong to a living instance (and must not become a
-        // path).
+        // docdeck never assigns a name with other characters, so no living instance has it. Such a name must
+        // not become part of a path.
         if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-') {
             return true;
         }
         let Some(folder) = &self.folder else { return true };
-        let path = lock_path(folder, name);
+        let path = instance_lock_path(folder, name);
         match lock_file(&path, false) {
             Err(LockFailure::Missing) => true,
             Ok(_) => {
-                // Only cleanup: a failure does not matter.
+                // A leftover file does no harm.
                 let _ = fs::remove_file(path);
                 true
             }
@@ -231,26 +234,29 @@ impl Instance {
     /// Releases the instance lock.
     pub(super) fn end(&self) {
         if let Some((path, file)) = self.lock.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // A file that can't be deleted is unlocked, which means the same to others.
+            // If the file can't be deleted, it is unlocked, which also shows that this instance has ended.
             let _ = fs::remove_file(path);
             drop(file);
         }
     }
 }
 
-/// The path of the role's lease file, whether or not it is locked.
+/// Returns the path of the role's lease file, which need not exist.
 pub(super) fn lease_path(folder: &Path, role: LeaseRole, scope: &Scope) -> PathBuf {
     folder.join(format!("{}-{}.lock", role.name(), scope_hash(scope)))
 }
 
-fn lock_path(folder: &Path, name: &str) -> PathBuf {
+fn instance_lock_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("instance-{name}.lock"))
 }
 
 #[derive(Debug)]
 enum LockFailure {
+    /// Another process has locked the file.
     Taken,
+    /// The file or its folder does not exist.
     Missing,
+    /// The file can't be opened or locked.
     Unusable,
 }
 
@@ -270,15 +276,15 @@ fn lock_file(path: &Path, create: bool) -> Result<File, LockFailure> {
     }
 }
 
-/// Deletes lock files left by killed instances. Each file is locked while it is deleted, so that an
-/// instance that has just created it finds it locked or gone and picks another name.
+/// Deletes the lock files that killed instances left. Locks each file while deleting it: an instance that
+/// has just created that file finds it locked or gone, and chooses another name.
 fn remove_stale_locks(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let is_one = name.to_str().is_some_and(|name| name.starts_with("instance-") && name.ends_with(".lock"));
-        if is_one && let Ok(_held) = lock_file(&entry.path(), false) {
-            // Only cleanup: a failure does not matter.
+        let is_lock = name.to_str().is_some_and(|name| name.starts_with("instance-") && name.ends_with(".lock"));
+        if is_lock && let Ok(_held) = lock_file(&entry.path(), false) {
+            // A leftover file does no harm.
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -288,8 +294,8 @@ fn new_name() -> String {
     format!("{}-{:016x}", std::process::id(), random())
 }
 
-/// FNV-1a: stable across versions of the program, because instances of different versions must use
-/// the same file.
+/// Hashes the scope for a file name, with FNV-1a: all versions of docdeck must get the same hash, because
+/// their instances must use the same lease file.
 fn scope_hash(scope: &Scope) -> String {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in scope.base_url.bytes().chain([0]).chain(scope.project.bytes()) {
@@ -298,7 +304,7 @@ fn scope_hash(scope: &Scope) -> String {
     format!("{hash:016x}")
 }
 
-/// Uses the randomness with which the standard library seeds its hash maps.
+/// Returns a random number, from the randomness with which the standard library seeds its hash maps.
 pub(super) fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -311,20 +317,20 @@ mod tests {
         Scope { base_url: "https://a.example".into(), project: project.into(), organization: None }
     }
 
-    /// A child process of another test keeps our files open until its exec, and a lock is free only
-    /// when all copies are closed.
-    fn eventually(holds: impl Fn() -> bool) -> bool {
+    /// Whether the condition becomes true within two seconds. A lock is not always free at once: a child
+    /// process that another test has just forked keeps a copy of the open file until its exec.
+    fn eventually(condition: impl Fn() -> bool) -> bool {
         (0..400).any(|_| {
-            let held = holds();
-            if !held {
+            let is_met = condition();
+            if !is_met {
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
-            held
+            is_met
         })
     }
 
     #[test]
-    fn one_instance_holds_a_lease_and_another_gets_it_when_it_is_released() {
+    fn only_one_instance_holds_a_lease_and_another_gets_it_after_its_release() {
         let folder = tempfile::tempdir().expect("a folder");
         let one = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
         let two = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
@@ -334,12 +340,12 @@ mod tests {
         one.release();
         assert!(!one.holds(LeaseRole::Poll) && !one.try_take(LeaseRole::Poll));
         assert!(eventually(|| two.try_take(LeaseRole::Poll)));
-        one.allow();
+        one.allow_taking();
         assert!(!one.try_take(LeaseRole::Poll));
     }
 
     #[test]
-    fn a_lease_ends_with_its_holder_and_is_for_one_project() {
+    fn a_lease_is_free_once_its_holder_is_dropped_and_applies_to_one_project() {
         let folder = tempfile::tempdir().expect("a folder");
         let one = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::All);
         let other = Leases::new(Some(folder.path().into()), &scope("q"), LeaseRoles::All);
@@ -350,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_folder_every_lease_is_taken() {
+    fn an_instance_without_a_folder_gets_every_lease() {
         let alone = Leases::new(None, &scope("p"), LeaseRoles::All);
         assert!(alone.try_take(LeaseRole::Poll) && alone.try_take(LeaseRole::Dispatch));
     }
@@ -386,10 +392,10 @@ mod tests {
         let (alive, _) = Instance::begin(Some(folder.path().into()));
         assert!(eventually(|| {
             let (next, _) = Instance::begin(Some(folder.path().into()));
-            let left = lock_files(folder.path());
+            let lock_file_count = lock_files(folder.path());
             assert!(!next.is_dead(alive.name()));
             next.end();
-            left == 2
+            lock_file_count == 2
         }));
         assert!(path("poll-cc.lock").exists() && path("instances.txt").exists());
     }
@@ -405,13 +411,13 @@ mod tests {
                     for _ in 0..60 {
                         let (instance, locked) = Instance::begin(Some(folder.path().into()));
                         locked.expect("a lock");
-                        // As if killed: the file stays, for the others to clean up.
+                        // The instance is dropped without `end`, as if killed, so its lock file stays to be cleaned up.
                         let other = Instance {
                             name: "1-other".into(),
                             lock: Mutex::default(),
                             folder: Some(folder.path().into()),
                         };
-                        assert!(lock_path(folder.path(), instance.name()).exists());
+                        assert!(instance_lock_path(folder.path(), instance.name()).exists());
                         assert!(!other.is_dead(instance.name()));
                     }
                 });
@@ -422,14 +428,14 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_lacking_while_it_may_be_taken_and_is_not_held() {
+    fn an_instance_lacks_a_lease_that_it_may_take_and_does_not_hold() {
         let folder = tempfile::tempdir().expect("a folder");
         let leases = |roles| Leases::new(Some(folder.path().into()), &scope("p"), roles);
         let (polls, takes_none) = (leases(LeaseRoles::Poll), leases(LeaseRoles::None));
         assert!(polls.lacks_any() && !takes_none.lacks_any());
         assert!(polls.try_take(LeaseRole::Poll) && !polls.lacks_any());
         polls.yield_polling(true);
-        assert!(!polls.lacks_any(), "it must not take it with this key");
+        assert!(!polls.lacks_any(), "an instance with a refused key must not poll");
         polls.yield_polling(false);
         assert!(polls.lacks_any());
         polls.release();
@@ -437,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_that_an_instance_does_not_have_is_left_to_others() {
+    fn an_instance_takes_only_the_leases_of_its_roles() {
         let folder = tempfile::tempdir().expect("a folder");
         let polls = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::Poll);
         let takes_none = Leases::new(Some(folder.path().into()), &scope("p"), LeaseRoles::None);

@@ -1,54 +1,54 @@
-//! Spends page-view requests from the ledger and emits the three budgets. Requests that the store
-//! can't record (disk full) are counted in memory, so that they are not free.
+//! Spends page-view requests from the ledger and emits the budgets of the three hourly limits. Requests
+//! that the store can't record (disk full) are counted in memory, so that they count toward the limit.
 
 use super::state::{EngineState, lock};
 use crate::model::Time;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::{Failure, FailureKind};
-use crate::model::ledger::{Budget, RateLimited, WINDOW, Wait};
+use crate::model::ledger::{Budget, RATE_LIMIT_WINDOW, RateLimited, Wait};
 
 impl EngineState {
-    /// Emits the three budgets.
-    pub(super) async fn report_budgets(&self) {
+    /// Emits the budgets of the three hourly limits.
+    pub(super) async fn emit_budgets(&self) {
         for limited in RateLimited::ALL {
-            self.report_budget(limited).await;
+            self.emit_budget(limited).await;
         }
     }
 
-    /// Emits one budget.
-    pub(super) async fn report_budget(&self, limited: RateLimited) {
+    /// Emits the budget of one hourly limit.
+    pub(super) async fn emit_budget(&self, limited: RateLimited) {
         let now = self.clock.now();
         match self.store.budget(&self.scope, limited, now).await {
             Ok(budget) if limited == RateLimited::Views => {
                 self.emit(EngineEvent::Budget(limited, self.with_unwritten(budget, now))).await;
             }
             Ok(budget) => self.emit(EngineEvent::Budget(limited, budget)).await,
-            Err(error) => self.trouble(error.failure()).await,
+            Err(error) => self.emit_trouble(error.failure()).await,
         }
     }
 
-    /// Spends one page-view request. Returns the time under which it is recorded.
+    /// Spends one page-view request. Returns the time at which it is recorded, for a later refund.
     ///
     /// # Errors
-    /// No request is left; the message says when there will be one.
-    pub(super) async fn spend_view(&self) -> Result<Time, Failure> {
+    /// No request is left; the message states when to try again.
+    pub(super) async fn spend_views_request(&self) -> Result<Time, Failure> {
         let now = self.clock.now();
         match self.store.spend(&self.scope, RateLimited::Views, now).await {
             Ok(Ok(budget)) => {
                 self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
                 Ok(now)
             }
-            Ok(Err(wait)) => Err(self.none_left(wait, now).await),
+            Ok(Err(wait)) => Err(self.limit_reached_failure(wait, now).await),
             Err(error) => {
-                // Page views can still be loaded while the store can't be written.
-                self.trouble(error.failure()).await;
+                // Page views can be loaded even if the store can't be written.
+                self.emit_trouble(error.failure()).await;
                 self.spend_unwritten(now).await
             }
         }
     }
 
-    /// Refunds the request spent at that time, because it never reached the service.
-    pub(super) async fn refund_view(&self, paid_at: Time) {
+    /// Refunds the request that was spent at `paid_at`, because it never reached the service.
+    pub(super) async fn refund_views_request(&self, paid_at: Time) {
         let unwritten = {
             let mut spends = lock(&self.unwritten_spends);
             let position = spends.iter().position(|at| *at == paid_at);
@@ -57,40 +57,40 @@ impl EngineState {
         if unwritten.is_none()
             && let Err(error) = self.store.refund(&self.scope, RateLimited::Views, paid_at).await
         {
-            // It counts as used for an hour, which costs a wait but no request.
-            self.trouble(error.failure()).await;
+            // The request counts as used for an hour. The user may have to wait, but no limit is exceeded.
+            self.emit_trouble(error.failure()).await;
         }
-        self.report_budget(RateLimited::Views).await;
+        self.emit_budget(RateLimited::Views).await;
     }
 
     async fn spend_unwritten(&self, now: Time) -> Result<Time, Failure> {
         let written = self.store.budget(&self.scope, RateLimited::Views, now).await;
         let budget = written.unwrap_or_else(|_| Budget::unused(RateLimited::Views));
         if let Some(wait) = self.with_unwritten(budget, now).wait() {
-            return Err(self.none_left(wait, now).await);
+            return Err(self.limit_reached_failure(wait, now).await);
         }
         lock(&self.unwritten_spends).push(now);
         self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
         Ok(now)
     }
 
-    /// The budget including the requests that are counted only in memory.
+    /// Adds the requests that are counted only in memory to the budget.
     fn with_unwritten(&self, budget: Budget, now: Time) -> Budget {
         let mut spends = lock(&self.unwritten_spends);
-        // A time from a clock that was ahead counts as now.
+        // A time in the future is from a clock that was ahead, and counts as now.
         spends.iter_mut().for_each(|at| *at = (*at).min(now));
-        spends.retain(|at| *at + WINDOW > now);
-        let Some(first) = spends.iter().min() else { return budget };
-        let more = u32::try_from(spends.len()).unwrap_or(u32::MAX);
-        let frees = *first + WINDOW;
+        spends.retain(|at| *at + RATE_LIMIT_WINDOW > now);
+        let Some(oldest) = spends.iter().min() else { return budget };
+        let unwritten = u32::try_from(spends.len()).unwrap_or(u32::MAX);
+        let oldest_expires_at = *oldest + RATE_LIMIT_WINDOW;
         let resets_at = match budget.blocked {
             Some(wait) => Some(wait.until),
-            None => Some(budget.resets_at.map_or(frees, |at| at.min(frees))),
+            None => Some(budget.resets_at.map_or(oldest_expires_at, |at| at.min(oldest_expires_at))),
         };
-        Budget { used: budget.used.saturating_add(more), resets_at, ..budget }
+        Budget { used: budget.used.saturating_add(unwritten), resets_at, ..budget }
     }
 
-    async fn none_left(&self, wait: Wait, now: Time) -> Failure {
+    async fn limit_reached_failure(&self, wait: Wait, now: Time) -> Failure {
         let blocked = match self.store.budget(&self.scope, RateLimited::Views, now).await {
             Ok(budget) => {
                 self.emit(EngineEvent::Budget(RateLimited::Views, self.with_unwritten(budget, now))).await;
@@ -98,19 +98,19 @@ impl EngineState {
             }
             Err(_) => false,
         };
-        none_left_failure(blocked, wait, now)
+        describe_limit_reached(blocked, wait, now)
     }
 }
 
-fn none_left_failure(blocked: bool, wait: Wait, now: Time) -> Failure {
+fn describe_limit_reached(blocked: bool, wait: Wait, now: Time) -> Failure {
     let when = match wait.is_estimate {
-        true => format!("in {}", wait.remaining_text(now)),
-        false => format!("in {}, at {}", wait.remaining_text(now), wait.until.format("%H:%M:%S UTC")),
+        true => format!("in {}", wait.time_left(now)),
+        false => format!("in {}, at {}", wait.time_left(now), wait.until.format("%H:%M:%S UTC")),
     };
     let why = if blocked {
         "The service reported that the limit is reached".to_owned()
     } else {
-        format!("All {} page-view requests of this hour are used (this computer)", RateLimited::Views.limit())
+        format!("The hourly limit of {} page-view requests is reached (this computer)", RateLimited::Views.limit())
     };
     Failure::new(FailureKind::Limited(wait), &format!("{why}, so no request was made. Try again {when}."))
 }
@@ -120,19 +120,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_ledger_reports_the_reason_and_when_to_try_again() {
+    fn the_error_at_a_reached_limit_states_the_reason_and_when_to_try_again() {
         let now: Time = "2026-11-20T14:29:00Z".parse().expect("a time");
         let until: Time = "2026-11-20T14:41:00Z".parse().expect("a time");
         let wait = Wait { until, is_estimate: false };
-        let failure = none_left_failure(false, wait, now);
+        let failure = describe_limit_reached(false, wait, now);
         assert_eq!(failure.kind, FailureKind::Limited(wait));
         assert_eq!(
             failure.message.as_str(),
-            "All 100 page-view requests of this hour are used (this computer), so no request was made. Try again in \
-             12m, at 14:41:00 UTC."
+            "The hourly limit of 100 page-view requests is reached (this computer), so no request was made. Try again \
+             in 12m, at 14:41:00 UTC."
         );
         let guessed =
-            none_left_failure(true, Wait { until: now + chrono::TimeDelta::minutes(1), is_estimate: true }, now);
+            describe_limit_reached(true, Wait { until: now + chrono::TimeDelta::minutes(1), is_estimate: true }, now);
         assert_eq!(
             guessed.message.as_str(),
             "The service reported that the limit is reached, so no request was made. Try again in about a minute."

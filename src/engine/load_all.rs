@@ -1,9 +1,9 @@
-//! Loads all pages of a range, one answer after the other at the largest page size. Each answer is
-//! merged into the report on disk in the transaction that caches it (see `views`), so that the next
-//! load continues from there, whatever ended this one (the user, a 429, a lost connection, a killed
-//! process). Fresh cached answers cost no request.
+//! Loads all pages of a range, one answer after the other, at the largest page size. The transaction that
+//! caches an answer also merges it into the report on disk (see `views`). However the load ends (the user
+//! stops it, a 429, a lost connection, a killed process), the next load continues after the last answer.
+//! Fresh cached answers cost no request.
 
-use super::reports::unread;
+use super::reports::read_failure;
 use super::state::{EngineState, lock};
 use super::views::{RequestPurpose, ViewsRequestResult, makes_no_progress, report_answer};
 use crate::model::Time;
@@ -12,21 +12,21 @@ use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress, Report, ReportMerge};
-use crate::model::views::{LIMIT_MAX, ViewsPage, ViewsQuery};
+use crate::model::views::{MAX_PAGE_SIZE, ViewsPage, ViewsQuery};
 use crate::store::UnfinishedReport;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::sync::Arc;
 use tokio::task::AbortHandle;
 
-/// The outcome of a load, shared by all waiters.
+/// The future outcome of a load of all pages, shared by all callers that wait for it.
 type SharedLoadOutcome = Shared<BoxFuture<'static, LoadOutcome>>;
 
-/// A running load.
+/// A running load of all pages of a range.
 #[derive(Debug)]
-pub(super) struct LoadingAll {
+pub(super) struct RunningLoadAll {
     outcome: SharedLoadOutcome,
-    /// The user has stopped the load; it ends before the next request.
+    /// Whether the user has stopped the load. The load ends before its next request.
     stop_requested: bool,
     task: AbortHandle,
 }
@@ -42,16 +42,16 @@ impl EngineState {
         }
     }
 
-    /// Aborts all loads; the answer to a request in flight is still cached and merged into the report
-    /// on disk.
+    /// Aborts all loads of all pages. The answer to a request in flight is nevertheless cached and merged
+    /// into the report on disk.
     pub(super) fn abort_loading(&self) {
         for (_, load) in lock(&self.loading_all).drain() {
             load.task.abort();
         }
     }
 
-    /// Joins the running load of this range or starts one. Joining a load that was being stopped lets it
-    /// continue.
+    /// Joins the running load of this range or starts a new load. If the running load was asked to stop, it
+    /// continues instead.
     fn join_load_all(self: Arc<Self>, plan: LoadPlan) -> SharedLoadOutcome {
         let mut loads = lock(&self.loading_all);
         if let Some(load) = loads.get_mut(&plan.range) {
@@ -59,17 +59,17 @@ impl EngineState {
             return load.outcome.clone();
         }
         let inner = Arc::clone(&self);
-        // A separate task: the caller may stop waiting.
+        // The load is a separate task, so that it continues if the caller stops waiting.
         let task = tokio::spawn(async move { inner.run_load(plan).await });
         let abort = task.abort_handle();
-        let outcome = async move { task.await.unwrap_or_else(|_| interrupted()) }.boxed().shared();
-        loads.insert(plan.range, LoadingAll { outcome: outcome.clone(), stop_requested: false, task: abort });
+        let outcome = async move { task.await.unwrap_or_else(|_| crashed_load_outcome()) }.boxed().shared();
+        loads.insert(plan.range, RunningLoadAll { outcome: outcome.clone(), stop_requested: false, task: abort });
         outcome
     }
 
-    /// Whether the load of this range should stop. If so, it is unregistered, and the next call starts
-    /// a new one.
-    fn take_stop(&self, range: DateRange) -> bool {
+    /// Whether the user has stopped the load of this range. If so, removes it from the running loads, so
+    /// that the next call starts a new load.
+    fn take_stop_request(&self, range: DateRange) -> bool {
         let mut loads = lock(&self.loading_all);
         let stop_requested = loads.get(&range).is_some_and(|load| load.stop_requested);
         if stop_requested {
@@ -85,10 +85,10 @@ impl EngineState {
             lock(&self.loading_all).remove(&plan.range);
         }
         let LoadRun { report, requests, .. } = load;
-        let known = match ended {
+        let cached = match ended {
             LoadEndReason::Complete => None,
-            // A complete older report is more useful than a part of a new one.
-            _ => self.load_cached_report(plan.range).await.ok().and_then(|recalled| recalled.report),
+            // A complete older report is more useful than an incomplete new one.
+            _ => self.load_cached_report(plan.range).await.ok().and_then(|cached| cached.report),
         };
         let loaded = || {
             report.map(|report| {
@@ -97,17 +97,18 @@ impl EngineState {
                 Arc::new(report)
             })
         };
-        LoadOutcome { report: known.or_else(loaded), ended, requests }
+        LoadOutcome { report: cached.or_else(loaded), end_reason: ended, requests }
     }
 }
 
-/// One load and its progress.
+/// One load of all pages of a range, with what it has loaded so far.
 struct LoadRun<'a> {
     inner: &'a Arc<EngineState>,
     plan: LoadPlan,
     report: Option<Arc<ReportMerge>>,
-    /// No answer from before this moment is taken in.
+    /// When the load was started again from the first page, in service time. Older answers are not used.
     since: Option<Time>,
+    /// The number of requests that this load has used.
     requests: u32,
 }
 
@@ -117,9 +118,9 @@ impl LoadRun<'_> {
         if let Err(failure) = started {
             return LoadEndReason::Failed(failure);
         }
-        // A fresh complete report already has every answer.
+        // A fresh complete report needs no further answer.
         while !self.so_far().is_some_and(|report| report.complete) {
-            if self.inner.take_stop(self.plan.range) {
+            if self.inner.take_stop_request(self.plan.range) {
                 return LoadEndReason::Stopped;
             }
             if self.has_enough() {
@@ -136,7 +137,7 @@ impl LoadRun<'_> {
             if !is_saved {
                 self.save_answer(query, &answer).await;
             }
-            self.absorb(query, answer).await;
+            self.merge_and_emit(query, answer).await;
         }
         LoadEndReason::Complete
     }
@@ -153,35 +154,36 @@ impl LoadRun<'_> {
 
     async fn start_over(&mut self) -> Result<(), Failure> {
         self.since = Some(self.inner.clock.now());
-        if let Err(error) = self.inner.store.drop_unfinished(&self.inner.scope, self.plan.range).await {
-            // The report is loaded and shown even if it can't be cached, like a single answer.
-            self.inner.trouble(error.failure()).await;
+        if let Err(error) = self.inner.store.delete_unfinished_report(&self.inner.scope, self.plan.range).await {
+            // All pages are loaded and shown even if the store can't be written.
+            self.inner.emit_trouble(error.failure()).await;
         }
         Ok(())
     }
 
-    /// Continues an interrupted load, whatever its age; the report shows its age.
+    /// Continues an interrupted load of any age, because the report shows its age. Otherwise starts with the
+    /// cached report if that is fresh.
     async fn resume(&mut self) -> Result<(), Failure> {
         let (inner, range) = (self.inner, self.plan.range);
         if let Some(UnfinishedReport { report, restarted_at: since }) =
-            inner.store.unfinished_report(&inner.scope, range).await.map_err(unread)?
+            inner.store.unfinished_report(&inner.scope, range).await.map_err(read_failure)?
         {
             (self.report, self.since) = (Some(Arc::new(ReportMerge::of(report))), since);
             return Ok(());
         }
-        let known = inner.store.cached_report(&inner.scope, range).await.map_err(unread)?.report;
-        let fresh = known.filter(|report| inner.is_fresh(range, report.as_of));
+        let cached = inner.store.cached_report(&inner.scope, range).await.map_err(read_failure)?.report;
+        let fresh = cached.filter(|report| inner.is_fresh(range, report.as_of));
         self.report = fresh.map(Arc::unwrap_or_clone).map(ReportMerge::of).map(Arc::new);
         Ok(())
     }
 
     fn next_query(&self) -> ViewsQuery {
         let page = self.so_far().map_or(0, |report| report.answers).saturating_add(1);
-        ViewsQuery { range: self.plan.range, limit: LIMIT_MAX, page }
+        ViewsQuery { range: self.plan.range, limit: MAX_PAGE_SIZE, page }
     }
 
-    /// Takes the next answer from the cache, or requests it; the flag is set if it was already saved to
-    /// the report on disk.
+    /// Returns the next answer from the cache or by a request, and whether it has been merged into the report
+    /// on disk.
     async fn next_answer(&mut self, query: ViewsQuery) -> Result<(Timed<ViewsPage>, bool), LoadEndReason> {
         let cached = if self.plan.from_start { None } else { self.inner.fresh_views(query).await };
         let is_of_use = |cached: &Timed<ViewsPage>| {
@@ -193,7 +195,7 @@ impl LoadRun<'_> {
             Some(_) => true,
             None => self.plan.from_start,
         };
-        // A cached answer of another page size will do if it contains all pages.
+        // A cached answer with another page size can be used if it contains all pages.
         if !self.plan.from_start && self.report.is_none() {
             let complete_answer = self.inner.fresh_complete_views(query.range).await;
             if let Some(complete_answer) = complete_answer.filter(is_of_use) {
@@ -204,8 +206,8 @@ impl LoadRun<'_> {
             return Err(LoadEndReason::RequestLimit);
         }
         let purpose = RequestPurpose::Report { since: self.since, so_far: self.report.clone() };
-        let ViewsRequestResult { loaded, cost_request, is_saved } =
-            self.inner.load_and_count(query, force, purpose).await;
+        let ViewsRequestResult { loaded, cost_request, is_merged: is_saved } =
+            self.inner.load_views_for(query, force, purpose).await;
         self.requests = self.requests.saturating_add(u32::from(cost_request));
         loaded.map(|answer| (answer, is_saved)).map_err(LoadEndReason::Failed)
     }
@@ -214,15 +216,15 @@ impl LoadRun<'_> {
     async fn save_answer(&self, query: ViewsQuery, answer: &Timed<ViewsPage>) {
         let next = report_answer(query, answer.clone(), self.since);
         if let Err(error) = self.inner.store.absorb_answer(&self.inner.scope, next).await {
-            // The answer is shown even if it can't be saved; the next load has to start before it.
-            self.inner.trouble(error.failure()).await;
+            // The answer is shown even if it can't be saved. The next load of the range requests it again.
+            self.inner.emit_trouble(error.failure()).await;
         }
     }
 
-    /// Merges the answer and emits the progress.
-    async fn absorb(&mut self, query: ViewsQuery, answer: Timed<ViewsPage>) {
+    /// Merges the answer into the report in memory and emits the progress.
+    async fn merge_and_emit(&mut self, query: ViewsQuery, answer: Timed<ViewsPage>) {
         let (complete, Timed { value: page, as_of }) = (!query.has_next(&answer.value), answer);
-        // By now no other holder of the report remains, so nothing is copied.
+        // The request that shared the report has ended, so `unwrap_or_clone` copies nothing.
         let so_far = self.report.take().map(Arc::unwrap_or_clone);
         let report = ReportMerge::with(so_far, query.range, page, complete, as_of);
         let progress = LoadProgress {
@@ -238,8 +240,8 @@ impl LoadRun<'_> {
     }
 }
 
-fn interrupted() -> LoadOutcome {
+fn crashed_load_outcome() -> LoadOutcome {
     let sentence = "Loading all pages failed inside docdeck. The loaded pages are saved: load again to continue.";
     let failure = Failure::local(sentence);
-    LoadOutcome { report: None, ended: LoadEndReason::Failed(failure), requests: 0 }
+    LoadOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 0 }
 }

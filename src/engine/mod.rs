@@ -1,9 +1,9 @@
-//! The engine: submitting prompts, polling jobs, tracking, loading page views, spending requests
-//! from the ledgers. The dashboard and the commands share it.
+//! The engine submits prompts, polls and tracks jobs, loads page views, and keeps requests within the
+//! hourly limits. The dashboard and the commands both use it.
 //!
 //! The store records every fact before the engine emits it as an [`EngineEvent`]. Three tasks share
-//! one `state::EngineState`: the dispatcher sends prompts, the poller checks jobs, the watcher
-//! takes leases and notices what other instances changed.
+//! one `state::EngineState`: the dispatcher sends prompts, the poller checks jobs, and the watcher
+//! takes leases and notices what other docdeck instances on this computer changed.
 
 mod cached;
 pub mod check;
@@ -26,7 +26,7 @@ mod watch;
 
 use crate::api::Client;
 use crate::model::Time;
-use crate::model::change::{Discarded, QueueChange};
+use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
@@ -50,12 +50,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// The polling budget: how many requests per minute, and how many at once.
+/// The limits of polling: how many requests per minute, and how many at once.
 #[derive(Debug, Clone)]
 pub struct PollOptions {
-    /// GETs in any rolling minute.
+    /// Most GETs in any rolling minute.
     pub per_minute: u32,
-    /// GETs in flight at the same time.
+    /// Most GETs in flight at the same time.
     pub in_flight: usize,
 }
 
@@ -72,9 +72,10 @@ pub struct EngineSetup {
     pub store: Store,
     pub scope: Scope,
     pub poll: PollOptions,
-    /// The leases that this instance may take. Prompts submitted to it are sent by it in any case.
+    /// The leases that this instance may take. It sends the prompts submitted to it even without a lease.
     pub roles: LeaseRoles,
-    /// The folder of leases and instance locks; `None` for the demo (one instance, in memory).
+    /// The folder for the lock files of leases and instances; `None` in the demo, which has only one
+    /// instance and no files.
     pub lock_folder: Option<PathBuf>,
     /// A program and its arguments, run for each change of a job with the job as JSON on its stdin.
     pub on_change: Option<Vec<String>>,
@@ -82,7 +83,7 @@ pub struct EngineSetup {
     pub events: mpsc::Sender<EngineEvent>,
 }
 
-/// The engine of one scope. Cheap to clone.
+/// The engine for one scope (an API address and a project). Clones share the same tasks.
 #[derive(Debug, Clone)]
 pub struct Engine {
     inner: Arc<EngineState>,
@@ -90,9 +91,9 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Spawns the poller and the dispatcher on the current runtime; they run until [`Engine::stop`].
-    /// Right after the start the engine emits the budgets and recovers prompts whose send was
-    /// interrupted when another instance died.
+    /// Spawns the engine's tasks on the current runtime; they run until [`Engine::stop`]. Right after the
+    /// start, the engine emits the budgets, and marks prompts as unconfirmed that an instance was sending
+    /// when it died.
     ///
     /// # Errors
     /// The store can't be read.
@@ -114,15 +115,15 @@ impl Engine {
         Ok(Self { inner, tasks: Arc::new(Mutex::new(tasks)) })
     }
 
-    /// Aborts the tasks and releases the leases and the instance lock. A prompt that is being sent
-    /// becomes unconfirmed; wait until [`Engine::has_sending`] is false to avoid that.
+    /// Aborts the tasks and releases the leases and the instance lock. A prompt that is being sent becomes
+    /// unconfirmed; to avoid that, wait until [`Engine::has_sending`] returns false before the call.
     pub async fn stop(&self) {
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in &tasks {
             task.abort();
         }
         for task in tasks {
-            // The error is the cancellation requested above.
+            // The task was aborted above, so an error is expected.
             let _ = task.await;
         }
         self.inner.abort_loading();
@@ -136,19 +137,19 @@ impl Engine {
         self.inner.is_sending()
     }
 
-    /// Whether the outcome of a prompt is known but not recorded yet; recording is retried.
+    /// Whether the outcome of a prompt is known but not recorded in the store yet; the engine retries that.
     pub fn has_unrecorded(&self) -> bool {
         self.inner.has_unrecorded()
     }
 
-    /// Whether the user's `on_change` program is running or waiting to run; stopping the engine kills
-    /// it.
+    /// Whether the user's `on_change` program is running or waiting to run. Stopping the engine kills the
+    /// program.
     pub fn has_running_hooks(&self) -> bool {
         self.inner.has_running_hooks()
     }
 
-    /// Whether this instance sends the queued prompts.
-    pub fn dispatches(&self) -> bool {
+    /// Whether this instance sends the queued prompts, including those that other instances queued.
+    pub fn is_dispatcher(&self) -> bool {
         self.inner.leases.holds(lease::LeaseRole::Dispatch)
     }
 
@@ -156,22 +157,21 @@ impl Engine {
     /// [`Engine::resume`].
     pub fn release_leases(&self) {
         self.inner.leases.release();
-        self.inner.order(PollerCommand::Lease);
+        self.inner.send_to_poller(PollerCommand::Lease);
     }
 
     /// Takes the free leases again after a suspend.
     pub fn resume(&self) {
-        self.inner.leases.allow();
+        self.inner.leases.allow_taking();
         self.inner.take_leases();
         self.inner.watch_wake.notify_one();
     }
 
-    /// Submits a new job. It is on disk when this returns, then sent in the background; events report
-    /// the progress.
+    /// Submits a new job. When this returns, the prompt is on disk. It is sent in the background, and
+    /// events show the progress.
     ///
     /// # Errors
-    /// Nothing was written (blank text, or the store can't write), so the caller still has to keep the
-    /// text.
+    /// Nothing was written (the text is blank, or the store can't write), so the caller must keep the text.
     pub async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
         self.inner.submit_new_job(text).await
     }
@@ -179,16 +179,15 @@ impl Engine {
     /// Like [`Engine::submit_new_job`], for a job about these pages, which are stored with it.
     ///
     /// # Errors
-    /// Nothing was written; the caller still has to keep text and pages.
+    /// Nothing was written, so the caller must keep the text and the pages.
     pub async fn submit_job_about(&self, text: &str, pages: &[CleanText]) -> Result<(PromptId, Job), Failure> {
         self.inner.submit_job_about(text, pages).await
     }
 
-    /// Submits a follow-up, sent after the earlier prompts of its job. Otherwise like
-    /// [`Engine::submit_new_job`].
+    /// Submits a follow-up like [`Engine::submit_new_job`]. It is sent after the earlier prompts of its job.
     ///
     /// # Errors
-    /// Nothing was written; the caller still has to keep the text.
+    /// Nothing was written, so the caller must keep the text.
     pub async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, Job), Failure> {
         self.inner.submit_follow_up(job, text).await
     }
@@ -197,13 +196,13 @@ impl Engine {
     /// which would block it. Returns the discarded prompts in their previous state.
     ///
     /// # Errors
-    /// Nothing was written; the caller still has to keep the text.
+    /// Nothing was written, so the caller must keep the text.
     pub async fn supersede_follow_ups(&self, job: JobKey, text: &str) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
         self.inner.supersede_follow_ups(job, text).await
     }
 
-    /// Queues new jobs on disk, in this order. The instance with the dispatch lease sends them as fast
-    /// as the hourly limit allows, now or after a restart; events report the progress.
+    /// Queues new jobs on disk in the order of `prompts`. The instance with the dispatch lease sends them as
+    /// fast as the hourly limit allows, now or after a restart; events show the progress.
     ///
     /// # Errors
     /// Nothing was written: the batch is empty, a prompt is blank, or the store can't write.
@@ -211,8 +210,8 @@ impl Engine {
         self.inner.submit_batch(prompts).await
     }
 
-    /// Changes the queued prompts of these jobs (see [`Store::change_queue`]); the dispatcher sends
-    /// resumed prompts at once. Returns every row that changed.
+    /// Changes the queued prompts of these jobs (see [`Store::change_queue`]). The dispatcher sends resumed
+    /// prompts at once. Returns every job that changed.
     ///
     /// # Errors
     /// Nothing was written.
@@ -220,42 +219,43 @@ impl Engine {
         self.inner.change_queue(jobs, change).await
     }
 
-    /// Discards all queued prompts of these jobs. Prompts that are already being sent are not affected.
+    /// Discards all queued prompts of these jobs. Prompts that are being sent are not affected.
     ///
     /// # Errors
     /// Nothing was written.
-    pub async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<Discarded, Failure> {
+    pub async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<DiscardedPrompts, Failure> {
         self.inner.remove_from_queue(jobs).await
     }
 
     /// Discards a prompt that was not delivered. Later prompts of the job may then be sent.
     ///
     /// # Errors
-    /// Nothing was written, or the prompt is being sent, or it was accepted.
-    pub async fn discard(&self, prompt: PromptId) -> Result<Discarded, Failure> {
+    /// Nothing was written: the prompt is being sent or was accepted, or the store can't write.
+    pub async fn discard(&self, prompt: PromptId) -> Result<DiscardedPrompts, Failure> {
         self.inner.discard(prompt).await
     }
 
-    /// Restores discarded prompts to their previous states, all or none; a prompt that was queued is
-    /// queued again.
+    /// Restores all these discarded prompts to their states before the discard, or none of them. A prompt
+    /// that was queued is queued again.
     ///
     /// # Errors
-    /// Nothing was written: one of them was accepted after all, or a later prompt of its job was sent.
+    /// Nothing was written: the service had accepted one of the prompts after all, or a later prompt of the
+    /// same job was sent.
     pub async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
         self.inner.restore(prompts).await
     }
 
-    /// Pauses one prompt until the user resumes it. Returns `None` if it is no longer queued; an event
-    /// then reports what happened to it.
+    /// Pauses a queued prompt until the user resumes it. Returns `None` if the prompt is no longer queued;
+    /// an event shows what happened to it.
     ///
     /// # Errors
-    /// The store can't write; the prompt is sent when its turn comes.
+    /// The store can't write, so the prompt is still queued and will be sent.
     pub async fn pause(&self, prompt: PromptId) -> Result<Option<Job>, Failure> {
         self.inner.pause(prompt).await
     }
 
-    /// Whether no instance sends this prompt until the user resumes it: it is paused, and not just
-    /// reserved by a running command.
+    /// Whether this prompt is sent only after the user has resumed it. False for a prompt that a running
+    /// command has reserved for itself; true once that command has died.
     ///
     /// # Errors
     /// The store can't be read.
@@ -267,18 +267,18 @@ impl Engine {
         })
     }
 
-    /// Applies the user's decision about a prompt that is not sent automatically. Linking costs one
-    /// GET.
+    /// Applies the user's decision about a prompt that needs one, such as an unconfirmed prompt. To link the
+    /// prompt to an existing job costs one GET.
     ///
     /// # Errors
-    /// Nothing changed: the store can't write, the prompt is not in a state for it, or the job to link
-    /// can't be fetched.
+    /// Nothing changed: the store can't write, the prompt's state does not allow this decision, or the job
+    /// to link can't be fetched.
     pub async fn resolve(&self, prompt: PromptId, resolution: Resolution) -> Result<Job, Failure> {
         self.inner.resolve(prompt, resolution).await
     }
 
-    /// Fetches the job now, and makes the poller try again if a 401 or a lost connection stopped it.
-    /// Returns the row, marked as gone if the service no longer has the job.
+    /// Fetches the job now, and makes the poller try again if it had stopped because of a 401 or a lost
+    /// connection. Returns the job, marked as gone if the service no longer has it.
     ///
     /// # Errors
     /// The request failed, the answer could not be stored, or the job has no id yet.
@@ -286,7 +286,7 @@ impl Engine {
         self.inner.refresh(job).await
     }
 
-    /// Fetches a job that was created elsewhere and tracks it.
+    /// Fetches a job that was not created on this computer, and tracks it.
     ///
     /// # Errors
     /// The request failed, the service has no such job, or the store can't write.
@@ -299,7 +299,7 @@ impl Engine {
     /// request.
     ///
     /// # Errors
-    /// No answer. [`Engine::cached_views`] may have an older one.
+    /// The request failed or no request is left. [`Engine::cached_views`] may return older page views.
     pub async fn load_views(&self, query: ViewsQuery, force: bool) -> Result<Timed<ViewsPage>, Failure> {
         self.inner.load_views(query, force).await.map(|loaded| self.in_local_time(loaded))
     }
@@ -309,7 +309,7 @@ impl Engine {
         self.inner.cached_views(query).await.map(|cached| self.in_local_time(cached))
     }
 
-    /// Returns the cached data of a range, without a request.
+    /// Returns the cached report and totals of a range, without a request.
     ///
     /// # Errors
     /// The store can't be read.
@@ -318,12 +318,12 @@ impl Engine {
     }
 
     /// Loads all pages of a range within the hourly limit, one request for each answer that is not
-    /// cached, and emits [`EngineEvent::Loading`] after each answer. Whatever ends a load, its answers
-    /// stay on disk and the next load continues from there. A complete report that is fresh costs
-    /// nothing, unless `afresh` is set. Concurrent loads of the same range are one load, with the plan
-    /// of the first caller.
-    pub async fn load_all(&self, order: LoadPlan) -> LoadOutcome {
-        self.inner.load_all(order).await
+    /// cached, and emits [`EngineEvent::Loading`] after each answer. However a load ends, its answers stay
+    /// on disk, and the next load of the range continues after them. A complete report that is fresh costs
+    /// no request, unless `plan.from_start` is set. A call during a load of the same range waits for that load
+    /// and ignores its own plan.
+    pub async fn load_all(&self, plan: LoadPlan) -> LoadOutcome {
+        self.inner.load_all(plan).await
     }
 
     /// Stops loading all pages of this range as soon as the request in flight is answered.
@@ -339,38 +339,38 @@ impl Engine {
         self.inner.load_cached_totals(ranges).await
     }
 
-    /// Loads the site's totals of each range, one small request each, in this order, and emits each as
-    /// [`EngineEvent::Totals`]. Cached totals that are fresh cost nothing.
+    /// Loads the site's totals of each range in the order of `ranges`, with one small request per range, and
+    /// emits them as [`EngineEvent::Totals`]. Cached totals that are fresh cost no request.
     ///
     /// # Errors
-    /// The first request that failed; later ranges are not requested.
+    /// A request failed. The ranges after it are not requested.
     pub async fn load_totals(&self, ranges: &[DateRange]) -> Result<(), Failure> {
         self.inner.load_totals(ranges).await
     }
 
     fn in_local_time(&self, page: Timed<ViewsPage>) -> Timed<ViewsPage> {
-        Timed { as_of: self.inner.clock.local_of(page.as_of), ..page }
+        Timed { as_of: self.inner.clock.service_to_local(page.as_of), ..page }
     }
 
-    /// Converts a service time from the store to local wall time. Events and return values of the
-    /// engine are in local time already.
+    /// Converts a service time from the store to local wall time. Times in the engine's events and return
+    /// values need no conversion.
     pub fn to_local_time(&self, service: Time) -> Time {
-        self.inner.clock.local_of(service)
+        self.inner.clock.service_to_local(service)
     }
 
-    /// Sets the jobs that are on screen; a quarter of the polling budget is reserved for them.
+    /// Sets which jobs are on screen. A quarter of the polling requests is reserved for them.
     pub fn set_on_screen(&self, jobs: Vec<JobKey>) {
-        self.inner.order(PollerCommand::OnScreen(jobs));
+        self.inner.send_to_poller(PollerCommand::OnScreen(jobs));
     }
 
-    /// The service's time: the local wall clock corrected by the Date header of its answers. Jumps of
-    /// the local clock do not affect it.
+    /// Returns the service's time: the local clock corrected by the Date headers of the service's answers.
+    /// Jumps of the local clock do not affect it.
     pub fn service_now(&self) -> Time {
         self.inner.clock.now()
     }
 
-    /// Emits the three budgets.
-    pub async fn report_budgets(&self) {
-        self.inner.report_budgets().await;
+    /// Emits the budgets of the three hourly limits.
+    pub async fn emit_budgets(&self) {
+        self.inner.emit_budgets().await;
     }
 }

@@ -1,6 +1,6 @@
-//! The task that polls jobs, in one instance per computer: it starts GETs when the scheduler
-//! permits and rests, backs off or stops depending on the answers. Only this task counts the
-//! connection state.
+//! The poller: the task that checks the jobs with GETs. Only the instance with the poll lease polls. The
+//! task starts GETs when the scheduler permits, and waits, backs off or stops depending on the answers.
+//! Only this task determines the connection state.
 
 use super::PollOptions;
 use super::clock::local_now;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
-/// After this many unusable answers in a row the cause is the service, not one job.
+/// The number of unusable answers in a row after which the service is taken as the cause, not one job.
 const MAX_UNUSABLE_ANSWERS: u32 = 3;
 /// How long polling pauses if the store can't record answers.
 const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
@@ -28,45 +28,48 @@ const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
 /// A command to the poller.
 #[derive(Debug)]
 pub(super) enum PollerCommand {
-    /// Rows are new or changed.
-    Rows {
+    /// Jobs are new or changed.
+    JobsChanged {
         rows: Vec<Job>,
+        /// Whether other instances may have changed these jobs.
         by_others: bool,
     },
+    /// The jobs that are on screen now.
     OnScreen(Vec<JobKey>),
     /// A request that the poller did not start has begun.
     RequestStarted,
-    /// That request has ended; its outcome, if it affects the connection, was sent before.
+    /// A request that the poller did not start has ended. If its outcome affects the connection state,
+    /// `Outcome` was sent before.
     RequestEnded,
     /// The outcome of a request that the poller did not start.
     Outcome(FetchOutcome),
-    /// The user asks for a retry: forget what stopped polling.
+    /// The user asks to try again although a refused key or an outage has stopped polling.
     Retry,
     /// The poll lease was taken or released.
     Lease,
-    /// The connection state of the instance that polls.
+    /// The connection state that another instance, which polls, has stored.
     SharedConnection(Connection),
 }
 
-/// Whether and when requests may start. Times are steady time.
+/// Whether and when requests may start. Times are steady times, see `ServiceClock::steady_now`.
 #[derive(Debug, PartialEq, Eq)]
 enum PollerMode {
     Running,
-    /// The service can't be reached or fails: one probe at a time.
+    /// The service can't be reached or fails. One GET at a time (the probe) checks whether it is back.
     Down {
         failures: u32,
         next_try: Time,
         probe: Option<JobKey>,
     },
-    /// The service finished 429.
+    /// The service answered 429 (too many requests).
     Resting {
         until: Time,
     },
-    /// The store can't record answers.
+    /// The store can't record answers, or a check failed because of a bug.
     Stalled {
         until: Time,
     },
-    /// 401 or 403: no request until the user asks for one.
+    /// The service answered 401 or 403: polling stops until the user asks to try again.
     Refused,
 }
 
@@ -74,17 +77,17 @@ struct Poller {
     inner: Arc<EngineState>,
     scheduler: Scheduler,
     mode: PollerMode,
-    /// Whether all unfinished jobs are in the scheduler; only true with the lease.
-    loaded: bool,
+    /// Whether the scheduler contains all unfinished jobs. Only true while this instance has the poll lease.
+    has_loaded_jobs: bool,
     gets: JoinSet<FetchOutcome>,
     /// Requests in flight that the poller did not start.
     others_in_flight: usize,
-    reported: Connection,
-    /// When the mode last changed, in local wall time.
-    since: Time,
+    last_emitted_connection: Connection,
+    /// When the mode last changed or a shared outage last arrived, in local wall time.
+    mode_changed_at: Time,
     /// The number of unusable answers in a row.
-    unusable: u32,
-    /// The job whose request failed, to probe with if the schedule is empty.
+    unusable_answers: u32,
+    /// The job whose request failed. It is used as the probe if the schedule is empty.
     suspect: Option<JobKey>,
 }
 
@@ -98,30 +101,30 @@ pub(super) async fn run_poller(
         scheduler: Scheduler::new(options.per_minute, options.in_flight, random()),
         inner,
         mode: PollerMode::Running,
-        loaded: false,
+        has_loaded_jobs: false,
         gets: JoinSet::new(),
         others_in_flight: 0,
-        reported: Connection::Unknown,
-        since: local_now(),
-        unusable: 0,
+        last_emitted_connection: Connection::Unknown,
+        mode_changed_at: local_now(),
+        unusable_answers: 0,
         suspect: None,
     };
     loop {
-        // Process all pending commands first: a lease command resets the scheduler, so jobs fetched before
-        // it would be fetched twice.
+        // Handle all pending commands first: a lease command clears the scheduler, so a GET started just
+        // before that would be repeated.
         while let Ok(command) = commands.try_recv() {
             poller.handle(command).await;
         }
         poller.start_due().await;
         poller.report_connecting().await;
-        let now = poller.inner.clock.steady();
-        let wake = poller.next_wake(now).map(|at| poller.inner.clock.instant_of(at));
+        let now = poller.inner.clock.steady_now();
+        let wake = poller.next_wake(now).map(|at| poller.inner.clock.steady_to_instant(at));
         tokio::select! {
             command = commands.recv() => match command {
                 Some(command) => poller.handle(command).await,
                 None => return,
             },
-            Some(done) = poller.gets.join_next() => poller.finish(done).await,
+            Some(done) = poller.gets.join_next() => poller.handle_finished_get(done).await,
             () = sleep_until(wake), if wake.is_some() => {}
         }
     }
@@ -144,26 +147,26 @@ impl Poller {
         if !self.has_lease() {
             return;
         }
-        let now = self.inner.clock.steady();
+        let now = self.inner.clock.steady_now();
         if let PollerMode::Resting { until } | PollerMode::Stalled { until } = self.mode
             && until <= now
         {
             self.run_again(now);
         }
-        if !self.loaded && self.mode == PollerMode::Running {
-            self.load(now).await;
+        if !self.has_loaded_jobs && self.mode == PollerMode::Running {
+            self.load_unfinished_jobs(now).await;
         }
         match self.mode {
             PollerMode::Running => {
-                for key in self.scheduler.due(now) {
+                for key in self.scheduler.take_due(now) {
                     self.fetch(key);
                 }
             }
             PollerMode::Down { failures, next_try, probe: None } if next_try <= now => {
-                let probe = self.scheduler.probe(now);
+                let probe = self.scheduler.take_probe(now);
                 if probe.is_none() && self.suspect.is_some() {
-                    // It is not scheduled, but its request counts nevertheless.
-                    self.scheduler.spend(now);
+                    // The suspect is not in the schedule, but its GET counts toward the limit.
+                    self.scheduler.count_unscheduled(now);
                 }
                 if let Some(key) = probe.or(self.suspect) {
                     self.mode = PollerMode::Down { failures, next_try, probe: Some(key) };
@@ -175,7 +178,8 @@ impl Poller {
         }
     }
 
-    /// The next time at which [`Poller::start_due`] has something to do.
+    /// Returns the next time at which [`Poller::start_due`] has something to do, `None` if there is none
+    /// before the next command or answer.
     fn next_wake(&mut self, now: Time) -> Option<Time> {
         if !self.has_lease() {
             return None;
@@ -187,7 +191,7 @@ impl Poller {
             }
             PollerMode::Down { .. } | PollerMode::Refused => None,
             PollerMode::Resting { until } | PollerMode::Stalled { until } => {
-                (!self.loaded || !self.scheduler.is_empty()).then_some(until)
+                (!self.has_loaded_jobs || !self.scheduler.is_empty()).then_some(until)
             }
         }
     }
@@ -198,22 +202,22 @@ impl Poller {
     }
 
     /// Loads the unfinished jobs from the store into the scheduler.
-    async fn load(&mut self, now: Time) {
+    async fn load_unfinished_jobs(&mut self, now: Time) {
         match self.inner.store.jobs_to_check(&self.inner.scope).await {
             Ok(rows) => {
                 self.scheduler.clear(now);
                 self.schedule(&rows);
-                self.loaded = true;
+                self.has_loaded_jobs = true;
             }
             Err(error) => {
-                self.enter(PollerMode::Stalled { until: now + STORE_PAUSE });
-                self.inner.trouble(error.failure()).await;
+                self.set_mode(PollerMode::Stalled { until: now + STORE_PAUSE });
+                self.inner.emit_trouble(error.failure()).await;
             }
         }
     }
 
     fn schedule(&mut self, rows: &[Job]) {
-        let (wall, now) = (local_now(), self.inner.clock.steady());
+        let (wall, now) = (local_now(), self.inner.clock.steady_now());
         for row in rows {
             self.scheduler.update(row, wall, now);
         }
@@ -221,8 +225,8 @@ impl Poller {
 
     async fn handle(&mut self, command: PollerCommand) {
         match command {
-            PollerCommand::Rows { rows, by_others } => {
-                if self.loaded {
+            PollerCommand::JobsChanged { rows, by_others } => {
+                if self.has_loaded_jobs {
                     self.schedule(&rows);
                 }
                 if by_others && !self.has_lease() {
@@ -233,27 +237,27 @@ impl Poller {
             PollerCommand::RequestStarted => self.others_in_flight += 1,
             PollerCommand::RequestEnded => self.others_in_flight = self.others_in_flight.saturating_sub(1),
             PollerCommand::Outcome(outcome) => {
-                if outcome.requested {
-                    self.scheduler.spend(self.inner.clock.steady());
+                if outcome.made_request {
+                    self.scheduler.count_unscheduled(self.inner.clock.steady_now());
                 }
                 self.apply(outcome, true).await;
             }
             PollerCommand::Retry => self.retry(),
             PollerCommand::Lease => {
-                self.loaded = false;
-                self.scheduler.clear(self.inner.clock.steady());
+                self.has_loaded_jobs = false;
+                self.scheduler.clear(self.inner.clock.steady_now());
                 if matches!(self.mode, PollerMode::Stalled { .. } | PollerMode::Down { .. }) {
-                    self.enter(PollerMode::Running);
+                    self.set_mode(PollerMode::Running);
                 }
                 if self.has_lease() {
-                    self.inner.take_over_sharing(&self.reported).await;
+                    self.inner.take_over_sharing(&self.last_emitted_connection).await;
                 }
             }
             PollerCommand::SharedConnection(connection) => self.follow_connection(connection).await,
         }
     }
 
-    async fn finish(&mut self, done: Result<FetchOutcome, JoinError>) {
+    async fn handle_finished_get(&mut self, done: Result<FetchOutcome, JoinError>) {
         match done {
             Ok(outcome) => {
                 let key = outcome.key;
@@ -261,32 +265,33 @@ impl Poller {
                 let how = match outcome.health {
                     ServiceHealth::Good | ServiceHealth::Unusable(_) => RequestEnd::Answered,
                     ServiceHealth::Down(_) => RequestEnd::Failed,
-                    ServiceHealth::Limited(_) | ServiceHealth::Refused(_) | ServiceHealth::Unwritten(_) => {
+                    ServiceHealth::Limited(_) | ServiceHealth::Refused(_) | ServiceHealth::NotStored(_) => {
                         RequestEnd::Postponed
                     }
                 };
                 self.apply(outcome, is_probe).await;
                 if let Some(key) = key {
-                    self.scheduler.finished(key, how, self.inner.clock.steady());
+                    self.scheduler.finish_request(key, how, self.inner.clock.steady_now());
                 }
             }
             Err(error) if error.is_panic() => {
-                // The failed job is unknown, so reload all jobs from the store after a pause.
-                self.loaded = false;
-                self.enter(PollerMode::Stalled { until: self.inner.clock.steady() + STORE_PAUSE });
+                // A panic does not show which job was checked, so reload all jobs from the store after a pause.
+                self.has_loaded_jobs = false;
+                self.set_mode(PollerMode::Stalled { until: self.inner.clock.steady_now() + STORE_PAUSE });
                 let sentence = "Checking a job failed because of a bug in docdeck; polling continues in a few seconds.";
-                self.inner.trouble(Failure::local(sentence)).await;
+                self.inner.emit_trouble(Failure::local(sentence)).await;
             }
             Err(_) => {}
         }
     }
 
-    /// `counts`: whether a failure counts for the backoff. Failures of requests that were in flight at
-    /// the first failure don't.
+    /// Updates the schedule, the mode and the connection state from the outcome of a request. `counts`:
+    /// whether a failure makes the backoff longer, which it does not if the request had started before
+    /// the first failure.
     async fn apply(&mut self, outcome: FetchOutcome, counts: bool) {
-        let (wall, now) = (local_now(), self.inner.clock.steady());
-        match &outcome.seen {
-            JobCheck::Row(row) if self.loaded => self.scheduler.update(row, wall, now),
+        let (wall, now) = (local_now(), self.inner.clock.steady_now());
+        match &outcome.job_check {
+            JobCheck::Checked(row) if self.has_loaded_jobs => self.scheduler.update(row, wall, now),
             JobCheck::Removed => {
                 if let Some(key) = outcome.key {
                     self.scheduler.remove(key, now);
@@ -295,47 +300,49 @@ impl Poller {
                 }
                 return;
             }
-            JobCheck::Row(_) | JobCheck::Nothing => {}
+            JobCheck::Checked(_) | JobCheck::Nothing => {}
         }
         match outcome.health {
             ServiceHealth::Good => {
                 self.suspect = None;
-                self.unusable = 0;
-                // A fetch that began before the 429 does not end the rest.
+                self.unusable_answers = 0;
+                // A request that began before a 429 does not end the pause after the 429.
                 if !matches!(self.mode, PollerMode::Running | PollerMode::Resting { .. } | PollerMode::Stalled { .. }) {
                     self.run_again(now);
                     self.inner.take_leases();
                 }
                 if !matches!(self.mode, PollerMode::Resting { .. }) {
-                    self.report(Connection::Ready).await;
+                    self.emit_connection(Connection::Ready).await;
                 }
             }
             ServiceHealth::Unusable(reason) => {
-                self.unusable = self.unusable.saturating_add(1);
+                self.unusable_answers = self.unusable_answers.saturating_add(1);
                 match self.mode {
                     PollerMode::Down { .. } => self.go_down(outcome.key, reason, counts, now).await,
-                    // A single job with an unusable answer proves nothing about a service that answers for others.
+                    // If the service answers usably for other jobs, one unusable answer says nothing about it.
                     PollerMode::Running
-                        if self.reported != Connection::Ready || self.unusable >= MAX_UNUSABLE_ANSWERS =>
+                        if self.last_emitted_connection != Connection::Ready
+                            || self.unusable_answers >= MAX_UNUSABLE_ANSWERS =>
                     {
-                        self.report(Connection::Unusable { reason }).await;
+                        self.emit_connection(Connection::Unusable { reason }).await;
                     }
                     _ => {}
                 }
             }
             ServiceHealth::Down(reason) => self.go_down(outcome.key, reason, counts, now).await,
             ServiceHealth::Limited(wait) => {
-                let until = self.inner.clock.steady_of(wait.until);
-                self.enter(PollerMode::Resting { until });
-                self.report(Connection::Limited(wait.ending_at(self.inner.clock.wall_of(until)))).await;
+                let until = self.inner.clock.service_to_steady(wait.until);
+                self.set_mode(PollerMode::Resting { until });
+                self.emit_connection(Connection::Limited(wait.ending_at(self.inner.clock.steady_to_local(until))))
+                    .await;
             }
             ServiceHealth::Refused(reason) => {
-                self.enter(PollerMode::Refused);
-                self.report(Connection::Refused { reason }).await;
+                self.set_mode(PollerMode::Refused);
+                self.emit_connection(Connection::Refused { reason }).await;
             }
-            ServiceHealth::Unwritten(failure) => {
-                self.enter(PollerMode::Stalled { until: now + STORE_PAUSE });
-                self.inner.trouble(failure).await;
+            ServiceHealth::NotStored(failure) => {
+                self.set_mode(PollerMode::Stalled { until: now + STORE_PAUSE });
+                self.inner.emit_trouble(failure).await;
             }
         }
     }
@@ -348,17 +355,21 @@ impl Poller {
         };
         self.suspect = key.or(self.suspect);
         if self.suspect.is_none() && self.scheduler.is_empty() {
-            // There is nothing to probe with: the next successful request ends this state.
-            self.report(Connection::Offline { reason, next_try: None }).await;
+            // There is no job to probe with: the next successful request ends the outage.
+            self.emit_connection(Connection::Offline { reason, next_try: None }).await;
             return;
         }
-        // Within the budget: a probe needs a free request too.
+        // A probe counts toward the request limit, so it waits for a free request.
         let next_try = self.scheduler.next_free(now).max(now + backoff(failures));
-        self.enter(PollerMode::Down { failures, next_try, probe: None });
-        self.report(Connection::Offline { reason, next_try: Some(self.inner.clock.wall_of(next_try)) }).await;
+        self.set_mode(PollerMode::Down { failures, next_try, probe: None });
+        self.emit_connection(Connection::Offline {
+            reason,
+            next_try: Some(self.inner.clock.steady_to_local(next_try)),
+        })
+        .await;
     }
 
-    /// The probed job is no longer in the store: the next try takes another one.
+    /// Forgets the probe, whose job is no longer in the store, so that the next try uses another job.
     fn forget_probe(&mut self) {
         if let PollerMode::Down { probe, .. } = &mut self.mode {
             *probe = None;
@@ -366,7 +377,7 @@ impl Poller {
     }
 
     fn retry(&mut self) {
-        let now = self.inner.clock.steady();
+        let now = self.inner.clock.steady_now();
         match &mut self.mode {
             PollerMode::Refused => {
                 self.run_again(now);
@@ -379,55 +390,57 @@ impl Poller {
 
     fn run_again(&mut self, now: Time) {
         self.scheduler.resume(now);
-        self.enter(PollerMode::Running);
+        self.set_mode(PollerMode::Running);
     }
 
-    fn enter(&mut self, mode: PollerMode) {
-        // Another instance may have a valid key; with the same key it finds out with one request.
+    fn set_mode(&mut self, mode: PollerMode) {
+        // After a refusal, another instance polls: it may have a valid API key, and if not, it loses only
+        // one request.
         self.inner.leases.yield_polling(mode == PollerMode::Refused);
         self.mode = mode;
-        self.since = local_now();
+        self.mode_changed_at = local_now();
     }
 
-    /// Another instance polls and has written its connection state to the store.
+    /// Takes over the connection state that another instance, which polls, has written to the store.
     async fn follow_connection(&mut self, connection: Connection) {
         if self.has_lease() || self.mode == PollerMode::Refused {
             return;
         }
         match connection {
-            Connection::Ready if self.mode != PollerMode::Running => self.enter(PollerMode::Running),
-            // It has only just started.
-            Connection::Unknown if !self.reported.is_outage() => return,
-            // Only a check after this moment ends the trouble.
-            _ if connection.is_outage() => self.since = local_now(),
+            Connection::Ready if self.mode != PollerMode::Running => self.set_mode(PollerMode::Running),
+            // The other instance has only just started.
+            Connection::Unknown if !self.last_emitted_connection.is_outage() => return,
+            // Only a check after this moment ends the outage, see `follow_rows`.
+            _ if connection.is_outage() => self.mode_changed_at = local_now(),
             _ => {}
         }
-        self.report(connection).await;
+        self.emit_connection(connection).await;
     }
 
-    /// Another instance polls: if its checks change rows, the service answers.
+    /// Reports the service as reachable if another instance, which polls, has checked one of these jobs
+    /// since the last change of mode.
     async fn follow_rows(&mut self, rows: &[Job]) {
-        if rows.iter().any(|row| row.checked_at.is_some_and(|at| at > self.since)) {
+        if rows.iter().any(|row| row.checked_at.is_some_and(|at| at > self.mode_changed_at)) {
             if self.mode != PollerMode::Running {
-                self.enter(PollerMode::Running);
+                self.set_mode(PollerMode::Running);
             }
-            self.report(Connection::Ready).await;
+            self.emit_connection(Connection::Ready).await;
         }
     }
 
-    /// Until the connection state is known, only reports whether a request is in flight.
+    /// Reports whether a request is in flight, as long as the connection state is not known otherwise.
     async fn report_connecting(&mut self) {
         let is_requesting = self.others_in_flight > 0 || !self.gets.is_empty();
-        match self.reported {
-            Connection::Unknown if is_requesting => self.report(Connection::Connecting).await,
-            Connection::Connecting if !is_requesting => self.report(Connection::Unknown).await,
+        match self.last_emitted_connection {
+            Connection::Unknown if is_requesting => self.emit_connection(Connection::Connecting).await,
+            Connection::Connecting if !is_requesting => self.emit_connection(Connection::Unknown).await,
             _ => {}
         }
     }
 
-    async fn report(&mut self, connection: Connection) {
-        if self.reported != connection {
-            self.reported = connection.clone();
+    async fn emit_connection(&mut self, connection: Connection) {
+        if self.last_emitted_connection != connection {
+            self.last_emitted_connection = connection.clone();
             self.inner.share_connection(&connection).await;
             self.inner.emit(EngineEvent::Connection(connection)).await;
         }

@@ -2,10 +2,10 @@
 //! that emit events. State of a single task is in that task's module.
 
 use super::EngineSetup;
-use super::clock::{Observed, ServiceClock, local_now, saved_offset};
-use super::hook::{Changed, Hook};
+use super::clock::{ClockUpdate, ServiceClock, local_now, saved_offset};
+use super::hook::{Hook, HookChange};
 use super::lease::{Instance, LeaseRole, Leases};
-use super::load_all::LoadingAll;
+use super::load_all::RunningLoadAll;
 use super::poll::PollerCommand;
 use super::views::PendingLoad;
 use crate::api::{ApiAnswer, ApiError, Client};
@@ -20,7 +20,7 @@ use crate::model::prompt::{Delivery, DeliveryKind, PromptId};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use crate::model::views::ViewsQuery;
-use crate::store::{Changes, PausedBy, Store, StoreError};
+use crate::store::{JobChanges, PausedBy, Store, StoreError};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,8 +28,8 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::time::Instant;
 
-/// The same problem is reported again only after this time.
-const TROUBLE_INTERVAL: Duration = Duration::from_secs(60);
+/// How long the same problem is not emitted again.
+const TROUBLE_REPEAT_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub(super) struct EngineState {
@@ -39,43 +39,44 @@ pub(super) struct EngineState {
     pub(super) clock: ServiceClock,
     pub(super) leases: Leases,
     pub(super) instance: Instance,
-    /// Whether no other instance may send the prompts submitted here.
-    pub(super) reserving: bool,
-    /// Notified when there is something to send, or when the time until which a prompt waits has
-    /// changed.
+    /// Whether only this instance may send the prompts that are submitted to it.
+    pub(super) reserves_prompts: bool,
+    /// Wakes the dispatcher: there is a prompt to send, or the time until which prompts wait has changed.
     pub(super) dispatch_wake: Notify,
+    /// Wakes the watcher, which looks for changes by other instances.
     pub(super) watch_wake: Notify,
-    /// Prompts submitted here that have no outcome yet. This instance sends them even without the
-    /// dispatch lease.
+    /// Prompts that were submitted to this instance and have no outcome yet, each with its job. This
+    /// instance sends them even without the dispatch lease.
     pub(super) own_prompts: Mutex<HashMap<PromptId, JobKey>>,
-    /// Prompts that this instance is sending.
-    pub(super) busy: Mutex<HashSet<PromptId>>,
-    pub(super) loading: Mutex<HashMap<ViewsQuery, PendingLoad>>,
-    pub(super) loading_all: Mutex<HashMap<DateRange, LoadingAll>>,
+    /// Prompts that this instance is sending right now.
+    pub(super) prompts_being_sent: Mutex<HashSet<PromptId>>,
+    pub(super) pending_loads: Mutex<HashMap<ViewsQuery, PendingLoad>>,
+    pub(super) loading_all: Mutex<HashMap<DateRange, RunningLoadAll>>,
     /// Page-view requests that the store could not record.
     pub(super) unwritten_spends: Mutex<Vec<Time>>,
-    /// The queue of the `on_change` program; `None` if the user has none.
-    pub(super) changes: Option<mpsc::Sender<Changed>>,
-    /// Limits concurrent requests outside the polling schedule.
+    /// The queue of changes for the `on_change` program; `None` if the user has configured no program.
+    pub(super) hook_queue: Option<mpsc::Sender<HookChange>>,
+    /// Limits how many requests outside the polling schedule run at the same time.
     pub(super) fetch_slots: Semaphore,
-    news: mpsc::Sender<EngineEvent>,
+    events: mpsc::Sender<EngineEvent>,
     commands: mpsc::UnboundedSender<PollerCommand>,
     sending: AtomicUsize,
-    /// Outcomes of prompts that the store could not record yet.
+    /// The number of prompt outcomes that the store could not record yet.
     unrecorded: AtomicUsize,
-    /// Changes for which the `on_change` program has not finished yet.
+    /// The number of changes for which the `on_change` program has not finished yet.
     pub(super) running_hooks: AtomicUsize,
-    /// The highest revision read by [`EngineState::catch_up`], and the number of prunes at that time.
+    /// The highest job revision that [`EngineState::catch_up`] has read, and the store's number of prunes
+    /// at that time.
     seen: tokio::sync::Mutex<(i64, i64)>,
-    trouble: Mutex<Option<(CleanText, Instant)>>,
-    /// The state of the connection in the store, as last read or written here.
-    pub(super) shared: Mutex<Option<Connection>>,
+    last_trouble: Mutex<Option<(CleanText, Instant)>>,
+    /// The connection state in the store, as this instance last read or wrote it.
+    pub(super) shared_connection: Mutex<Option<Connection>>,
 }
 
-/// What `EngineState::begin` found.
+/// What [`EngineState::new`] found, for the tasks to start with.
 #[derive(Debug)]
 pub(super) struct StartState {
-    /// The store's data version before anything was read; `None` if this instance is alone.
+    /// The store's data version before anything was read; `None` if there can be no other instance.
     pub(super) data_version: Option<i64>,
     pub(super) trouble: Option<Failure>,
     /// The `on_change` program, to run once the engine exists.
@@ -87,20 +88,21 @@ impl EngineState {
     pub(super) async fn new(
         setup: EngineSetup,
     ) -> Result<(Self, mpsc::UnboundedReceiver<PollerCommand>, StartState), Failure> {
-        let EngineSetup { client, store, scope, lock_folder, on_change, events: news, poll, roles: duties } = setup;
+        let EngineSetup { client, store, scope, lock_folder, on_change, events: news, poll, roles } = setup;
         let failure = |error: StoreError| error.failure();
-        // Before the rows are read, so that no change falls between the two reads.
+        // Read before the rows, so that the watcher notices a change made between the two reads.
         let data_version = match lock_folder {
             Some(_) => Some(store.data_version().await.map_err(failure)?),
             None => None,
         };
         let offset = saved_offset(&store, &scope).await.map_err(failure)?;
         let revision = store.revision(&scope).await.map_err(failure)?;
-        let prunes = store.prunes().await.map_err(failure)?;
+        let prunes = store.prune_count().await.map_err(failure)?;
         let (instance, locked) = Instance::begin(lock_folder.clone());
-        // A command: a prompt that it can't send itself must not be sent later without its caller.
-        let reserving = !duties.include(LeaseRole::Dispatch);
-        // If nothing can be written, nothing is sent either, and that is reported as a separate problem.
+        // An instance without the dispatch role is a command. If a command ends before it has sent its
+        // prompt, no other instance may send the prompt later.
+        let reserving = !roles.includes(LeaseRole::Dispatch);
+        // A store that can't be written is emitted as a problem elsewhere, and nothing is sent then.
         let trouble = match locked {
             Err(_) if store.check_writable().await.unwrap_or(true) => Some(Failure::local(
                 "File locks don't work in the data folder, so another docdeck may treat prompts that are being \
@@ -114,62 +116,62 @@ impl EngineState {
             None => (None, None),
         };
         let inner = Self {
-            leases: Leases::new(lock_folder, &scope, duties),
+            leases: Leases::new(lock_folder, &scope, roles),
             clock: ServiceClock::new(local_now(), offset),
             client,
             store,
             scope,
             instance,
-            reserving,
+            reserves_prompts: reserving,
             dispatch_wake: Notify::new(),
             watch_wake: Notify::new(),
             own_prompts: Mutex::default(),
-            busy: Mutex::default(),
-            loading: Mutex::default(),
+            prompts_being_sent: Mutex::default(),
+            pending_loads: Mutex::default(),
             loading_all: Mutex::default(),
             unwritten_spends: Mutex::default(),
-            changes,
+            hook_queue: changes,
             fetch_slots: Semaphore::new(poll.in_flight.max(1)),
-            news,
+            events: news,
             commands,
             sending: AtomicUsize::new(0),
             unrecorded: AtomicUsize::new(0),
             running_hooks: AtomicUsize::new(0),
             seen: tokio::sync::Mutex::new((revision, prunes)),
-            trouble: Mutex::default(),
-            shared: Mutex::default(),
+            last_trouble: Mutex::default(),
+            shared_connection: Mutex::default(),
         };
         Ok((inner, receiver, StartState { data_version, trouble, hook }))
     }
 
     /// Emits an event. If the receiver is closed, the event is dropped.
     pub(super) async fn emit(&self, news: EngineEvent) {
-        let _ = self.news.send(self.in_local_time(news)).await;
+        let _ = self.events.send(self.in_local_time(news)).await;
     }
 
     /// Converts service times in an event to the local clock.
     fn in_local_time(&self, mut news: EngineEvent) -> EngineEvent {
-        let local = |at: &mut Option<Time>| *at = at.map(|at| self.clock.local_of(at));
+        let local = |at: &mut Option<Time>| *at = at.map(|at| self.clock.service_to_local(at));
         match &mut news {
             EngineEvent::Budget(_, budget) => {
                 local(&mut budget.resets_at);
-                budget.blocked = budget.blocked.map(|wait| wait.ending_at(self.clock.local_of(wait.until)));
+                budget.blocked = budget.blocked.map(|wait| wait.ending_at(self.clock.service_to_local(wait.until)));
             }
             EngineEvent::Prompt { delivery: Delivery::Queued { until }, .. } => local(until),
-            EngineEvent::Totals { totals, .. } => totals.as_of = self.clock.local_of(totals.as_of),
+            EngineEvent::Totals { totals, .. } => totals.as_of = self.clock.service_to_local(totals.as_of),
             _ => {}
         }
         news
     }
 
-    /// Reports a problem that is not the outcome of a request, at most once a minute for the same
-    /// problem.
-    pub(super) async fn trouble(&self, failure: Failure) {
+    /// Emits a problem that is not the outcome of a request. The same problem is emitted at most once a
+    /// minute.
+    pub(super) async fn emit_trouble(&self, failure: Failure) {
         {
-            let mut last = lock(&self.trouble);
+            let mut last = lock(&self.last_trouble);
             if last
                 .as_ref()
-                .is_some_and(|(reported, at)| *reported == failure.message && at.elapsed() < TROUBLE_INTERVAL)
+                .is_some_and(|(reported, at)| *reported == failure.message && at.elapsed() < TROUBLE_REPEAT_INTERVAL)
             {
                 return;
             }
@@ -183,7 +185,8 @@ impl EngineState {
         self.emit(EngineEvent::Logged(LogEntry { at: local_now(), subject, kind: what })).await;
     }
 
-    /// Records what every answer contains: the service's time (for the clock) and a log entry.
+    /// Passes the service's time in an answer to the clock, emits a log entry for the request, and returns
+    /// the answer's result.
     pub(super) async fn record_answer<T>(
         &self,
         operation: Operation,
@@ -191,72 +194,76 @@ impl EngineState {
         answer: ApiAnswer<T>,
     ) -> Result<T, ApiError> {
         if let Some(date) = answer.date {
-            let Observed { moved, save } = self.clock.observe(date, local_now());
+            let ClockUpdate { has_jumped: moved, offset_to_save: save } = self.clock.observe(date, local_now());
             if moved {
                 self.dispatch_wake.notify_one();
             }
             if let Some(offset) = save {
-                // If it can't be saved (disk full), the next start begins from the local clock, like the first one.
+                // If the offset can't be saved (disk full), the next start uses the local clock until an answer.
                 let _ = self.store.set_value(&self.scope.clock_key(), &offset.num_milliseconds().to_string()).await;
             }
         }
         let millis = u32::try_from(answer.took.as_millis()).unwrap_or(u32::MAX);
-        let reason = answer.result.as_ref().err().map(ApiError::short);
+        let reason = answer.result.as_ref().err().map(ApiError::log_reason);
         self.log(subject, LogKind::Request { operation, status: answer.status, millis, reason }).await;
         answer.result
     }
 
     /// Emits a prompt's new delivery state with the stored row of its job.
-    pub(super) async fn emit_step(&self, prompt: PromptId, delivery: Delivery, row: Job) {
+    pub(super) async fn emit_delivery(&self, prompt: PromptId, delivery: Delivery, row: Job) {
         let key = row.key;
         self.emit(EngineEvent::Prompt { prompt, delivery, job: Box::new(row) }).await;
         self.emit(EngineEvent::Thread(key)).await;
     }
 
-    /// Emits and schedules every row that changed since the last call, whichever instance changed it.
+    /// Emits every job that changed since the last call, whichever instance changed it, and passes it to
+    /// the poller.
     pub(super) async fn catch_up(&self) -> Result<(), StoreError> {
         let mut seen = self.seen.lock().await;
-        let (after, known) = *seen;
-        let Changes { rows, merged, revision, prunes } = self.store.jobs_changed_since(&self.scope, after).await?;
-        let left = if prunes == known { None } else { Some(self.store.remaining_jobs(&self.scope).await?) };
+        let (after, seen_prunes) = *seen;
+        let JobChanges { rows, merged, revision, prune_count: prunes } =
+            self.store.jobs_changed_since(&self.scope, after).await?;
+        let remaining_jobs =
+            if prunes == seen_prunes { None } else { Some(self.store.remaining_jobs(&self.scope).await?) };
         *seen = (revision, prunes);
         drop(seen);
         for row in &rows {
             self.emit(EngineEvent::Job(Box::new(row.clone()))).await;
-            self.emit_own_steps(row).await?;
+            self.emit_own_deliveries(row).await?;
             self.emit(EngineEvent::Thread(row.key)).await;
         }
         for (gone, into) in merged {
             self.emit(EngineEvent::Merged { gone, into }).await;
         }
-        if let Some(left) = left {
-            self.emit(EngineEvent::JobsRemoved(left)).await;
+        if let Some(remaining_jobs) = remaining_jobs {
+            self.emit(EngineEvent::JobsRemoved(remaining_jobs)).await;
         }
-        self.order(PollerCommand::Rows { rows, by_others: true });
+        self.send_to_poller(PollerCommand::JobsChanged { rows, by_others: true });
         Ok(())
     }
 
-    /// Emits which rows were merged into this job when it got its id.
+    /// Emits which jobs were merged into the job `into` when it got its id.
     pub(super) async fn emit_merged(&self, into: JobKey) {
-        // On a read error nothing is emitted: the merged rows no longer exist after a restart anyway.
+        // On a read error nothing is emitted: after a restart the merged jobs are not shown anyway.
         for gone in self.store.merged_into(into).await.unwrap_or_default() {
             self.emit(EngineEvent::Merged { gone, into }).await;
         }
     }
 
-    /// Emits the states of prompts that were submitted here but may be sent by another instance, so
-    /// that their waiters receive the same events.
-    async fn emit_own_steps(&self, row: &Job) -> Result<(), StoreError> {
+    /// Emits the delivery states of the job's prompts that were submitted to this instance. If another
+    /// instance sends them, code that waits for their outcome thus receives the same events.
+    async fn emit_own_deliveries(&self, row: &Job) -> Result<(), StoreError> {
         if !lock(&self.own_prompts).values().any(|job| *job == row.key) {
             return Ok(());
         }
         for prompt in self.store.thread(row.key).await?.prompts {
-            // Sends of this instance emit their own steps.
-            if !lock(&self.own_prompts).contains_key(&prompt.id) || lock(&self.busy).contains(&prompt.id) {
+            // While this instance sends a prompt, the dispatcher emits its delivery states.
+            if !lock(&self.own_prompts).contains_key(&prompt.id) || lock(&self.prompts_being_sent).contains(&prompt.id)
+            {
                 continue;
             }
             let kind = prompt.delivery.kind();
-            // The prompt may have been sent from here in the meantime.
+            // Only a pause by the user is emitted: an instance that reserves a prompt may be about to send it.
             if kind == DeliveryKind::Paused && self.store.paused_by(prompt.id).await? != PausedBy::User {
                 continue;
             }
@@ -269,10 +276,10 @@ impl EngineState {
         Ok(())
     }
 
-    /// Takes the leases that are free.
+    /// Takes the leases that are free and wakes the tasks that need them.
     pub(super) fn take_leases(&self) {
         if !self.leases.holds(LeaseRole::Poll) && self.leases.try_take(LeaseRole::Poll) {
-            self.order(PollerCommand::Lease);
+            self.send_to_poller(PollerCommand::Lease);
         }
         if !self.leases.holds(LeaseRole::Dispatch) && self.leases.try_take(LeaseRole::Dispatch) {
             self.dispatch_wake.notify_one();
@@ -280,11 +287,11 @@ impl EngineState {
         }
     }
 
-    /// Marks prompts that dead instances left in `Sending` as unconfirmed. Returns whether other living
-    /// instances are sending.
+    /// Marks prompts as unconfirmed that an instance was sending when it died. Returns whether another
+    /// living instance is sending.
     pub(super) async fn recover_abandoned_sends(&self) -> Result<bool, StoreError> {
         let mut others_send = false;
-        for name in self.store.senders(&self.scope).await? {
+        for name in self.store.sending_instances(&self.scope).await? {
             if name == self.instance.name() {
                 continue;
             }
@@ -294,7 +301,7 @@ impl EngineState {
             }
             for row in self.store.abandon_sends(&self.scope, &name, local_now()).await? {
                 let subject = row.id.as_ref().map_or_else(|| CleanText::line("new job"), |id| id.clean());
-                let note = "docdeck ended while sending: unconfirmed";
+                let note = "unconfirmed: docdeck ended while sending";
                 self.log(subject, LogKind::Note(CleanText::line(note))).await;
                 let key = row.key;
                 self.emit(EngineEvent::Job(Box::new(row))).await;
@@ -304,44 +311,45 @@ impl EngineState {
         Ok(others_send)
     }
 
-    /// At the end: marks the prompts that this instance is sending as unconfirmed.
+    /// Marks the prompts that this instance is sending as unconfirmed. Called when the engine stops.
     pub(super) async fn abandon_own_sends(&self) {
-        let is_busy = !lock(&self.busy).is_empty();
+        let is_busy = !lock(&self.prompts_being_sent).is_empty();
         if is_busy {
-            // If this can't be written, the next start recovers them.
+            // If this can't be written, the next start marks the prompts.
             let _ = self.store.abandon_sends(&self.scope, self.instance.name(), local_now()).await;
         }
     }
 
-    /// Sends a command to the poller, which may have ended already.
-    pub(super) fn order(&self, order: PollerCommand) {
+    /// Sends a command to the poller. Does nothing if the poller has ended.
+    pub(super) fn send_to_poller(&self, order: PollerCommand) {
         let _ = self.commands.send(order);
     }
 
-    /// Informs the poller about a request that it did not start, until the guard is dropped.
-    pub(super) fn in_flight(&self) -> InFlight<'_> {
-        self.order(PollerCommand::RequestStarted);
-        InFlight(self)
+    /// Informs the poller that a request from elsewhere in the engine is in flight until the guard is
+    /// dropped.
+    pub(super) fn in_flight_guard(&self) -> InFlightGuard<'_> {
+        self.send_to_poller(PollerCommand::RequestStarted);
+        InFlightGuard(self)
     }
 
     /// Counts a request that sends a prompt, until the guard is dropped.
-    pub(super) fn sending(self: &Arc<Self>) -> Sending {
+    pub(super) fn sending_guard(self: &Arc<Self>) -> SendingGuard {
         self.sending.fetch_add(1, Ordering::Relaxed);
-        Sending(Arc::clone(self))
+        SendingGuard(Arc::clone(self))
     }
 
-    /// Counts an outcome that is not recorded yet, until the guard is dropped.
-    pub(super) fn recording(self: &Arc<Self>) -> Recording {
+    /// Counts a prompt's outcome as not recorded yet, until the guard is dropped.
+    pub(super) fn recording_guard(self: &Arc<Self>) -> RecordingGuard {
         self.unrecorded.fetch_add(1, Ordering::Relaxed);
-        Recording(Arc::clone(self))
+        RecordingGuard(Arc::clone(self))
     }
 
     pub(super) fn has_unrecorded(&self) -> bool {
         self.unrecorded.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts a change before its event is emitted, until the guard is dropped: a receiver of the event
-    /// may stop the engine at once, which must wait for the hook.
+    /// Counts a change as not passed to the hook yet, until the guard is dropped. Taken before the change's
+    /// event is emitted: its receiver may stop the engine at once, but must wait for the hook.
     pub(super) fn hook_guard(&self) -> HookGuard<'_> {
         self.running_hooks.fetch_add(1, Ordering::Relaxed);
         HookGuard(self)
@@ -356,13 +364,13 @@ impl EngineState {
     }
 }
 
-/// See [`EngineState::in_flight`].
+/// See [`EngineState::in_flight_guard`].
 #[derive(Debug)]
-pub(super) struct InFlight<'a>(&'a EngineState);
+pub(super) struct InFlightGuard<'a>(&'a EngineState);
 
-impl Drop for InFlight<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
-        self.0.order(PollerCommand::RequestEnded);
+        self.0.send_to_poller(PollerCommand::RequestEnded);
     }
 }
 
@@ -376,21 +384,21 @@ impl Drop for HookGuard<'_> {
     }
 }
 
-/// See [`EngineState::sending`].
+/// See [`EngineState::sending_guard`].
 #[derive(Debug)]
-pub(super) struct Sending(Arc<EngineState>);
+pub(super) struct SendingGuard(Arc<EngineState>);
 
-impl Drop for Sending {
+impl Drop for SendingGuard {
     fn drop(&mut self) {
         self.0.sending.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// See [`EngineState::recording`].
+/// See [`EngineState::recording_guard`].
 #[derive(Debug)]
-pub(super) struct Recording(Arc<EngineState>);
+pub(super) struct RecordingGuard(Arc<EngineState>);
 
-impl Drop for Recording {
+impl Drop for RecordingGuard {
     fn drop(&mut self) {
         self.0.unrecorded.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,10 +1,10 @@
-//! Submits prompts (to disk first, then to the dispatcher) and applies the user's decisions about
-//! prompts that are not sent automatically.
+//! Submits prompts (writes them to disk, then wakes the dispatcher), changes the queue, and applies the
+//! user's decisions about undelivered prompts.
 
 use super::clock::local_now;
 use super::poll::PollerCommand;
 use super::state::{EngineState, lock};
-use crate::model::change::{Discarded, QueueChange};
+use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::engine_event::EngineEvent;
 use crate::model::failure::Failure;
 use crate::model::prompt::{Delivery, Prompt, PromptId, Resolution};
@@ -15,7 +15,7 @@ use crate::store::StoreError;
 impl EngineState {
     pub(super) async fn submit_new_job(&self, text: &str) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
-        let added = match self.reserving {
+        let added = match self.reserves_prompts {
             true => self.store.reserve_new_job(&self.scope, text, self.instance.name(), local_now()).await,
             false => self.store.add_new_job(&self.scope, text, local_now()).await,
         };
@@ -30,7 +30,7 @@ impl EngineState {
 
     pub(super) async fn submit_follow_up(&self, job: JobKey, text: &str) -> Result<(PromptId, Job), Failure> {
         reject_blank(text)?;
-        let added = match self.reserving {
+        let added = match self.reserves_prompts {
             true => self.store.reserve_follow_up(job, text, self.instance.name(), local_now()).await,
             false => self.store.add_follow_up(job, text, local_now()).await,
         };
@@ -43,20 +43,21 @@ impl EngineState {
         text: &str,
     ) -> Result<(PromptId, Job, Vec<Prompt>), Failure> {
         reject_blank(text)?;
-        let reserved_for = self.reserving.then(|| self.instance.name());
+        let reserved_for = self.reserves_prompts.then(|| self.instance.name());
         let superseded =
             self.store.supersede_follow_ups(job, text, reserved_for, local_now()).await.map_err(submit_failure)?;
         let (prompt, row, discarded) = superseded;
-        for one in &discarded {
-            lock(&self.own_prompts).remove(&one.id);
-            self.emit_step(one.id, Delivery::Discarded { from: Some(one.delivery.kind()) }, row.clone()).await;
+        for prompt in &discarded {
+            lock(&self.own_prompts).remove(&prompt.id);
+            self.emit_delivery(prompt.id, Delivery::Discarded { from: Some(prompt.delivery.kind()) }, row.clone())
+                .await;
         }
         let (prompt, row) = self.enqueue((prompt, row)).await;
         Ok((prompt, row, discarded))
     }
 
-    /// Batch prompts are not marked as this instance's own: the holder of the dispatch lease sends
-    /// them, in queue order.
+    /// Queues new jobs. Their prompts are not added to `own_prompts`, so the instance with the dispatch
+    /// lease sends them, in queue order.
     pub(super) async fn submit_batch(&self, prompts: &[String]) -> Result<Vec<Job>, Failure> {
         if prompts.is_empty() {
             return Err(Failure::local("Nothing was queued: the batch contains no prompt."));
@@ -76,28 +77,28 @@ impl EngineState {
         Ok(rows)
     }
 
-    pub(super) async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<Discarded, Failure> {
+    pub(super) async fn remove_from_queue(&self, jobs: &[JobKey]) -> Result<DiscardedPrompts, Failure> {
         let removed = self.store.remove_from_queue(jobs, local_now()).await.map_err(submit_failure)?;
         self.after_discarding(&removed).await;
         Ok(removed)
     }
 
-    pub(super) async fn discard(&self, prompt: PromptId) -> Result<Discarded, Failure> {
+    pub(super) async fn discard(&self, prompt: PromptId) -> Result<DiscardedPrompts, Failure> {
         let discarded = self.store.discard_prompt(prompt, local_now()).await.map_err(submit_failure)?;
         self.after_discarding(&discarded).await;
         Ok(discarded)
     }
 
-    async fn after_discarding(&self, discarded: &Discarded) {
+    async fn after_discarding(&self, discarded: &DiscardedPrompts) {
         lock(&self.own_prompts).retain(|prompt, _| !discarded.prompts.contains(prompt));
-        // Later prompts of their jobs may be sent now.
+        // Later prompts of the same jobs may be sent now.
         self.dispatch_wake.notify_one();
         self.emit_threads(&discarded.rows).await;
     }
 
     pub(super) async fn restore(&self, prompts: &[PromptId]) -> Result<Vec<Job>, Failure> {
         let rows = self.store.restore_prompts(prompts).await.map_err(submit_failure)?;
-        // A prompt that is queued again is sent by the dispatching instance.
+        // A restored prompt may be queued again.
         self.dispatch_wake.notify_one();
         self.emit_threads(&rows).await;
         Ok(rows)
@@ -113,7 +114,7 @@ impl EngineState {
         let row = self.store.pause_prompt(prompt, local_now()).await.map_err(submit_failure)?;
         if let Some(row) = &row {
             lock(&self.own_prompts).remove(&prompt);
-            self.emit_step(prompt, Delivery::Paused, row.clone()).await;
+            self.emit_delivery(prompt, Delivery::Paused, row.clone()).await;
         }
         Ok(row)
     }
@@ -140,21 +141,21 @@ impl EngineState {
         Ok(self.enqueue((prompt, row)).await.1)
     }
 
-    /// The prompt is on disk: this instance sends it, unless another one takes it first.
+    /// Makes this instance send a prompt that is on disk, unless another instance starts to send it before.
     async fn enqueue(&self, (prompt, row): (PromptId, Job)) -> (PromptId, Job) {
         lock(&self.own_prompts).insert(prompt, row.key);
-        // Before the event, which may have to wait for space in the channel: if the caller stops waiting,
-        // the prompt is sent anyway.
+        // The dispatcher is woken before the event, which may have to wait for space in the channel. If the
+        // caller stops waiting, the prompt is sent anyway.
         self.dispatch_wake.notify_one();
-        self.emit_step(prompt, Delivery::Queued { until: None }, row.clone()).await;
+        self.emit_delivery(prompt, Delivery::Queued { until: None }, row.clone()).await;
         (prompt, row)
     }
 
     async fn emit_resolved(&self, prompt: PromptId, delivery: Delivery, row: &Job) {
-        self.order(PollerCommand::Rows { rows: vec![row.clone()], by_others: false });
+        self.send_to_poller(PollerCommand::JobsChanged { rows: vec![row.clone()], by_others: false });
         // Later prompts of the job may be sent now.
         self.dispatch_wake.notify_one();
-        self.emit_step(prompt, delivery, row.clone()).await;
+        self.emit_delivery(prompt, delivery, row.clone()).await;
     }
 }
 

@@ -1,7 +1,7 @@
-//! Page views: from the cache while they are fresh (see `model::period`), otherwise by one request
-//! within the hourly limit. Concurrent loads of the same query share one request, whose answer is
-//! cached even if its caller has stopped waiting. An answer for a load of all pages is also merged
-//! into the report on disk, in the same transaction.
+//! Loads page views: from the cache while they are fresh (see `model::period`), otherwise with one request
+//! within the hourly limit. Concurrent loads of the same query share one request. Its answer is cached even
+//! if no caller waits for it any more. In a load of all pages, the transaction that caches an answer also
+//! merges it into the report on disk.
 
 use super::fetch::FetchOutcome;
 use super::poll::PollerCommand;
@@ -23,33 +23,33 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::sync::Arc;
 
-/// The result of a load.
+/// The page views of one query, or why they could not be loaded.
 pub(super) type LoadedViews = Result<Timed<ViewsPage>, Failure>;
-/// A running load, shared by its waiters.
+/// A running load of one query, shared by all callers that wait for it.
 pub(super) type PendingLoad = Shared<BoxFuture<'static, ViewsRequestResult>>;
 
-/// What a request is made for.
+/// Why page views are requested, which determines where the answer is saved.
 #[derive(Debug)]
 pub(super) enum RequestPurpose {
-    /// The answer is only cached.
+    /// To show one page of views: the answer is only cached.
     Page,
-    /// The answer is also merged into the report that is being loaded, unless the answer makes no progress.
-    /// Answers from before `since` are not part of that report.
+    /// To load all pages: the answer is cached and merged into the unfinished report, unless it contains no
+    /// new page. The report contains only answers from after `since`.
     Report { since: Option<Time>, so_far: Option<Arc<ReportMerge>> },
 }
 
-/// The result of a request.
+/// The result of loading one query.
 #[derive(Debug, Clone)]
 pub(super) struct ViewsRequestResult {
     pub(super) loaded: LoadedViews,
-    /// Whether it used up a request.
+    /// Whether the load used up one of the hour's requests.
     pub(super) cost_request: bool,
-    /// Whether it was passed to the report on disk, successfully or not, so that the caller need not do
-    /// that.
-    pub(super) is_saved: bool,
+    /// Whether the answer was merged into the report on disk, or that was tried and failed. If not, the
+    /// caller has to merge it.
+    pub(super) is_merged: bool,
 }
 
-/// A cached answer that is further ahead than this has a time from a wrong clock.
+/// A cached answer whose time is further in the future was recorded with a wrong clock and is not fresh.
 const MAX_CLOCK_ERROR: TimeDelta = TimeDelta::minutes(1);
 
 impl EngineState {
@@ -57,12 +57,13 @@ impl EngineState {
         if !force && let Some(cached) = self.fresh_views(query).await {
             return Ok(cached);
         }
-        self.load_and_count(query, force, RequestPurpose::Page).await.loaded
+        self.load_views_for(query, force, RequestPurpose::Page).await.loaded
     }
 
-    /// Like [`EngineState::load_views`] without the first cache lookup. A request that is already in
-    /// flight keeps its original purpose, and is not charged to this call.
-    pub(super) async fn load_and_count(
+    /// Loads like [`EngineState::load_views`], but without the first cache lookup. If the query is being
+    /// loaded by another call, waits for that load, which keeps its purpose and is not counted as a request
+    /// of this call.
+    pub(super) async fn load_views_for(
         self: &Arc<Self>,
         query: ViewsQuery,
         force: bool,
@@ -70,10 +71,10 @@ impl EngineState {
     ) -> ViewsRequestResult {
         let (loading, is_own) = Arc::clone(self).join_load(query, force, purpose);
         let answer = loading.await;
-        // An answer requested by another caller may have been merged into a report that was dropped since.
+        // If another call made the request, it may have merged the answer into a report that was deleted since.
         ViewsRequestResult {
             cost_request: is_own && answer.cost_request,
-            is_saved: is_own && answer.is_saved,
+            is_merged: is_own && answer.is_merged,
             ..answer
         }
     }
@@ -82,47 +83,49 @@ impl EngineState {
         match self.store.cached_views(&self.scope, query).await {
             Ok(cached) => cached,
             Err(error) => {
-                self.trouble(error.failure()).await;
+                self.emit_trouble(error.failure()).await;
                 None
             }
         }
     }
 
-    /// The cached answer, if it is fresh.
+    /// Returns the cached answer to a query if it is fresh.
     pub(super) async fn fresh_views(&self, query: ViewsQuery) -> Option<Timed<ViewsPage>> {
         self.cached_views(query).await.filter(|cached| self.is_fresh(query.range, cached.as_of))
     }
 
-    /// A fresh cached answer that contains all pages of the range.
+    /// Returns a fresh cached answer that contains all pages of the range, if there is one.
     pub(super) async fn fresh_complete_views(&self, range: DateRange) -> Option<Timed<ViewsPage>> {
         match self.store.complete_views(&self.scope, range).await {
             Ok(cached) => cached.filter(|cached| self.is_fresh(range, cached.as_of)),
             Err(error) => {
-                self.trouble(error.failure()).await;
+                self.emit_trouble(error.failure()).await;
                 None
             }
         }
     }
 
-    /// Whether data of this age (in service time) is still fresh.
+    /// Whether data loaded at the service time `as_of` is still fresh.
     pub(super) fn is_fresh(&self, range: DateRange, as_of: Time) -> bool {
         is_fresh(range, as_of, self.clock.now())
     }
 
-    /// Joins the running load of this query or starts one; the flag is set for a new one.
+    /// Joins the running load of this query or starts a new load. Returns true with a new load.
     fn join_load(self: Arc<Self>, query: ViewsQuery, force: bool, purpose: RequestPurpose) -> (PendingLoad, bool) {
-        let mut loading = lock(&self.loading);
+        let mut loading = lock(&self.pending_loads);
         if let Some(under_way) = loading.get(&query) {
             return (under_way.clone(), false);
         }
-        // A separate task: the caller may stop waiting, but a paid answer is still cached.
+        // The load is a separate task, so that an answer that cost a request is cached even if the caller stops
+        // waiting.
         let inner = Arc::clone(&self);
         let task = tokio::spawn(async move {
             let answer = inner.request_views(query, force, purpose).await;
-            lock(&inner.loading).remove(&query);
+            lock(&inner.pending_loads).remove(&query);
             answer
         });
-        let shared = async move { task.await.unwrap_or_else(|_| ViewsRequestResult::with(Err(crashed()), true)) };
+        let shared =
+            async move { task.await.unwrap_or_else(|_| ViewsRequestResult::not_merged(Err(crash_failure()), true)) };
         let shared = shared.boxed().shared();
         loading.insert(query, shared.clone());
         (shared, true)
@@ -131,11 +134,11 @@ impl EngineState {
     async fn request_views(&self, query: ViewsQuery, force: bool, purpose: RequestPurpose) -> ViewsRequestResult {
         // Another load of the query may have ended between the caller's cache lookup and this task.
         if !force && let Some(cached) = self.fresh_views(query).await {
-            return ViewsRequestResult::with(Ok(cached), false);
+            return ViewsRequestResult::not_merged(Ok(cached), false);
         }
-        match self.spend_view().await {
+        match self.spend_views_request().await {
             Ok(spent_at) => self.send_views_request(query, spent_at, purpose).await,
-            Err(failure) => ViewsRequestResult::with(Err(failure), false),
+            Err(failure) => ViewsRequestResult::not_merged(Err(failure), false),
         }
     }
 
@@ -146,7 +149,7 @@ impl EngineState {
         spent_at: Time,
         purpose: RequestPurpose,
     ) -> ViewsRequestResult {
-        let _in_flight = self.in_flight();
+        let _in_flight = self.in_flight_guard();
         let answer = self.client.views(&query).await;
         let subject = CleanText::line(&format!("{}, page {}", query.range, query.page));
         let result = self.record_answer(Operation::Views, subject, answer).await;
@@ -156,35 +159,36 @@ impl EngineState {
             Err(error) => {
                 if let Some(wait) = error.wait(now) {
                     if let Err(error) = self.store.mark_full(&self.scope, RateLimited::Views, wait, now).await {
-                        self.trouble(error.failure()).await;
+                        self.emit_trouble(error.failure()).await;
                     }
-                    self.report_budget(RateLimited::Views).await;
+                    self.emit_budget(RateLimited::Views).await;
                 } else if error.reached() == Reached::No {
-                    self.refund_view(spent_at).await;
-                    self.order(PollerCommand::Outcome(FetchOutcome::unreachable(error.failure(now).message)));
-                    return ViewsRequestResult::with(Err(error.failure(now)), false);
+                    self.refund_views_request(spent_at).await;
+                    self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unreachable(error.failure(now).message)));
+                    return ViewsRequestResult::not_merged(Err(error.failure(now)), false);
                 }
                 let failure = error.failure(now);
                 if failure.kind == FailureKind::Service {
-                    self.order(PollerCommand::Outcome(FetchOutcome::unusable(failure.message.clone())));
+                    self.send_to_poller(PollerCommand::Outcome(FetchOutcome::unusable(failure.message.clone())));
                 }
-                return ViewsRequestResult::with(Err(failure), true);
+                return ViewsRequestResult::not_merged(Err(failure), true);
             }
         };
-        self.order(PollerCommand::Outcome(FetchOutcome::good()));
+        self.send_to_poller(PollerCommand::Outcome(FetchOutcome::answered()));
         let answer = Timed { value: page, as_of: now };
         let is_saved = matches!(purpose, RequestPurpose::Report { .. });
         if let Err(error) = self.save(query, &answer, purpose).await {
-            // The answer is shown even if it can't be saved: the next lookup costs another request, and
-            // the next load starts before this answer.
-            self.trouble(error.failure()).await;
+            // The answer is shown even if it can't be saved. To see it again costs another request, and the next
+            // load of all pages requests it again.
+            self.emit_trouble(error.failure()).await;
         }
         let totals = Timed { value: answer.value.totals.clone(), as_of: now };
         self.emit(EngineEvent::Totals { range: query.range, totals }).await;
-        ViewsRequestResult { loaded: Ok(answer), cost_request: true, is_saved }
+        ViewsRequestResult { loaded: Ok(answer), cost_request: true, is_merged: is_saved }
     }
 
-    /// Saves an answer that cost a request in one transaction, because each transaction waits for the disk.
+    /// Caches an answer and, for a load of all pages, merges it into the report. Does both in one
+    /// transaction, because each transaction waits for the disk.
     async fn save(
         &self,
         query: ViewsQuery,
@@ -204,20 +208,20 @@ impl EngineState {
 }
 
 impl ViewsRequestResult {
-    /// A result that was not passed to the report on disk.
-    fn with(loaded: LoadedViews, cost_request: bool) -> Self {
-        Self { loaded, cost_request, is_saved: false }
+    /// Returns a result that was not merged into the report on disk.
+    fn not_merged(loaded: LoadedViews, cost_request: bool) -> Self {
+        Self { loaded, cost_request, is_merged: false }
     }
 }
 
-/// An answer to be merged into the report.
+/// Describes an answer for the store, which merges it into the report on disk.
 pub(super) fn report_answer(query: ViewsQuery, answer: Timed<ViewsPage>, since: Option<Time>) -> ReportAnswer {
     let (complete, Timed { value, as_of }) = (!query.has_next(&answer.value), answer);
     ReportAnswer { range: query.range, number: query.page, answer: value, complete, as_of, restarted_at: since }
 }
 
-/// Returns an error if the answer claims that there are more pages but contains no new row: the
-/// load would never end.
+/// Returns a failure if the answer announces more pages but contains no row that is new to the report, in
+/// which case the load would never end. Returns `None` if the load can go on or is complete.
 pub(super) fn makes_no_progress(
     query: ViewsQuery,
     answer: &ViewsPage,
@@ -236,11 +240,11 @@ pub(super) fn makes_no_progress(
     Some(Failure::new(FailureKind::Service, &sentence))
 }
 
-/// Whether data with this time is still fresh; both times are service time.
+/// Whether data of a range, loaded at `as_of`, is still fresh at `now`. Both times are service time.
 pub(super) fn is_fresh(range: DateRange, as_of: Time, now: Time) -> bool {
     as_of <= now + MAX_CLOCK_ERROR && range.is_fresh(as_of, now)
 }
 
-fn crashed() -> Failure {
+fn crash_failure() -> Failure {
     Failure::local("Loading the page views failed because of a bug in docdeck. Try again.")
 }

@@ -1,8 +1,9 @@
-//! The task for several instances on this computer: it notices what another instance changed in the
-//! store, takes free leases, and detects dead instances. An instance that is alone by construction
-//! does not run it.
+//! The watcher: the task that notices what other docdeck instances on this computer changed in the store,
+//! takes free leases, and detects instances that died. It does not run in the demo, which can have no other
+//! instance.
 //!
-//! The store's thread checks once a second; this task wakes up only if there is something to do.
+//! The store's thread checks the store for changes once a second and wakes the watcher only when there is
+//! something to do.
 
 use super::lease::LeaseRole;
 use super::poll::sleep_until;
@@ -16,39 +17,49 @@ use tokio::time::Instant;
 
 /// The interval between two checks of the store's data version.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// A free lease is taken within this many checks, well below the required 10 s.
-const CHECKS_PER_LEASE: u32 = 3;
-/// While another instance is sending, the interval between two checks whether it has died.
+/// The number of checks within which a free lease is taken. Must take less than 10 s.
+const CHECKS_PER_LEASE_ATTEMPT: u32 = 3;
+/// How often to check whether another instance that is sending has died.
 const DEATH_CHECK_INTERVAL: Duration = Duration::from_secs(10);
 
-/// What the store's thread saw last.
+/// The result of the last check by the store's thread.
 #[derive(Debug)]
-struct StoreSnapshot {
+struct VersionCheck {
+    /// The store's data version, which changes with each write by another instance.
     version: i64,
-    failed: Option<StoreError>,
+    /// The error of a failed check that the watcher has not emitted yet.
+    error: Option<StoreError>,
 }
 
 struct Watcher {
     inner: Arc<EngineState>,
-    seen: Arc<Mutex<StoreSnapshot>>,
-    /// The version up to which changes were read.
-    version: i64,
+    last_check: Arc<Mutex<VersionCheck>>,
+    /// The data version up to which the watcher has read the changes.
+    read_version: i64,
     had_lease: bool,
-    /// When to check again for instances that died while sending; `None` while no other instance is
-    /// sending.
+    /// When to check again whether an instance died while it was sending; `None` while no other instance
+    /// is sending.
     next_death_check: Option<Instant>,
-    /// When to retry a failed read.
+    /// When to read the changes again after a failed read; `None` if the last read succeeded.
     retry_at: Option<Instant>,
 }
 
-/// Watches until it is aborted. `version` is the data version before the store was first read.
+/// Watches until it is aborted. `version` is the store's data version before the engine first read the
+/// store.
 pub(super) async fn run_watcher(inner: Arc<EngineState>, version: i64) {
-    let seen = Arc::new(Mutex::new(StoreSnapshot { version, failed: None }));
+    let seen = Arc::new(Mutex::new(VersionCheck { version, error: None }));
     if let Err(error) = start_checks(&inner, &seen) {
-        inner.trouble(error.failure()).await;
+        inner.emit_trouble(error.failure()).await;
     }
     inner.read_shared_connection().await;
-    let mut watcher = Watcher { inner, seen, version, had_lease: false, next_death_check: None, retry_at: None };
+    let mut watcher = Watcher {
+        inner,
+        last_check: seen,
+        read_version: version,
+        had_lease: false,
+        next_death_check: None,
+        retry_at: None,
+    };
     loop {
         watcher.inner.take_leases();
         watcher.read_changes().await;
@@ -60,8 +71,8 @@ pub(super) async fn run_watcher(inner: Arc<EngineState>, version: i64) {
     }
 }
 
-/// Makes the store's thread check regularly, until the task that owns `seen` ends.
-fn start_checks(inner: &Arc<EngineState>, seen: &Arc<Mutex<StoreSnapshot>>) -> Result<(), StoreError> {
+/// Makes the store's thread check regularly for changes, until `seen` is dropped with the watcher.
+fn start_checks(inner: &Arc<EngineState>, seen: &Arc<Mutex<VersionCheck>>) -> Result<(), StoreError> {
     let (inner_weak, seen_weak) = (Arc::downgrade(inner), Arc::downgrade(seen));
     let mut checks: u32 = 0;
     inner.store.watch(CHECK_INTERVAL, move |found| {
@@ -72,11 +83,11 @@ fn start_checks(inner: &Arc<EngineState>, seen: &Arc<Mutex<StoreSnapshot>>) -> R
         let has_changed = match found {
             Ok(version) => std::mem::replace(&mut lock(&seen).version, version) != version,
             Err(error) => {
-                lock(&seen).failed = Some(error);
+                lock(&seen).error = Some(error);
                 true
             }
         };
-        if has_changed || (checks.is_multiple_of(CHECKS_PER_LEASE) && inner.leases.lacks_any()) {
+        if has_changed || (checks.is_multiple_of(CHECKS_PER_LEASE_ATTEMPT) && inner.leases.lacks_any()) {
             inner.watch_wake.notify_one();
         }
         ControlFlow::Continue(())
@@ -86,13 +97,13 @@ fn start_checks(inner: &Arc<EngineState>, seen: &Arc<Mutex<StoreSnapshot>>) -> R
 impl Watcher {
     async fn read_changes(&mut self) {
         let (version, failed) = {
-            let mut seen = lock(&self.seen);
-            (seen.version, seen.failed.take())
+            let mut seen = lock(&self.last_check);
+            (seen.version, seen.error.take())
         };
         if let Some(error) = failed {
-            self.inner.trouble(error.failure()).await;
+            self.inner.emit_trouble(error.failure()).await;
         }
-        let others_wrote = version != self.version;
+        let others_wrote = version != self.read_version;
         self.recover_from_deaths(others_wrote).await;
         self.retry_at = None;
         if !others_wrote {
@@ -101,22 +112,22 @@ impl Watcher {
         self.inner.dispatch_wake.notify_one();
         match self.inner.catch_up().await {
             Ok(()) => {
-                self.version = version;
-                // Requests of another instance count here too.
-                self.inner.report_budgets().await;
+                self.read_version = version;
+                // Requests of other instances count toward the same hourly limits.
+                self.inner.emit_budgets().await;
                 self.inner.emit(EngineEvent::ExternalChange).await;
                 self.inner.read_shared_connection().await;
             }
             Err(error) => {
                 self.retry_at = Instant::now().checked_add(CHECK_INTERVAL);
-                self.inner.trouble(error.failure()).await;
+                self.inner.emit_trouble(error.failure()).await;
             }
         }
     }
 
-    /// The dispatching instance recovers the sends of dead instances: when it gets the lease, when
-    /// another instance writes (which is how a send begins), and regularly while another instance is
-    /// sending.
+    /// Marks prompts as unconfirmed that another instance was sending when it died, if this instance has
+    /// the dispatch lease. It checks when it gets the lease, after each write by another instance (every
+    /// send begins with a write), and regularly while another instance is sending.
     async fn recover_from_deaths(&mut self, others_wrote: bool) {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
         let is_due = self.next_death_check.is_some_and(|at| at <= Instant::now());
@@ -124,7 +135,7 @@ impl Watcher {
             let others_send = match self.inner.recover_abandoned_sends().await {
                 Ok(others_send) => others_send,
                 Err(error) => {
-                    self.inner.trouble(error.failure()).await;
+                    self.inner.emit_trouble(error.failure()).await;
                     true
                 }
             };

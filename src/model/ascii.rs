@@ -4,7 +4,7 @@
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The ASCII character that replaces a symbol; `?` for any other character.
+/// Returns the ASCII character that replaces a symbol, or `?` if there is no replacement.
 pub fn ascii_symbol(symbol: &str) -> &'static str {
     match symbol {
         "┌" | "┐" | "└" | "┘" => "+",

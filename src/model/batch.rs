@@ -1,5 +1,5 @@
 //! Reads many prompts from one file: text separated by blank lines, CSV with a `prompt` column, or JSON Lines. Prompts
-//! are returned unchanged and in order; errors name the line.
+//! are returned in the order of the file, and errors name the line.
 
 use super::text::CleanText;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// The CSV column and the JSON field that contain the prompt.
 const PROMPT: &str = "prompt";
 
-/// Why a file can't be used as a batch. Lines count from 1.
+/// Why a file can't be read as a list of prompts. Line numbers start at 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BatchError {
     #[error("No prompts found. Separate prompts with blank lines, or use CSV or JSON Lines.")]
@@ -16,7 +16,7 @@ pub enum BatchError {
     Blank { line: u64 },
     #[error("The first line has no `prompt` column. Name the column with the prompts `prompt`.")]
     NoColumn,
-    /// The row and the header differ in length.
+    /// A CSV row has more or fewer columns than the header.
     #[error(
         "Line {line} has {found} columns, but the first line has {expected}. Put texts that contain a comma or a line \
          break in double quotes."
@@ -24,25 +24,25 @@ pub enum BatchError {
     Columns { line: u64, found: u64, expected: u64 },
     #[error("Line {line} is neither a JSON object with a text `prompt` nor a JSON string. Write one of them per line.")]
     Json { line: u64 },
-    /// The CSV is malformed in another way.
+    /// The CSV is malformed in a way other than its number of columns.
     #[error("The CSV can't be read. Check its quotes.")]
     Csv,
 }
 
-/// Reads all prompts of a file, in order. The extension of `name` decides the format; without a known one, the content
-/// does.
+/// Reads all prompts of a file, in order. The extension of the file name `name` decides the format. Without a known
+/// extension, the content decides.
 ///
 /// # Errors
-/// Returns the first mistake. No prompt of a file with a mistake is used.
+/// Returns the first mistake in the file. A file with a mistake yields no prompts.
 pub fn parse_prompts(name: Option<&str>, text: &str) -> Result<Vec<String>, BatchError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
         return Err(BatchError::Empty);
     }
-    let prompts = match format(name, text) {
-        BatchFormat::Text => blocks(text),
+    let prompts = match detect_format(name, text) {
+        BatchFormat::Text => read_text_blocks(text),
         BatchFormat::Csv => read_prompt_column(text)?,
-        BatchFormat::JsonLines => json_lines(text)?,
+        BatchFormat::JsonLines => read_json_lines(text)?,
     };
     if let Some((line, _)) = prompts.iter().find(|(_, prompt)| is_blank_prompt(prompt)) {
         return Err(BatchError::Blank { line: *line });
@@ -60,7 +60,7 @@ enum BatchFormat {
     JsonLines,
 }
 
-fn format(name: Option<&str>, text: &str) -> BatchFormat {
+fn detect_format(name: Option<&str>, text: &str) -> BatchFormat {
     let ending = name.and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending.to_ascii_lowercase());
     match ending.as_deref() {
         Some("csv" | "tsv") => return BatchFormat::Csv,
@@ -69,9 +69,9 @@ fn format(name: Option<&str>, text: &str) -> BatchFormat {
         _ => {}
     }
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
-    if from_json(first).is_some() {
+    if prompt_from_json(first).is_some() {
         BatchFormat::JsonLines
-    } else if delimiter(text).is_some() {
+    } else if find_delimiter(text).is_some() {
         BatchFormat::Csv
     } else {
         BatchFormat::Text
@@ -83,15 +83,16 @@ fn is_blank_prompt(prompt: &str) -> bool {
     CleanText::block(prompt).as_str().trim().is_empty()
 }
 
-type Prompts = Vec<(u64, String)>;
+/// Each prompt of a file, with the number of the line on which it starts.
+type NumberedPrompts = Vec<(u64, String)>;
 
 fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
-    // A lone CR is a line break as well.
+    // A CR without an LF also ends a line.
     (1..).zip(text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r')))
 }
 
-fn blocks(text: &str) -> Prompts {
-    let mut prompts: Prompts = Vec::new();
+fn read_text_blocks(text: &str) -> NumberedPrompts {
+    let mut prompts: NumberedPrompts = Vec::new();
     let mut open = false;
     for (number, line) in numbered_lines(text) {
         if line.trim().is_empty() {
@@ -110,13 +111,14 @@ fn blocks(text: &str) -> Prompts {
     prompts
 }
 
-fn json_lines(text: &str) -> Result<Prompts, BatchError> {
+fn read_json_lines(text: &str) -> Result<NumberedPrompts, BatchError> {
     let lines = numbered_lines(text).filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(line, json)| Ok((line, from_json(json).ok_or(BatchError::Json { line })?))).collect()
+    lines.map(|(line, json)| Ok((line, prompt_from_json(json).ok_or(BatchError::Json { line })?))).collect()
 }
 
-/// The prompt in a line: a JSON string, or an object's `prompt` field.
-fn from_json(line: &str) -> Option<String> {
+/// Returns the prompt in a line that is a JSON string or an object with a `prompt` field. Returns `None` for any other
+/// line.
+fn prompt_from_json(line: &str) -> Option<String> {
     match serde_json::from_str(line.trim()).ok()? {
         Value::String(prompt) => Some(prompt),
         Value::Object(mut fields) => match fields.remove(PROMPT)? {
@@ -131,18 +133,19 @@ fn reader(text: &str, delimiter: u8) -> csv::Reader<&[u8]> {
     csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes())
 }
 
-/// The index of the prompt column.
+/// Returns the index of the prompt column, or `None` if the header has no such column.
 fn column_index(reader: &mut csv::Reader<&[u8]>) -> Option<usize> {
     reader.headers().ok()?.iter().position(|name| name.trim().eq_ignore_ascii_case(PROMPT))
 }
 
-/// The delimiter that yields a `prompt` column: a comma, or a semicolon or tab, which some spreadsheets write instead.
-fn delimiter(text: &str) -> Option<u8> {
+/// Returns the delimiter with which the header has a `prompt` column: a comma, or the semicolon or tab that some
+/// spreadsheets write instead.
+fn find_delimiter(text: &str) -> Option<u8> {
     [b',', b';', b'\t'].into_iter().find(|delimiter| column_index(&mut reader(text, *delimiter)).is_some())
 }
 
-fn read_prompt_column(text: &str) -> Result<Prompts, BatchError> {
-    let mut reader = reader(text, delimiter(text).ok_or(BatchError::NoColumn)?);
+fn read_prompt_column(text: &str) -> Result<NumberedPrompts, BatchError> {
+    let mut reader = reader(text, find_delimiter(text).ok_or(BatchError::NoColumn)?);
     let index = column_index(&mut reader).ok_or(BatchError::NoColumn)?;
     let mut prompts = Vec::new();
     for record in reader.records() {

@@ -1,49 +1,52 @@
-//! Changes to jobs that are stored on this computer only: the service is not involved.
+//! Changes that the user makes to jobs and queued prompts on this computer. Nothing is sent to the service.
 
 use super::Time;
 use super::prompt::PromptId;
 use super::row::Job;
 use super::text::CleanText;
 
-/// A change to the local data of one or more jobs; applied to all of them or to none.
+/// A change to the local data of one or more jobs. It is applied to all of these jobs or to none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LocalChange {
-    /// A custom title; `None` restores the default title, the first line of the prompt.
+    /// Sets a custom title; `None` restores the default title, the first line of the prompt.
     Title(Option<CleanText>),
-    /// Replaces the tags.
+    /// Replaces all tags.
     Tags(Vec<CleanText>),
     AddTags(Vec<CleanText>),
     RemoveTags(Vec<CleanText>),
-    /// `None` removes the note.
+    /// Sets the note; `None` removes it.
     Note(Option<CleanText>),
     Dismissed(bool),
-    /// The user has viewed the job.
+    /// Records that the user has viewed the job.
     Viewed,
-    /// The user has opened the job's pull request or marked the job as done.
+    /// Records that the user has opened the job's pull request or marked the job as done.
     Handled,
-    /// Sets when the user last acted on the job, for undo; `None` returns it to the jobs that need the user.
+    /// Sets when the user last acted on the job, to undo `Handled`. `None` means that the user has not acted on it, so
+    /// the job may be listed under "needs you" again.
     HandledAt(Option<Time>),
 }
 
 /// A change to queued prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueChange {
-    /// Not sent until released.
+    /// Keeps the prompt from being sent until the user resumes it.
     Pause,
-    Release,
+    /// Resumes a paused prompt.
+    Resume,
     /// Moves the prompt one position towards the front of the queue.
     Up,
     Down,
 }
 
-/// Prompts that were discarded together, and their jobs' rows after that.
+/// Prompts that were discarded together, and the updated jobs that they belong to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Discarded {
+pub struct DiscardedPrompts {
     pub prompts: Vec<PromptId>,
     pub rows: Vec<Job>,
 }
 
-/// Parses typed tags: separated by spaces or commas, lower-cased, without a leading `#`, duplicates removed.
+/// Parses typed tags, separated by spaces or commas. Converts tags to lower case, and removes leading `#` signs and
+/// duplicates.
 pub fn parse_tags(typed: &str) -> Vec<CleanText> {
     let mut tags: Vec<CleanText> = Vec::new();
     for word in typed.split([' ', ',', '\t']) {

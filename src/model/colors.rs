@@ -1,5 +1,5 @@
-//! Theme colours by role, and their contrast. A theme assigns colours to roles, never to screen areas. How a
-//! terminal displays a colour is out of scope.
+//! The colours of a theme and their contrast. A theme assigns colours to roles such as headings or warnings, never to
+//! areas of the screen. How a terminal displays a colour is out of scope.
 
 /// A colour as a theme file specifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,12 +11,12 @@ pub enum ThemeColor {
     Rgb(Rgb),
 }
 
-/// Red, green, blue.
+/// A colour as red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// Names of the 16 ANSI colours, in order.
-pub const ANSI: [&str; 16] = [
+/// The names of the 16 ANSI colours, in the order of their numbers.
+pub const ANSI_COLOR_NAMES: [&str; 16] = [
     "black",
     "red",
     "green",
@@ -36,7 +36,7 @@ pub const ANSI: [&str; 16] = [
 ];
 
 impl Rgb {
-    /// Reads `#rrggbb`.
+    /// Parses `#rrggbb`. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let is_hex = |digits: &&str| digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         let digits = text.strip_prefix('#').filter(is_hex)?;
@@ -44,7 +44,7 @@ impl Rgb {
         Some(Self(part(0)?, part(2)?, part(4)?))
     }
 
-    /// Relative luminance, 0 to 1 (WCAG 2.2).
+    /// Returns the relative luminance, 0 to 1 (WCAG 2.2).
     pub fn luminance(self) -> f64 {
         let linear = |channel: u8| {
             let share = f64::from(channel) / 255.0;
@@ -53,7 +53,7 @@ impl Rgb {
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// Contrast ratio, 1 to 21 (WCAG 2.2). Text needs at least 4.5.
+    /// Returns the contrast ratio, 1 to 21 (WCAG 2.2). Readable text needs at least 4.5.
     pub fn contrast(self, other: Self) -> f64 {
         let (one, two) = (self.luminance() + 0.05, other.luminance() + 0.05);
         if one > two { one / two } else { two / one }
@@ -66,12 +66,12 @@ impl Rgb {
 }
 
 impl ThemeColor {
-    /// Parses `default`, `#rrggbb` or a name from [`ANSI`].
+    /// Parses `default`, `#rrggbb` or the name of an ANSI colour.
     pub fn parse(text: &str) -> Option<Self> {
         if text == "default" {
             return Some(Self::Terminal);
         }
-        let index = ANSI.iter().position(|name| *name == text).and_then(|index| u8::try_from(index).ok());
+        let index = ANSI_COLOR_NAMES.iter().position(|name| *name == text).and_then(|index| u8::try_from(index).ok());
         index.map(Self::Ansi).or_else(|| Rgb::parse(text).map(Self::Rgb))
     }
 }
@@ -85,13 +85,13 @@ pub enum ColorRole {
     /// Headings and the program's name.
     Title,
     Border,
-    /// Border of the focused pane.
+    /// The border of the focused pane.
     Focus,
-    /// Text of the selected row.
+    /// The text of the selected row.
     Selected,
     /// The marker of the selected row, and active items.
     Mark,
-    /// A key in the footer and the help.
+    /// A keyboard key in the footer and the help.
     Key,
     Good,
     Bad,
@@ -119,7 +119,7 @@ impl ColorRole {
         Self::Ai,
     ];
 
-    /// The role's name in a theme file.
+    /// Returns the role's name in a theme file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -143,7 +143,7 @@ impl ColorRole {
         Self::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// Whether text is drawn in this role. The other roles are lines, which need less contrast.
+    /// Whether the role is for text. The other roles are for lines, which need less contrast.
     pub fn is_text(self) -> bool {
         !matches!(self, Self::Border | Self::Focus)
     }
@@ -174,13 +174,13 @@ impl Default for Paint {
     }
 }
 
-/// The styles of all roles, for one kind of background.
+/// The styles of all roles for one kind of terminal background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColorPalette {
     paints: [Paint; ColorRole::ALL.len()],
-    /// Drawn behind everything; [`ThemeColor::Terminal`] keeps the terminal's background.
+    /// The background colour of the whole screen; [`ThemeColor::Terminal`] keeps the terminal's background.
     pub background: ThemeColor,
-    /// Terminal backgrounds that these colours are made for, if they don't set one.
+    /// The terminal backgrounds on which these colours are meant to be used, if `background` is the terminal's.
     pub made_for: Vec<Rgb>,
 }
 
@@ -195,7 +195,8 @@ impl Default for ColorPalette {
 }
 
 impl ColorPalette {
-    /// Medium colours that are readable on both dark and light backgrounds, for use while the background is unknown.
+    /// Returns medium colours that are readable on both dark and light backgrounds, for use while the background is
+    /// unknown.
     pub fn middle_tones() -> Self {
         let mut palette = Self::default();
         let plain = |r, g, b| Paint { fg: ThemeColor::Rgb(Rgb(r, g, b)), ..Paint::default() };
@@ -242,13 +243,13 @@ pub enum Background {
 }
 
 impl Background {
-    /// Classifies a background colour.
+    /// Returns whether a background colour is dark or light.
     pub fn of(colour: Rgb) -> Self {
         if colour.is_dark() { Self::Dark } else { Self::Light }
     }
 }
 
-/// A theme: one set of colours for each kind of background.
+/// A theme: one set of styles for each kind of terminal background.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ThemePalettes {
     pub dark: ColorPalette,
@@ -258,7 +259,7 @@ pub struct ThemePalettes {
 }
 
 impl ThemePalettes {
-    /// The colours for a background.
+    /// Returns the styles for a kind of background.
     pub fn for_background(&self, ground: Background) -> &ColorPalette {
         match ground {
             Background::Dark => &self.dark,
@@ -277,7 +278,7 @@ mod tests {
         let (black, white) = (Rgb(0, 0, 0), Rgb(255, 255, 255));
         assert!((black.contrast(white) - 21.0).abs() < 1e-9);
         assert!((white.contrast(white) - 1.0).abs() < 1e-9);
-        // The grey that the guidelines give as just sufficient on white.
+        // WCAG gives this grey as just sufficient on white.
         assert!((Rgb(0x76, 0x76, 0x76).contrast(white) - 4.54).abs() < 0.01);
     }
 

@@ -1,14 +1,14 @@
-//! Placeholders in the arguments of custom commands. A value always stays part of one argument and is never read as an
-//! option. The caller supplies the values.
+//! Placeholders such as `{pr}` in the arguments of custom commands. A value always stays part of one argument and can't
+//! be mistaken for an option. The module also splits command lines into words.
 
 use std::fmt;
 
-/// A `{word}` in an argument.
+/// A placeholder that an argument may contain: a word in braces, such as `{pr}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placeholder {
     /// The URL of the selected job's pull request.
     Pr,
-    /// The selected job's id at the service.
+    /// The selected job's id on the service.
     Id,
     /// The path of the selected page on the views screen.
     Path,
@@ -22,7 +22,7 @@ impl Placeholder {
     /// All placeholders, in the order in which they are shown to the user.
     pub const ALL: [Self; 5] = [Self::Pr, Self::Id, Self::Path, Self::Repository, Self::Ref];
 
-    /// The word between the braces.
+    /// Returns the word between the braces.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pr => "pr",
@@ -33,7 +33,7 @@ impl Placeholder {
         }
     }
 
-    /// A description for the message "has no ...".
+    /// Returns a description of the value, for the message "has no ...".
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Pr => "pull request",
@@ -59,12 +59,13 @@ impl fmt::Display for Placeholder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ArgumentPiece<'a> {
     Text(&'a str),
-    /// A word between single braces.
+    /// A word between single braces: a placeholder if the word is known, otherwise text.
     Word(&'a str),
 }
 
-/// A word of letters in single braces is a placeholder; a template's `{{end}}`, `{}` and `{"a": 1}` are text.
-fn pieces(argument: &str) -> Vec<ArgumentPiece<'_>> {
+/// Splits an argument into text and words in single braces. The braces in `{{end}}`, `{}` and `{"a": 1}`, which a
+/// template may contain, are text.
+fn split_pieces(argument: &str) -> Vec<ArgumentPiece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = argument;
     let mut doubled = false;
@@ -101,16 +102,17 @@ fn pieces(argument: &str) -> Vec<ArgumentPiece<'_>> {
 /// # Errors
 /// Returns the first word in braces that is not a placeholder.
 pub fn placeholders(argument: &str) -> Result<Vec<Placeholder>, &str> {
-    let words = pieces(argument).into_iter().filter_map(|piece| match piece {
+    let words = split_pieces(argument).into_iter().filter_map(|piece| match piece {
         ArgumentPiece::Word(word) => Some(Placeholder::parse(word).ok_or(word)),
         ArgumentPiece::Text(_) => None,
     });
     words.collect()
 }
 
-/// Why a command is not run.
+/// Why the placeholders of a command can't be replaced, so that the command is not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FillError {
+    /// There is no value.
     Missing(Placeholder),
     /// The value starts with `-`, so a program could read it as an option.
     LikeAnOption(Placeholder),
@@ -121,14 +123,14 @@ pub enum FillError {
 /// Replaces each placeholder with its value. An argument stays one argument, whatever the value contains.
 ///
 /// # Errors
-/// Fails if a value is missing or could be misread by a program.
+/// Fails if a value is missing, starts with `-` or contains a control character.
 pub fn fill_arguments(
     arguments: &[String],
     value: impl Fn(Placeholder) -> Option<String>,
 ) -> Result<Vec<String>, FillError> {
     let fill_one = |argument: &String| {
         let mut filled = String::new();
-        for piece in pieces(argument) {
+        for piece in split_pieces(argument) {
             match piece {
                 ArgumentPiece::Text(text) => filled.push_str(text),
                 ArgumentPiece::Word(word) => match Placeholder::parse(word) {
@@ -152,8 +154,8 @@ fn check_value(placeholder: Placeholder, value: Option<String>) -> Result<String
     }
 }
 
-/// Splits a command line, from `$EDITOR` or typed, into words: separated by white space, grouped by single or double
-/// quotes; a backslash escapes the next character. Nothing is expanded.
+/// Splits a command line, such as the value of `$EDITOR`, into words at white space. Quotes group words, and a
+/// backslash outside single quotes escapes the next character. Variables are not expanded.
 pub fn split_command_line(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn other_braces_stay_unchanged() {
+    fn braces_without_a_placeholder_stay_unchanged() {
         let template = "{{range .}}{{end}} {} {\"a\": 1} {{pr}} {";
         assert_eq!(placeholders(template), Ok(Vec::new()));
         assert_eq!(filled(&[template], "v").expect("filled"), [template]);
@@ -205,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_missing_or_could_be_misread_prevents_the_command() {
+    fn a_value_that_is_missing_or_could_be_misread_is_an_error() {
         assert_eq!(filled(&["gh", "{pr}"], ""), Err(FillError::Missing(Placeholder::Pr)));
         assert_eq!(filled(&["gh", "{ref}"], "--upload-pack=x"), Err(FillError::LikeAnOption(Placeholder::Ref)));
         assert_eq!(filled(&["gh", "{id}"], "a\x1b[2J"), Err(FillError::Unprintable(Placeholder::Id)));
     }
 
     #[test]
-    fn an_editor_with_arguments_is_split_as_a_shell_would() {
+    fn a_command_line_is_split_like_in_a_shell() {
         assert_eq!(split_command_line("code --wait"), ["code", "--wait"]);
         assert_eq!(
             split_command_line(r#" "/opt/my editor/e" -c 'set ft=x y' a\ b"""#),

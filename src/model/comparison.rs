@@ -1,9 +1,8 @@
-//! Decides which days two ranges are compared by, and how a number changed. Only complete days count; if one range has
-//! more of them, numbers are compared per day.
+//! Decides which days of two date ranges are compared, and how a number of views changed. Only complete days are
+//! compared. If one range has more complete days, numbers are compared per day.
 //!
-//! A range that includes today is compared by its complete days, and the other range is cut to the same number of days,
-//! so that Monday to Saturday are compared with Monday to Saturday. A range of a different length that the user chose
-//! counts with all its days.
+//! If the shown range includes today, the other range is cut to the same number of days, so that Monday to Saturday is
+//! compared with Monday to Saturday. A range of another length that the user chose to compare with is not cut.
 
 use super::period::DateRange;
 use super::report::Report;
@@ -11,7 +10,7 @@ use super::views::{Count, ViewCount};
 use chrono::{Datelike as _, NaiveDate};
 use std::sync::Arc;
 
-/// Two ranges whose numbers are compared.
+/// The complete days of two date ranges whose numbers are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ComparedRanges {
     pub now: DateRange,
@@ -30,12 +29,11 @@ pub enum NotComparable {
 }
 
 impl ComparedRanges {
-    /// Returns the complete days to compare. Set `is_aligned` if the other range's days correspond to those of the
-    /// shown one from the first day on, as those of the previous period do; ranges of the same length always
-    /// correspond.
+    /// Returns the complete days to compare. Set `is_aligned` if the first day of `other` corresponds to the first day
+    /// of `shown` and so on, as in the previous period. Ranges of the same length always count as aligned.
     ///
     /// # Errors
-    /// Fails if one range has no complete day, or if both ranges are the same days.
+    /// Fails if one of the ranges has no complete day, or if both have the same complete days.
     pub fn of(shown: DateRange, other: DateRange, is_aligned: bool, today: NaiveDate) -> Result<Self, NotComparable> {
         let yesterday = today.pred_opt().unwrap_or(today);
         let now = shown.cut_at(yesterday).ok_or(NotComparable::OnlyToday)?;
@@ -51,26 +49,41 @@ impl ComparedRanges {
         self.now.days() != self.before.days()
     }
 
-    /// `per day, 31 vs 30 days`. `None` if both ranges have the same number of days.
-    pub fn per_day_text(self) -> Option<String> {
-        self.is_per_day().then(|| format!("per day, {} vs {} days", self.now.days(), self.before.days()))
+    /// Returns a text such as `31 vs 30 days`, or `None` if both ranges have the same number of days.
+    pub fn day_counts(self) -> Option<String> {
+        self.is_per_day().then(|| format!("{} vs {} days", self.now.days(), self.before.days()))
     }
 
-    /// `16–21 Nov vs 9–14 Nov`, with years if they differ.
+    /// Returns a text such as `per day, 31 vs 30 days`, or `None` if both ranges have the same number of days.
+    pub fn per_day_text(self) -> Option<String> {
+        self.day_counts().map(|days| format!("per day, {days}"))
+    }
+
+    /// Returns a text such as `16–21 Nov vs 9–14 Nov`, with years if they differ.
     pub fn dates(self) -> String {
         let days = [self.now.from(), self.before.from(), self.before.to()];
         let with_year = days.iter().any(|day| day.year() != self.now.to().year());
         format!("{} vs {}", short_dates(self.now, with_year), short_dates(self.before, with_year))
     }
 
-    /// The full label: `complete days, 16–21 Nov vs 9–14 Nov`.
+    /// Returns the full label: `complete days, 16–21 Nov vs 9–14 Nov`.
     pub fn label(self, shown: DateRange) -> String {
+        self.label_with(self.per_day_text(), shown)
+    }
+
+    /// Returns the full label for a number that is already called a daily one, so without "per day": `31 vs 30 days,
+    /// 1–31 Oct vs 1–30 Sep`.
+    pub fn label_before_daily(self, shown: DateRange) -> String {
+        self.label_with(self.day_counts(), shown)
+    }
+
+    fn label_with(self, day_counts: Option<String>, shown: DateRange) -> String {
         let complete = (self.now != shown).then(|| "complete days".to_owned());
-        let parts = [complete, self.per_day_text(), Some(self.dates())];
+        let parts = [complete, day_counts, Some(self.dates())];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// The short label: `complete days vs 9–14 Nov`.
+    /// Returns the short label: `complete days vs 9–14 Nov`.
     pub fn short_label(self, shown: DateRange) -> String {
         let complete = if self.now == shown { "" } else { "complete days " };
         let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
@@ -78,13 +91,14 @@ impl ComparedRanges {
         self.per_day_text().unwrap_or_else(|| format!("{complete}vs {}", short_dates(self.before, with_year)))
     }
 
-    /// Converts a number of the current range for the comparison: to the mean per day if the ranges differ in length.
-    pub fn of_now(self, views: ViewCount) -> ViewCount {
+    /// Converts a number of views in the current range for the comparison: to the mean per day if the ranges differ in
+    /// length.
+    pub fn scale_now(self, views: ViewCount) -> ViewCount {
         self.scaled(views, self.now)
     }
 
-    /// Like [`Self::of_now`], for a number of the previous range.
-    pub fn of_before(self, views: ViewCount) -> ViewCount {
+    /// Converts a number of views in the previous range for the comparison, in the same way.
+    pub fn scale_before(self, views: ViewCount) -> ViewCount {
         self.scaled(views, self.before)
     }
 
@@ -92,13 +106,13 @@ impl ComparedRanges {
         if self.is_per_day() { views.scaled(1, u64::from(range.days())) } else { views }
     }
 
-    /// How a number changed. `None` if one of the two isn't a count.
-    pub fn change(self, now: &Count, before: &Count) -> Option<Change> {
-        Some(Change::Of { now: self.of_now(now.value()?), before: self.of_before(before.value()?) })
+    /// Returns how a count changed, or `None` if `now` or `before` is not a valid count.
+    pub fn change(self, now: &Count, before: &Count) -> Option<ViewsChange> {
+        Some(ViewsChange::InBoth { now: self.scale_now(now.value()?), before: self.scale_before(before.value()?) })
     }
 }
 
-/// `22 Nov`, `16–21 Nov`, `28 Oct – 3 Nov`.
+/// Formats a range: `22 Nov`, `16–21 Nov`, `28 Oct – 3 Nov`.
 fn short_dates(range: DateRange, with_year: bool) -> String {
     let (from, to) = (range.from(), range.to());
     let whole = if with_year { "%-d %b %Y" } else { "%-d %b" };
@@ -112,10 +126,10 @@ fn short_dates(range: DateRange, with_year: bool) -> String {
     }
 }
 
-/// How one number changed; per day if the ranges differ in length.
+/// How one number of views changed; numbers are per day if the ranges differ in length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    Of {
+pub enum ViewsChange {
+    InBoth {
         now: ViewCount,
         before: ViewCount,
     },
@@ -126,28 +140,30 @@ pub enum Change {
     Unknown,
 }
 
-impl Change {
-    /// Views gained, negative if lost. A new page had 0 before; a page that is gone has 0 now.
+impl ViewsChange {
+    /// Returns the views gained, negative if views were lost; `None` if unknown. A new page had 0 views before, and a
+    /// page that is gone has 0 now.
     pub fn difference(self) -> Option<ViewCount> {
         match self {
-            Self::Of { now, before } => Some(now - before),
+            Self::InBoth { now, before } => Some(now - before),
             Self::New(now) => Some(now),
             Self::Gone(before) => Some(ViewCount::ZERO - before),
             Self::Unknown => None,
         }
     }
 
-    /// Percent gained, negative if lost. `None` if there were no views before; -100 for a page that is gone.
+    /// Returns the views gained in percent, negative if views were lost, and -100 for a page that is gone. Returns
+    /// `None` if there were no views before or the change is unknown.
     pub fn percent(self) -> Option<f64> {
         match self {
-            Self::Of { now, before } if !before.is_zero() => Some((now.ratio_to(before) - 1.0) * 100.0),
+            Self::InBoth { now, before } if !before.is_zero() => Some((now.ratio_to(before) - 1.0) * 100.0),
             Self::Gone(before) if !before.is_zero() => Some(-100.0),
-            Self::Of { .. } | Self::New(_) | Self::Gone(_) | Self::Unknown => None,
+            Self::InBoth { .. } | Self::New(_) | Self::Gone(_) | Self::Unknown => None,
         }
     }
 }
 
-/// Two reports whose pages are compared.
+/// The reports of two date ranges whose pages are compared.
 #[derive(Debug, Clone)]
 pub struct Comparison {
     pub now: Arc<Report>,
@@ -226,7 +242,7 @@ mod tests {
         let months = ComparedRanges { now: range("2026-10-01 2026-10-31"), before: range("2026-09-01 2026-09-30") };
         let change = months.change(&Count::Known(62), &Count::Known(60)).expect("counts");
         assert_eq!((change.difference(), change.percent()), (Some(ViewCount::ZERO), Some(0.0)));
-        assert_eq!(months.of_now(ViewCount::from(100)).to_string(), "3.225806");
+        assert_eq!(months.scale_now(ViewCount::from(100)).to_string(), "3.225806");
         let weeks = ComparedRanges { now: range("2026-10-08 2026-10-14"), before: range("2026-10-01 2026-10-07") };
         let change = weeks.change(&Count::Known(62), &Count::Known(60)).expect("counts");
         assert_eq!(change.difference(), Some(ViewCount::from(2)), "not per day");
@@ -242,21 +258,22 @@ mod tests {
         let (shown, other) = (range("2026-10-01 2026-10-31"), range("2026-09-01 2026-09-30"));
         let ranges = ComparedRanges::of(shown, other, true, today()).expect("comparable");
         assert_eq!(ranges.label(shown), "per day, 31 vs 30 days, 1–31 Oct vs 1–30 Sep");
+        assert_eq!(ranges.label_before_daily(shown), "31 vs 30 days, 1–31 Oct vs 1–30 Sep");
     }
 
     #[test]
     fn a_page_without_previous_views_has_no_percentage() {
-        let of = |now: u64, before: u64| Change::Of { now: now.into(), before: before.into() };
+        let of = |now: u64, before: u64| ViewsChange::InBoth { now: now.into(), before: before.into() };
         assert_eq!(of(5, 0).percent(), None);
         assert_eq!(of(5, 4).percent(), Some(25.0));
-        let (new, gone) = (Change::New(10.into()), Change::Gone(10.into()));
-        assert_eq!([new, gone].map(Change::percent), [None, Some(-100.0)]);
+        let (new, gone) = (ViewsChange::New(10.into()), ViewsChange::Gone(10.into()));
+        assert_eq!([new, gone].map(ViewsChange::percent), [None, Some(-100.0)]);
         assert_eq!(new.difference(), Some(ViewCount::from(10)));
     }
 
     #[test]
     fn fractions_change_exactly() {
         let [now, before, more] = ["1.3", "1.2", "0.1"].map(|text| ViewCount::parse(text).expect("a number"));
-        assert_eq!(Change::Of { now, before }.difference(), Some(more));
+        assert_eq!(ViewsChange::InBoth { now, before }.difference(), Some(more));
     }
 }

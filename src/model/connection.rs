@@ -1,4 +1,5 @@
-//! The state of the connection to the service, for the header; also as a line of text for instances that don't poll.
+//! The state of the connection to the service, for the header of the dashboard. It can be written as a line of text,
+//! for docdeck processes that don't poll the service themselves.
 
 use super::Time;
 use super::ledger::Wait;
@@ -13,29 +14,30 @@ pub enum Connection {
     Connecting,
     /// A request succeeded.
     Ready,
-    /// The service answered, but not usably: not JSON, a page from a proxy, or a request rejected as invalid.
+    /// The service's answers can't be used: they are not JSON, are pages from a proxy, or reject requests as invalid.
     Unusable { reason: CleanText },
-    /// The network or the service is down; one probe is sent at `next_try`. `None` if there is no job to probe with.
+    /// The network or the service is down. One request tests the connection again at `next_try`; `None` if there is no
+    /// job to fetch for this test.
     Offline { reason: CleanText, next_try: Option<Time> },
     /// Polling is paused because the service answered 429.
     Limited(Wait),
-    /// The key was rejected; polling is stopped until the user retries.
+    /// The service rejected the API key; polling is stopped until the user retries.
     Refused { reason: CleanText },
 }
 
-/// Written when no time is known.
+/// Written in place of an unknown time.
 const NO_TIME: &str = "-";
-/// Marks a time that is an estimate because the service did not give one.
+/// Written after a time that docdeck estimated because the service gave none.
 const ESTIMATE: &str = "estimate";
 
 impl Connection {
-    /// Whether to report the state to instances that don't poll: the service is unreachable, its answers are unusable,
-    /// or it limits requests. A rejected key concerns only this instance.
+    /// Whether processes that don't poll must learn about the state, because the service is unreachable, sends unusable
+    /// answers or limits requests. A rejected key concerns only the process that uses it.
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::Unusable { .. } | Self::Offline { .. } | Self::Limited(_))
     }
 
-    /// Formats the state for [`Connection::parse`]: a word, then milliseconds UTC, then the reason.
+    /// Formats the state for [`Connection::parse`]: a word, a Unix time in milliseconds, and the reason.
     pub fn to_line(&self) -> String {
         let ms = |at: &Time| at.timestamp_millis().to_string();
         match self {

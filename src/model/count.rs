@@ -1,52 +1,54 @@
-//! Counts as JSON numbers: the value received for a count, and the exact number that is summed and compared.
+//! Counts of page views: [`Count`] is a value as the service sent it, [`ViewCount`] the exact number for sums and
+//! comparisons.
 
 use super::text::CleanText;
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, Sub};
 
-/// A number from the service. Anything that isn't a number in range is stored as received.
+/// A count from the service. A value that isn't a number in range is stored as received.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Count {
-    /// A whole number (`12` or `12.0`). A negative one is marked on the screen.
+    /// A whole number (`12` or `12.0`). A negative number is kept, but left out of sums.
     Known(i64),
-    /// A number with a fraction (`12.5`), stored as the nearest double. A negative one is marked on the screen.
+    /// A number with a fraction (`12.5`), stored as the nearest double. A negative number is kept, but left out of
+    /// sums.
     Fraction(Fraction),
-    /// Something else: a number beyond 64 bits, text.
+    /// A value that isn't a number in range, such as text or a number beyond 64 bits.
     Odd(CleanText),
-    /// Not in the answer. Not the same as 0.
+    /// The answer doesn't contain the count, or contains null. This is not the same as 0.
     #[default]
     Missing,
 }
 
-/// Doubles are exact for whole numbers up to 2⁵³.
-const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+/// 2⁵³. A double represents every whole number up to this limit exactly.
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// A finite double that isn't a whole number, so its magnitude is below 2⁵².
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fraction(f64);
 
-/// Never NaN.
+/// Equality is reflexive, because the number is never NaN.
 impl Eq for Fraction {}
 
 impl Fraction {
-    /// The double.
+    /// Returns the number as a double.
     pub fn get(self) -> f64 {
         self.0
     }
 }
 
 impl Count {
-    /// Converts a double. Returns `None` if it isn't finite, or is a whole number too large to be exact.
+    /// Converts a double. Returns `None` for NaN, infinity and whole numbers beyond ±2⁵³, which may be inexact.
     pub fn from_f64(number: f64) -> Option<Self> {
         if number.fract() != 0.0 && number.is_finite() {
             return Some(Self::Fraction(Fraction(number)));
         }
-        (number.abs() <= LARGEST_EXACT).then(|| Self::Known(to_i64(number)))
+        (number.abs() <= MAX_EXACT_INTEGER).then(|| Self::Known(to_i64(number)))
     }
 
-    /// Parses the literal of a JSON number. Returns `None` for anything else, quoted numbers included, and
-    /// for whole numbers that can't be represented exactly.
+    /// Parses the literal of a JSON number. Returns `None` for any other text, such as a quoted number, and for whole
+    /// numbers that can't be represented exactly.
     pub fn from_literal(literal: &str) -> Option<Self> {
         if let Ok(number) = literal.parse() {
             return Some(Self::Known(number));
@@ -56,14 +58,14 @@ impl Count {
         {
             return number.parse().ok().map(Self::Known);
         }
-        // Excludes the other spellings that Rust reads, such as `inf` and `+1`.
+        // Rust's parser for `f64` also accepts spellings that JSON doesn't have, such as `inf` and `+1`.
         let starts_like_json = literal.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
         let is_decimal = starts_like_json && literal.bytes().any(|b| matches!(b, b'.' | b'e' | b'E'));
         let number: f64 = is_decimal.then(|| literal.parse().ok()).flatten()?;
         Self::from_f64(number)
     }
 
-    /// The number for bars and sums. `None` for anything that isn't a count: text, a negative number, nothing.
+    /// Returns the number for bars and sums, or `None` if the value is text, negative or missing.
     pub fn value(&self) -> Option<ViewCount> {
         match self {
             Self::Known(number) => u64::try_from(*number).ok().map(ViewCount::from),
@@ -72,7 +74,7 @@ impl Count {
         }
     }
 
-    /// Like [`Self::value`], but keeps negative numbers, for sorting.
+    /// Returns the number for sorting: like [`Self::value`], but negative numbers are kept.
     pub fn signed(&self) -> Option<ViewCount> {
         match self {
             Self::Known(number) => Some(ViewCount(i128::from(*number) * UNIT)),
@@ -82,19 +84,19 @@ impl Count {
     }
 }
 
-/// Converts a double without fraction to an integer; it must be within ±2⁵³.
+/// Converts a double without a fraction to an integer. The double must be within ±2⁵³.
 fn to_i64(number: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "whole, and far below 2⁶³")]
     let number = number as i64;
     number
 }
 
-/// Millionths in one view.
+/// The number of millionths in one view.
 const UNIT: i128 = 1_000_000;
 
-/// A number of views that can be added up: a fixed-point number in millionths. Sums are therefore exact for whole
-/// numbers and don't depend on the order of the rows; `0.1` ten times is `1`. A fraction with more than six decimals is
-/// rounded to six. Differences can be negative. Sums saturate far above anything that 64-bit counts can add up to.
+/// A number of views, stored in millionths as a fixed-point number. Sums are therefore exact (`0.1` added ten times is
+/// `1`) and don't depend on the order of the rows. A fraction with more than six decimals is rounded to six.
+/// Differences can be negative. Sums saturate, but only far above any possible sum of 64-bit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct ViewCount(i128);
 
@@ -109,12 +111,12 @@ impl ViewCount {
     pub const ONE: Self = Self(UNIT);
 
     fn from_fraction(Fraction(number): Fraction) -> Self {
-        // Split, because a double can't hold millionths of a large number.
+        // The fraction is converted separately, because a double can't hold a large number in millionths exactly.
         let millionths = (number.fract() * 1_000_000.0).round();
         Self(i128::from(to_i64(number.trunc())) * UNIT + i128::from(to_i64(millionths)))
     }
 
-    /// Parses a decimal number (`-1.5`) with at most six decimals. `None` for anything else.
+    /// Parses a decimal number (`-1.5`) with at most six decimals. Returns `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
         let is_negative = whole.starts_with('-');
@@ -135,26 +137,26 @@ impl ViewCount {
         self.ratio_to(Self::ONE)
     }
 
-    /// Divides by another number, which must not be 0.
+    /// Divides this number by `other`, which must not be 0.
     pub fn ratio_to(self, other: Self) -> f64 {
-        // Whole numbers are divided as such: a double holds them exactly, but not always their millionths.
+        // Two whole numbers are divided without their millionths, which a double can't always hold exactly.
         match (self.0 % UNIT, other.0 % UNIT) {
             (0, 0) => (self.0 / UNIT) as f64 / (other.0 / UNIT) as f64,
             _ => self.0 as f64 / other.0 as f64,
         }
     }
 
-    /// Rounded to a whole number, halves away from zero.
+    /// Rounds to a whole number; halves are rounded away from zero.
     pub fn rounded(self) -> i128 {
         divide_rounded(self.0, UNIT)
     }
 
-    /// Rounded to tenths, halves away from zero.
+    /// Returns the number of tenths, rounded; halves are rounded away from zero.
     pub fn tenths(self) -> i128 {
         divide_rounded(self.0, UNIT / 10)
     }
 
-    /// The number times `multiplier / divisor`, rounded to a millionth. 0 if the divisor is 0.
+    /// Returns the number times `multiplier / divisor`, rounded to a millionth, or 0 if `divisor` is 0.
     #[must_use]
     pub fn scaled(self, multiplier: u64, divisor: u64) -> Self {
         match divisor {
@@ -168,20 +170,20 @@ impl ViewCount {
         Self(self.0.saturating_abs())
     }
 
-    /// The number in millionths, for sorting.
+    /// Returns the number of millionths, for sorting.
     pub fn millionths(self) -> i128 {
         self.0
     }
 
-    /// Whether two numbers that should be equal differ so little that one decimal, which is all the screen shows, can't
-    /// show it. Rows are rounded to millionths and by the service itself; that must not be reported as a mismatch.
-    /// Whole numbers are equal only if they are the same.
+    /// Whether the two numbers differ by less than 0.05, which the screen can't show with its one decimal. The service
+    /// and docdeck round numbers, and such a difference must not be reported as a mismatch. Two different whole numbers
+    /// are never nearly equal.
     pub fn nearly_equals(self, other: Self) -> bool {
         (self - other).0.saturating_abs() < UNIT / 20
     }
 }
 
-/// Rounds halves away from zero. The divisor is positive.
+/// Divides and rounds to a whole number; halves are rounded away from zero. `divisor` must be positive.
 fn divide_rounded(number: i128, divisor: i128) -> i128 {
     let half = if number < 0 { -(divisor / 2) } else { divisor / 2 };
     number.saturating_add(half) / divisor
@@ -209,7 +211,7 @@ impl Sum for ViewCount {
     }
 }
 
-/// Converts a sum to a count. Beyond 64 bits, where no count is exact, it becomes text.
+/// Converts a sum to a count. A sum beyond 64 bits, which can't be an exact count, becomes text.
 impl From<ViewCount> for Count {
     fn from(sum: ViewCount) -> Self {
         let whole = sum.0 / UNIT;
@@ -222,7 +224,7 @@ impl From<ViewCount> for Count {
     }
 }
 
-/// Formats the number as JSON does, without trailing zeros: `12`, `12.5`, `-0.25`.
+/// Formats the number as a JSON number without trailing zeros: `12`, `12.5`, `-0.25`.
 impl fmt::Display for ViewCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, part) = (self.0.unsigned_abs() / UNIT.unsigned_abs(), self.0.unsigned_abs() % UNIT.unsigned_abs());
@@ -233,10 +235,10 @@ impl fmt::Display for ViewCount {
     }
 }
 
-/// Formats the number as JSON does, with as many digits as the double needs.
+/// Formats the number as a JSON number, with as many digits as are needed to parse the same double again.
 impl fmt::Display for Fraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A tiny number would otherwise be hundreds of zeros.
+        // Without an exponent, a tiny number would be written with hundreds of zeros.
         if self.0.abs() < 1e-6 { write!(f, "{:e}", self.0) } else { write!(f, "{}", self.0) }
     }
 }
@@ -267,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_or_a_number_out_of_range_is_not_a_count() {
+    fn texts_and_numbers_out_of_range_are_not_counts() {
         for literal in ["1e400", "1e17", "9223372036854775808", "inf", "NaN", "nan", "+1.5", ".5", "true", "\"12\"", ""]
         {
             assert_eq!(Count::from_literal(literal), None, "{literal}");
@@ -293,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_round_to_the_nearest_and_halves_away_from_zero() {
+    fn halves_are_rounded_away_from_zero() {
         assert_eq!(["12.5", "12.4", "0.5", "0.4"].map(|n| value(n).rounded()), [13, 12, 1, 0]);
         assert_eq!(["12.25", "12.24", "12.96"].map(|n| value(n).tenths()), [123, 122, 130]);
         assert_eq!((ViewCount::ZERO - value("12.5")).rounded(), -13);
@@ -312,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_a_count_while_it_is_exact() {
+    fn a_sum_beyond_64_bits_becomes_text() {
         assert_eq!(Count::from(ViewCount::from(7)), Count::Known(7));
         assert_eq!(Count::from(value("7.5")), Count::from_literal("7.5").expect("a count"));
         let beyond = ViewCount::from(u64::MAX) + value("0.5");
@@ -334,7 +336,7 @@ mod tests {
         }
 
         #[test]
-        fn a_fraction_is_written_as_the_literal_of_the_same_double(number in -1e15..1e15_f64) {
+        fn a_formatted_number_is_parsed_as_the_same_double(number in -1e15..1e15_f64) {
             let literal = match Count::from_f64(number).expect("finite") {
                 Count::Fraction(fraction) => fraction.to_string(),
                 count => count.signed().expect("a number").to_string(),
@@ -343,7 +345,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_are_ordered_as_their_doubles(a in 0.0..1e12_f64, b in 0.0..1e12_f64) {
+        fn counts_are_ordered_like_their_doubles(a in 0.0..1e12_f64, b in 0.0..1e12_f64) {
             let count = |n: f64| Count::from_f64(n).and_then(|count| count.value()).unwrap_or_default();
             prop_assert!((a - b).abs() < 1e-5 || (count(a) < count(b)) == (a < b));
         }

@@ -6,48 +6,51 @@ use zeroize::Zeroizing;
 /// The service and project that jobs, drafts, ledgers and leases belong to, independent of the profile's name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Scope {
-    /// Base address without a trailing slash.
+    /// The base URL without a trailing slash.
     pub base_url: String,
-    /// Project id as given, not encoded.
+    /// The project id as configured, not percent-encoded.
     pub project: String,
     /// The organization, if the configuration names one. Analytics requests are limited per organization.
     pub organization: Option<String>,
 }
 
 impl Scope {
-    /// The owner of the analytics ledger: the organization, or the project if no organization is set.
+    /// Returns whose hourly limit analytics requests count towards: the organization, or the project if no organization
+    /// is set.
     pub fn analytics_owner(&self) -> &str {
         self.organization.as_deref().unwrap_or(&self.project)
     }
 
-    /// The store's key for the clock offset: how many milliseconds the service's clock is ahead of the local one.
+    /// Returns the key under which the store holds the clock offset: how many milliseconds the service's clock is ahead
+    /// of the local one.
     pub fn clock_key(&self) -> String {
         format!("service-clock {}", self.base_url)
     }
 
-    /// The store's key for the connection state, which all instances that show this project's jobs share.
+    /// Returns the key under which the store holds the connection state, which all docdeck processes of this project
+    /// share.
     pub fn connection_key(&self) -> String {
         format!("connection {} {}", self.base_url, self.project)
     }
 }
 
 /// The environment variable with the API key. docdeck removes it from the environment of every program that it starts.
-pub const KEY_VARIABLE: &str = "DOCDECK_API_KEY";
+pub const API_KEY_VARIABLE: &str = "DOCDECK_API_KEY";
 
 /// The API key. Its memory is wiped on drop, and its debug output is `***`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Zeroizing<String>);
 
 impl ApiKey {
-    /// Creates a key from typed or read text, without surrounding white space. Returns `None` if the text is empty or
-    /// contains a character that isn't allowed in a header.
+    /// Creates an API key from text, without the white space around it. Returns `None` if the text is empty or contains
+    /// a character that isn't allowed in a header.
     pub fn new(raw: &str) -> Option<Self> {
         let key = raw.trim();
         let fits = !key.is_empty() && key.bytes().all(|b| (0x21..=0x7e).contains(&b));
         fits.then(|| Self(Zeroizing::new(key.to_owned())))
     }
 
-    /// The secret itself, for the authorization header only.
+    /// Returns the secret itself, which must not be shown or logged.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -1,5 +1,5 @@
-//! Events that the engine reports to its listener (the dashboard or a waiting command). Each is already recorded in the
-//! store.
+//! Events that the engine sends to the dashboard or to a command that waits for it. A change is in the store before its
+//! event is sent, except for [`EngineEvent::Unrecorded`].
 
 use super::connection::Connection;
 use super::failure::Failure;
@@ -11,40 +11,42 @@ use super::prompt::{Delivery, PromptId};
 use super::report::LoadProgress;
 use super::row::{Job, JobKey, RemainingJobs};
 use super::text::CleanText;
-use super::unrecorded::Unrecorded;
+use super::unrecorded::UnrecordedOutcome;
 use super::views::Counts;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum EngineEvent {
-    /// A job was added or changed; the row is the store's current one.
+    /// A job was added or changed; this is its current state in the store.
     Job(Box<Job>),
-    /// Two rows turned out to be the same job: `gone` was removed, its data is in `into`.
+    /// Two entries in the store turned out to be the same job. The entry `gone` was removed, and its data was moved to
+    /// `into`.
     Merged { gone: JobKey, into: JobKey },
-    /// Another process removed jobs; these remain.
+    /// Another process removed jobs; this is the list of jobs that remain.
     JobsRemoved(RemainingJobs),
     /// Another process wrote to the store, possibly for another project.
     ExternalChange,
-    /// The delivery state of a prompt changed; `job` is the updated row.
+    /// The delivery state of a prompt changed; `job` is the updated job.
     Prompt { prompt: PromptId, delivery: Delivery, job: Box<Job> },
     /// An entry was added to the thread of this job.
     Thread(JobKey),
     /// Progress of loading all pages of a range.
     Loading(LoadProgress),
-    /// The site's totals of a range, taken from an answer about it.
+    /// The site's totals of a range, which an answer of the service contained.
     Totals { range: DateRange, totals: Timed<Counts> },
     /// The state of the connection changed.
     Connection(Connection),
     /// The budget of a limited operation changed.
     Budget(RateLimited, Budget),
-    /// Whether this instance is the one that sends queued prompts.
+    /// Whether this process is the one that sends queued prompts.
     QueueOwnership(bool),
-    /// A request was made or a change was detected.
+    /// An entry was added to the log, because a request was made or a change was detected.
     Logged(LogEntry),
-    /// A failure that belongs to no request: the store can't be written, or the poller can't read.
+    /// A failure that doesn't belong to a request, for example because the store can't be written.
     InternalFailure(Failure),
-    /// The outcome of a prompt can't be recorded. Reported once, and again if the reason changes.
-    Unrecorded(Box<Unrecorded>),
-    /// An outcome reported by [`EngineEvent::Unrecorded`] is now on disk.
+    /// The outcome of sending a prompt can't be written to the store. This event is sent once, and again if the reason
+    /// changes.
+    Unrecorded(Box<UnrecordedOutcome>),
+    /// The outcome of this prompt, for which [`EngineEvent::Unrecorded`] was sent before, is now in the store.
     Recorded(PromptId),
     /// A message to show to the user once, for example that a damaged store was replaced.
     Notice(CleanText),

@@ -3,7 +3,7 @@
 use super::ledger::Wait;
 use super::text::CleanText;
 
-/// What failed, why, and what to do about it.
+/// A failure with a message that states what failed, why, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub kind: FailureKind,
@@ -14,9 +14,9 @@ pub struct Failure {
 pub enum FailureKind {
     /// The service can't be reached or is down; docdeck retries automatically.
     Offline,
-    /// 401 or 403: docdeck doesn't retry until the user asks for it.
+    /// The service answered 401 or 403. docdeck doesn't retry until the user asks for it.
     KeyRefused,
-    /// 404.
+    /// The service answered 404.
     NotFound,
     /// The hourly limit is reached.
     Limited(Wait),
@@ -24,17 +24,17 @@ pub enum FailureKind {
     Service,
     /// The store on this computer failed.
     Store,
-    /// Something else on this computer failed: an opener, a file, a command.
+    /// Something on this computer failed other than the store: the browser, a file, a command.
     Local,
 }
 
 impl Failure {
-    /// Removes unsafe characters from the sentence.
+    /// Creates a failure, and removes unsafe characters from its sentence.
     pub fn new(kind: FailureKind, sentence: &str) -> Self {
         Self { kind, message: CleanText::line(sentence) }
     }
 
-    /// Something on this computer failed.
+    /// Creates a failure of something on this computer other than the store.
     pub fn local(sentence: &str) -> Self {
         Self::new(FailureKind::Local, sentence)
     }

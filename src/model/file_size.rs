@@ -1,6 +1,6 @@
-//! Sizes of files and free space, for people.
+//! Formats file sizes and free disk space for display.
 
-/// `999 B`, `12 kB`, `3.1 MB`, `23.2 GB`: decimal units, rounded down.
+/// Formats a number of bytes in decimal units, rounded down: `999 B`, `12 kB`, `3.1 MB`, `23.2 GB`.
 pub fn format_size(bytes: u64) -> String {
     let with_tenth = |unit: u64, name: &str| format!("{}.{} {name}", bytes / unit, bytes % unit / (unit / 10));
     match bytes {

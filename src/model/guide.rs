@@ -1,15 +1,16 @@
-//! The topics of the guide. `docdeck help TOPIC` prints one, and the help screen names them.
+//! The topics of the user guide. `docdeck help TOPIC` prints the page of one topic, and the help screen lists all
+//! topics.
 
-/// A page of the guide: `assets/guide/NAME.md`.
+/// A topic of the guide. Its page is the file `assets/guide/NAME.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Topic {
     pub name: &'static str,
-    /// What the page is about, for the list of topics.
-    pub about: &'static str,
+    /// What the page describes, for the list of topics.
+    pub summary: &'static str,
 }
 
 const fn topic(name: &'static str, about: &'static str) -> Topic {
-    Topic { name, about }
+    Topic { name, summary: about }
 }
 
 /// All topics, in reading order.

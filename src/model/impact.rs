@@ -1,4 +1,5 @@
-//! The impact of jobs on pages: which pages a job was started for, and their views before and after it.
+//! The impact of jobs on pages: which pages a job was started for, and the views of these pages before and after the
+//! job.
 
 use super::Time;
 use super::load::Timed;
@@ -8,31 +9,33 @@ use super::text::CleanText;
 use super::views::Counts;
 use chrono::{Days, NaiveDate};
 
-/// The number of days before the start and after the end of a job over which its pages are compared.
-pub const WINDOW: u32 = 7;
+/// The length in days of the two ranges, one before the start and one after the end of a job, whose views are compared.
+pub const WINDOW_DAYS: u32 = 7;
 
-/// The views of a page in a range.
+/// What is known about the views of a page in a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageViewsState {
-    /// No data is stored on this computer.
+    /// No data about the page and the range is stored on this computer.
     Unknown,
-    /// All pages of the range are loaded, and this one is not among them.
+    /// At this time, all pages of the range were loaded, and this page was not among them.
     NotListed(Time),
     Known(Timed<Counts>),
 }
 
-/// The two ranges that a job's pages are compared over. Neither includes today.
+/// The two ranges over which the views of a job's pages are compared, called windows. They exclude the days on which
+/// the job started and finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImpactWindows {
     /// The days before the day on which the job started.
     pub before: DateRange,
-    /// The days after the day on which the job finished; `None` while it is working.
+    /// The days after the day on which the job finished; `None` if the job has not finished or the day is unknown.
     pub after: Option<DateRange>,
 }
 
-/// The windows of a job that started and finished on these days. `None` if a date is out of range.
+/// Returns the windows of a job that started and finished on these days. Returns `None` if the calendar has no such
+/// date.
 pub fn windows(started: NaiveDate, finished: Option<NaiveDate>) -> Option<ImpactWindows> {
-    let length = Days::new(u64::from(WINDOW));
+    let length = Days::new(u64::from(WINDOW_DAYS));
     let before = DateRange::new(started.checked_sub_days(length)?, started.pred_opt()?)?;
     let after = match finished {
         Some(day) => Some(DateRange::new(day.succ_opt()?, day.checked_add_days(length)?)?),
@@ -49,19 +52,19 @@ pub enum AfterWindow {
     Working,
     /// The job has finished, but the day is unknown.
     FinishUnknown,
-    /// The last day of the window, which is not over yet.
+    /// The window is not over yet; this is its last day.
     Open(NaiveDate),
-    /// The window is over.
+    /// The window is over; these are its days.
     Complete(DateRange),
 }
 
-/// The windows of a job, from the day it was first started and the day it last finished, in UTC. `None` if a date is
-/// out of range.
+/// Returns the windows of a job, from the UTC days on which it was created and last finished. Returns `None` if the
+/// calendar has no such date.
 pub fn job_windows(job: &Job) -> Option<ImpactWindows> {
     windows(job.created_at.date_naive(), job.finished_at.map(|at| at.date_naive()))
 }
 
-/// The state of the window after a job, today (UTC).
+/// Returns the state of the window after a job on the day `today` (UTC).
 pub fn after_window(job: &Job, today: NaiveDate) -> AfterWindow {
     match job_windows(job).and_then(|windows| windows.after) {
         _ if job.id.is_none() => AfterWindow::NotSent,
@@ -73,7 +76,7 @@ pub fn after_window(job: &Job, today: NaiveDate) -> AfterWindow {
 }
 
 impl PageViewsState {
-    /// Whether these are final numbers for the range: they were loaded after its last day (UTC).
+    /// Whether the numbers for `range` are final, because they were loaded after its last day (UTC).
     pub fn is_complete(&self, range: DateRange) -> bool {
         match self {
             Self::Unknown => false,
@@ -89,8 +92,8 @@ impl PageViewsState {
     }
 }
 
-/// The windows that are over but not fully loaded, the earlier one first: what a request would add. `pages` is the data
-/// that is stored now.
+/// Returns the windows of a job that are over but not fully loaded, the earlier one first. `pages` is the data that is
+/// stored now.
 pub fn missing_ranges(job: &Job, pages: &[PageImpact], today: NaiveDate) -> Vec<DateRange> {
     let Some(ImpactWindows { before, .. }) = job_windows(job) else { return Vec::new() };
     let lacks = |range: DateRange, views: fn(&PageImpact) -> &PageViewsState| {
@@ -126,9 +129,9 @@ pub struct PagePeriod {
 /// All stored data about one page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageHistory {
-    /// Sorted by first day, newest first.
+    /// The views in all stored ranges, sorted by first day, newest first.
     pub periods: Vec<PagePeriod>,
-    /// Jobs that were started for the page, newest first, with its views before and after each.
+    /// Jobs that were started for the page, newest first, with the views of the page before and after each job.
     pub jobs: Vec<(JobKey, PageViewsState, PageViewsState)>,
 }
 
@@ -146,7 +149,7 @@ mod tests {
         let windows = windows(day("2026-11-10"), Some(day("2026-11-11"))).expect("in range");
         assert_eq!(windows.before.to_string(), "2026-11-03 … 2026-11-09");
         assert_eq!(windows.after.map(|range| range.to_string()).as_deref(), Some("2026-11-12 … 2026-11-18"));
-        assert_eq!((windows.before.days(), windows.after.map(|range| range.days())), (WINDOW, Some(WINDOW)));
+        assert_eq!((windows.before.days(), windows.after.map(|range| range.days())), (WINDOW_DAYS, Some(WINDOW_DAYS)));
     }
 
     fn finished_on(started: &str, finished: Option<&str>) -> Job {
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_working_job_has_no_window_after_it() {
+    fn the_window_after_a_job_is_missing_while_the_job_is_working() {
         assert_eq!(super::windows(day("2026-11-10"), None).map(|windows| windows.after), Some(None));
     }
 }

@@ -10,40 +10,40 @@ use std::fmt;
 pub struct JobId(Box<str>);
 
 impl JobId {
-    /// `None` if the id is blank.
+    /// Returns `None` if `raw` is blank.
     pub fn new(raw: &str) -> Option<Self> {
         (!raw.trim().is_empty()).then(|| Self(raw.into()))
     }
 
-    /// The id as received, for the store and, percent-encoded, for URLs.
+    /// Returns the id as received, for the store and for URLs, in which it must be percent-encoded.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The id for display.
+    /// Returns the id for display.
     pub fn clean(&self) -> CleanText {
         CleanText::line(&self.0)
     }
 }
 
-/// A job's status. An unknown one is stored and shown as received.
+/// A job's status. A status that docdeck doesn't know is stored and shown as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
-    /// The agent is processing.
+    /// The agent is working on the job.
     Active,
-    /// Finished; a pull request may exist.
+    /// The agent has finished; a pull request may exist.
     Completed,
-    /// Archived on the service.
+    /// The job is archived on the service.
     Archived,
-    /// Unrecoverable error.
+    /// The job ended with an unrecoverable error.
     Failed,
-    /// A status unknown to docdeck; such a job is polled slowly.
+    /// A status that docdeck doesn't know; a job with such a status is polled slowly.
     Unknown(CleanText),
 }
 
 impl Status {
-    /// Parses the service's status. Case, surrounding space and invisible characters are ignored for the four known
-    /// ones, so that a status that looks like one of them is treated as such.
+    /// Parses a status from the service. Case, surrounding white space and invisible characters are ignored, so that a
+    /// text that looks like one of the four known statuses is treated as that status.
     pub fn parse(raw: &str) -> Self {
         let word = CleanText::line(raw);
         match word.as_str().to_ascii_lowercase().as_str() {
@@ -55,7 +55,7 @@ impl Status {
         }
     }
 
-    /// The status as the service writes it.
+    /// Returns the status as the service writes it, or `no status` if it is empty.
     pub fn word(&self) -> &str {
         match self {
             Self::Active => "active",
@@ -67,7 +67,7 @@ impl Status {
         }
     }
 
-    /// Whether polling can stop: completed, archived or failed.
+    /// Whether the agent has stopped working: the job is completed, archived or failed.
     pub fn is_finished(&self) -> bool {
         matches!(self, Self::Completed | Self::Archived | Self::Failed)
     }
@@ -83,22 +83,22 @@ impl fmt::Display for Status {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemoteJob {
     pub id: JobId,
-    /// `Unknown("")` if the answer has none.
+    /// The status; `Unknown("")` if the answer has none.
     pub status: Status,
-    /// Usually a full URL.
+    /// The repository, usually as a full URL.
     pub repository: Option<CleanText>,
     /// The branch that the agent works on.
     pub git_ref: Option<CleanText>,
-    /// The model's name at the service.
+    /// The name of the AI model, as the service writes it.
     pub model: Option<CleanText>,
-    /// The pull request, if there is one. Shown as text, and opened only if it is http or https.
+    /// The link to the pull request, if there is one. It is shown as text, and opened only if it is http or https.
     pub pr_link: Option<CleanText>,
     pub created_at: Option<Time>,
     pub archived_at: Option<Time>,
 }
 
 impl RemoteJob {
-    /// Removes the API key from every text. The id stays unchanged, since it identifies the job.
+    /// Removes the API key from all texts. The id stays unchanged, because it identifies the job.
     pub fn redact(&mut self, redactor: &Redactor) {
         if let Status::Unknown(word) = &mut self.status {
             redactor.clean(word);
@@ -108,9 +108,10 @@ impl RemoteJob {
     }
 }
 
-/// The pull request number in a link such as `https://github.com/acme/docs/pull/1423`.
+/// Returns the pull request number in a link such as `https://github.com/acme/docs/pull/1423`, or `None` if the link
+/// has another form.
 pub fn pr_number(link: &str) -> Option<u64> {
-    // Works on bytes, because it runs for every row of a list in each frame.
+    // Works on bytes for speed, because it runs for every row of a list in each frame.
     let is_slash = |byte: &u8| *byte == b'/';
     let end = link.bytes().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(link.len());
     let end = link.as_bytes().get(..end)?.iter().rposition(|byte| !is_slash(byte))? + 1;

@@ -1,5 +1,5 @@
-//! The states of a job in lists: symbol, meaning and word of each. Lists, the help, the filter and `docdeck jobs
-//! --status` use these tables.
+//! The states that lists show for jobs: the symbol, the name and the meaning of each. Lists, the help, the filter and
+//! `docdeck jobs --status` use these tables.
 
 use super::job::Status;
 use super::prompt::DeliveryKind;
@@ -20,9 +20,9 @@ pub enum JobState {
     Completed,
     Failed,
     Archived,
-    /// The service answered 404.
+    /// The service answered 404 for the job.
     Gone,
-    /// A status unknown to docdeck.
+    /// The service returned a status that docdeck doesn't know.
     Other,
     /// The prompt was discarded before the service created a job.
     Discarded,
@@ -49,7 +49,7 @@ impl JobState {
         Self::Discarded,
     ];
 
-    /// The state that the list shows for a job.
+    /// Returns the state that the list shows for a job.
     pub fn of(job: &Job) -> Self {
         match job.undelivered {
             Some(DeliveryKind::Unconfirmed) => return Self::Unconfirmed,
@@ -77,7 +77,7 @@ impl JobState {
         }
     }
 
-    /// One character; [`super::ascii`] has a replacement for each.
+    /// Returns the symbol of the state, one character; [`super::ascii`] has a replacement for each symbol.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Unconfirmed | Self::NotSent | Self::Rejected => "!",
@@ -94,12 +94,12 @@ impl JobState {
         }
     }
 
-    /// The state as `jobs --status` accepts it, and its meaning.
+    /// Returns the name of the state, as `docdeck jobs --status` accepts it, and its meaning.
     pub fn word_and_meaning(self) -> (&'static str, &'static str) {
         match self {
             Self::Active => ("active", "the agent is working"),
-            Self::Completed => ("completed", "finished"),
-            Self::Archived => ("archived", "archived on the service"),
+            Self::Completed => ("completed", "agent finished"),
+            Self::Archived => ("archived", "on the service"),
             Self::Failed => ("failed", "ended with an error"),
             Self::Gone => ("gone", "no longer on the service"),
             Self::Other => ("other", "a status that docdeck doesn't know"),
@@ -109,13 +109,13 @@ impl JobState {
             Self::Sending => ("sending", "being sent"),
             Self::NotSent => ("not sent", "did not reach the service"),
             Self::Rejected => ("rejected", "refused by the service"),
-            Self::Unconfirmed => ("unconfirmed", "the answer was lost; it may have arrived"),
-            Self::Discarded => ("discarded", "given up; the service may still have started it"),
+            Self::Unconfirmed => ("unconfirmed", "the reply was lost; it may have arrived"),
+            Self::Discarded => ("discarded", "by you; the service may still have started it"),
         }
     }
 }
 
-/// A job's state as a word: that of an undelivered prompt, or the service's status.
+/// Returns the name of a job's state: the delivery state of an undelivered prompt, or the service's status.
 pub fn state_word(job: &Job) -> &str {
     match (JobState::of(job), &job.status) {
         (JobState::Other, Some(status)) => status.word(),
@@ -123,7 +123,7 @@ pub fn state_word(job: &Job) -> &str {
     }
 }
 
-/// The word after a job's title in a list, for what the symbol alone doesn't show.
+/// Returns the text after a job's title in a list, which describes what the symbol doesn't show.
 pub fn list_word(job: &Job) -> Cow<'_, str> {
     match JobState::of(job) {
         JobState::Completed if job.pr_link.is_none() => "no PR".into(),
@@ -132,7 +132,7 @@ pub fn list_word(job: &Job) -> Cow<'_, str> {
     }
 }
 
-/// The pull request as lists name it; empty if there is none.
+/// Returns the text for the pull request in lists, empty if there is none.
 pub fn pull_request_label(job: &Job) -> Cow<'static, str> {
     match (job.pr_number(), &job.pr_link) {
         (Some(number), _) => ["PR ", &number.to_string()].concat().into(),
@@ -141,7 +141,7 @@ pub fn pull_request_label(job: &Job) -> Cow<'static, str> {
     }
 }
 
-/// The marks of a row besides its symbol, with their meanings.
+/// The marks that a row of the jobs list can have besides the symbol of the job's state, with their meanings.
 pub const ROW_MARKS: [(&str, &str); 4] =
     [(SELECTED, "selected"), (NEEDS_YOU, "needs you"), (NOT_OPENED, "finished, not opened yet"), (MARKED, "marked")];
 pub const SELECTED: &str = "▌";
@@ -149,7 +149,8 @@ pub const NEEDS_YOU: &str = "●";
 pub const NOT_OPENED: &str = "○";
 pub const MARKED: &str = "*";
 
-/// The words that filter jobs, as they are typed: statuses, deliveries, then groups. Jobs may have other statuses too.
+/// Returns the words that the user can type to filter jobs, with their meanings: statuses and delivery states, then
+/// groups. Statuses that docdeck doesn't know can be typed, but are not included.
 pub fn filter_words() -> impl Iterator<Item = (String, &'static str)> {
     let is_searched = |state: &JobState| !matches!(state, JobState::Other | JobState::NoStatus);
     let states = JobState::ALL.into_iter().filter(is_searched).map(JobState::word_and_meaning);
@@ -165,7 +166,7 @@ pub fn filter_words() -> impl Iterator<Item = (String, &'static str)> {
     states.chain(groups).map(|(word, help)| (word.replace(' ', "-"), help))
 }
 
-/// A word's characters without differences in case and separators.
+/// Returns the characters of a word in lower case and without separators.
 fn normalized_chars(word: &str) -> impl Iterator<Item = char> {
     word.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase)
 }
@@ -175,13 +176,13 @@ pub fn normalized(word: &str) -> String {
     normalized_chars(word).collect()
 }
 
-/// Whether a word starts with a normalized text.
+/// Whether the normalized form of `word` starts with `normalized_prefix`.
 pub fn starts_with_normalized(word: &str, normalized_prefix: &str) -> bool {
     let mut chars = normalized_chars(word);
     normalized_prefix.chars().all(|expected| chars.next() == Some(expected))
 }
 
-/// All words that describe a job: its status (unless the job is gone), its delivery and its group.
+/// Returns all words that describe a job: its status (unless the job is gone), its displayed state and its group.
 pub fn state_words(job: &Job) -> impl Iterator<Item = &str> {
     let status = job.status.as_ref().filter(|_| !job.gone).map(Status::word);
     status.into_iter().chain([state_word(job), job.group().name()])

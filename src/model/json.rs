@@ -1,5 +1,5 @@
-//! A job and its thread as JSON: the service's field names plus local data. Commands, exports and `on_change` programs
-//! all use these shapes.
+//! Formats a job and its thread as JSON, with the service's field names and further fields for local data. Commands,
+//! copies from the dashboard and `on_change` programs use the same JSON.
 
 use super::Time;
 use super::job::Status;
@@ -10,11 +10,11 @@ use super::text::CleanText;
 use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
-/// The service's object plus `title`, `prompt`, `tags`, `pages`, `delivery`. `prompt` is the text that created the job,
-/// null if the job was created elsewhere.
+/// Returns the job as the service's object plus `title`, `prompt`, `tags`, `pages` and `delivery`. `prompt` is the text
+/// that created the job, or null if the job was created elsewhere.
 ///
-/// `delivery` is the state of the thread's most urgent undelivered prompt. If all prompts are delivered, it is
-/// `accepted` for a job that exists on the service, otherwise `discarded`.
+/// `delivery` is the state of the most urgent undelivered prompt in the thread. If there is none, it is `accepted` for
+/// a job that exists on the service, and `discarded` otherwise.
 pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
     let settled = if row.id.is_some() { "accepted" } else { "discarded" };
     json!({
@@ -22,7 +22,7 @@ pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
         "status": row.status.as_ref().and_then(service_status),
         "source": { "repository": optional_str(row.repository.as_deref()), "ref": optional_str(row.git_ref.as_ref()) },
         "model": optional_str(row.model.as_deref()),
-        "prLink": optional_str(row.pr_address().as_ref()),
+        "prLink": optional_str(row.pr_url().as_ref()),
         "createdAt": json_time(row.created_at),
         "archivedAt": row.archived_at.map(json_time),
         "title": row.title.as_str(),
@@ -33,14 +33,15 @@ pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
     })
 }
 
-/// A thread, oldest first: prompts (`type` `prompt`, with `kind`, `text`, `delivery`, `reason`, `writtenAt`, `sentAt`)
-/// and changes of the job (`type` `status` with `from` and `to`, `pullRequest` with `prLink`, `gone`, `back`). Each has
-/// `at`: when the change was seen, or when the prompt was last sent, or written if it was never sent.
+/// Returns the entries of a thread, oldest first: prompts (`type` `prompt`, with `kind`, `text`, `delivery`, `reason`,
+/// `writtenAt`, `sentAt`) and changes of the job (`type` `status` with `from` and `to`, `pullRequest` with `prLink`,
+/// `gone`, `back`). Each entry has `at`: for a change, when docdeck saw it; for a prompt, when it was last sent, or
+/// when it was written if it was never sent.
 pub fn thread_json(thread: &Thread) -> Vec<Value> {
     let prompts = thread.prompts.iter().map(|one| (one.sent_at.unwrap_or(one.written_at), prompt_json(one)));
     let mut entries: Vec<(Time, Value)> =
         prompts.chain(thread.events.iter().map(|one| (one.at, event_json(one)))).collect();
-    // The sort is stable: at the same time, a prompt comes before its results.
+    // The sort is stable, so a prompt comes before a change that was seen at the same time.
     entries.sort_by_key(|(at, _)| *at);
     entries.into_iter().map(|(_, entry)| entry).collect()
 }
@@ -75,7 +76,7 @@ fn event_json(event: &JobEvent) -> Value {
     }
 }
 
-/// The status as the service writes it; `None` if the answer had none.
+/// Returns the status as the service writes it, or `None` if the service sent none.
 fn service_status(status: &Status) -> Option<&str> {
     match status {
         Status::Unknown(word) if word.is_empty() => None,
@@ -87,7 +88,7 @@ fn optional_str(text: Option<&CleanText>) -> Option<&str> {
     text.map(CleanText::as_str)
 }
 
-/// RFC 3339 in UTC with milliseconds, the service's own format.
+/// Formats a time as RFC 3339 in UTC with milliseconds, like the service.
 pub fn json_time(time: Time) -> String {
     time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
@@ -103,7 +104,7 @@ mod tests {
         let at = Time::from_timestamp(1_800_000_000, 0).expect("in range");
         Job {
             id: JobId::new("j/1"),
-            has_own_title: true,
+            has_custom_title: true,
             tags: [CleanText::line("docs"), CleanText::line("api")].into(),
             pages: [CleanText::line("/quickstart")].into(),
             status: Some(Status::Completed),

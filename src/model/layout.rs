@@ -1,5 +1,5 @@
-//! The dashboard's layout, saved as JSON for the next start. A field that can't be read falls back to its default,
-//! because nothing depends on it.
+//! The dashboard's layout, saved as JSON for the next start. A field that can't be read gets its default value, because
+//! a lost layout does no harm.
 
 use chrono::NaiveDate;
 use serde::de::DeserializeOwned;
@@ -9,18 +9,18 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Layout {
-    /// Columns of the jobs list when the details are on the right.
+    /// The width of the jobs list if the job details are on its right; `None` for the default width.
     #[serde(deserialize_with = "readable")]
     pub columns: Option<u16>,
-    /// Rows of the jobs list when the details are below.
+    /// The height of the jobs list if the job details are below it; `None` for the default height.
     #[serde(deserialize_with = "readable")]
     pub rows: Option<u16>,
-    /// Whether the details are hidden.
+    /// Whether the job details are hidden.
     #[serde(deserialize_with = "readable")]
     pub hidden: bool,
-    /// The last screen.
+    /// The screen that was open last.
     #[serde(deserialize_with = "readable")]
-    pub place: PanePlace,
+    pub place: SavedScreen,
     #[serde(deserialize_with = "readable")]
     pub jobs: JobsLayout,
     #[serde(deserialize_with = "readable")]
@@ -30,13 +30,13 @@ pub struct Layout {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JobsLayout {
-    /// The text in the filter.
+    /// The text in the filter of the jobs list.
     #[serde(deserialize_with = "readable")]
     pub filter: String,
-    /// The name of the active saved filter.
+    /// The name of the active saved filter; `None` if there is none.
     #[serde(deserialize_with = "readable")]
     pub tab: Option<String>,
-    /// The sort order, if it is not the default.
+    /// The sort order of the jobs list, if it is not the default.
     #[serde(deserialize_with = "readable")]
     pub sort: Option<SortBy>,
     /// Whether dismissed jobs are shown.
@@ -47,13 +47,13 @@ pub struct JobsLayout {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ViewsLayout {
-    /// The range, if it is not the default.
+    /// The selected date range, if it is not the default.
     #[serde(deserialize_with = "readable")]
-    pub range: Option<ShownScreen>,
-    /// Rows per page, if not the default.
+    pub range: Option<SavedRange>,
+    /// The number of rows per page, if it is not the default.
     #[serde(deserialize_with = "readable")]
     pub limit: Option<u32>,
-    /// The metric of bars and rank, if not the default.
+    /// The name of the metric for bars and ranks, if it is not the default.
     #[serde(deserialize_with = "readable")]
     pub metric: Option<String>,
     /// Whether bars use a logarithmic scale.
@@ -62,54 +62,56 @@ pub struct ViewsLayout {
     /// Whether pages are grouped into folders.
     #[serde(deserialize_with = "readable")]
     pub folded: bool,
-    /// The sort order of all pages, if not the default.
+    /// The sort order of the list of all pages, if it is not the default.
     #[serde(deserialize_with = "readable")]
     pub sort: Option<SortBy>,
-    /// The filter of all pages.
+    /// The text in the filter of the list of all pages.
     #[serde(deserialize_with = "readable")]
     pub filter: String,
 }
 
-/// A screen of the dashboard.
+/// A main screen of the dashboard.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum PanePlace {
+pub enum SavedScreen {
     #[default]
     Jobs,
     Views,
     Log,
 }
 
-/// A selected range: a preset's name, which moves with the current day, or fixed days.
+/// A selected date range: a preset, whose days move with the current day, or fixed days.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ShownScreen {
+pub enum SavedRange {
+    /// The name of a preset.
     Preset(String),
-    /// First and last day.
+    /// The first and the last day, both inclusive.
     Days(NaiveDate, NaiveDate),
 }
 
-/// A sort order, by its name on the screen.
+/// A sort order: its name on the screen, and whether it is reversed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SortBy {
     pub by: String,
     pub reversed: bool,
 }
 
-/// A value that this version can't read (written by another version) becomes the default.
+/// Deserializes a value, or returns the default for one that can't be read, for example because another version wrote
+/// it.
 fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
     let value = serde_json::Value::deserialize(from)?;
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
 impl Layout {
-    /// Parses the output of [`Layout::text`]; returns the default layout if it can't be read.
+    /// Parses a layout from JSON. Returns the default layout if `text` can't be read.
     pub fn parse(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
 
     /// Serializes the layout as JSON.
-    pub fn text(&self) -> String {
+    pub fn to_json(&self) -> String {
         // Serializing these types can't fail.
         serde_json::to_string(self).unwrap_or_default()
     }
@@ -127,7 +129,7 @@ mod tests {
             columns: Some(70),
             rows: Some(20),
             hidden: true,
-            place: PanePlace::Log,
+            place: SavedScreen::Log,
             jobs: JobsLayout {
                 filter: "s:failed \"日".to_owned(),
                 tab: Some("Mine".to_owned()),
@@ -135,7 +137,7 @@ mod tests {
                 dismissed: true,
             },
             views: ViewsLayout {
-                range: Some(ShownScreen::Days(day("2026-01-02"), day("2026-02-01"))),
+                range: Some(SavedRange::Days(day("2026-01-02"), day("2026-02-01"))),
                 limit: Some(25),
                 metric: Some("AI".to_owned()),
                 log: true,
@@ -144,18 +146,18 @@ mod tests {
                 filter: "/guides".to_owned(),
             },
         };
-        assert_eq!(Layout::parse(&layout.text()), layout);
-        assert_eq!(Layout::parse(&Layout::default().text()), Layout::default());
+        assert_eq!(Layout::parse(&layout.to_json()), layout);
+        assert_eq!(Layout::parse(&Layout::default().to_json()), Layout::default());
     }
 
     #[test]
     fn unreadable_fields_are_ignored_and_the_others_are_used() {
         let odd = "{\"columns\":50,\"rows\":\"all\",\"place\":\"moon\",\"new\":{},\"views\":{\"range\":{\"preset\":\"30d\"},\"log\":3},\"jobs\":[]}";
         let read = Layout::parse(odd);
-        assert_eq!((read.columns, read.rows, read.place), (Some(50), None, PanePlace::Jobs));
+        assert_eq!((read.columns, read.rows, read.place), (Some(50), None, SavedScreen::Jobs));
         assert_eq!(
             read.views,
-            ViewsLayout { range: Some(ShownScreen::Preset("30d".to_owned())), ..ViewsLayout::default() }
+            ViewsLayout { range: Some(SavedRange::Preset("30d".to_owned())), ..ViewsLayout::default() }
         );
         assert_eq!(read.jobs, JobsLayout::default());
         for nonsense in ["", "no JSON", "[]", "7", "{\"columns\":"] {

@@ -1,10 +1,10 @@
-//! The rolling hour of a rate limit: how many requests were used, when the next one is available, and what happens when
-//! the clock is changed.
+//! Rate limits: how many requests were used in the last hour, when the next request is available, and how requests are
+//! counted after the clock was changed.
 
 use super::Time;
 use chrono::TimeDelta;
 
-/// Operations with an hourly limit.
+/// The operations that the service limits to a number of requests per hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RateLimited {
     Create,
@@ -15,13 +15,13 @@ pub enum RateLimited {
 impl RateLimited {
     pub const ALL: [Self; 3] = [Self::Create, Self::FollowUp, Self::Views];
 
-    /// Requests allowed in any rolling hour.
+    /// Returns how many requests are allowed in any rolling hour.
     pub fn limit(self) -> u32 {
         100
     }
 
-    /// The name in the store.
-    pub fn word(self) -> &'static str {
+    /// Returns the name used in the store.
+    pub fn store_name(self) -> &'static str {
         match self {
             Self::Create => "creates",
             Self::FollowUp => "follow-ups",
@@ -29,7 +29,7 @@ impl RateLimited {
         }
     }
 
-    /// The label for a narrow terminal.
+    /// Returns the label for a narrow terminal.
     pub fn short_label(self) -> &'static str {
         match self {
             Self::Create => "new",
@@ -38,38 +38,38 @@ impl RateLimited {
         }
     }
 
-    /// The name on the screen.
+    /// Returns the name used on the screen.
     pub fn label(self) -> &'static str {
         match self {
             Self::Create => "new jobs",
             Self::FollowUp => "follow-ups",
-            Self::Views => "view requests",
+            Self::Views => "views API",
         }
     }
 }
 
-/// The rolling window that the service counts in.
-pub const WINDOW: TimeDelta = TimeDelta::hours(1);
+/// The length of the rolling window in which the service counts requests.
+pub const RATE_LIMIT_WINDOW: TimeDelta = TimeDelta::hours(1);
 
-/// The longest possible wait; a longer one comes from a wrong clock or an invalid header.
-pub const LONGEST_WAIT: TimeDelta = TimeDelta::hours(24);
+/// The longest wait that a 429 can cause. A longer one comes from a wrong clock or an invalid header and is shortened.
+pub const MAX_WAIT: TimeDelta = TimeDelta::hours(24);
 
-/// A time until which no request may be sent.
+/// A wait, given as the time until which no request may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait {
     pub until: Time,
-    /// The service gave no time (a 429 without `Retry-After`), so `until` is docdeck's estimate.
+    /// Whether `until` is docdeck's estimate, because the service gave no time (a 429 without `Retry-After`).
     pub is_estimate: bool,
 }
 
 impl Wait {
-    /// The same wait, ending at a different time.
+    /// Returns this wait with a different end.
     pub fn ending_at(self, until: Time) -> Self {
         Self { until, ..self }
     }
 
-    /// The time left as text: `22m`, or `about a minute` if it is an estimate.
-    pub fn remaining_text(self, now: Time) -> String {
+    /// Formats the time left until the end of the wait: `22m`, or `about a minute` if the end is an estimate.
+    pub fn time_left(self, now: Time) -> String {
         let left = self.until - now;
         match self.is_estimate {
             true if left > TimeDelta::seconds(30) => "about a minute".to_owned(),
@@ -78,26 +78,26 @@ impl Wait {
         }
     }
 
-    /// When the result of [`Wait::remaining_text`] changes, or the wait ends.
-    pub fn next_change(self, now: Time) -> Time {
+    /// Returns when the text of the time left changes next, or when the wait ends.
+    pub fn next_text_change(self, now: Time) -> Time {
         let half = self.until - TimeDelta::seconds(30);
         match self.is_estimate {
             true if half > now => half,
             true => self.until.max(now + TimeDelta::seconds(1)),
-            false => until_changes(self.until, now),
+            false => next_wait_text_change(self.until, now),
         }
     }
 }
 
-/// When the result of [`wait_text`] changes.
-pub fn until_changes(end: Time, now: Time) -> Time {
+/// Returns when [`wait_text`] of the time left until `end` changes next.
+pub fn next_wait_text_change(end: Time, now: Time) -> Time {
     let left = (end - now).num_seconds();
     if left <= 60 { now + TimeDelta::seconds(1) } else { end - TimeDelta::seconds((left - 1) / 60 * 60) }
 }
 
-/// A duration as text, rounded up: minutes (`22m`), seconds in the last minute, hours beyond two.
+/// Formats a duration, rounded up: in seconds below a minute, in minutes (`22m`) up to two hours, otherwise in hours.
 pub fn wait_text(delta: TimeDelta) -> String {
-    let s = delta.min(LONGEST_WAIT).num_seconds().max(0);
+    let s = delta.min(MAX_WAIT).num_seconds().max(0);
     match s {
         0..60 => format!("{s}s"),
         60..=7_200 => format!("{}m", (s + 59) / 60),
@@ -105,62 +105,64 @@ pub fn wait_text(delta: TimeDelta) -> String {
     }
 }
 
-/// A recorded use of a limited operation. If the clock is set back, `at` can be in the future.
+/// A recorded request of a limited operation. If the clock was set back since then, `at` can be in the future.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LedgerEntry {
     pub at: Time,
-    /// The earliest clock reading before `at`; `None` if there was none.
-    pub seen_ahead: Option<Time>,
+    /// The earliest clock reading at which `at` was found to be in the future; `None` if that never happened.
+    pub seen_ahead_at: Option<Time>,
 }
 
 impl LedgerEntry {
-    /// The start of the hour in which the entry counts. While `at` is in the future, this is the clock reading at which
-    /// that was first noticed. Once the clock has reached `at`, it is `at` again: the slow clock may have been the
-    /// wrong one, and an entry must not expire early.
+    /// Returns the start of the hour in which the request counts: `at`, or, while `at` is in the future, the clock
+    /// reading at which that was first noticed. When the clock reaches `at`, the hour starts at `at` again: the slower
+    /// clock may have been the wrong one, and a request must not expire early.
     fn counts_from(&self, now: Time) -> Time {
-        if self.at <= now { self.at } else { first_seen(self.seen_ahead, now) }
+        if self.at <= now { self.at } else { first_seen(self.seen_ahead_at, now) }
     }
 
-    /// Whether the reading `now` must be stored with the entry.
+    /// Whether `now` must be stored with the entry as the earliest clock reading at which `at` was in the future.
     pub fn needs_mark(&self, now: Time) -> bool {
-        self.at > now && self.seen_ahead.is_none_or(|seen| seen > now)
+        self.at > now && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 
-    /// Whether the entry has expired although `at` is in the future. It must be deleted, or it would count again when
-    /// the clock reaches `at`.
+    /// Whether the request has expired although `at` is in the future. Such an entry must be deleted, or it would count
+    /// again when the clock reaches `at`.
     pub fn is_spent(&self, now: Time) -> bool {
-        self.at > now && self.counts_from(now) + WINDOW <= now
+        self.at > now && self.counts_from(now) + RATE_LIMIT_WINDOW <= now
     }
 }
 
-/// The last 429 for a limited operation, as stored.
+/// The wait that the last 429 for a limited operation requires, as stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Block {
+pub struct RateLimitBlock {
     pub until: Time,
     pub is_estimate: bool,
-    /// When the 429 was received; `None` in a ledger written by an earlier version.
-    pub learned_at: Option<Time>,
-    /// See [`LedgerEntry::seen_ahead`].
-    pub seen_ahead: Option<Time>,
+    /// When the 429 was received; `None` if an earlier version of docdeck stored it.
+    pub received_at: Option<Time>,
+    /// The earliest clock reading at which the clock was found to have been ahead when the 429 was received; `None` if
+    /// that never happened.
+    pub seen_ahead_at: Option<Time>,
 }
 
-impl Block {
-    /// Whether the block was recorded by a clock that was ahead of `now`.
+impl RateLimitBlock {
+    /// Whether the block was recorded by a clock that was ahead of the current one, which reads `now`.
     fn is_ahead(&self, now: Time) -> bool {
-        self.learned_at.is_some_and(|at| at > now) || self.until - now > LONGEST_WAIT
+        self.received_at.is_some_and(|at| at > now) || self.until - now > MAX_WAIT
     }
 
-    /// Whether the reading `now` must be stored with the block.
+    /// Whether `now` must be stored with the block as the earliest reading at which the clock was found to have been
+    /// ahead.
     pub fn needs_mark(&self, now: Time) -> bool {
-        self.is_ahead(now) && self.seen_ahead.is_none_or(|seen| seen > now)
+        self.is_ahead(now) && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
 
-    /// The rest of the wait. If the block was recorded by a clock that was ahead, it lasts as long as the service
-    /// asked, counted from the reading at which this was first noticed.
+    /// Returns the rest of the wait, or `None` if it is over. If the block was recorded by a clock that was ahead, the
+    /// wait lasts as long as the service asked, counted from the clock reading at which this was first noticed.
     pub fn wait(&self, now: Time) -> Option<Wait> {
         let until = if self.is_ahead(now) {
-            let length = self.learned_at.map_or(LONGEST_WAIT, |at| self.until - at);
-            self.until.min(first_seen(self.seen_ahead, now) + length.clamp(TimeDelta::zero(), LONGEST_WAIT))
+            let length = self.received_at.map_or(MAX_WAIT, |at| self.until - at);
+            self.until.min(first_seen(self.seen_ahead_at, now) + length.clamp(TimeDelta::zero(), MAX_WAIT))
         } else {
             self.until
         };
@@ -168,20 +170,21 @@ impl Block {
     }
 }
 
+/// Returns the earlier of the stored clock reading and `now`.
 fn first_seen(mark: Option<Time>, now: Time) -> Time {
     mark.map_or(now, |seen| seen.min(now))
 }
 
-/// The state of a limit at one moment, in the service's time.
+/// The state of a rate limit at one moment. All times are in the service's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Requests that this computer made in the last hour.
+    /// The number of requests that this computer made in the last hour.
     pub used: u32,
     pub limit: u32,
-    /// When the next request is available: the oldest use expires, or the wait after a 429 ends. `None` if nothing is
-    /// used.
+    /// When another request becomes available: when the wait after a 429 ends, otherwise when the oldest request that
+    /// counts expires. `None` if no request counts.
     pub resets_at: Option<Time>,
-    /// The service answered 429: no request may be sent before this time, whatever the count is.
+    /// The wait after a 429, during which no request may be sent, whatever the count is; `None` if there is none.
     pub blocked: Option<Wait>,
 }
 
@@ -190,36 +193,41 @@ impl Budget {
         Self { used: 0, limit: limited.limit(), resets_at: None, blocked: None }
     }
 
-    /// Requests left. Requests from other computers are not counted.
-    pub fn left(&self) -> u32 {
+    /// Returns the number of requests left. Requests from other computers are not counted.
+    pub fn requests_left(&self) -> u32 {
         if self.blocked.is_some() { 0 } else { self.limit.saturating_sub(self.used) }
     }
 
-    /// How long to wait before the next request; `None` if one may be sent now.
+    /// Returns how long to wait before the next request, or `None` if one may be sent now.
     pub fn wait(&self) -> Option<Wait> {
-        let until = self.resets_at.filter(|_| self.left() == 0)?;
+        let until = self.resets_at.filter(|_| self.requests_left() == 0)?;
         Some(Wait { until, is_estimate: self.blocked.is_some_and(|wait| wait.is_estimate) })
     }
 
-    /// Whether a smaller share of this limit is left than of the other one.
+    /// Whether this limit has a smaller share of its requests left than `other`.
     pub fn is_closer_to_limit(&self, other: &Self) -> bool {
-        let share = |one: &Self, of: &Self| u64::from(one.left()) * u64::from(of.limit);
+        let share = |one: &Self, of: &Self| u64::from(one.requests_left()) * u64::from(of.limit);
         share(self, other) < share(other, self)
     }
 }
 
-/// Calculates the budget from `entries` in any order, with times in the service's time. Entries in the future count
-/// too, so that setting the clock back frees nothing early.
-pub fn compute_budget(limited: RateLimited, entries: &[LedgerEntry], block: Option<Block>, now: Time) -> Budget {
+/// Calculates the budget at the time `now` from recorded requests in any order. All times are in the service's time.
+/// Requests in the future count, so that setting the clock back doesn't free any request early.
+pub fn compute_budget(
+    limited: RateLimited,
+    entries: &[LedgerEntry],
+    block: Option<RateLimitBlock>,
+    now: Time,
+) -> Budget {
     let mut inside: Vec<Time> =
-        entries.iter().map(|entry| entry.counts_from(now)).filter(|&at| at + WINDOW > now).collect();
+        entries.iter().map(|entry| entry.counts_from(now)).filter(|&at| at + RATE_LIMIT_WINDOW > now).collect();
     inside.sort_unstable();
     let blocked = block.and_then(|block| block.wait(now));
     let used = u32::try_from(inside.len()).unwrap_or(u32::MAX);
-    // With more uses than the limit (the limit was higher, or stores of several computers were merged), a request
-    // becomes available only when enough of them have expired.
+    // If more requests were used than the limit allows (because the limit was higher, or stores of several computers
+    // were merged), another request becomes available only after the surplus has expired.
     let excess = inside.len().saturating_sub(limited.limit() as usize);
-    let frees = inside.get(excess).map(|&at| at + WINDOW);
+    let frees = inside.get(excess).map(|&at| at + RATE_LIMIT_WINDOW);
     Budget { used, limit: limited.limit(), resets_at: blocked.map(|wait| wait.until).or(frees), blocked }
 }
 

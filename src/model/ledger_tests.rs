@@ -6,11 +6,11 @@ fn at(seconds: i64) -> Time {
 }
 
 fn entries(times: impl IntoIterator<Item = i64>) -> Vec<LedgerEntry> {
-    times.into_iter().map(|seconds| LedgerEntry { at: at(seconds), seen_ahead: None }).collect()
+    times.into_iter().map(|seconds| LedgerEntry { at: at(seconds), seen_ahead_at: None }).collect()
 }
 
-fn block(until: i64, learned_at: Option<i64>) -> Block {
-    Block { until: at(until), is_estimate: false, learned_at: learned_at.map(at), seen_ahead: None }
+fn block(until: i64, learned_at: Option<i64>) -> RateLimitBlock {
+    RateLimitBlock { until: at(until), is_estimate: false, received_at: learned_at.map(at), seen_ahead_at: None }
 }
 
 fn until_of(budget: Budget) -> Option<Time> {
@@ -28,50 +28,50 @@ fn a_request_is_available_again_after_one_hour() {
 #[test]
 fn a_429_takes_precedence_over_the_count() {
     let blocked = compute_budget(RateLimited::Views, &[], Some(block(60, Some(0))), at(0));
-    assert_eq!((blocked.used, blocked.left(), until_of(blocked)), (0, 0, Some(at(60))));
-    assert_eq!(compute_budget(RateLimited::Views, &[], Some(block(60, Some(0))), at(60)).left(), 100);
+    assert_eq!((blocked.used, blocked.requests_left(), until_of(blocked)), (0, 0, Some(at(60))));
+    assert_eq!(compute_budget(RateLimited::Views, &[], Some(block(60, Some(0))), at(60)).requests_left(), 100);
 }
 
 #[test]
-fn entries_in_the_future_count_for_an_hour_at_most() {
+fn requests_in_the_future_count_for_an_hour_at_most() {
     let ten_days = 240 * 3600;
     let mut uses = entries(ten_days..ten_days + 100);
     let first = compute_budget(RateLimited::Create, &uses, None, at(0));
-    assert_eq!((first.left(), until_of(first)), (0, Some(at(3600))));
+    assert_eq!((first.requests_left(), until_of(first)), (0, Some(at(3600))));
     assert!(uses.iter().all(|entry| entry.needs_mark(at(0)) && !entry.is_spent(at(0))));
-    uses.iter_mut().for_each(|entry| entry.seen_ahead = Some(at(0)));
+    uses.iter_mut().for_each(|entry| entry.seen_ahead_at = Some(at(0)));
     assert_eq!(until_of(compute_budget(RateLimited::Create, &uses, None, at(3599))), Some(at(3600)));
-    assert_eq!(compute_budget(RateLimited::Create, &uses, None, at(3600)).left(), 100);
+    assert_eq!(compute_budget(RateLimited::Create, &uses, None, at(3600)).requests_left(), 100);
     assert!(uses.iter().all(|entry| entry.is_spent(at(3600)) && !entry.needs_mark(at(3600))));
-    // If the clock is set back again, they count for one more hour at most.
+    // If the clock is set back again, the requests count for one more hour at most.
     let earlier = compute_budget(RateLimited::Create, &uses, None, at(-7200));
-    assert_eq!((earlier.left(), until_of(earlier)), (0, Some(at(-3600))));
+    assert_eq!((earlier.requests_left(), until_of(earlier)), (0, Some(at(-3600))));
 }
 
 #[test]
-fn a_clock_that_was_slow_for_a_while_frees_nothing_early() {
-    let entry = LedgerEntry { at: at(0), seen_ahead: Some(at(-3600)) };
+fn a_clock_that_was_slow_for_a_while_frees_no_request_early() {
+    let entry = LedgerEntry { at: at(0), seen_ahead_at: Some(at(-3600)) };
     assert_eq!(compute_budget(RateLimited::Create, &[entry], None, at(1)).resets_at, Some(at(3600)));
 }
 
 #[test]
 fn a_short_wait_from_a_clock_ten_days_ahead_stays_short() {
     let ten_days = 240 * 3600;
-    let stored = Block { until: at(ten_days + 10), ..block(0, Some(ten_days)) };
+    let stored = RateLimitBlock { until: at(ten_days + 10), ..block(0, Some(ten_days)) };
     assert_eq!(stored.wait(at(0)), Some(Wait { until: at(10), is_estimate: false }));
     assert!(stored.needs_mark(at(0)));
-    let marked = Block { seen_ahead: Some(at(0)), ..stored };
+    let marked = RateLimitBlock { seen_ahead_at: Some(at(0)), ..stored };
     assert_eq!(marked.wait(at(4)).map(|wait| wait.until), Some(at(10)), "it expires");
     assert_eq!(marked.wait(at(10)), None);
 }
 
 #[test]
 fn no_wait_is_longer_than_a_day() {
-    let day = LONGEST_WAIT.num_seconds();
+    let day = MAX_WAIT.num_seconds();
     for stored in [block(400 * 3600, None), block(400 * 3600, Some(0)), block(400 * 3600, Some(300 * 3600))] {
         let wait = stored.wait(at(0)).expect("it lasts");
         assert_eq!(wait.until, at(day), "{stored:?}");
-        assert_eq!(wait.remaining_text(at(0)), "24h");
+        assert_eq!(wait.time_left(at(0)), "24h");
     }
     assert_eq!(wait_text(TimeDelta::hours(241)), "24h");
 }
@@ -79,13 +79,13 @@ fn no_wait_is_longer_than_a_day() {
 #[test]
 fn an_estimated_wait_is_shown_as_an_estimate() {
     let wait = |is_estimate| Wait { until: at(60), is_estimate };
-    assert_eq!(wait(true).remaining_text(at(0)), "about a minute");
-    assert_eq!(wait(true).remaining_text(at(40)), "under a minute");
-    assert_eq!(wait(false).remaining_text(at(0)), "1m");
+    assert_eq!(wait(true).time_left(at(0)), "about a minute");
+    assert_eq!(wait(true).time_left(at(40)), "under a minute");
+    assert_eq!(wait(false).time_left(at(0)), "1m");
 }
 
 #[test]
-fn the_smaller_share_left_is_closer_to_the_limit() {
+fn a_budget_with_a_smaller_share_left_is_closer_to_its_limit() {
     let with = |used, limit| Budget { used, limit, ..Budget::unused(RateLimited::Create) };
     assert!(with(37, 100).is_closer_to_limit(&with(36, 100)));
     assert!(with(5, 10).is_closer_to_limit(&with(40, 100)));
@@ -102,12 +102,12 @@ proptest! {
         for gap in gaps {
             now += TimeDelta::seconds(gap);
             if compute_budget(RateLimited::Create, &uses, None, now).wait().is_none() {
-                uses.push(LedgerEntry { at: now, seen_ahead: None });
+                uses.push(LedgerEntry { at: now, seen_ahead_at: None });
             }
         }
         for window in uses.windows(101) {
             let (first, last) = (window.first().expect("some"), window.last().expect("some"));
-            prop_assert!(last.at - first.at >= WINDOW);
+            prop_assert!(last.at - first.at >= RATE_LIMIT_WINDOW);
         }
     }
 
@@ -117,11 +117,11 @@ proptest! {
         until in -9_000_000_i64..9_000_000,
         learned in prop::option::of(-9_000_000_i64..9_000_000),
     ) {
-        let entry = |(made, seen): (i64, Option<i64>)| LedgerEntry { at: at(made), seen_ahead: seen.map(at) };
+        let entry = |(made, seen): (i64, Option<i64>)| LedgerEntry { at: at(made), seen_ahead_at: seen.map(at) };
         let uses: Vec<LedgerEntry> = times.into_iter().map(entry).collect();
         let counted = compute_budget(RateLimited::Create, &uses, None, at(0));
         prop_assert!(counted.resets_at.is_none_or(|reset| reset > at(0) && reset <= at(3600)), "{counted:?}");
         let blocked = compute_budget(RateLimited::Create, &uses, Some(block(until, learned)), at(0));
-        prop_assert!(blocked.wait().is_none_or(|wait| wait.until - at(0) <= LONGEST_WAIT), "{blocked:?}");
+        prop_assert!(blocked.wait().is_none_or(|wait| wait.until - at(0) <= MAX_WAIT), "{blocked:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Web links, displayed and opened with the host that a browser would connect to.
 //!
-//! A host can be spelled so that it looks like another one (letters of another script, escapes, a number, another host
+//! A host can be spelled so that it looks like another host (letters of another script, escapes, a number, a host name
 //! before an `@`). Links are therefore displayed and opened in the form that a browser resolves them to: ASCII, with
 //! other letters in the host as punycode.
 
@@ -12,7 +12,7 @@ use url::Url;
 pub struct WebLink(Url);
 
 impl WebLink {
-    /// Parses a link. Returns `None` for anything else, in particular for other schemes, control characters, and user
+    /// Parses a link. Returns `None` for any other text, in particular for other schemes, control characters, and user
     /// names, which can make one host look like another.
     pub fn parse(text: &str) -> Option<Self> {
         let host = ["https://", "http://"].iter().find_map(|scheme| {
@@ -29,28 +29,28 @@ impl WebLink {
         (is_plain && url.has_host() && url.as_str().bytes().all(|byte| byte.is_ascii_graphic())).then_some(Self(url))
     }
 
-    /// The full URL, for a browser.
+    /// Returns the full URL, for a browser.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The full URL, for display.
+    /// Returns the full URL, for display.
     pub fn clean(&self) -> CleanText {
         CleanText::line(self.as_str())
     }
 
-    /// The URL for display, without `https://`.
+    /// Returns the URL for display, without `https://`.
     pub fn short(&self) -> &str {
         self.as_str().strip_prefix("https://").unwrap_or(self.as_str())
     }
 }
 
-/// The full URL for display, or the text as received if it is not a web link.
+/// Returns the full URL for display, or the text as received if it is not a web link.
 pub fn display_url(link: &CleanText) -> CleanText {
     WebLink::parse(link.as_str()).map_or_else(|| link.clone(), |web| web.clean())
 }
 
-/// Like [`display_url`], without `https://`.
+/// Returns the URL without `https://` for display, or the text as received if it is not a web link.
 pub fn short_display_url(link: &CleanText) -> String {
     WebLink::parse(link.as_str()).map_or_else(|| link.to_string(), |web| web.short().to_owned())
 }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_is_shown_as_a_browser_goes_to_it() {
+    fn the_host_is_shown_as_a_browser_resolves_it() {
         let cases = [
             // The first letter is Cyrillic.
             ("https://\u{440}aypal.com/x", "https://xn--aypal-uye.com/x"),
@@ -80,9 +80,9 @@ mod tests {
             ("https://GitHub.COM/acme", "https://github.com/acme"),
             ("https://0x7f.1/x", "https://127.0.0.1/x"),
             ("https://evil.example\\@github.com/", "https://evil.example/@github.com/"),
-            // A full-width stop ends a label for a browser too.
+            // Browsers treat a full-width stop in a host name like a dot.
             ("https://github.com\u{ff0e}evil.example/", "https://github.com.evil.example/"),
-            // A space replaces a line break that was removed from a path.
+            // `CleanText` replaces a line break by a space, and a browser encodes the space.
             ("https://b\u{fc}cher.example/a b", "https://xn--bcher-kva.example/a%20b"),
             ("https://example.com/日本", "https://example.com/%E6%97%A5%E6%9C%AC"),
         ];
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_not_a_link_is_shown_unchanged() {
+    fn text_that_is_not_a_link_is_shown_unchanged() {
         let text = CleanText::line("https://github.com@evil.example/");
         assert_eq!(display_url(&text), text);
         assert_eq!(short_display_url(&text), "https://github.com@evil.example/");
@@ -134,7 +134,8 @@ mod tests {
             if let Some(link) = WebLink::parse(&text) {
                 prop_assert!(link.as_str().bytes().all(|byte| byte.is_ascii_graphic()));
                 prop_assert!(link.as_str().starts_with("https://") || link.as_str().starts_with("http://"));
-                // Parsing it again changes nothing, so the displayed link is the one that is opened.
+                // Parsing the link again changes nothing, so the link that is displayed is also the link that is
+                // opened.
                 prop_assert_eq!(read(link.as_str()), Some(link.as_str().to_owned()));
             }
         }

@@ -1,4 +1,5 @@
-//! A value that is loaded in the background and may be late, outdated or missing, so that the screen can show which.
+//! A value that is loaded in the background, with its state, so that the screen can show whether it is outdated or
+//! missing.
 
 use super::Time;
 use super::failure::Failure;
@@ -27,7 +28,7 @@ pub enum Load<T> {
 }
 
 impl<T> Load<T> {
-    /// The value to show, current or previous, with its time.
+    /// Returns the value to show, with its time. While loading and after a failure, this is the previous value.
     pub fn shown(&self) -> Option<&Timed<T>> {
         match self {
             Self::Idle => None,
@@ -47,13 +48,13 @@ impl<T> Load<T> {
         }
     }
 
-    /// Starts loading; the current value stays available.
+    /// Marks the value as loading. The current value stays available as the previous one.
     pub fn start(&mut self) {
         let before = self.take_shown();
         *self = Self::Loading { before };
     }
 
-    /// Stores the result.
+    /// Stores the result of loading. After a failure, the previous value stays available.
     pub fn finish(&mut self, result: Result<Timed<T>, Failure>, at: Time) {
         *self = match result {
             Ok(value) => Self::Ready(value),

@@ -15,7 +15,7 @@ pub enum Operation {
 impl Operation {
     pub const ALL: [Self; 4] = [Self::Create, Self::Get, Self::FollowUp, Self::Views];
 
-    /// The name on the screen, in the log and in `--fault`.
+    /// Returns the name on the screen, in the log and in the option `--fault`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -40,6 +40,6 @@ pub enum LogKind {
     Request { operation: Operation, status: Option<u16>, millis: u32, reason: Option<CleanText> },
     /// A state change of a job.
     Transition(CleanText),
-    /// Anything else, for example that a damaged store was replaced or a lease was taken.
+    /// Any other event, for example that a damaged store was replaced or a lease was taken.
     Note(CleanText),
 }

@@ -1,4 +1,4 @@
-//! Plain data types and rules: jobs, prompts, views, periods, ledgers, polling.
+//! Data types and rules without side effects: jobs, prompts, page views, date ranges, rate limits, polling.
 //!
 //! This layer does no I/O, depends on no async runtime or terminal, and never reads a clock: the current time is always
 //! an argument.
@@ -41,8 +41,8 @@ pub mod views;
 /// A time in UTC; all times are stored and compared in UTC.
 pub type Time = chrono::DateTime<chrono::Utc>;
 
-/// Returns the time if RFC 3339 can represent it (years 0 to 9999 in UTC). Other times are rejected on input, because
-/// they could not be read back after they are written.
+/// Returns `time` if RFC 3339 can represent it (years 0 to 9999 in UTC), otherwise `None`. docdeck rejects other times
+/// on input, because it could not read them back after writing them.
 pub fn in_rfc3339_range(time: Time) -> Option<Time> {
     (0..=9999).contains(&chrono::Datelike::year(&time)).then_some(time)
 }

@@ -1,31 +1,32 @@
-//! When to check a job again, as a pure function of its known state.
+//! Decides from the stored data of a job when to ask the service for its status again.
 
 use super::Time;
 use super::job::Status;
 use super::row::Job;
 use chrono::TimeDelta;
 
-/// The shortest interval, right after a job was created or followed up.
-pub const FIRST_INTERVAL: TimeDelta = TimeDelta::seconds(2);
-/// The longest interval in the first hour.
-pub const LONGEST_INTERVAL: TimeDelta = TimeDelta::seconds(30);
-/// The interval for jobs older than an hour and for unknown statuses.
+/// The shortest interval between two checks: the first check comes this long after the service accepted a prompt.
+pub const MIN_INTERVAL: TimeDelta = TimeDelta::seconds(2);
+/// The longest interval between two checks in the first hour after the service accepted a prompt.
+pub const MAX_FIRST_HOUR_INTERVAL: TimeDelta = TimeDelta::seconds(30);
+/// The interval between two checks if the last prompt was accepted more than an hour ago, or if the status is unknown.
 pub const SLOW_INTERVAL: TimeDelta = TimeDelta::seconds(60);
-/// How long the service may report a job as finished after a follow-up before docdeck believes it.
+/// After a follow-up, a finished status is not trusted for this long, because the service may still report the status
+/// from before the follow-up.
 pub const WAKE_GRACE: TimeDelta = TimeDelta::seconds(90);
-/// Checks for a pull request after `completed` arrived without one.
+/// When a job that completed without a pull request is checked for a late pull request, counted from when it finished.
 pub const LATE_CHECKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::seconds(15), TimeDelta::seconds(45)];
 
-/// The time of the next check of a job; `None` if nothing more can change.
+/// Returns when to check the job next, or `None` if no further change is expected.
 ///
-/// Intervals grow by half: with checks at t₀ = 0, t₁ = 2, t₂ = 5, … each interval is 2 + t/2 seconds, so it can be
-/// calculated from the start and the last check alone.
+/// The interval after a check depends only on the time t between the last accepted prompt and that check: it is 2 + t/2
+/// seconds, so the checks come 2, 5, 9.5, … seconds after the prompt.
 pub fn next_poll(job: &Job) -> Option<Time> {
     if job.gone || job.id.is_none() {
         return None;
     }
     let Some(checked) = job.checked_at else {
-        return Some(job.last_accepted_at() + FIRST_INTERVAL);
+        return Some(job.last_accepted_at() + MIN_INTERVAL);
     };
     let elapsed = (checked - job.last_accepted_at()).max(TimeDelta::zero());
     let growing = || {
@@ -33,11 +34,11 @@ pub fn next_poll(job: &Job) -> Option<Time> {
             + if elapsed >= TimeDelta::hours(1) {
                 SLOW_INTERVAL
             } else {
-                (FIRST_INTERVAL + elapsed / 2).min(LONGEST_INTERVAL)
+                (MIN_INTERVAL + elapsed / 2).min(MAX_FIRST_HOUR_INTERVAL)
             }
     };
     match &job.status {
-        // The job was woken by a follow-up, and the service doesn't show it as active yet.
+        // A follow-up has restarted the job, but the service still reports the status from before the follow-up.
         Some(status) if status.is_finished() && job.finished_at.is_none() && elapsed < WAKE_GRACE => Some(growing()),
         Some(Status::Completed) if job.pr_link.is_none() => {
             let finished = job.finished_at?;
@@ -49,9 +50,9 @@ pub fn next_poll(job: &Job) -> Option<Time> {
     }
 }
 
-/// Whether a caller that waits for the job can stop: the job is finished or gone. A job that completed without a pull
-/// request is checked once more, because its link may arrive late. After a follow-up, a finished status counts only
-/// once [`WAKE_GRACE`] has passed.
+/// Whether a caller that waits for the job to end can stop, because the job is finished or gone. A job that completed
+/// without a pull request must be checked once more first, because the link may arrive late. After a follow-up, a
+/// finished status counts only after [`WAKE_GRACE`].
 pub fn is_over(job: &Job) -> bool {
     let Some(checked) = job.checked_at else { return false };
     let late = LATE_CHECKS.first().copied().unwrap_or_default();
@@ -64,7 +65,7 @@ pub fn is_over(job: &Job) -> bool {
     }
 }
 
-/// Exponential backoff for the service: 2, 4, 8 … 120 s.
+/// Returns how long to wait after this many failures in a row: 2, 4, 8 … 120 seconds.
 pub fn backoff(failures: u32) -> TimeDelta {
     let doubled = 2_i64.saturating_pow(failures.clamp(1, 16));
     TimeDelta::seconds(doubled.min(120))
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_has_time_to_wake_after_a_follow_up() {
+    fn a_finished_job_is_polled_for_a_while_after_a_follow_up() {
         let mut row = job(Some(Status::Completed), Some(10));
         row.pr_link = Some(CleanText::line("https://example.com/pull/1"));
         assert_eq!(next_poll(&row), Some(at(17)));
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_ends_with_the_job_after_one_check_for_a_late_link() {
+    fn a_wait_for_a_completed_job_ends_after_one_check_for_a_late_link() {
         let mut row = job(Some(Status::Active), Some(5));
         assert!(!is_over(&row));
         row.status = Some(Status::parse("reviewing"));

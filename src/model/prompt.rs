@@ -5,16 +5,16 @@ use super::job::{JobId, Status};
 use super::row::JobKey;
 use super::text::CleanText;
 
-/// Key of a prompt in the store on this computer.
+/// The id of a prompt in the store on this computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PromptId(pub i64);
 
 /// What a prompt asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PromptKind {
-    /// Creates the job.
+    /// Creates a job.
     Create,
-    /// Continues it.
+    /// Continues a job.
     FollowUp,
 }
 
@@ -23,15 +23,15 @@ pub enum PromptKind {
 pub enum Delivery {
     /// Stored; docdeck sends it when its turn comes and the limit allows it.
     Queued {
-        /// When the limit resets; not sent before that.
+        /// The time before which the prompt is not sent, because the rate limit is used up; `None` if it was not used
+        /// up.
         until: Option<Time>,
     },
-    /// Stored, and not sent until the user releases it.
+    /// Stored, and not sent until the user resumes it.
     Paused,
-    /// Passed to the network. If the process is killed, the prompt stays in this state and becomes unconfirmed on the
-    /// next start.
+    /// Being sent. If the process is killed, the prompt stays in this state and becomes unconfirmed on the next start.
     Sending,
-    /// The service answered with the job.
+    /// The service accepted the prompt and answered with the job.
     Accepted,
     /// The prompt never reached the service.
     NotSent(CleanText),
@@ -41,13 +41,13 @@ pub enum Delivery {
     Unconfirmed(CleanText),
     /// Discarded by the user; the prompt stays in the thread.
     Discarded {
-        /// The previous state; `None` if an older version of docdeck discarded it.
+        /// The state before the prompt was discarded; `None` if an older version of docdeck discarded it.
         from: Option<DeliveryKind>,
     },
 }
 
 impl Delivery {
-    /// The state without its data, for lists and symbols.
+    /// Returns the state without its data, for lists and symbols.
     pub fn kind(&self) -> DeliveryKind {
         match self {
             Self::Queued { .. } => DeliveryKind::Queued,
@@ -61,7 +61,7 @@ impl Delivery {
         }
     }
 
-    /// The reason for the state, if it has one.
+    /// Returns the reason for the state, or `None` if the state has none.
     pub fn reason(&self) -> Option<&CleanText> {
         match self {
             Self::NotSent(reason) | Self::Rejected(reason) | Self::Unconfirmed(reason) => Some(reason),
@@ -95,7 +95,7 @@ impl DeliveryKind {
         Self::Discarded,
     ];
 
-    /// The name on the screen and in JSON.
+    /// Returns the name used on the screen and in JSON output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -109,7 +109,7 @@ impl DeliveryKind {
         }
     }
 
-    /// The name in the store and in exports, which older versions of docdeck can read too.
+    /// Returns the name used in the store and in exports, which older versions of docdeck can also read.
     pub fn stored_word(self) -> &'static str {
         match self {
             Self::Discarded => "dismissed",
@@ -117,7 +117,7 @@ impl DeliveryKind {
         }
     }
 
-    /// Parses either name of a state.
+    /// Parses the name of a state as it is used on the screen, in the store or in exports.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word || kind.stored_word() == word)
     }
@@ -143,19 +143,19 @@ impl DeliveryKind {
 pub struct Prompt {
     pub id: PromptId,
     pub kind: PromptKind,
-    /// As typed; use [`CleanText`] to show it.
+    /// The text as typed; use [`CleanText`] to show it.
     pub text: String,
     pub delivery: Delivery,
-    /// When it was submitted.
+    /// When the user submitted the prompt.
     pub written_at: Time,
-    /// When it was last sent.
+    /// When the prompt was last sent; `None` if it was never sent.
     pub sent_at: Option<Time>,
-    /// When the current delivery state began; `None` if unknown.
+    /// When the prompt entered its current delivery state; `None` if unknown.
     pub state_at: Option<Time>,
 }
 
 impl Prompt {
-    /// A sentence about what became of a discarded prompt; `None` for any other prompt.
+    /// Returns a sentence about what became of a discarded prompt, or `None` if the prompt was not discarded.
     pub fn discarded_text(&self) -> Option<&'static str> {
         let Delivery::Discarded { from } = self.delivery else { return None };
         let may_have_arrived = match from {
@@ -179,7 +179,7 @@ pub enum EventKind {
     Status { from: Option<Status>, to: Status },
     /// A pull request appeared or changed.
     PullRequest(CleanText),
-    /// The service answered 404.
+    /// The service answered 404 for the job.
     Gone,
     /// The service returns the job again after a 404.
     Back,
@@ -200,10 +200,11 @@ pub struct Thread {
 
 /// What a draft is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DraftSlot {
+pub enum DraftTarget {
     NewJob,
-    /// A new job about pages, which the draft lists.
+    /// A new job about certain pages, which are saved with the draft.
     AboutPages,
+    /// Prompts for many new jobs.
     Batch,
     FollowUp(JobKey),
     /// An edited version of a prompt that was not delivered.
@@ -213,10 +214,10 @@ pub enum DraftSlot {
 /// The user's decision about an undelivered prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolution {
-    /// Send it again, although the service may then carry it out twice.
+    /// Send the prompt again, although the service may then carry it out twice.
     SendAgain,
-    /// Send this text instead (not possible for an unconfirmed prompt).
+    /// Send this text instead of the prompt (not possible for an unconfirmed prompt).
     SendEdited(String),
-    /// The unconfirmed prompt created this job on the service.
+    /// Link the unconfirmed prompt to the job with this id, which the prompt created on the service.
     Link(JobId),
 }

@@ -1,9 +1,9 @@
-//! Removes API keys from texts before they are shown, logged or exported: a key in the wrong field of the
-//! configuration, or one that the service repeats.
+//! Removes API keys from text before it is shown, logged or exported. A key may appear there because the user put it
+//! into the wrong field of the configuration, or because the service repeats it.
 //!
-//! There are three levels. [`redacted`] finds the service's keys by their form and leaves all other text alone.
-//! [`Redactor`] also finds one known key. [`redacted_setting`] and [`redacted_text`] are for the user's own settings,
-//! where it does little harm to hide too much.
+//! [`redacted`] finds the service's keys by their form and leaves all other text alone. [`Redactor`] finds one known
+//! key in any form. [`redacted_setting`] and [`redacted_text`] are for texts about the user's settings, where it does
+//! little harm to hide too much.
 
 use super::endpoint::ApiKey;
 use super::text::CleanText;
@@ -14,37 +14,39 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// Replaces a removed key.
+/// The text that replaces a removed key.
 const REDACTED: &str = "***";
-/// The prefix of all keys of the service, without the underscore after it.
-const PREFIX: &[u8] = b"mint";
-/// Minimum length of a key's random part; shorter ones are words, such as `mint_config`.
-const SHORTEST: usize = 8;
-/// A part of a name that is at least this long is not a word.
-const LONGEST_WORD: usize = 20;
-/// The base64 forms of `mint_` and `MINT_` after 0, 1 or 2 other bytes (modulo 3), without incomplete characters.
-const ENCODED: [&[u8]; 6] = [b"bWludF", b"1pbnRf", b"taW50X", b"TUlOVF", b"1JTlRf", b"NSU5UX"];
-/// The shortest run of base64 that can contain a key.
-const SHORTEST_ENCODED: usize = 16;
-/// The shortest key that is also searched for in encoded forms: a shorter one could be part of anything.
-const SHORTEST_KNOWN: usize = 8;
+/// The prefix of all keys of the service, without the underscore that follows it.
+const KEY_PREFIX: &[u8] = b"mint";
+/// The minimum length of the random part of a service key. A shorter part is a word, as in `mint_config`.
+const MIN_SECRET_LENGTH: usize = 8;
+/// The length in bytes from which a part of a text is too long to be a word.
+const MAX_WORD_LENGTH: usize = 20;
+/// The base64 characters of the prefixes `mint_` and `MINT_` (three forms each, for 0, 1 or 2 bytes before the prefix,
+/// modulo 3), without characters that also depend on neighbouring bytes.
+const ENCODED_PREFIXES: [&[u8]; 6] = [b"bWludF", b"1pbnRf", b"taW50X", b"TUlOVF", b"1JTlRf", b"NSU5UX"];
+/// The minimum length of a base64 text that can contain a service key.
+const MIN_ENCODED_LENGTH: usize = 16;
+/// The minimum length of a known key that is also searched for in encoded forms. A shorter key could be part of any
+/// text.
+const MIN_KNOWN_KEY_LENGTH: usize = 8;
 
 /// Removes everything that has the form of a service key: plain, percent-encoded or in base64.
 pub fn redacted(text: &str) -> Cow<'_, str> {
-    without(text, |bytes, at| key_at(bytes, at, false))
+    replace_keys(text, |bytes, at| key_at(bytes, at, false))
 }
 
-/// For a text that repeats a setting: like [`redacted`], but also removes everything that looks like a token of any
+/// Redacts a text that repeats a setting. Like [`redacted`], but also removes everything that looks like a token of any
 /// service.
 pub fn redacted_setting(text: &str) -> Cow<'_, str> {
-    let text = match without(text, |bytes, at| key_at(bytes, at, true)) {
-        Cow::Borrowed(text) => return without(text, token_at),
+    let text = match replace_keys(text, |bytes, at| key_at(bytes, at, true)) {
+        Cow::Borrowed(text) => return replace_keys(text, token_at),
         Cow::Owned(text) => text,
     };
-    Cow::Owned(without(&text, token_at).into_owned())
+    Cow::Owned(replace_keys(&text, token_at).into_owned())
 }
 
-/// For an error about a settings file: like [`redacted_setting`], but also removes everything that is not a word,
+/// Redacts an error about a settings file. Like [`redacted_setting`], but also removes everything that is not a word,
 /// because the mistake may have split a key into pieces.
 pub fn redacted_text(text: &str) -> String {
     let text = redacted_setting(text);
@@ -60,8 +62,8 @@ pub fn redacted_text(text: &str) -> String {
     out
 }
 
-/// For a path from the settings: like [`redacted_setting`], and the last part like [`redacted_text`], because a key in
-/// the wrong field looks like a file name.
+/// Redacts a path from the settings like [`redacted_setting`], and the last part of the path like [`redacted_text`],
+/// because a key in the wrong field looks like a file name.
 pub fn redacted_path(path: &Path) -> PathBuf {
     let original = path.display().to_string();
     let text = redacted_setting(&original);
@@ -75,25 +77,26 @@ pub fn redacted_path(path: &Path) -> PathBuf {
     }
 }
 
-/// Removes one known key from texts: plain, in other case, percent-encoded or in base64.
+/// Removes one known key from texts: unchanged, in other letter case, percent-encoded or in base64.
 #[derive(Debug)]
 pub struct Redactor {
-    /// Searched for in any case.
+    /// The key and its percent-encoded form, searched for in any letter case.
     plain: Vec<Zeroizing<String>>,
+    /// The base64 forms of the key.
     encoded: Vec<Zeroizing<String>>,
 }
 
 impl Redactor {
-    /// Keep the redactor no longer than needed, because it contains the key in several forms.
+    /// Creates a redactor for this key. Drop it as soon as possible, because it contains the key in several forms.
     pub fn new(key: &ApiKey) -> Self {
         let key = key.expose();
         let mut plain = vec![Zeroizing::new(key.to_owned())];
         let mut encoded = Vec::new();
-        if key.len() >= SHORTEST_KNOWN {
+        if key.len() >= MIN_KNOWN_KEY_LENGTH {
             let in_url = percent_encoding::utf8_percent_encode(key, percent_encoding::NON_ALPHANUMERIC);
             plain.push(Zeroizing::new(in_url.to_string()));
             for form in [key.to_owned(), key.to_ascii_uppercase(), key.to_ascii_lowercase()].map(Zeroizing::new) {
-                encoded.extend((0..3).map(|before| in_base64(form.as_bytes(), before)));
+                encoded.extend((0..3).map(|before| base64_form(form.as_bytes(), before)));
             }
             encoded.dedup();
         }
@@ -107,9 +110,9 @@ impl Redactor {
         }
         let is_encoded = |bytes: &[u8], at: usize| {
             let form = self.encoded.iter().find(|form| starts_with(bytes, at, form.as_bytes()))?;
-            Some(around(bytes, at..at + form.len(), is_base64))
+            Some(extend_range(bytes, at..at + form.len(), is_base64_byte))
         };
-        Cow::Owned(without(&text, is_encoded).into_owned())
+        Cow::Owned(replace_keys(&text, is_encoded).into_owned())
     }
 
     /// Removes the key from a clean text.
@@ -126,7 +129,7 @@ impl Redactor {
 
     fn redacted_plain<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let is_short = self.encoded.is_empty();
-        without(text, |bytes, at| {
+        replace_keys(text, |bytes, at| {
             let form = self.plain.iter().find(|form| match bytes.get(at..at + form.len()) {
                 Some(found) if is_short => found == form.as_bytes(),
                 Some(found) => found.eq_ignore_ascii_case(form.as_bytes()),
@@ -137,8 +140,9 @@ impl Redactor {
     }
 }
 
-/// The base64 characters that the key alone decides when it follows `before` other bytes.
-fn in_base64(key: &[u8], before: usize) -> Zeroizing<String> {
+/// Returns the base64 characters of the key that don't depend on neighbouring bytes, if `before` other bytes precede
+/// the key.
+fn base64_form(key: &[u8], before: usize) -> Zeroizing<String> {
     let mut bytes = Zeroizing::new(vec![0; before]);
     bytes.extend_from_slice(key);
     let text = Zeroizing::new(STANDARD_NO_PAD.encode(bytes.as_slice()));
@@ -146,8 +150,9 @@ fn in_base64(key: &[u8], before: usize) -> Zeroizing<String> {
     Zeroizing::new(text.get((before * 8).div_ceil(6)..whole).unwrap_or_default().to_owned())
 }
 
-/// Replaces what `find` finds. `find` gets a position and returns the range of the key around it, if there is one.
-fn without(text: &str, find: impl Fn(&[u8], usize) -> Option<Range<usize>>) -> Cow<'_, str> {
+/// Replaces every key in the text by `***`. `find` gets the bytes of the text and a position, and returns the range of
+/// the key at this position, if there is one.
+fn replace_keys(text: &str, find: impl Fn(&[u8], usize) -> Option<Range<usize>>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut out = String::new();
     let (mut copied, mut at) = (0, 0);
@@ -169,57 +174,60 @@ fn without(text: &str, find: impl Fn(&[u8], usize) -> Option<Range<usize>>) -> C
     Cow::Owned(out)
 }
 
-/// Finds a service key by the separator or the last base64 character of its prefix, which is at `at`.
+/// Returns the range of the service key whose prefix ends at `at`, either with its separator (`_` or `%5F`) or with its
+/// last base64 character. If `is_strict` is true, short keys and keys inside a word are also found.
 fn key_at(bytes: &[u8], at: usize, is_strict: bool) -> Option<Range<usize>> {
     let separator = match bytes.get(at)? {
         b'_' => 1,
         b'%' if bytes.get(at + 1..at + 3)?.eq_ignore_ascii_case(b"5f") => 3,
         b'F' | b'f' | b'X' => {
-            let form = ENCODED.iter().find(|form| bytes.get(..=at).is_some_and(|head| head.ends_with(form)))?;
-            let run = around(bytes, at + 1 - form.len()..at + 1, is_base64);
-            return (run.len() >= SHORTEST_ENCODED).then_some(run);
+            let form =
+                ENCODED_PREFIXES.iter().find(|form| bytes.get(..=at).is_some_and(|head| head.ends_with(form)))?;
+            let run = extend_range(bytes, at + 1 - form.len()..at + 1, is_base64_byte);
+            return (run.len() >= MIN_ENCODED_LENGTH).then_some(run);
         }
         _ => return None,
     };
-    let start = at.checked_sub(PREFIX.len())?;
-    if !bytes.get(start..at)?.eq_ignore_ascii_case(PREFIX) {
+    let start = at.checked_sub(KEY_PREFIX.len())?;
+    if !bytes.get(start..at)?.eq_ignore_ascii_case(KEY_PREFIX) {
         return None;
     }
-    let secret = around(bytes, at + separator..at + separator, is_of_key);
+    let secret = extend_range(bytes, at + separator..at + separator, is_key_byte);
     let secret = at + separator..secret.end;
     let begins_a_word = start == 0 || bytes.get(start - 1).is_some_and(|before| !before.is_ascii_alphanumeric());
     let is_key = if is_strict { !secret.is_empty() } else { begins_a_word && is_random(bytes.get(secret.clone())?) };
-    is_key.then(|| start..around(bytes, secret, |byte| is_of_key(byte) || b"+=~%".contains(&byte)).end)
+    is_key.then(|| start..extend_range(bytes, secret, |byte| is_key_byte(byte) || b"+=~%".contains(&byte)).end)
 }
 
-/// Whether part of the name is too long or too mixed to be a word.
+/// Whether a part of the name is too long to be a word, or has digits or mixed case like a random text.
 fn is_random(name: &[u8]) -> bool {
     name.split(|byte| matches!(byte, b'_' | b'-')).any(|part| {
         let has = |is: fn(&u8) -> bool| part.iter().any(is);
         let is_mixed = has(u8::is_ascii_digit) || has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
-        part.len() >= LONGEST_WORD || part.len() >= SHORTEST && is_mixed
+        part.len() >= MAX_WORD_LENGTH || part.len() >= MIN_SECRET_LENGTH && is_mixed
     })
 }
 
-/// Finds a token of any service that starts at `at`: a long run of letters and digits, alone or after a prefix.
+/// Returns the range of a token of any service that starts at `at`: a long sequence of letters and digits, alone or
+/// after a prefix.
 fn token_at(bytes: &[u8], at: usize) -> Option<Range<usize>> {
-    let is_inside = at > 0 && bytes.get(at - 1).is_some_and(|before| is_of_key(*before));
-    if is_inside || !bytes.get(at).is_some_and(|byte| is_of_key(*byte)) {
+    let is_inside = at > 0 && bytes.get(at - 1).is_some_and(|before| is_key_byte(*before));
+    if is_inside || !bytes.get(at).is_some_and(|byte| is_key_byte(*byte)) {
         return None;
     }
-    let token = around(bytes, at..at, is_of_key);
+    let token = extend_range(bytes, at..at, is_key_byte);
     let mut has_prefix = false;
     let is_token = bytes.get(token.clone())?.split(|byte| matches!(byte, b'_' | b'-')).any(|part| {
         let digits = part.iter().filter(|byte| byte.is_ascii_digit()).count();
         let is_mixed = digits > 0 && digits < part.len();
-        let least = if has_prefix { SHORTEST_ENCODED } else { LONGEST_WORD };
+        let least = if has_prefix { MIN_ENCODED_LENGTH } else { MAX_WORD_LENGTH };
         has_prefix |= part.len() >= 2;
         is_mixed && part.len() >= least
     });
     is_token.then_some(token)
 }
 
-/// Whether letters and digits form a word or a name, not a piece of a key.
+/// Whether a sequence of letters and digits is a word or a name, and not a piece of a key.
 fn is_a_word(part: &str) -> bool {
     let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = part.len() - letters.len();
@@ -228,25 +236,28 @@ fn is_a_word(part: &str) -> bool {
     }
     let capitals = letters.bytes().filter(u8::is_ascii_uppercase).count();
     let has_digits_inside = letters.bytes().any(|byte| byte.is_ascii_digit());
-    !has_digits_inside && digits <= 3 && letters.len() <= LONGEST_WORD && (capitals <= 3 || capitals == letters.len())
+    !has_digits_inside
+        && digits <= 3
+        && letters.len() <= MAX_WORD_LENGTH
+        && (capitals <= 3 || capitals == letters.len())
 }
 
 fn starts_with(bytes: &[u8], at: usize, form: &[u8]) -> bool {
     !form.is_empty() && bytes.get(at..).is_some_and(|rest| rest.starts_with(form))
 }
 
-/// Extends the range on both sides over all bytes that match.
-fn around(bytes: &[u8], range: Range<usize>, is: impl Fn(u8) -> bool) -> Range<usize> {
+/// Extends the range on both sides over all bytes for which `is` returns true.
+fn extend_range(bytes: &[u8], range: Range<usize>, is: impl Fn(u8) -> bool) -> Range<usize> {
     let before = bytes.get(..range.start).unwrap_or_default().iter().rev().take_while(|byte| is(**byte)).count();
     let after = bytes.get(range.end..).unwrap_or_default().iter().take_while(|byte| is(**byte)).count();
     range.start - before..range.end + after
 }
 
-fn is_of_key(byte: u8) -> bool {
+fn is_key_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-fn is_base64(byte: u8) -> bool {
+fn is_base64_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_')
 }
 
@@ -257,7 +268,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_service_key_is_removed_wherever_it_is() {
+    fn a_service_key_is_removed_in_every_form() {
         let key = "mint_0a1b2c3d4e5f6071";
         for form in
             [key.to_owned(), key.to_uppercase(), key.replace('_', "%5F"), "mint_sim_read_00ff00ff00ff".to_owned()]
@@ -280,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_stays_unchanged() {
+    fn text_without_a_key_stays_unchanged() {
         for text in [
             "mint_config and peppermint_candy12345 and mint_…",
             "/guides/mint_condition/2024",
@@ -295,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_lose_tokens_of_any_service_and_short_keys() {
+    fn tokens_of_any_service_and_short_keys_are_removed_from_settings() {
         for (text, left) in [
             ("mint_a", "***"),
             ("ghp_16C7e42F292c6912E7710c838347Ae178B4a is it", "*** is it"),
@@ -321,7 +332,7 @@ mod tests {
             for form in [key.clone(), key.to_uppercase(), key.to_lowercase()] {
                 let text = format!("{before}{form}{after}");
                 prop_assert!(!redactor.redacted(&text).contains(&form), "{text}");
-                let core = in_base64(form.as_bytes(), before.len() % 3);
+                let core = base64_form(form.as_bytes(), before.len() % 3);
                 let text = format!("it is {}{after}", encoded(&form));
                 prop_assert!(!redactor.redacted(&text).contains(core.as_str()), "{text}");
             }

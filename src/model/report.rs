@@ -1,37 +1,37 @@
-//! Reports of all pages of a range, merged from answers at the largest page size; estimates of their size and cost;
-//! progress of loading.
+//! Reports: the views of all pages in a date range, merged from answers at the largest page size. Also estimates how
+//! many requests a report needs, and describes the progress of loading it.
 
 use super::Time;
 use super::failure::Failure;
 use super::load::Timed;
 use super::period::DateRange;
 use super::text::CleanText;
-use super::views::{Count, Counts, LIMIT_MAX, PageRow, ViewCount, ViewsPage, as_f64};
+use super::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewCount, ViewsPage, as_f64};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-/// The pages of a range that have been loaded so far.
+/// The page views of a date range, as far as they have been loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub range: DateRange,
-    /// Site-wide, from the last answer.
+    /// The site's totals, from the last answer.
     pub totals: Counts,
-    /// Each path once, in the service's order.
+    /// The loaded pages, each path once, in the service's order.
     pub rows: Vec<PageRow>,
-    /// Rows that were merged because their path had come before: in an earlier answer, if the data changed between two
-    /// requests, or in the same one. The last numbers count.
+    /// The number of rows whose path had been received before: in an earlier answer, if the data changed between two
+    /// requests, or in the same answer. Such a row replaces the counts of the earlier row.
     pub duplicates: u32,
-    /// Answers merged, each of at most [`super::views::LIMIT_MAX`] rows.
+    /// The number of answers that were merged.
     pub answers: u32,
     /// Whether the service reported that there are no more rows.
     pub complete: bool,
-    /// When the oldest of the answers was received.
+    /// When the oldest merged answer was received.
     pub as_of: Time,
 }
 
 impl Report {
-    /// A report of the first answer.
+    /// Creates a report from the first answer.
     pub fn from_first_answer(range: DateRange, answer: ViewsPage, complete: bool, as_of: Time) -> Self {
         let mut report = Self {
             range,
@@ -46,17 +46,18 @@ impl Report {
         report
     }
 
-    /// Merges the next answer. To merge many answers, use a [`ReportMerge`].
+    /// Merges the next answer. Use a [`ReportMerge`] to merge many answers, because it is faster.
     pub fn add_answer(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
         ReportIndex::of(&self.rows).absorb(self, answer, complete, as_of);
     }
 
-    /// Human, AI and total views of all rows. Values that aren't counts are ignored.
-    pub fn sums(&self) -> Sums {
-        self.rows.iter().fold(Sums::default(), |sums, row| sums.with(&row.counts))
+    /// Adds up the human, AI and total views of all rows. Values that aren't valid counts are ignored.
+    pub fn sums(&self) -> ViewSums {
+        self.rows.iter().fold(ViewSums::default(), |sums, row| sums.with(&row.counts))
     }
 
-    /// The share of the site's views in the rows, 0 to 1: the progress of loading. `None` if the totals aren't counts.
+    /// Returns the share of the site's total views that the loaded rows have, 0 to 1, as the progress of loading.
+    /// Returns `None` if the site's total is 0 or not a valid count.
     pub fn loaded_share(&self) -> Option<f64> {
         self.share(self.sums().total)
     }
@@ -67,7 +68,7 @@ impl Report {
     }
 }
 
-/// A report with an index of its rows. Merging an answer takes time proportional to its own rows only.
+/// A report with an index of its rows. The time for merging an answer depends only on the size of the answer.
 #[derive(Debug, Clone)]
 pub struct ReportMerge {
     report: Report,
@@ -75,12 +76,12 @@ pub struct ReportMerge {
 }
 
 impl ReportMerge {
-    /// Continues an existing report.
+    /// Creates the index of an existing report, so that more answers can be merged into it.
     pub fn of(report: Report) -> Self {
         Self { index: ReportIndex::of(&report.rows), report }
     }
 
-    /// Merges the next answer into `so_far`, or starts with it.
+    /// Merges `answer` into `so_far`, or starts a report with it if `so_far` is `None`.
     #[must_use]
     pub fn with(so_far: Option<Self>, range: DateRange, answer: ViewsPage, complete: bool, as_of: Time) -> Self {
         match so_far {
@@ -105,23 +106,23 @@ impl ReportMerge {
         self.index.positions.contains_key(path)
     }
 
-    /// See [`Report::add_answer`].
+    /// Merges the next answer. See [`Report::add_answer`].
     pub fn absorb(&mut self, answer: ViewsPage, complete: bool, as_of: Time) {
         self.index.absorb(&mut self.report, answer, complete, as_of);
     }
 
-    /// See [`Report::loaded_share`].
+    /// Returns the share of views that are loaded. See [`Report::loaded_share`].
     pub fn loaded_share(&self) -> Option<f64> {
         self.report.share(self.index.total)
     }
 }
 
-/// An index of a report's rows, and their sum.
+/// An index of a report's rows by path, and the sum of their total views.
 #[derive(Debug, Clone)]
 struct ReportIndex {
-    /// The row of each path.
+    /// The position of each path in the report's rows.
     positions: HashMap<CleanText, usize>,
-    /// Total views of all rows.
+    /// The sum of the total views of all rows.
     total: ViewCount,
 }
 
@@ -158,16 +159,16 @@ fn total(counts: &Counts) -> ViewCount {
     counts.total.value().unwrap_or_default()
 }
 
-/// Sums of views over rows; they can't overflow.
+/// The sums of the human, AI and total views of several pages. They saturate instead of overflowing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Sums {
+pub struct ViewSums {
     pub human: ViewCount,
     pub ai: ViewCount,
     pub total: ViewCount,
 }
 
-impl Sums {
-    /// The sums plus these counts.
+impl ViewSums {
+    /// Returns these sums plus the given counts.
     #[must_use]
     pub fn with(self, counts: &Counts) -> Self {
         let add = |sum: ViewCount, count: &Count| sum + count.value().unwrap_or_default();
@@ -179,29 +180,30 @@ impl Sums {
     }
 }
 
-/// What is stored on this computer about a range. Reading it uses no requests.
+/// The data about a date range that is stored on this computer. Reading it uses no requests.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredReport {
-    /// The complete report, otherwise the rows of an interrupted load.
+    /// The complete report, or the rows of an interrupted load if there is no complete report.
     pub report: Option<Arc<Report>>,
-    /// The number of answers of an interrupted load, which can be continued.
+    /// The number of answers that an interrupted load had received; `None` if there is no load to continue.
     pub interrupted_after: Option<u32>,
-    /// Site-wide, from the last answer of any kind.
+    /// The site's totals, from the last answer about this range.
     pub totals: Option<Timed<Counts>>,
-    /// Requests that the complete report of this range took.
-    pub last_time: Option<u32>,
-    /// If there is no complete report: the complete report of the range with the most similar length.
+    /// The number of requests for the stored complete report; `None` if there is no complete report.
+    pub requests_last_time: Option<u32>,
+    /// The fully loaded range that is most similar in length; `None` if this range has a complete report, or if there
+    /// is no other report.
     pub similar: Option<SimilarRange>,
 }
 
-/// Another, fully loaded range to estimate from.
+/// A fully loaded range from which the size of another range is estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SimilarRange {
     pub range: DateRange,
     pub rows: u32,
 }
 
-/// How many requests a load of all pages probably takes in total.
+/// An estimate of how many requests are needed in total to load all pages of a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadEstimate {
     pub requests: u32,
@@ -211,10 +213,10 @@ pub struct LoadEstimate {
 /// What an estimate is based on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum EstimateBasis {
-    /// The number of requests that the same range took last time.
+    /// The number of requests that were needed for the same range last time.
     LastTime,
     Similar(SimilarRange),
-    /// The number of loaded rows and their share of all views, 0 to 1.
+    /// The number of loaded rows and their share of the site's views, 0 to 1.
     FirstRows {
         rows: u64,
         share: f64,
@@ -222,9 +224,10 @@ pub enum EstimateBasis {
 }
 
 impl StoredReport {
-    /// The expected cost of loading all pages, from stored data. `None` if there is none.
-    pub fn expected(&self) -> Option<LoadEstimate> {
-        if let Some(requests) = self.last_time {
+    /// Estimates from stored data how many requests are needed to load all pages. Returns `None` if there is no such
+    /// data.
+    pub fn estimate_load(&self) -> Option<LoadEstimate> {
+        if let Some(requests) = self.requests_last_time {
             return Some(LoadEstimate { requests, basis: EstimateBasis::LastTime });
         }
         if let Some(similar) = self.similar {
@@ -239,38 +242,39 @@ impl StoredReport {
 }
 
 impl LoadEstimate {
-    /// Estimates from the first rows of a range and the site's totals. `None` if they are not sufficient.
+    /// Estimates from the first rows of a range and the site's totals. Returns `None` if they are not sufficient.
     pub fn from_first_rows(first: &[PageRow], totals: &Counts) -> Option<Self> {
         let all = totals.total.value()?.as_f64();
         let counted: Vec<f64> = first.iter().map(|row| total(&row.counts).as_f64()).collect();
         let (rows, loaded) = (as_f64(u64::try_from(counted.len()).ok()?), counted.iter().sum::<f64>());
         let rest = all - loaded;
-        // If all views are loaded, the remaining pages have none, so views can't estimate their number.
-        if counted.len() < FEWEST_ROWS || loaded <= 0.0 || rest <= 0.0 {
+        // If the loaded rows have all views, pages that aren't loaded have none, so their number can't be estimated.
+        if counted.len() < MIN_ROWS_FOR_ESTIMATE || loaded <= 0.0 || rest <= 0.0 {
             return None;
         }
         let last = counted.last().copied().unwrap_or_default();
         let more = match counted.is_sorted_by(|one, next| one >= next) {
-            // Assumes a long tail: from the last row on, views fall evenly on a log scale down to 1.
+            // Assumes a long tail: after the last loaded row, the views of pages fall evenly on a log scale down to 1.
             true if last > 1.0 => rest * last.ln() / (last - 1.0),
             true if last > 0.0 => rest / last,
             _ => rest * rows / loaded,
         };
-        let count = Count::from_f64((rows + more.min(MOST_ROWS)).round())?.value()?;
+        let count = Count::from_f64((rows + more.min(MAX_ESTIMATED_ROWS)).round())?.value()?;
         let requests = requests_for(u64::try_from(count.rounded()).ok()?);
         let basis = EstimateBasis::FirstRows { rows: u64::try_from(counted.len()).ok()?, share: loaded / all };
         Some(Self { requests, basis })
     }
 }
 
-/// With fewer rows than this there is no estimate.
-const FEWEST_ROWS: usize = 10;
-/// Upper bound of an estimate: 1,000 requests are ten hours of the limit.
-const MOST_ROWS: f64 = 250_000.0;
+/// The minimum number of loaded rows for an estimate.
+const MIN_ROWS_FOR_ESTIMATE: usize = 10;
+/// The most rows that an estimate adds to the loaded ones: with 1,000 requests, they take ten hours at the hourly
+/// limit.
+const MAX_ESTIMATED_ROWS: f64 = 250_000.0;
 
-/// Requests at the largest page size for this many rows, at least one.
+/// Returns how many requests are needed for this many rows at the largest page size, at least one.
 pub fn requests_for(rows: u64) -> u32 {
-    u32::try_from(rows.div_ceil(u64::from(LIMIT_MAX))).unwrap_or(u32::MAX).max(1)
+    u32::try_from(rows.div_ceil(u64::from(MAX_PAGE_SIZE))).unwrap_or(u32::MAX).max(1)
 }
 
 /// How to load all pages of a range.
@@ -279,9 +283,9 @@ pub struct LoadPlan {
     pub range: DateRange,
     /// Whether to start again instead of continuing an interrupted load.
     pub from_start: bool,
-    /// Stop and ask the user after this many requests.
+    /// The number of requests after which docdeck stops and asks the user.
     pub max_requests: u32,
-    /// Stop when this percentage of all views is loaded.
+    /// The percentage of all views at which docdeck stops; `None` to load all pages.
     pub stop_at_percent: Option<u8>,
 }
 
@@ -289,13 +293,13 @@ pub struct LoadPlan {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadProgress {
     pub range: DateRange,
-    /// Rows so far, each path once.
+    /// The number of loaded rows, each path counted once.
     pub rows: usize,
-    /// Answers so far, including those before an interruption.
+    /// The number of merged answers, including those before an interruption.
     pub answers: u32,
-    /// Requests that this load has used so far.
+    /// The number of requests that this load has used so far.
     pub requests: u32,
-    /// The rows' share of the site's total views, 0 to 1.
+    /// The share of the site's total views that the loaded rows have, 0 to 1; `None` if unknown.
     pub share: Option<f64>,
     /// Whether the load is finished.
     pub is_complete: bool,
@@ -306,8 +310,9 @@ pub struct LoadProgress {
 pub enum LoadEndReason {
     /// All pages are loaded.
     Complete,
+    /// The load was stopped on request.
     Stopped,
-    /// [`LoadPlan::max_requests`] requests were made.
+    /// The load made the maximum number of requests, [`LoadPlan::max_requests`].
     RequestLimit,
     /// [`LoadPlan::stop_at_percent`] was reached before the last page.
     TargetReached,
@@ -317,17 +322,17 @@ pub enum LoadEndReason {
 /// The result of loading all pages of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadOutcome {
-    /// The report that is stored now: a complete one (possibly an earlier one that the new load did not replace yet),
-    /// otherwise the rows loaded so far. `None` if nothing was loaded.
+    /// The report that is stored now: a complete one (possibly from an earlier load), otherwise the rows loaded so far.
+    /// `None` if nothing was loaded.
     pub report: Option<Arc<Report>>,
-    pub ended: LoadEndReason,
-    /// Requests that this load has used.
+    pub end_reason: LoadEndReason,
+    /// The number of requests that this load used.
     pub requests: u32,
 }
 
-/// A range that is cached on disk.
+/// A date range whose report is cached on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownRange {
+pub struct CachedRange {
     pub range: DateRange,
     pub rows: u32,
     pub complete: bool,
@@ -335,12 +340,12 @@ pub struct KnownRange {
     pub totals: Counts,
 }
 
-/// All cached page views and their size.
+/// The date ranges whose reports are cached, and their size on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CachedViews {
-    /// Newest range first.
-    pub ranges: Vec<KnownRange>,
-    /// Approximate size on disk.
+    /// The cached ranges, newest first.
+    pub ranges: Vec<CachedRange>,
+    /// The approximate size on disk, in bytes.
     pub bytes: u64,
 }
 
@@ -371,7 +376,7 @@ mod tests {
         report.add_answer(answer(vec![row("/b", 6, 0), row("/c", 4, 0)], 20), true, at);
         assert_eq!(report.rows, [row("/a", 9, 1), row("/b", 6, 0), row("/c", 4, 0)]);
         assert_eq!((report.duplicates, report.answers, report.complete), (1, 2, true));
-        assert_eq!(report.sums(), Sums { human: 19.into(), ai: 1.into(), total: 20.into() });
+        assert_eq!(report.sums(), ViewSums { human: 19.into(), ai: 1.into(), total: 20.into() });
     }
 
     #[test]
@@ -420,7 +425,7 @@ mod tests {
         }
         assert_eq!(estimate(&all[..5]), None, "too little");
         assert_eq!(estimate(&all), None, "everything is loaded");
-        // In the service's order, which is not by views, all pages weigh the same.
+        // These rows are not sorted by views, so every page is assumed to have the mean number of views.
         let mixed: Vec<PageRow> = (0..100).map(|n| row(&format!("/{n}"), 5 + n * 7 % 11, 0)).collect();
         let of = |rows: &[PageRow]| rows.iter().map(total_of).sum::<i64>();
         let site = Count::Known(10 * of(&mixed));
@@ -446,14 +451,14 @@ mod tests {
             Time::default(),
         );
         let known = StoredReport {
-            last_time: Some(7),
+            requests_last_time: Some(7),
             similar: Some(similar),
             report: Some(Arc::new(part)),
             ..StoredReport::default()
         };
-        let expected = |known: &StoredReport| known.expected().map(|expected| (expected.requests, expected.basis));
+        let expected = |known: &StoredReport| known.estimate_load().map(|expected| (expected.requests, expected.basis));
         assert_eq!(expected(&known), Some((7, EstimateBasis::LastTime)));
-        let known = StoredReport { last_time: None, ..known };
+        let known = StoredReport { requests_last_time: None, ..known };
         assert_eq!(expected(&known), Some((5, EstimateBasis::Similar(similar))));
         let known = StoredReport { similar: None, ..known };
         assert!(matches!(expected(&known), Some((4, EstimateBasis::FirstRows { rows: 50, .. }))));

@@ -1,4 +1,4 @@
-//! A job as the lists show it: the service's data together with local data.
+//! Jobs as lists show them, with the service's data and local data.
 
 use super::Time;
 use super::job::{JobId, Status, pr_number};
@@ -8,27 +8,27 @@ use super::text::CleanText;
 use std::sync::Arc;
 use thin_vec::ThinVec;
 
-/// A job's key in the local store; assigned before the service gives the job an id.
+/// A job's key in the store. It is assigned before the service gives the job an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct JobKey(pub i64);
 
 /// The jobs that remain after some were removed by `docdeck prune`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RemainingJobs {
-    /// Sorted.
+    /// The keys of the remaining jobs, sorted.
     pub keys: Vec<JobKey>,
-    /// The largest key when this list was made; larger keys are newer jobs.
-    pub up_to: JobKey,
+    /// The largest job key that existed when this list was made. Jobs with larger keys are newer.
+    pub largest_key: JobKey,
 }
 
 impl RemainingJobs {
     /// Whether the job still exists. Jobs that are newer than this list count as existing.
     pub fn contains(&self, key: JobKey) -> bool {
-        key > self.up_to || self.keys.binary_search(&key).is_ok()
+        key > self.largest_key || self.keys.binary_search(&key).is_ok()
     }
 }
 
-/// A row of the jobs list. All rows are in memory, so rarely used fields are small and common values are shared.
+/// A job. All jobs are in memory, so rarely used fields take little space and common values are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     pub key: JobKey,
@@ -37,10 +37,10 @@ pub struct Job {
     /// A custom title, the first line of the prompt, or the id of a job that was created elsewhere.
     pub title: CleanText,
     /// Whether the title is a custom one.
-    pub has_own_title: bool,
-    /// Added by the user, in lower case.
+    pub has_custom_title: bool,
+    /// Tags that the user added, in lower case.
     pub tags: ThinVec<CleanText>,
-    /// Written by the user.
+    /// A note that the user wrote.
     pub note: Option<CleanText>,
     /// The pages that the job was started for, in the order in which they were chosen; empty for other jobs.
     pub pages: ThinVec<CleanText>,
@@ -50,12 +50,13 @@ pub struct Job {
     pub git_ref: Option<CleanText>,
     pub model: Option<Arc<CleanText>>,
     pub pr_link: Option<CleanText>,
-    /// The service's `createdAt`, or when the prompt was written on this computer.
+    /// The service's `createdAt`; until it is known, when the prompt was written on this computer.
     pub created_at: Time,
     pub archived_at: Option<Time>,
     /// When the agent was last started: on creation, or by a follow-up to the finished job.
     pub started_at: Time,
-    /// When the job was first seen finished; `None` if it was already finished when it was imported.
+    /// When docdeck first saw the job finished; `None` if it is not finished, or was already finished when it was added
+    /// to the tracked jobs.
     pub finished_at: Option<Time>,
     /// When the service last reported a change that the user should see.
     pub changed_at: Time,
@@ -67,32 +68,35 @@ pub struct Job {
     pub handled_at: Option<Time>,
     /// When the service accepted the last follow-up.
     pub followed_up_at: Option<Time>,
-    /// The service answered 404.
+    /// Whether the service answered 404 to the last request for the job.
     pub gone: bool,
-    /// When the service first answered 404; `None` if unknown.
+    /// When the service answered 404 for the first time; `None` if unknown.
     pub gone_at: Option<Time>,
-    /// Dismissed by the user.
+    /// Whether the user dismissed the job.
     pub dismissed: bool,
-    /// The state of the undelivered prompt that is furthest from delivery, if there is one. Discarded only if that is
-    /// the prompt that would have created the job, which then has no id.
+    /// The delivery state of the undelivered prompt that is furthest from delivery; `None` if there is no undelivered
+    /// prompt. `Discarded` occurs only for the prompt that would have created the job.
     pub undelivered: Option<DeliveryKind>,
-    /// When that prompt entered its state; `None` if unknown.
+    /// When the prompt that `undelivered` describes entered its state; `None` if unknown.
     pub undelivered_at: Option<Time>,
     /// The position of the job's first queued or paused prompt in the send queue; smaller positions are sent first.
     pub queue_position: Option<i64>,
-    /// Increases with every change in the store; a row with a higher revision replaces an older one.
+    /// Increases with every change of the job in the store. A job with a higher revision replaces a copy with a lower
+    /// one.
     pub revision: i64,
 }
 
 /// The groups of the jobs list, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobGroup {
-    /// The job failed or has a pull request and the user has not acted yet, or a prompt is unconfirmed or undelivered.
+    /// The job failed or has a pull request and the user has not acted yet, or a prompt is unconfirmed, rejected or not
+    /// sent.
     NeedsYou,
     /// The agent is working, or the status is unknown.
     Working,
-    /// A prompt is waiting for its turn or for the limit.
+    /// A prompt waits for its turn or for the rate limit, or is paused.
     Queued,
+    /// Nothing is left to do.
     Done,
     /// Dismissed by the user.
     Dismissed,
@@ -101,7 +105,7 @@ pub enum JobGroup {
 impl JobGroup {
     pub const ALL: [Self; 5] = [Self::NeedsYou, Self::Working, Self::Queued, Self::Done, Self::Dismissed];
 
-    /// The name in lower case.
+    /// Returns the group's name, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::NeedsYou => "needs you",
@@ -113,27 +117,28 @@ impl JobGroup {
     }
 }
 
-/// The top of the jobs list, which the first frame shows before all rows are loaded.
+/// The top of the jobs list, which the first frame shows before all jobs are loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InitialRows {
-    /// The first rows, grouped by urgency, newest first in each group; queued ones in send order.
+    /// The first jobs: grouped by urgency, newest first in each group, but queued jobs in the order in which they are
+    /// sent.
     pub rows: Vec<Job>,
-    /// The number of rows of each group, in the order of [`JobGroup::ALL`].
+    /// The number of jobs in each group, in the order of [`JobGroup::ALL`].
     pub sizes: [usize; JobGroup::ALL.len()],
-    /// The number of working jobs, dismissed ones included.
+    /// The number of working jobs, including dismissed ones.
     pub working: usize,
-    /// The thread of the first row, which is selected; `None` if there are no rows.
+    /// The thread of the first job, which is selected; `None` if there are no jobs.
     pub thread: Option<Thread>,
 }
 
 impl Job {
-    /// A new job, of which only the title and the creation time are known.
+    /// Creates a job of which only the title and the creation time are known.
     pub fn new(key: JobKey, title: CleanText, written_at: Time) -> Self {
         Self {
             key,
             id: None,
             title,
-            has_own_title: false,
+            has_custom_title: false,
             tags: ThinVec::new(),
             note: None,
             pages: ThinVec::new(),
@@ -171,7 +176,8 @@ impl Job {
         self.handled_at.is_some_and(|handled| handled >= self.changed_at)
     }
 
-    /// Whether the job ended in a way that requires the user to act: it failed, or it has a pull request.
+    /// Whether the job ended in a way that requires the user to act: it failed, or it has a pull request. False if the
+    /// job has an undelivered prompt or is gone.
     pub fn wants_action(&self) -> bool {
         let ended = match &self.status {
             Some(Status::Failed) => true,
@@ -181,7 +187,7 @@ impl Job {
         ended && self.undelivered.is_none() && !self.gone && self.id.is_some()
     }
 
-    /// The group that the job is listed in.
+    /// Returns the group in which the job is listed.
     pub fn group(&self) -> JobGroup {
         if self.dismissed && !self.undelivered.is_some_and(DeliveryKind::needs_user) {
             return JobGroup::Dismissed;
@@ -189,7 +195,7 @@ impl Job {
         self.undismissed_group()
     }
 
-    /// Whether the agent is working on the job; dismissing it makes no difference.
+    /// Whether the job is in the group of working jobs, or would be if it weren't dismissed.
     pub fn counts_as_working(&self) -> bool {
         self.undismissed_group() == JobGroup::Working
     }
@@ -219,12 +225,14 @@ impl Job {
         !self.gone && self.id.is_some() && !self.status.as_ref().is_some_and(Status::is_finished)
     }
 
-    /// When the service last accepted a prompt of the job. The job is checked often after that.
+    /// Returns when the service last accepted a prompt of the job. Shortly after that time, the job is checked more
+    /// often.
     pub fn last_accepted_at(&self) -> Time {
         self.followed_up_at.map_or(self.started_at, |at| at.max(self.started_at))
     }
 
-    /// When the displayed state began: that of the undelivered prompt, otherwise the service's. `None` if unknown.
+    /// Returns when the displayed state began: that of the undelivered prompt if there is one, otherwise that of the
+    /// job on the service. Returns `None` if the time is unknown.
     pub fn state_since(&self) -> Option<Time> {
         if self.undelivered.is_some() {
             return self.undelivered_at;
@@ -239,18 +247,19 @@ impl Job {
         }
     }
 
-    /// The time to sort by: [`Job::state_since`], or the last known time before it.
-    pub fn age_from(&self) -> Time {
+    /// Returns the time by which lists sort the job: [`Job::state_since`], or when it finished or was created if that
+    /// is unknown.
+    pub fn sort_time(&self) -> Time {
         self.state_since().or(self.finished_at).unwrap_or(self.created_at)
     }
 
-    /// The URL of the pull request in all outputs: as a browser would open it, or the service's text if it is not a web
-    /// link.
-    pub fn pr_address(&self) -> Option<CleanText> {
+    /// Returns the URL of the pull request for all outputs: as a browser would open it, or the service's text if it is
+    /// not a web link.
+    pub fn pr_url(&self) -> Option<CleanText> {
         self.pr_link.as_ref().map(link::display_url)
     }
 
-    /// The pull request's number, if the link has a common form.
+    /// Returns the pull request's number, or `None` if there is no link or its form is unknown.
     pub fn pr_number(&self) -> Option<u64> {
         self.pr_link.as_ref().and_then(|link| pr_number(link.as_str()))
     }

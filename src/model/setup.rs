@@ -1,5 +1,5 @@
-//! A new profile before it is saved: the service, the project and the source of the key. Saving and testing it happen
-//! in other modules.
+//! A new profile before it is saved: the service, the project and the source of the API key. Other modules save and
+//! test it.
 
 use super::endpoint::{ApiKey, Scope};
 use super::text::CleanText;
@@ -11,12 +11,12 @@ pub const DEFAULT_BASE_URL: &str = "https://api.mintlify.com";
 /// The name of a profile that the user has not named.
 pub const DEFAULT_PROFILE: &str = "default";
 
-/// The source of a new profile's key.
+/// The source of a new profile's API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySourceInput {
-    /// Already set, in the environment or the file. Nothing is written.
+    /// The key is already set in the environment or in the configuration file, so nothing is written for it.
     SetElsewhere,
-    /// A program and its arguments, run without a shell; the first line of its output is the key.
+    /// A program and its arguments, run without a shell. The first line of its output is the key.
     Command(Vec<String>),
     /// A file that contains only the key.
     File(PathBuf),
@@ -24,30 +24,31 @@ pub enum KeySourceInput {
     Typed(ApiKey),
 }
 
-/// The contents of `[profiles.NAME]`.
+/// A new profile, as it is written to the section `[profiles.NAME]` of the configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewProfile {
     pub name: String,
-    /// `None` for the default.
+    /// The service's address; `None` for the default one.
     pub base_url: Option<String>,
     pub project: String,
     pub organization: Option<String>,
-    /// Certificates that are trusted in addition to the system's; `None` keeps an existing profile's setting.
+    /// A file with certificates that are trusted in addition to the system's. `None` keeps the setting of an existing
+    /// profile.
     pub ca_file: Option<PathBuf>,
     pub key: KeySourceInput,
 }
 
 impl NewProfile {
-    /// The service and project of the profile.
+    /// Returns the service and project of the profile.
     pub fn scope(&self) -> Scope {
         let base_url = self.base_url.as_deref().unwrap_or(DEFAULT_BASE_URL).trim_end_matches('/').to_owned();
         Scope { base_url, project: self.project.clone(), organization: self.organization.clone() }
     }
 }
 
-/// The settings that exist before docdeck is set up.
+/// The settings that already exist when the user sets up docdeck.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AlreadySet {
+pub struct ExistingSettings {
     /// The selected profile's name.
     pub profile: String,
     pub base_url: Option<String>,
@@ -57,25 +58,25 @@ pub struct AlreadySet {
     pub key: KeyPresence,
 }
 
-/// Whether a source of the key is already set.
+/// Where the API key is already set, if it is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeyPresence {
     #[default]
     No,
-    /// `DOCDECK_API_KEY`, which takes precedence over the file.
+    /// The environment variable `DOCDECK_API_KEY`, which takes precedence over the configuration file.
     Environment,
-    /// The profile in the file names a source.
+    /// The profile in the configuration file names a source of the key.
     File,
 }
 
 /// What may be changed in an existing configuration file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WritePermission {
-    /// Nothing: only a new file may be created.
+    /// Nothing. Only a new file may be created.
     Nothing,
     /// A profile may be added.
     Add,
-    /// An existing profile may be changed too.
+    /// A profile may be added, and an existing profile may be changed.
     Change,
 }
 
@@ -93,7 +94,7 @@ pub enum SetupField {
 /// Why docdeck can't accept a new profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetupProblem {
-    /// `None` if the problem is not about one field.
+    /// The invalid field; `None` if the problem doesn't concern a single field.
     pub field: Option<SetupField>,
     pub sentence: CleanText,
 }
@@ -104,7 +105,7 @@ impl SetupProblem {
     }
 }
 
-/// Whether a text contains the prefix of an API key, so that it must not be shown.
+/// Whether a text contains the prefix of an API key and therefore must not be shown.
 pub fn looks_like_key(text: &str) -> bool {
     text.to_ascii_lowercase().contains("mint_")
 }

@@ -1,4 +1,4 @@
-//! Text from outside, made safe to show. [`CleanText`] is the only form in which it may reach a frame, the log or a
+//! Makes text from outside docdeck safe to show. Only as [`CleanText`] may such text reach the screen, the log or a
 //! file.
 //!
 //! Cleaning removes everything that could move the cursor, hide or reorder text, or create links (control characters
@@ -8,16 +8,15 @@ use super::redaction::redacted;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Combining marks per base character; real scripts need up to four.
-const MAX_MARKS: usize = 4;
+/// Maximum combining marks per base character. Real scripts need up to four.
+const MAX_COMBINING_MARKS: usize = 4;
 
-/// Text without control characters, hidden characters or service keys. Created only by [`CleanText::line`],
-/// [`CleanText::block`] and [`CleanText::title`].
+/// Text without control characters, hidden characters or service keys. Every constructor cleans its input.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct CleanText(Box<str>);
 
 impl CleanText {
-    /// Cleans a single line: line breaks and tabs become spaces, and both ends are trimmed.
+    /// Cleans text for a single line: line breaks and tabs become spaces, and both ends are trimmed.
     pub fn line(raw: &str) -> Self {
         if is_printable_ascii(raw) {
             return Self(redacted(raw.trim()).into());
@@ -26,15 +25,16 @@ impl CleanText {
         Self(redacted(text.trim()).into())
     }
 
-    /// Cleans several lines: CR and CRLF become LF, a tab becomes four spaces.
+    /// Cleans text of several lines: CR and CRLF become LF, and a tab becomes four spaces.
     pub fn block(raw: &str) -> Self {
         Self(redacted(&remove_controls(raw, true)).into())
     }
 
-    /// A job's title: the first line that isn't blank, cut to `max` characters with `…` if it is longer.
+    /// Returns the first line that isn't blank, cut to `max` characters with `…` if it is longer. Used for titles and
+    /// quotes.
     pub fn title(raw: &str, max: usize) -> Self {
         let first = raw.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
-        // Redact before cutting, because the cut could leave part of a key.
+        // Redact before cutting: part of a key that was cut would not be recognized as a key.
         let first = redacted(first);
         let head: String = first.chars().take(max.saturating_mul(2)).collect();
         let line = Self::line(&head);
@@ -73,8 +73,8 @@ impl AsRef<str> for CleanText {
     }
 }
 
-/// The last filter before a stream that is shown to the user. Of all control and format characters, only line breaks,
-/// tabs and well-formed colours (SGR sequences) pass.
+/// Filters the output of a command right before it is written to stdout or stderr. Of all control and format
+/// characters, only line breaks, tabs and well-formed colours (SGR sequences) pass.
 pub fn filter_output(text: &str) -> Cow<'_, str> {
     if !text.contains(|c: char| is_hidden(c) && c != '\n' && c != '\t') {
         return Cow::Borrowed(text);
@@ -91,15 +91,15 @@ pub fn filter_output(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The length in bytes of the SGR sequence at the start of the text.
+/// Returns the length in bytes of the SGR sequence at the start of the text, or `None` if there is none.
 fn sgr_length(text: &str) -> Option<usize> {
     let parameters = text.strip_prefix("\x1b[")?;
     let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
     parameters.get(end..)?.starts_with('m').then_some(end + 3)
 }
 
-/// Escapes every control and format character as `\u….`: a JSON parser gets the same text, and a terminal gets none of
-/// these characters.
+/// Escapes every control and format character in JSON as `\u….`. A JSON parser reads the same text, but a terminal
+/// never receives these characters.
 pub fn escaped_json(json: &str) -> Cow<'_, str> {
     if !json.contains(|c: char| is_hidden(c) && c != '\n') {
         return Cow::Borrowed(json);
@@ -117,7 +117,7 @@ pub fn escaped_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether the text is only printable ASCII, as most text is, and needs no cleaning.
+/// Whether the text is only printable ASCII and therefore needs no cleaning, like most text.
 fn is_printable_ascii(raw: &str) -> bool {
     raw.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
@@ -136,7 +136,8 @@ fn remove_controls(raw: &str, keep_lines: bool) -> String {
             }
             '\n' | '\u{2028}' | '\u{2029}' => out.push(if keep_lines { '\n' } else { ' ' }),
             '\t' => out.push_str(if keep_lines { "    " } else { " " }),
-            // These leave nothing behind, so marks still count for the character before them.
+            // An escape sequence is removed completely, so combining marks after it still count for the character
+            // before it.
             '\x1b' => {
                 skip_escape(&mut chars);
                 continue;
@@ -150,9 +151,9 @@ fn remove_controls(raw: &str, keep_lines: bool) -> String {
                 continue;
             }
             c if is_hidden(c) => continue,
-            c if is_mark(c) => {
+            c if is_combining_mark(c) => {
                 marks += 1;
-                if marks <= MAX_MARKS {
+                if marks <= MAX_COMBINING_MARKS {
                     out.push(c);
                 }
                 continue;
@@ -176,7 +177,7 @@ fn skip_escape(chars: &mut Chars<'_>) {
             chars.next();
             skip_string(chars);
         }
-        // Intermediate characters, then a final one, for example to select a character set.
+        // One or more intermediate characters and a final one, for example to select a character set.
         Some(' '..='/') => {
             while chars.next_if(|c| (' '..='/').contains(c)).is_some() {}
             chars.next_if(|c| ('0'..='~').contains(c));
@@ -193,7 +194,7 @@ fn skip_csi(chars: &mut Chars<'_>) {
     chars.next_if(|c| ('@'..='~').contains(c));
 }
 
-/// Skips an OSC, DCS, SOS, PM or APC sequence. An unterminated one ends with its line.
+/// Skips an OSC, DCS, SOS, PM or APC sequence. A sequence without a terminator ends at the end of its line.
 fn skip_string(chars: &mut Chars<'_>) {
     while let Some(&c) = chars.peek() {
         match c {
@@ -214,7 +215,7 @@ fn skip_string(chars: &mut Chars<'_>) {
     }
 }
 
-/// Whether a character is invisible or changes how its neighbours are shown: control and format characters.
+/// Whether a character is a control or format character, which is invisible or changes how its neighbours are shown.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -224,8 +225,8 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Combining marks, joiners and variation selectors: they have no width and can be stacked.
-fn is_mark(c: char) -> bool {
+/// Whether a character is a combining mark, joiner or variation selector. These have no width and can be stacked.
+fn is_combining_mark(c: char) -> bool {
     !c.is_ascii() && unicode_width::UnicodeWidthChar::width(c) == Some(0)
 }
 
@@ -249,7 +250,7 @@ mod tests {
     #[test]
     fn the_number_of_combining_marks_is_limited() {
         let raw = format!("e{}x", "\u{301}\u{200b}".repeat(500));
-        assert_eq!(CleanText::line(&raw).as_str().chars().count(), 1 + MAX_MARKS + 1);
+        assert_eq!(CleanText::line(&raw).as_str().chars().count(), 1 + MAX_COMBINING_MARKS + 1);
     }
 
     #[test]
@@ -259,13 +260,13 @@ mod tests {
     }
 
     #[test]
-    fn a_block_keeps_its_lines_and_a_line_does_not() {
+    fn a_block_keeps_line_breaks_and_a_line_replaces_them() {
         assert_eq!(CleanText::block("a\r\nb\rc\nd").as_str(), "a\nb\nc\nd");
         assert_eq!(CleanText::line("a\r\nb\tc\n").as_str(), "a b c");
     }
 
     #[test]
-    fn an_unterminated_sequence_ends_with_its_line() {
+    fn an_unterminated_sequence_ends_at_the_end_of_its_line() {
         assert_eq!(CleanText::block("a\x1b]0;title\nb").as_str(), "a\nb");
     }
 

@@ -1,50 +1,50 @@
-//! Outcomes of sends that can't be recorded because the store fails: the prompt must not be sent again, and the user
-//! must not lose the job's id.
+//! Outcomes of sending prompts that can't be written to the store. They are shown to the user, so that no prompt is
+//! sent twice and no job id is lost.
 
 use super::engine_event::EngineEvent;
 use super::job::JobId;
 use super::prompt::{Delivery, PromptId, PromptKind};
 use super::text::CleanText;
 
-/// An outcome of a send that is not on disk.
+/// The outcome of sending a prompt, which is not on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unrecorded {
+pub struct UnrecordedOutcome {
     pub prompt: PromptId,
     pub kind: PromptKind,
     /// The job's id, if the service has returned one.
     pub id: Option<JobId>,
     pub outcome: Delivery,
     pub obstacle: Obstacle,
-    /// Whether docdeck still tries to record it.
+    /// Whether docdeck still tries to write the outcome to the store.
     pub is_retried: bool,
 }
 
-/// Why the store can't write and what the user can do about it, as parts of a sentence.
+/// Why the store can't be written, and what the user can do about it, as parts of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
-    /// For example “the disk is full”.
+    /// The reason, for example “the disk is full”.
     pub what: CleanText,
-    /// For example “free some space”.
+    /// What the user can do, for example “free some space”.
     pub remedy: CleanText,
 }
 
-impl Unrecorded {
+impl UnrecordedOutcome {
     /// Whether the service has carried out the prompt, or may have.
     pub fn may_have_taken_effect(&self) -> bool {
         matches!(self.outcome, Delivery::Accepted | Delivery::Unconfirmed(_))
     }
 
-    /// A sentence for the user: what happened and what to do.
+    /// Returns a sentence for the user: what happened, and what to do.
     pub fn sentence(&self) -> CleanText {
         let id = self.id.as_ref().map(|id| id.clean().to_string()).unwrap_or_default();
         let what = match (&self.outcome, self.kind) {
             (Delivery::Accepted, PromptKind::Create) => format!("Accepted as {id}, but it"),
             (Delivery::Accepted, PromptKind::FollowUp) => format!("The follow-up to {id} was accepted, but that"),
             (Delivery::Unconfirmed(_), PromptKind::Create) => {
-                "The answer was lost, so the job may have been created, but that".to_owned()
+                "The reply was lost, so the job may have been created, but that".to_owned()
             }
             (Delivery::Unconfirmed(_), PromptKind::FollowUp) => {
-                format!("The answer was lost, so the follow-up to {id} may have arrived, but that")
+                format!("The reply was lost, so the follow-up to {id} may have arrived, but that")
             }
             (Delivery::Rejected(_), _) => "The service rejected the prompt, but that".to_owned(),
             (Delivery::Queued { .. }, _) => "Not sent: the hourly limit is reached, but that".to_owned(),
@@ -67,31 +67,33 @@ impl Unrecorded {
 /// All unrecorded outcomes, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnrecordedPrompts {
-    all: Vec<Unrecorded>,
-    /// The prompt that was recorded last.
+    all: Vec<UnrecordedOutcome>,
+    /// The prompt whose outcome was written to the store last, after that had failed before.
     recorded: Option<PromptId>,
 }
 
 impl UnrecordedPrompts {
-    /// Whether everything is recorded.
+    /// Whether every outcome is on disk.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    pub fn get(&self, prompt: PromptId) -> Option<&Unrecorded> {
+    pub fn get(&self, prompt: PromptId) -> Option<&UnrecordedOutcome> {
         self.all.iter().find(|unrecorded| unrecorded.prompt == prompt)
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Unrecorded> {
+    pub fn iter(&self) -> impl Iterator<Item = &UnrecordedOutcome> {
         self.all.iter()
     }
 
-    /// Whether the prompt was recorded late, so that its acceptance needs no further notice. Returns true once.
+    /// Whether the outcome of the prompt was written to the store late, so that the user has already been notified of
+    /// it. Returns true only once.
     pub fn take_recorded(&mut self, prompt: PromptId) -> bool {
         self.recorded.take_if(|recorded| *recorded == prompt).is_some()
     }
 
-    /// Applies an event; returns the sentence to show, or `None` if the event is about something else.
+    /// Updates the outcomes from an event. Returns the sentence to show, or `None` if the event doesn't concern an
+    /// outcome.
     pub fn apply(&mut self, event: &EngineEvent) -> Option<CleanText> {
         match event {
             EngineEvent::Unrecorded(unrecorded) => {
@@ -125,11 +127,11 @@ mod tests {
         let obstacle =
             Obstacle { what: CleanText::line("the disk is full"), remedy: CleanText::line("free some space") };
         let id = JobId::new("job_0042");
-        Unrecorded { prompt: PromptId(1), kind, id, outcome, obstacle, is_retried: true }.sentence().to_string()
+        UnrecordedOutcome { prompt: PromptId(1), kind, id, outcome, obstacle, is_retried: true }.sentence().to_string()
     }
 
     #[test]
-    fn only_what_may_have_been_carried_out_must_not_be_sent_again() {
+    fn only_a_prompt_that_may_have_arrived_must_not_be_sent_again() {
         use PromptKind::{Create, FollowUp};
         let full = "can't be recorded: the disk is full.";
         assert_eq!(

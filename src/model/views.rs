@@ -5,10 +5,12 @@ pub use super::count::{Count, Fraction, ViewCount};
 use super::period::DateRange;
 use super::text::CleanText;
 
-/// The smallest, the largest and the default page size.
-pub const LIMIT_MIN: u32 = 1;
-pub const LIMIT_MAX: u32 = 250;
-pub const LIMIT_DEFAULT: u32 = 50;
+/// The minimum number of rows that one request can ask for.
+pub const MIN_PAGE_SIZE: u32 = 1;
+/// The maximum number of rows that one request can ask for.
+pub const MAX_PAGE_SIZE: u32 = 250;
+/// The number of rows that one request asks for by default.
+pub const DEFAULT_PAGE_SIZE: u32 = 50;
 
 /// Human, AI and total views of a page or of the site.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,14 +21,14 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// AI views divided by human + AI views, 0 to 1; `None` if there are no views or no counts.
+    /// Returns AI views divided by human + AI views, 0 to 1, or `None` if there are no views or no valid counts.
     pub fn ai_share(&self) -> Option<f64> {
         let (human, ai) = (self.human.value()?, self.ai.value()?);
         let sum = human + ai;
         (!sum.is_zero()).then(|| ai.ratio_to(sum))
     }
 
-    /// Whether all three numbers are counts and the total is the sum of the other two.
+    /// Whether human, AI and total views are valid counts and the total is the sum of the other two.
     pub fn add_up(&self) -> bool {
         match (self.human.value(), self.ai.value(), self.total.value()) {
             (Some(human), Some(ai), Some(total)) => (human + ai).nearly_equals(total),
@@ -35,45 +37,46 @@ impl Counts {
     }
 }
 
-/// Converts a number of cells or pieces for drawing: exact up to 2⁵³, close enough above.
+/// Converts an integer to a double. The result is exact up to 2⁵³, and rounded for larger integers.
 pub fn as_f64(n: u64) -> f64 {
     let (high, low) = (u32::try_from(n >> 32).unwrap_or(u32::MAX), u32::try_from(n & 0xffff_ffff).unwrap_or(0));
     f64::from(high) * 4_294_967_296.0 + f64::from(low)
 }
 
-/// One page and its views.
+/// One page of the site and its views.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRow {
     pub path: CleanText,
     pub counts: Counts,
 }
 
-/// One answer: the site's totals of the range and one page of rows in the service's order.
+/// One answer of the service: the site's totals of the range, and some of its pages in the service's order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ViewsPage {
     pub totals: Counts,
     pub rows: Vec<PageRow>,
-    /// `None` if the answer doesn't contain it.
+    /// Whether there are more rows after this answer; `None` if the answer doesn't state it.
     pub has_more: Option<bool>,
 }
 
-/// A query for page views.
+/// A request for page views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ViewsQuery {
     pub range: DateRange,
-    /// Rows per page, [`LIMIT_MIN`] to [`LIMIT_MAX`].
+    /// The number of rows to ask for.
     pub limit: u32,
-    /// Starts at 1.
+    /// Which block of `limit` rows to ask for, starting at 1.
     pub page: u32,
 }
 
 impl ViewsQuery {
-    /// Rows before this page: page k starts at row (k − 1) × limit.
+    /// Returns the number of rows before the requested ones: (page − 1) × limit.
     pub fn offset(&self) -> u64 {
         u64::from(self.page.saturating_sub(1)) * u64::from(self.limit)
     }
 
-    /// Whether there is a page after this answer; without that field, whether the answer is full.
+    /// Whether more rows follow after this answer. If the answer doesn't state it, an answer with `limit` rows is
+    /// assumed not to be the last.
     pub fn has_next(&self, answer: &ViewsPage) -> bool {
         answer.has_more.unwrap_or(answer.rows.len() >= self.limit as usize)
     }
@@ -88,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_nothing_is_unknown_and_not_zero() {
+    fn the_ai_share_without_views_is_unknown_and_not_zero() {
         assert_eq!(counts(0, 0, 0).ai_share(), None);
         assert_eq!(counts(3, 1, 4).ai_share(), Some(0.25));
         assert_eq!(Counts::default().ai_share(), None);
@@ -102,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_starts_after_the_rows_of_the_pages_before() {
+    fn the_rows_of_earlier_pages_are_skipped() {
         let range = DateRange::last_days(7, chrono::NaiveDate::default());
         let query = ViewsQuery { range, limit: 50, page: 3 };
         assert_eq!(query.offset(), 100);

@@ -1,36 +1,37 @@
-//! The content of a cell as two integers, to compare the thousands of cells of a frame with those before. ratatui's
-//! own comparison takes twice as long, since it calls a function for the bytes of each glyph, and compares invisible
-//! styles of blanks.
+//! Represents the content of a cell as two integers, so that the thousands of cells of a frame can be compared quickly
+//! with those of the previous frame. ratatui's own comparison takes twice as long, because it calls a function for the
+//! bytes of each glyph, and also compares the invisible styles of blanks.
 
 use super::encode::VISIBLE_ON_BLANK;
 use super::sgr::SgrState;
 use ratatui::buffer::{Cell, CellDiffOption};
 use ratatui::style::Color;
 
-/// The content of a cell. Two keys are equal if and only if nothing has to be sent to turn one cell into the other,
-/// except for long glyphs, which all have the same key.
+/// The content of a cell as two integers. Two cells have the same key if and only if they look the same in the
+/// terminal, except that all long glyphs have the same glyph code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CellKey {
-    /// Glyph, width and modifiers.
+    /// Glyph, modifiers and forced width.
     glyph: u64,
     /// Foreground and background.
     colors: u64,
 }
 
-/// Replaces a glyph that doesn't fit into 32 bits. No character has these bytes.
+/// The code of every glyph that doesn't fit into 32 bits. No shorter glyph has these bytes.
 const LONG_GLYPH: u64 = u32::MAX as u64;
 
 impl CellKey {
     /// The key of a cell on which nothing was drawn.
     pub(super) const EMPTY: Self = Self { glyph: b' ' as u64, colors: 0 };
 
-    /// The key of any cell, without what is invisible on a blank. Inlined, like what it calls: the build is optimized
-    /// for size, and a call for each of thousands of cells takes longer than the computation.
+    /// Returns the key of a cell, which for a blank leaves out the invisible part of its style. This function and those
+    /// that it calls are inlined: the build is optimized for size, and thousands of calls would take longer than the
+    /// computation.
     #[inline(always)]
     pub(super) fn of(cell: &Cell) -> Self {
         let glyph = match cell.symbol().as_bytes() {
             [byte] => u64::from(*byte),
-            bytes => multi_byte(bytes),
+            bytes => multi_byte_glyph_code(bytes),
         };
         let background = color_code(cell.bg) << 32;
         if glyph == u64::from(b' ') && !cell.modifier.intersects(VISIBLE_ON_BLANK) {
@@ -40,35 +41,35 @@ impl CellKey {
         Self { glyph: glyph | modifier | forced_width(cell), colors: color_code(cell.fg) | background }
     }
 
-    /// The part of the key that all glyphs with this style share, except blanks.
+    /// Returns the part of the key that is the same for all glyphs with this style, except blanks.
     pub(super) fn of_style(style: SgrState) -> Self {
         let colors = color_code(style.fg) | color_code(style.bg) << 32;
         Self { glyph: u64::from(style.modifier.bits()) << 32, colors }
     }
 
-    /// The character of the cell, if it is a single byte, not a blank, and drawn with this style.
-    pub(super) fn letter(self, style: Self) -> Option<char> {
+    /// Returns the cell's character if it is a single byte, not a blank, and drawn with the style of the key `style`.
+    pub(super) fn ascii_glyph(self, style: Self) -> Option<char> {
         let byte = u8::try_from(self.glyph ^ style.glyph).ok().filter(|_| self.colors == style.colors)?;
         Some(char::from(byte)).filter(char::is_ascii_graphic)
     }
 
-    /// Whether the cell contains a glyph of one byte and no link; such a glyph is one cell wide.
-    pub(super) fn is_letter(self) -> bool {
+    /// Whether the cell contains a glyph of one byte and no link. Such a glyph is one cell wide.
+    pub(super) fn is_ascii_without_link(self) -> bool {
         self.glyph & (0xffff << 48 | LONG_GLYPH) < 0x80
     }
 
-    /// Whether the glyph is too long to be distinguished from others.
+    /// Whether the glyph is too long for the key to distinguish it from other long glyphs.
     pub(super) fn is_long(self) -> bool {
         self.glyph & LONG_GLYPH == LONG_GLYPH
     }
 }
 
-fn multi_byte(bytes: &[u8]) -> u64 {
+fn multi_byte_glyph_code(bytes: &[u8]) -> u64 {
     if bytes.len() > 4 { LONG_GLYPH } else { bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)) }
 }
 
-/// The forced width of a cell, in the bits above those of the glyph. It distinguishes a link from the same glyphs
-/// without one.
+/// Returns the forced width of a cell, in the bits above those of the glyph. It distinguishes the cells of a link from
+/// the same glyphs without a link.
 #[inline(always)]
 fn forced_width(cell: &Cell) -> u64 {
     match cell.diff_option {
@@ -77,11 +78,12 @@ fn forced_width(cell: &Cell) -> u64 {
     }
 }
 
-/// The colour in 32 bits. Its kind is its position in ratatui's list, so that no lookup is needed.
+/// Returns a colour as 32 bits. Named colours are numbered in the order of ratatui's enum, so that no look-up table is
+/// needed.
 #[inline(always)]
 fn color_code(color: Color) -> u64 {
     if matches!(color, Color::Reset) {
-        // Nearly every background.
+        // Nearly every background has this colour.
         return 0;
     }
     let kind = match color {
@@ -120,7 +122,7 @@ mod tests {
     use ratatui::style::{Modifier, Style};
     use std::num::NonZeroU16;
 
-    /// Cells of all kinds of glyphs, colours, modifiers and widths.
+    /// Returns cells with all kinds of glyphs, colours, modifiers and widths.
     fn cells() -> Vec<Cell> {
         let glyphs = [" ", "a", "b", "│", "日", "e\u{301}", "\u{e9}", "👍", "👍\u{1f3fd}", "\u{1b}]8;;x\u{1b}\\a"];
         let rgb = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)].map(|(r, g, b)| Color::Rgb(r, g, b));
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_equal_for_cells_that_are_equal_except_for_invisible_styles_of_blanks() {
+    fn cells_have_equal_keys_if_and_only_if_they_look_the_same() {
         let cells = cells();
         let settled: Vec<Cell> = cells.iter().cloned().map(|mut cell| (normalize_blank(&mut cell), cell).1).collect();
         let keys: Vec<CellKey> = cells.iter().map(CellKey::of).collect();

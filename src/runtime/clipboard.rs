@@ -1,9 +1,8 @@
-//! Two ways to copy: OSC 52, with which the user's terminal takes the text even over SSH (this module only builds the
-//! sequence, which is sent between two frames), and a configured program, run without a shell, that reads the text
-//! from stdin.
+//! Copies text in two ways. OSC 52 is a sequence that makes the user's terminal copy the text, even over SSH; this
+//! module only builds that sequence. A configured program, run without a shell, reads the text from stdin.
 
-use crate::model::endpoint::KEY_VARIABLE;
-use crate::model::export::COPY_LIMIT;
+use crate::model::endpoint::API_KEY_VARIABLE;
+use crate::model::export::MAX_COPY_BYTES;
 use crate::model::failure::Failure;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,17 +12,17 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
-/// Maximum number of bytes that terminals accept.
-pub const LIMIT: usize = COPY_LIMIT;
+/// Maximum number of bytes of text that terminals accept.
+pub const LIMIT: usize = MAX_COPY_BYTES;
 
-/// The text is too long to be copied through the terminal.
+/// The error for a text that is too long to be copied through the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("Too long to copy: {bytes} bytes, and a terminal accepts at most {LIMIT}.")]
 pub struct CopyTooLong {
     pub bytes: usize,
 }
 
-/// The sequence that copies `text`.
+/// Returns the sequence that copies `text`.
 ///
 /// # Errors
 /// The text has more than [`LIMIT`] bytes.
@@ -34,8 +33,9 @@ pub fn copy_sequence(text: &str) -> Result<Vec<u8>, CopyTooLong> {
     Ok(format!("\x1b]52;c;{}\x07", STANDARD.encode(text)).into_bytes())
 }
 
-/// How long the program may take. If it is still running then, it has the text and stays in order to serve it.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long the program may take to read the text, and then to exit. A program that is still running after that has
+/// read the text, and keeps running in order to provide it.
+const PROGRAM_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Passes the text to a program, given as its name and arguments.
 ///
@@ -48,7 +48,12 @@ pub async fn copy_with_program(words: &[String], text: String) -> Result<(), Fai
         Failure::local(&sentence)
     };
     let mut command = Command::new(program);
-    command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(arguments)
+        .env_remove(API_KEY_VARIABLE)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     #[cfg(unix)]
     command.process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {
@@ -63,12 +68,12 @@ pub async fn copy_with_program(words: &[String], text: String) -> Result<(), Fai
         }
         Ok::<(), std::io::Error>(())
     };
-    match tokio::time::timeout(PATIENCE, given).await {
+    match tokio::time::timeout(PROGRAM_TIMEOUT, given).await {
         Ok(Ok(())) => {}
         Ok(Err(_)) => return Err(failed("it exited before it read all of the text")),
         Err(_) => return Err(failed("it does not read its input")),
     }
-    match tokio::time::timeout(PATIENCE, child.wait()).await {
+    match tokio::time::timeout(PROGRAM_TIMEOUT, child.wait()).await {
         Ok(Ok(status)) if !status.success() => Err(failed("it failed")),
         _ => Ok(()),
     }
@@ -84,7 +89,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_program_gets_a_text_of_any_length_and_its_arguments_as_they_are() {
+    async fn a_program_gets_its_arguments_unchanged_and_a_text_of_any_length() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a b");
         let text = "ü\n".repeat(LIMIT);
@@ -95,7 +100,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_program_that_is_missing_or_fails_is_named() {
+    async fn the_error_names_a_program_that_is_missing_or_fails() {
         for (program, why) in [("docdeck-no-such-program", "not installed"), ("false", "false could not copy")] {
             let failure = copy_with_program(&words(&[program]), "x".repeat(1 << 20)).await.expect_err("a failure");
             assert!(failure.message.as_str().contains(why), "{failure:?}");

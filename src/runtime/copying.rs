@@ -1,5 +1,5 @@
-//! Copies a text through the terminal, which reaches the user even over SSH, and to the configured program. Over SSH
-//! that program runs on the remote computer, so it gets only what the terminal did not accept.
+//! Copies text through the terminal, which reaches the user even over SSH, and with the configured program. Over SSH
+//! that program runs on the remote computer, so it is used only if the terminal can't copy the text.
 
 use super::clipboard::{copy_sequence, copy_with_program};
 use super::event_loop::Dashboard;
@@ -9,11 +9,12 @@ use crate::model::failure::Failure;
 use crate::model::text::CleanText;
 
 impl Dashboard {
-    /// Copies the text. Returns `None` if a program was started; its result follows later.
+    /// Copies the text and returns the result. Returns `None` if a program was started; its result follows in a
+    /// message.
     pub(super) fn copy(&mut self, what: CleanText, text: String) -> Option<Msg> {
         let by_terminal = self.copy_through_terminal(&text);
-        let is_second = by_terminal.is_ok() && self.environment.ssh;
-        if self.clipboard.is_empty() || is_second {
+        let is_copied = by_terminal.is_ok() && self.environment.is_ssh;
+        if self.clipboard.is_empty() || is_copied {
             return Some(Msg::ActionFinished { what, result: by_terminal });
         }
         let words = self.clipboard.clone();
@@ -21,7 +22,7 @@ impl Dashboard {
         None
     }
 
-    /// Copies by OSC 52, between two frames.
+    /// Sends the text to the terminal's clipboard (OSC 52), between two frames.
     pub(super) fn copy_through_terminal(&mut self, text: &str) -> Result<(), Failure> {
         let local = |sentence: &str| Failure::local(sentence);
         if !self.session.is_modern() {

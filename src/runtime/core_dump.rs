@@ -1,8 +1,8 @@
-//! Keeps the memory of this process, which contains the key, out of core dumps and away from other processes.
+//! Keeps the memory of this process, which contains the API key, out of core dumps and away from other processes.
 
-/// Forbids core dumps for the rest of this process; must be called before the key is read. On Linux this also keeps
-/// other processes of the same user from reading its memory (`ptrace`, `/proc/PID/mem`). Child processes get the
-/// system's default again.
+/// Forbids core dumps for the rest of this process. Must be called before the API key is read. On Linux this also keeps
+/// other processes of the same user from reading the memory of this process (`ptrace`, `/proc/PID/mem`). Child
+/// processes get the system's default again.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn forbid() {
     use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -10,8 +10,8 @@ pub fn forbid() {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
-/// Forbids core dumps of this process and, since limits are inherited, of its child processes; must be called before
-/// the key is read.
+/// Forbids core dumps of this process and, because limits are inherited, of its child processes. Must be called before
+/// the API key is read.
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 pub fn forbid() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -20,6 +20,6 @@ pub fn forbid() {
     let _ = setrlimit(Resource::Core, limit);
 }
 
-/// This system has no core dumps that a process can forbid.
+/// Does nothing, because a process can't forbid core dumps on this system.
 #[cfg(not(unix))]
 pub fn forbid() {}

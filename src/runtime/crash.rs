@@ -10,12 +10,12 @@ use std::sync::Arc;
 /// The exit code of a Rust program after a panic.
 pub const CODE: i32 = 101;
 
-/// Sets the hook for the rest of the process. `log` is the file to which panics are written, if any.
+/// Installs the panic hook for the rest of the process. `log` is the file to which panics are written, if any.
 pub fn install(terminal: Arc<TerminalState>, log: Option<PathBuf>) {
     install_with(move || terminal.restore(), log);
 }
 
-/// Like [`install`], for a program that doesn't use the terminal.
+/// Like [`install`], for a process that doesn't take over the terminal.
 pub fn install_without_terminal(log: Option<PathBuf>) {
     install_with(|| {}, log);
 }
@@ -29,8 +29,8 @@ fn install_with(restore: impl Fn() + Send + Sync + 'static, log: Option<PathBuf>
         }
         eprintln!("docdeck crashed (please report): {what}");
         eprintln!("Saved prompts and drafts are not lost.");
-        // Exit instead of unwinding: after a panic in a task or on the store's thread, the rest of the program would
-        // go on.
+        // Exits instead of unwinding: after a panic in a task or on the store's thread, the rest of the program would
+        // continue.
         std::process::exit(CODE);
     }));
 }

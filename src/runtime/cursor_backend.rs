@@ -1,27 +1,28 @@
-//! A ratatui backend that only tracks the cursor, visible or hidden. Sequences for it are sent with the frame, and
-//! only if the terminal's cursor is not already in place.
+//! A ratatui backend that only tracks the position and visibility of the cursor. The sequences that change them are
+//! sent with the frame, and only if the terminal's cursor is different.
 
 use ratatui::backend::{Backend, ClearType, WindowSize};
 use ratatui::buffer::Cell;
 use ratatui::layout::{Position, Size};
 use std::io;
 
-/// The known state of the terminal's cursor. Unknown at first and after other programs wrote to the terminal.
+/// The position and visibility of the terminal's cursor. Both are `None` (unknown) at first, and after another program
+/// has written to the terminal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Cursor {
     at: Option<Position>,
     is_shown: Option<bool>,
 }
 
-/// The backend. It only handles the cursor: [`super::output::TerminalOutput`] draws the cells, and
-/// [`Self::finish_frame`] places the cursor.
+/// A backend that handles only the cursor: [`super::output::TerminalOutput`] draws the cells, and
+/// [`Self::finish_frame`] returns the sequences that place the cursor.
 #[derive(Debug, Default)]
 pub(super) struct CursorBackend {
     target: Option<Position>,
     cursor: Cursor,
 }
 
-/// Sequences sent before and after the cells of a frame.
+/// The sequences that are sent before and after the cells of a frame.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct CursorSequences {
     pub(super) before: Vec<u8>,
@@ -29,18 +30,18 @@ pub(super) struct CursorSequences {
 }
 
 impl CursorBackend {
-    /// The cells of a frame were drawn, so the cursor is behind the last one.
+    /// Records that cells were drawn, so that the position of the cursor is unknown.
     pub(super) fn cursor_moved(&mut self) {
         self.cursor.at = None;
     }
 
-    /// The cursor may be anywhere now, visible or not.
+    /// Records that the position and the visibility of the cursor are unknown.
     pub(super) fn forget_cursor(&mut self) {
         self.cursor = Cursor::default();
     }
 
-    /// Moves the cursor to the position that the frame requests, visible or hidden. If `flickers`, a visible cursor
-    /// is hidden until the frame's cells are drawn.
+    /// Returns the sequences that move the cursor to the position that the frame requests, and show or hide it. If
+    /// `flickers`, a visible cursor is hidden until the cells of the frame are drawn.
     pub(super) fn finish_frame(&mut self, shown: bool, flickers: bool) -> CursorSequences {
         let Cursor { at, is_shown } = self.cursor;
         let shown = shown && self.target.is_some();

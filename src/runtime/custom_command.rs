@@ -9,18 +9,18 @@ use std::io::{self, Write};
 use std::process::ExitStatus;
 
 impl Dashboard {
-    /// Runs the command. A returned message means that nothing was run.
+    /// Runs a command, given as its program and arguments. A returned message means that nothing was run.
     pub(super) fn run_custom_command(&mut self, words: Vec<String>) -> Option<Msg> {
         let program = CleanText::line(words.first().map_or("", String::as_str));
         let answer = self.run_in_foreground(&[words], move |result| finished_msg(&program, result));
         if answer.is_none() {
-            self.foreground = self.foreground.take().map(|foreground| foreground.and_then(after_enter));
+            self.foreground = self.foreground.take().map(|foreground| foreground.and_then(wait_for_enter));
         }
         answer
     }
 }
 
-/// The message about how the command ended.
+/// Returns the message about how the command ended.
 fn finished_msg(program: &CleanText, result: Result<ExitStatus, Failure>) -> Msg {
     let (what, result) = match result {
         Ok(status) if status.success() => (format!("{program} finished."), Ok(())),
@@ -37,11 +37,11 @@ fn exit_text(status: ExitStatus) -> String {
     status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"))
 }
 
-/// Shows how the command ended and waits for Enter or the end of input.
-async fn after_enter(msg: Msg) -> Msg {
+/// Shows how the command ended, waits for Enter or the end of the input, and returns the message unchanged.
+async fn wait_for_enter(msg: Msg) -> Msg {
     if let Msg::ActionFinished { what, .. } = &msg {
         let mut out = io::stdout().lock();
-        // If the terminal is gone, the event loop notices.
+        // The error is ignored: if the terminal is gone, the event loop notices it.
         let _ = write!(out, "\n{what} Press Enter to return to docdeck. ").and_then(|()| out.flush());
     }
     let _ = tokio::task::spawn_blocking(|| io::stdin().read_line(&mut String::new())).await;

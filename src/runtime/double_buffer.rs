@@ -1,8 +1,8 @@
-//! The frame that the terminal shows, the next one, and the cells in which they differ.
+//! Holds the frame that the terminal shows and the next frame, and finds the cells in which they differ.
 //!
 //! ratatui computes the width of every cell of a frame, changed or not. This module skips unchanged rows, which are
-//! most. For the others its result is that of ratatui, plus the second halves of removed wide glyphs: a test compares
-//! the two.
+//! most of a frame. For changed rows it finds the same cells as ratatui, and also the second halves of removed wide
+//! glyphs. A test compares both results.
 
 use super::cell_key::CellKey;
 use super::encode::{CellUpdate, normalize_blank};
@@ -10,22 +10,22 @@ use ratatui::buffer::{Buffer, Cell, CellDiffOption, CellWidth as _};
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
-/// What stays visible on a blank cell that a wide glyph covered before.
-const VISIBLE_ON_BLANK: Modifier = Modifier::REVERSED
+/// The modifiers that remain visible on the blank cells that a wide glyph covered.
+const VISIBLE_BEHIND_WIDE_GLYPH: Modifier = Modifier::REVERSED
     .union(Modifier::UNDERLINED)
     .union(Modifier::SLOW_BLINK)
     .union(Modifier::RAPID_BLINK)
     .union(Modifier::CROSSED_OUT);
-/// Makes a terminal draw a glyph as an emoji; not every terminal then clears its second cell.
-const AS_EMOJI: char = '\u{fe0f}';
+/// Follows a glyph that is drawn as an emoji. Not every terminal then clears the second cell of the glyph.
+const EMOJI_SELECTOR: char = '\u{fe0f}';
 
-/// Two frames. A frame without drawn cells takes no memory: at the start there is one frame to draw, and only that is
-/// allocated.
+/// The frame that the terminal shows and the next frame. Before the first frame, the terminal shows nothing, so only
+/// the next frame is allocated.
 #[derive(Debug, Default)]
 pub(super) struct DoubleBuffer {
-    /// Has no cells until the terminal shows a frame.
+    /// The frame that the terminal shows; without cells while the terminal is blank.
     shown: Buffer,
-    /// The keys of the cells in `shown`; empty until a frame is compared with them.
+    /// The keys of the cells in `shown`; empty until the first comparison.
     keys: Vec<CellKey>,
     next: Buffer,
 }
@@ -36,11 +36,11 @@ impl DoubleBuffer {
         !self.shown.content.is_empty() && self.shown.area != area
     }
 
-    /// Returns the next frame, blank. After drawing, it goes back with [`Self::put`].
+    /// Takes the next frame out, as a blank buffer. After drawing, the caller gives it back with [`Self::put`].
     pub(super) fn take(&mut self, area: Rect) -> Buffer {
         if self.shown.area != area {
             self.shown.area = area;
-            self.blank();
+            self.mark_cleared();
         }
         let mut next = std::mem::take(&mut self.next);
         if next.area == area && !next.content.is_empty() {
@@ -51,24 +51,28 @@ impl DoubleBuffer {
         }
     }
 
-    /// Takes the next frame after it was drawn.
+    /// Stores the next frame, after it was drawn.
     pub(super) fn put(&mut self, next: Buffer) {
         self.next = next;
     }
 
     /// Records that the terminal was cleared.
-    pub(super) fn blank(&mut self) {
+    pub(super) fn mark_cleared(&mut self) {
         self.shown.content.clear();
         self.keys.clear();
     }
 
-    /// Passes the changed cells to `encoded` and returns its result. From then on these cells count as shown.
-    pub(super) fn show(&mut self, encoded: impl FnOnce(&[CellUpdate<'_>], &Buffer, bool) -> String) -> String {
+    /// Passes the changed cells to `encoded`, and returns its result. The next frame becomes the frame that the
+    /// terminal shows.
+    pub(super) fn encode_changes(
+        &mut self,
+        encoded: impl FnOnce(&[CellUpdate<'_>], &Buffer, bool) -> String,
+    ) -> String {
         let width = usize::from(self.next.area.width).max(1);
         if self.keys.len() != self.shown.content.len() {
             self.keys = self.shown.content.iter().map(CellKey::of).collect();
         }
-        // Replaces rows of a frame without cells.
+        // Takes the place of every row of `shown` if that has no cells.
         let blank = vec![Cell::EMPTY; if self.shown.content.is_empty() { width } else { 0 }];
         let mut rows: Vec<(u16, usize, RowChanges)> = Vec::new();
         let starts = (0..).step_by(width);
@@ -105,19 +109,20 @@ impl DoubleBuffer {
     }
 }
 
-/// The changes of one row.
+/// The changed cells of one row.
 #[derive(Debug, Default)]
 struct RowChanges {
-    /// Which cells have to be drawn; empty if none.
+    /// For each cell of the row, whether it has to be drawn. Empty if no cell has to be drawn.
     cells: Vec<bool>,
     count: usize,
-    /// Each glyph of the row is one cell wide, and so were the replaced ones: only these cells need to be looked at.
+    /// Whether each glyph of the row, and each glyph that it replaces, is one cell wide. If so, no other cells than
+    /// those in `cells` have to be drawn.
     is_simple: bool,
 }
 
 impl RowChanges {
-    /// Adds a cell that has changed, or may have. Not inlined, so that the comparison, which runs for thousands of
-    /// cells, has more registers.
+    /// Adds a cell whose key has changed, or whose key doesn't show whether it has changed. Not inlined, so that the
+    /// calling loop over thousands of cells has more registers.
     #[inline(never)]
     fn add(&mut self, at: usize, (was, is): (CellKey, CellKey), shown: &[Cell], cell: &mut Cell) {
         let before = shown.get(at);
@@ -133,11 +138,12 @@ impl RowChanges {
             *differs = true;
             self.count += 1;
         }
-        self.is_simple &= was.is_letter() || before.is_some_and(|before| glyph_width(before) == 1);
+        self.is_simple &= was.is_ascii_without_link() || before.is_some_and(|before| glyph_width(before) == 1);
     }
 }
 
-/// Compares a row with what is shown, and replaces the `keys` of its cells by those of the next frame.
+/// Compares a row of the next frame with the row that the terminal shows. Replaces `keys`, the keys of the shown row,
+/// by the keys of the next frame's row.
 fn compare_row(keys: &mut [CellKey], shown: &[Cell], next: &mut [Cell]) -> RowChanges {
     let mut all = RowChanges::default();
     for (at, (key, cell)) in keys.iter_mut().zip(next.iter_mut()).enumerate() {
@@ -147,12 +153,13 @@ fn compare_row(keys: &mut [CellKey], shown: &[Cell], next: &mut [Cell]) -> RowCh
         }
     }
     if all.is_simple {
-        all.is_simple = keys.iter().zip(next.iter()).all(|(key, cell)| key.is_letter() || glyph_width(cell) == 1);
+        all.is_simple =
+            keys.iter().zip(next.iter()).all(|(key, cell)| key.is_ascii_without_link() || glyph_width(cell) == 1);
     }
     all
 }
 
-/// Adds the cells of a row that have to be drawn. The first cell of the row is at `(x, y)`.
+/// Adds the cells of a row that have to be drawn to `updates`. `(x, y)` is the position of the row's first cell.
 fn add_changes<'a>(
     (x, y): (u16, u16),
     shown: &[Cell],
@@ -166,7 +173,7 @@ fn add_changes<'a>(
     for (column, (at, ((was, is), differs))) in (x..).zip(cells) {
         if at < covered {
             if (behind.from..behind.end).contains(&at) {
-                // Behind a wide glyph, the terminal may not clear what was there.
+                // The terminal may not have cleared this cell behind a wide glyph.
                 behind.from = at + glyph_width(is).max(1);
                 behind.end = behind.end.max(behind.from);
                 covered = covered.max(behind.end);
@@ -185,7 +192,7 @@ fn add_changes<'a>(
         if matches!(is.diff_option, CellDiffOption::ForcedWidth(_)) {
             continue;
         }
-        if width > 1 && is.symbol().contains(AS_EMOJI) {
+        if width > 1 && is.symbol().contains(EMOJI_SELECTOR) {
             behind = WideGlyphTail { from: at + 1, end: at + width, all: false };
         } else if width <= 1 && self::glyph_width(was) > width && shows_when_blank(was) {
             let end = at + self::glyph_width(was);
@@ -195,8 +202,8 @@ fn add_changes<'a>(
     }
 }
 
-/// Adds the second halves of removed wide glyphs to the cells of a row, which start at index `begin`: if only the
-/// first half is erased, some terminals (tmux) keep the second.
+/// Adds the second halves of removed wide glyphs to `updates`, in which the cells of this row start at index `begin`.
+/// If only the first half of a glyph is erased, some terminals (such as tmux) keep the second half.
 fn add_second_halves<'a>(
     (x, y): (u16, u16),
     shown: &[Cell],
@@ -205,7 +212,7 @@ fn add_second_halves<'a>(
     begin: usize,
     updates: &mut Vec<CellUpdate<'a>>,
 ) {
-    // The cells behind the head of a link are compared separately.
+    // Links are left out: the cells behind the first cell of a link are compared separately.
     let width = |cell: &Cell| glyph_width(cell).max(1);
     let is_link = |cell: &Cell| matches!(cell.diff_option, CellDiffOption::ForcedWidth(_));
     if !shown.iter().zip(differs).any(|(was, differs)| *differs && !is_link(was) && width(was) > 1) {
@@ -237,16 +244,16 @@ fn add_second_halves<'a>(
     }
 }
 
-/// Cells behind a wide glyph that may have to be drawn too.
+/// The cells (`from..end`) behind the first cell of a wide glyph, which may have to be drawn too.
 #[derive(Debug, Default)]
 struct WideGlyphTail {
     from: usize,
     end: usize,
-    /// Whether all of them have to be drawn, or only changed ones.
+    /// Whether all these cells have to be drawn, or only changed ones.
     all: bool,
 }
 
-/// The width of the cell's glyph.
+/// Returns the width of the cell's glyph, in cells.
 fn glyph_width(cell: &Cell) -> usize {
     // A single byte is one cell wide, and most glyphs are a single byte.
     let is_letter = cell.symbol().len() == 1 && cell.diff_option == CellDiffOption::None;
@@ -254,7 +261,7 @@ fn glyph_width(cell: &Cell) -> usize {
 }
 
 fn shows_when_blank(cell: &Cell) -> bool {
-    cell.bg != Color::Reset || cell.modifier.intersects(VISIBLE_ON_BLANK)
+    cell.bg != Color::Reset || cell.modifier.intersects(VISIBLE_BEHIND_WIDE_GLYPH)
 }
 
 #[cfg(test)]
@@ -266,7 +273,7 @@ mod tests {
 
     const AREA: Rect = Rect { x: 0, y: 0, width: 14, height: 3 };
 
-    /// Frames with all kinds of glyphs, styles and links.
+    /// Generates frames with all kinds of glyphs, styles and links.
     fn frame() -> impl Strategy<Value = Buffer> {
         let text = prop_oneof!["[ -~]{0,9}", "[ab日本é✓❤\u{fe0f}🧑‍🌾 ]{0,9}", Just("❤\u{fe0f}x ".to_owned())];
         let styles = [
@@ -292,13 +299,13 @@ mod tests {
         })
     }
 
-    /// Positions and glyphs sent for the next frame.
+    /// Shows the next frame, and returns the positions and glyphs that were sent.
     fn sent(frames: &mut DoubleBuffer, next: Buffer) -> Vec<(u16, u16, String)> {
         let blank = frames.take(AREA);
         assert!(blank.content.iter().all(|cell| *cell == Cell::EMPTY), "drawn from nothing");
         frames.put(next);
         let mut sent = Vec::new();
-        frames.show(|updates, _, _| {
+        frames.encode_changes(|updates, _, _| {
             sent.extend(updates.iter().map(|(x, y, cell)| (*x, *y, cell.symbol().to_owned())));
             String::new()
         });
@@ -307,7 +314,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn changed_cells_are_those_that_ratatui_finds(mut drawn in proptest::collection::vec(frame(), 1..4)) {
+        fn the_changed_cells_include_those_that_ratatui_finds(mut drawn in proptest::collection::vec(frame(), 1..4)) {
             let mut frames = DoubleBuffer::default();
             let mut shown = Buffer::empty(AREA);
             for next in &mut drawn {
@@ -342,7 +349,7 @@ mod tests {
         frame.set_string(1, 1, "ab", Style::new());
         assert_eq!(sent(&mut frames, frame.clone()).len(), 2);
         assert_eq!(sent(&mut frames, frame.clone()), []);
-        frames.blank();
+        frames.mark_cleared();
         assert_eq!(sent(&mut frames, frame).len(), 2);
     }
 }

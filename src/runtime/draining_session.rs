@@ -1,5 +1,5 @@
-//! Finishes the work for the previous profile after a switch: pending writes and a prompt that is being sent are
-//! awaited, as at the end of the program, while the dashboard continues with another profile.
+//! Finishes the work for the previous profile after the user has switched to another one. As at the end of the program,
+//! pending writes and a prompt that is being sent are awaited, while the dashboard continues with the new profile.
 
 use super::effect_runner::StartedEngine;
 use super::effects::{ANSWER_TIMEOUT, CHECK_INTERVAL, WRITE_TIMEOUT};
@@ -13,35 +13,36 @@ use tokio::task::JoinSet;
 /// How long the engine may take to stop.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The remaining work of a profile.
+/// The remaining work for the previous profile.
 #[derive(Debug)]
 pub(super) struct DrainingSession {
     pub(super) engine: watch::Receiver<StartedEngine>,
-    /// Kept until the last task is done; their messages are dropped.
+    /// The remaining tasks. Their messages are ignored, and tasks that still run when the session ends are aborted.
     pub(super) tasks: JoinSet<Option<Msg>>,
     pub(super) last_ordered: Option<oneshot::Receiver<()>>,
     pub(super) events: mpsc::Receiver<EngineEvent>,
-    /// Receives the events of this session that still matter.
-    pub(super) successor: mpsc::Sender<EngineEvent>,
-    /// Whether the new profile has the same project, so that all events are about its jobs.
+    /// Receives those events of the previous engine that still matter to the dashboard.
+    pub(super) forward_to: mpsc::Sender<EngineEvent>,
+    /// Whether the new profile has the same project. If so, all events are forwarded, because they are about its jobs.
     pub(super) is_same_project: bool,
 }
 
 impl DrainingSession {
     /// Finishes the work and stops the engine.
     pub(super) async fn end(self) {
-        let Self { mut engine, tasks, last_ordered, mut events, successor, is_same_project } = self;
+        let Self { mut engine, tasks, last_ordered, mut events, forward_to: successor, is_same_project } = self;
         let end = async {
             if let Some(last) = last_ordered {
                 let _ = tokio::time::timeout(WRITE_TIMEOUT, last).await;
             }
-            // An engine that is still starting could not be stopped later.
+            // Waits for an engine that is still starting, because nothing could stop it later.
             let started = tokio::time::timeout(WRITE_TIMEOUT, engine.wait_for(Option::is_some)).await;
             let started = started.ok().and_then(Result::ok).and_then(|started| started.clone());
             if let Some(Ok(engine)) = started {
                 engine.release_leases();
                 let _ = tokio::time::timeout(ANSWER_TIMEOUT, wait_for_answers(&engine)).await;
-                // Outcomes known from the service are retried until recorded, as long as docdeck runs.
+                // The engine retries until the outcomes that the service reported are recorded. Wait for that as long
+                // as docdeck runs.
                 while engine.has_unrecorded() {
                     tokio::time::sleep(CHECK_INTERVAL).await;
                 }

@@ -1,6 +1,6 @@
-//! Runs the effects of the state machine, each as a task that ends with a message, even on failure. Effects that
-//! write to the store run one after the other, so that older text never overwrites newer text. Effects that need the
-//! terminal (copying, opening, suspending, quitting) are up to the event loop.
+//! Runs the effects of the state machine, each as a task that reports its result or failure in a message. Effects that
+//! write data run one after the other, so that older text never overwrites newer text. The event loop itself runs the
+//! effects that need the terminal (copying, opening, suspending, quitting).
 
 use super::draining_session::DrainingSession;
 use super::effect_runner::{EffectRunner, StartedEngine, save_failure};
@@ -16,54 +16,55 @@ use crate::model::prompt::Resolution;
 use crate::model::row::InitialRows;
 use crate::model::text::CleanText;
 use crate::model::unrecorded::UnrecordedPrompts;
-use crate::store::{Health, Store, StoreError, check_store};
+use crate::store::{Store, StoreError, StoreHealth, check_store};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
-/// How long pending writes are awaited at the end, so that nothing typed is lost.
+/// How long to wait for pending writes when docdeck ends, so that nothing that was typed is lost.
 pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long an answer is awaited at the end, and how often it is checked for.
+/// How long to wait for the service's answer to a prompt when docdeck ends.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+/// How often to check whether the service has answered, or whether outcomes are recorded.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// Number of engine events that are buffered before the engine has to wait.
+/// Maximum number of engine events that are buffered before the engine has to wait.
 pub(super) const EVENT_CAPACITY: usize = 256;
-/// How long the engine may take to stop. The next start recovers whatever is unfinished.
+/// How long the engine may take to stop when docdeck ends. The next start recovers whatever is unfinished.
 const STOP_TIMEOUT: Duration = Duration::from_millis(80);
 
-/// When the database is checked: later than the first frame, keys and requests, which then don't compete for the
-/// disk.
-const CHECK_AFTER: Duration = Duration::from_secs(2);
+/// How long after the start the database is checked. By then, the check doesn't compete with the first frame, keys and
+/// requests for the disk.
+const DATABASE_CHECK_DELAY: Duration = Duration::from_secs(2);
 
-/// What the engine is created from, after the first frame.
+/// The configuration of the engine, which starts after the first frame.
 #[derive(Debug)]
 pub struct EngineConfig {
     pub client: Client,
     pub poll: PollOptions,
-    /// Folder for leases; `None` for the demo.
+    /// The folder of the lease files; `None` for the demo.
     pub lock_folder: Option<PathBuf>,
-    /// A program with its arguments that runs on each change of a job; empty for none.
+    /// A program, with its arguments, that runs each time a job changes; empty for none.
     pub on_change: Vec<String>,
 }
 
-/// The running tasks.
+/// Runs effects as tasks, and receives their messages.
 #[derive(Debug)]
 pub struct Effects {
     runner: EffectRunner,
     started: watch::Sender<StartedEngine>,
     tasks: JoinSet<Option<Msg>>,
-    /// Resolves when the last ordered task has ended.
+    /// Resolves when the last task that has to run in order (see [`is_ordered`]) has ended.
     last_ordered: Option<oneshot::Receiver<()>>,
-    /// Sessions of profiles that the user switched away from.
+    /// Sessions of the profiles from which the user has switched away.
     draining: JoinSet<()>,
     first_rows: FirstRead,
-    /// The latest read of something that may be shown later; the state machine requests one at a time.
+    /// The latest prefetch, until nothing is left to draw. The state machine requests one prefetch at a time.
     deferred: Option<Effect>,
 }
 
-/// The read of the first rows of the list, if it has already begun.
+/// The pending read of the first rows of the jobs list; `None` if it was not started or is already used.
 #[derive(Default)]
 struct FirstRead(Option<PendingRead<InitialRows>>);
 
@@ -74,7 +75,7 @@ impl std::fmt::Debug for FirstRead {
 }
 
 impl Effects {
-    /// No running tasks. Effects that need the engine wait for [`Self::start_engine`].
+    /// Creates it without running tasks. Effects that need the engine wait for [`Self::start_engine`].
     pub fn new(store: Store, scope: Scope, templates: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
         Self {
@@ -88,28 +89,28 @@ impl Effects {
         }
     }
 
-    /// Sets the running read of the first rows; the next effect that loads them uses it.
+    /// Sets the pending read of the first rows. The next [`Effect::LoadFirstRows`] uses it instead of a new read.
     pub(super) fn set_first_rows(&mut self, rows: PendingRead<InitialRows>) {
         self.first_rows = FirstRead(Some(rows));
     }
 
-    /// Exports are written to this folder instead of the current one.
+    /// Sets the folder to which exports are written instead of the current folder.
     pub fn set_export_folder(&mut self, folder: PathBuf) {
         self.runner.exports = Some(folder);
     }
 
-    /// Sets what the setup form needs.
+    /// Sets what the setup form needs from this computer.
     pub fn set_first_run(&mut self, first_run: FirstRun) {
         self.runner.first_run = first_run;
     }
 
-    /// What the setup form needs.
+    /// Returns what the setup form needs from this computer.
     pub fn first_run(&self) -> &FirstRun {
         &self.runner.first_run
     }
 
-    /// Starts the engine in the background; its events go to `news`.
-    pub fn start_engine(&mut self, connection: EngineConfig, news: mpsc::Sender<EngineEvent>) {
+    /// Starts the engine in the background. Its events are sent to `event_sender`.
+    pub fn start_engine(&mut self, connection: EngineConfig, event_sender: mpsc::Sender<EngineEvent>) {
         let setup = EngineSetup {
             client: connection.client,
             store: self.runner.store.clone(),
@@ -118,7 +119,7 @@ impl Effects {
             roles: LeaseRoles::All,
             lock_folder: connection.lock_folder,
             on_change: (!connection.on_change.is_empty()).then_some(connection.on_change),
-            events: news,
+            events: event_sender,
         };
         let started = self.started.clone();
         self.tasks.spawn(async move {
@@ -126,42 +127,43 @@ impl Effects {
             let failure = result.as_ref().err().cloned();
             started.send_replace(Some(result.clone()));
             if let Ok(engine) = result {
-                engine.report_budgets().await;
+                engine.emit_budgets().await;
             }
             failure.map(|failure| Msg::Engine(EngineEvent::InternalFailure(failure)))
         });
     }
 
-    /// Switches to another service or project with the same store. The session of the previous one ends in the
-    /// background, after pending writes and a prompt that is being sent. From now on, `news` receives the events of
-    /// the new engine.
-    pub fn switch(&mut self, connection: EngineConfig, news: &mut mpsc::Receiver<EngineEvent>) {
+    /// Switches to another service or project with the same store. The previous session ends in the background, after
+    /// pending writes and a prompt that is being sent. From now on, `engine_events` receives the events of the new
+    /// engine.
+    pub fn switch(&mut self, connection: EngineConfig, engine_events: &mut mpsc::Receiver<EngineEvent>) {
         let scope = connection.client.scope().clone();
         let old = &self.runner.scope;
         let is_same_project = (&scope.base_url, &scope.project) == (&old.base_url, &old.project);
         let (sender, receiver) = mpsc::channel(EVENT_CAPACITY);
         let (started, engine) = watch::channel(None);
         if let Some(engine) = self.engine() {
-            // The new engine may need them.
+            // The new engine may need the leases.
             engine.release_leases();
         }
         let draining = DrainingSession {
             engine: self.runner.engine.clone(),
             tasks: std::mem::take(&mut self.tasks),
             last_ordered: self.last_ordered.take(),
-            events: std::mem::replace(news, receiver),
-            successor: sender.clone(),
+            events: std::mem::replace(engine_events, receiver),
+            forward_to: sender.clone(),
             is_same_project,
         };
         self.deferred = None;
         self.runner = EffectRunner { scope, engine, ..self.runner.clone() };
-        // The tasks that still wait for the previous engine have their own channel.
+        // Tasks that still wait for the previous engine keep using the previous channel.
         self.started = started;
         self.draining.spawn(draining.end());
         self.start_engine(connection, sender);
     }
 
-    /// Runs an effect. Effects of the event loop have no result here; effects that can wait are deferred.
+    /// Runs an effect as a task. Defers a prefetch until [`Self::run_deferred`]. Effects that the event loop has to run
+    /// are ignored.
     pub fn run(&mut self, effect: Effect) {
         if let Effect::PrefetchThreads(_) = effect {
             self.deferred = Some(effect);
@@ -191,7 +193,8 @@ impl Effects {
         });
     }
 
-    /// Runs the deferred effect once nothing is left to draw, so that it doesn't slow down the frame for a key.
+    /// Runs the deferred effect, if any. To be called when nothing is left to draw, so that the effect doesn't slow
+    /// down the frame for a key.
     pub fn run_deferred(&mut self) {
         if let Some(effect) = self.deferred.take() {
             self.start(effect);
@@ -202,45 +205,47 @@ impl Effects {
         self.tasks.spawn(self.runner.clone().run(effect));
     }
 
-    /// Checks that the store can be written, which may wait until a frame is visible.
+    /// Checks in the background whether the store can be written, and reports it if not.
     pub(super) fn check_writable(&mut self) {
         let store = self.runner.store.clone();
         self.tasks.spawn(async move {
             match store.check_writable().await {
-                Ok(is_writable) => (!is_writable).then_some(Msg::ReadOnly),
+                Ok(is_writable) => (!is_writable).then_some(Msg::StoreReadOnly),
                 Err(error) => Some(Msg::Engine(EngineEvent::InternalFailure(save_failure(error)))),
             }
         });
     }
 
-    /// Checks the database in `folder` after the start, on a separate connection, and repairs its indexes.
+    /// Checks the database in `folder` some time after the start, on a separate connection, and rebuilds damaged
+    /// indexes.
     pub(super) fn check_database(&mut self, folder: PathBuf) {
         let store = self.runner.store.clone();
         self.tasks.spawn(async move {
-            tokio::time::sleep(CHECK_AFTER).await;
+            tokio::time::sleep(DATABASE_CHECK_DELAY).await;
             let health = tokio::task::spawn_blocking(move || check_store(&folder)).await.ok()?;
             let sentence = match health {
-                Ok(Health::WrongIndexes(names)) if store.rebuild_indexes(names.clone()).await.is_ok() => {
+                Ok(StoreHealth::WrongIndexes(names)) if store.rebuild_indexes(names.clone()).await.is_ok() => {
                     tracing::warn!("note: rebuilt damaged indexes: {names:?}");
                     "An index of the database was damaged and has been rebuilt.".to_owned()
                 }
-                Ok(Health::WrongIndexes(_) | Health::Damaged) => {
+                Ok(StoreHealth::WrongIndexes(_) | StoreHealth::Damaged) => {
                     tracing::warn!("note: the database is damaged");
                     StoreError::Damaged.failure().message.to_string()
                 }
-                // Locked by another docdeck, or unreadable, which every other call reports too.
-                Ok(Health::Sound) | Err(_) => return None,
+                // An error means that the database is locked by another docdeck, or unreadable, which every other call
+                // reports too.
+                Ok(StoreHealth::Sound) | Err(_) => return None,
             };
             Some(Msg::Engine(EngineEvent::Notice(CleanText::line(&sentence))))
         });
     }
 
-    /// Runs a task of the event loop.
+    /// Runs a task for the event loop.
     pub fn spawn(&mut self, task: impl Future<Output = Msg> + Send + 'static) {
         self.tasks.spawn(async move { Some(task.await) });
     }
 
-    /// The message of the next task that ends with one; waits forever if none is running.
+    /// Waits for the next message of a task, or forever if no task is running.
     pub async fn next(&mut self) -> Msg {
         loop {
             match self.tasks.join_next().await {
@@ -251,7 +256,7 @@ impl Effects {
         }
     }
 
-    /// A message that is already available.
+    /// Returns a message that is already available, if any.
     pub fn try_next(&mut self) -> Option<Msg> {
         while let Some(ended) = self.tasks.try_join_next() {
             if let Ok(Some(msg)) = ended {
@@ -261,17 +266,17 @@ impl Effects {
         None
     }
 
-    /// The running engine.
+    /// Returns the engine, or `None` if it has not started.
     pub fn engine(&self) -> Option<Engine> {
         self.started.borrow().as_ref().and_then(|started| started.as_ref().ok()).cloned()
     }
 
-    /// Waits for the answer to a prompt that is being sent, which would be unconfirmed otherwise, and until an
-    /// outcome is recorded; a signal ends the wait. The terminal must be restored before. Events from `news` are
-    /// received in the meantime, so that the engine can continue.
+    /// Waits until the service has answered a prompt that is being sent, which would otherwise be unconfirmed, and
+    /// until its outcome is recorded. A signal ends the wait. The terminal must already be restored. Receives events
+    /// from `engine_events` in the meantime, because the engine would block otherwise.
     pub(super) async fn await_answers(
         &mut self,
-        news: &mut mpsc::Receiver<EngineEvent>,
+        engine_events: &mut mpsc::Receiver<EngineEvent>,
         unrecorded: &mut UnrecordedPrompts,
     ) {
         while self.draining.try_join_next().is_some() {}
@@ -286,22 +291,22 @@ impl Effects {
             "Still trying to record the outcome. Press Ctrl-C to stop."
         });
         let Ok(mut signals) = SignalStream::listen() else { return };
-        let patience = tokio::time::sleep(ANSWER_TIMEOUT);
-        tokio::pin!(patience);
+        let timeout = tokio::time::sleep(ANSWER_TIMEOUT);
+        tokio::pin!(timeout);
         while is_sending() || !self.draining.is_empty() {
             tokio::select! {
-                Some(event) = news.recv() => if let Some(sentence) = unrecorded.apply(&event) {
+                Some(event) = engine_events.recv() => if let Some(sentence) = unrecorded.apply(&event) {
                     print_note(sentence.as_str());
                 },
                 Some(_) = self.draining.join_next() => {}
                 () = tokio::time::sleep(CHECK_INTERVAL) => {}
                 _ = signals.next() => return,
-                () = &mut patience => return,
+                () = &mut timeout => return,
             }
         }
     }
 
-    /// Waits for pending writes, stops the engine, and drops everything else.
+    /// Waits for pending writes, stops the engine, closes the store, and aborts all other tasks.
     pub async fn end(mut self) {
         if let Some(last) = self.last_ordered.take() {
             let _ = tokio::time::timeout(WRITE_TIMEOUT, last).await;
@@ -319,7 +324,8 @@ pub(super) fn print_note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Whether an effect writes to the store: such effects run in order and are awaited at the end.
+/// Whether an effect has to run after all earlier ordered effects, because it writes data or reads what they wrote.
+/// Ordered effects are awaited when docdeck ends.
 fn is_ordered(effect: &Effect) -> bool {
     use Effect as E;
     matches!(
@@ -327,14 +333,14 @@ fn is_ordered(effect: &Effect) -> bool {
         E::SaveDraft(..)
             | E::SaveDraftAbout(..)
             | E::DeleteDraft(_)
-            // Reads what earlier effects wrote.
+            // Reads a draft that an earlier effect may have written.
             | E::ReadDraft(_)
             | E::SubmitNewJob(_)
             | E::SubmitJobAbout(..)
             | E::SubmitFollowUp(..)
             | E::SubmitBatch { .. }
             | E::Resolve(_, Resolution::SendEdited(_))
-            | E::Change(..)
+            | E::ChangeLocalData(..)
             | E::ChangeQueue(..)
             | E::Discard(..)
             | E::RemoveFromQueue(_)

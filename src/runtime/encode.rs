@@ -1,28 +1,29 @@
-//! Encodes the changed cells of a frame in few bytes, since each one counts over SSH: only differences of the style
-//! are sent, and only if the glyph shows them; small gaps are skipped, long blanks erased, and a line of two
-//! alternating styles is drawn style by style if that is shorter. The result looks the same.
+//! Encodes the changed cells of a frame in few bytes, because every byte counts over SSH. Only style differences that
+//! the glyph shows are sent, short gaps are written again, longer gaps are skipped, long blanks are erased, and rows
+//! with alternating styles are drawn style by style if that is shorter. The screen looks the same as if every cell were
+//! sent.
 
 use super::cell_key::CellKey;
-use super::sgr::{SgrState, keep_shorter, push_number};
+use super::sgr::{SgrState, push_number, replace_if_shorter};
 use ratatui::buffer::{Buffer, Cell, CellDiffOption};
 use ratatui::style::{Color, Modifier};
 use std::collections::BTreeMap;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A cell with its column and row.
+/// The column, the row and the new content of a cell.
 pub(super) type CellUpdate<'a> = (u16, u16, &'a Cell);
 
-/// What is visible on a blank cell besides its background.
+/// The modifiers that are visible on a blank cell.
 pub(super) const VISIBLE_ON_BLANK: Modifier =
     Modifier::UNDERLINED.union(Modifier::REVERSED).union(Modifier::CROSSED_OUT);
-/// From this number on, adjacent blanks are erased instead of written.
-const MIN_ERASED: usize = 8;
-/// A gap of at most this many cells is written again; skipping it takes three or four bytes.
-const MAX_REWRITTEN: u16 = 3;
-/// Number of bytes of the shortest joined emoji.
+/// Minimum number of adjacent blanks that are erased instead of written.
+const MIN_ERASED_BLANKS: usize = 8;
+/// Maximum number of unchanged cells in a gap that is written again. Skipping a gap takes three or four bytes.
+const MAX_REWRITTEN_GAP: u16 = 3;
+/// Length in bytes of the shortest emoji that is joined from several characters.
 const MIN_JOINED_BYTES: usize = 7;
 
-/// Normalizes a blank, so that it is not sent again for an invisible colour.
+/// Removes what is invisible from the style of a blank, so that the blank is not sent again if only that changes.
 pub(super) fn normalize_blank(cell: &mut Cell) {
     if is_plain_blank(cell) {
         cell.fg = Color::Reset;
@@ -30,9 +31,9 @@ pub(super) fn normalize_blank(cell: &mut Cell) {
     }
 }
 
-/// Encodes these cells of a frame, starting and ending with the default style. `updates` is sorted by row and column.
-/// A blank screen is encoded as fast as possible: saving a fifth of the bytes would take twice the time, while
-/// nothing is visible yet.
+/// Encodes the changed cells of a frame. The terminal has the default style before and after. `updates` is sorted by
+/// row and column. If `on_blank`, the terminal shows a blank screen, and the result is not minimized: saving a fifth of
+/// the bytes would take twice the time, while nothing is visible yet.
 pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer, on_blank: bool) -> String {
     let mut frame =
         Encoder { buffer, out: String::with_capacity(1024), style: SgrState::default(), at: CursorPos::Unknown };
@@ -43,12 +44,12 @@ pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer, on_blank
         let (begin, before) = (frame.out.len(), (frame.style, frame.at));
         frame.draw(&row);
         if !on_blank {
-            frame.draw_shorter(begin, before, std::slice::from_ref(&row));
+            frame.redraw_by_style_if_shorter(begin, before, std::slice::from_ref(&row));
             rows.push(row);
         }
     }
     if rows.len() > 1 {
-        frame.draw_shorter(0, initial, &rows);
+        frame.redraw_by_style_if_shorter(0, initial, &rows);
     }
     if frame.style != SgrState::default() {
         frame.out.push_str("\x1b[m");
@@ -56,15 +57,16 @@ pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer, on_blank
     frame.out
 }
 
-/// The cells of a row plus neighbours that are better drawn too: blanks between blanks, which then form one long
-/// blank, and cells that a joined emoji covers in a terminal that doesn't join its parts.
+/// Returns the changed cells of a row, plus unchanged neighbours that should be drawn with them: blanks between changed
+/// blanks, so that one long blank can be erased, and the cells that a joined emoji covers in a terminal that doesn't
+/// join its parts.
 fn with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer) -> Vec<CellUpdate<'a>> {
     let mut cells = Vec::with_capacity(row.len());
     let mut before: Option<CellUpdate<'a>> = None;
     for update in row {
         let (x, y, cell) = *update;
         if let Some((from, _, left)) = before
-            && x.saturating_sub(from) <= MAX_REWRITTEN + 1
+            && x.saturating_sub(from) <= MAX_REWRITTEN_GAP + 1
             && [left, cell].iter().all(|cell| is_erasable(cell))
         {
             let gap: Vec<_> = (from + 1..x).filter_map(|x| Some((x, y, buffer.cell((x, y))?))).collect();
@@ -86,7 +88,7 @@ fn with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer) -> Vec<CellUp
     all.into_values().collect()
 }
 
-/// Adds the cells behind a joined emoji that its parts would cover side by side.
+/// Adds the cells that a joined emoji covers in a terminal that draws its parts side by side.
 fn add_overdrawn<'a>(x: u16, y: u16, cell: &Cell, buffer: &'a Buffer, cells: &mut BTreeMap<u16, CellUpdate<'a>>) {
     let symbol = cell.symbol();
     if symbol.len() < MIN_JOINED_BYTES || cell.diff_option != CellDiffOption::None {
@@ -105,8 +107,8 @@ fn add_overdrawn<'a>(x: u16, y: u16, cell: &Cell, buffer: &'a Buffer, cells: &mu
     }
 }
 
-/// The same cells grouped by style, each blank with the glyph before it. Returns `None` if they are already in that
-/// order.
+/// Returns the cells of these rows grouped by style; a blank stays with the glyph before it. Returns `None` if the
+/// cells are already in that order.
 fn group_by_style<'a>(rows: &[Vec<CellUpdate<'a>>]) -> Option<Vec<CellUpdate<'a>>> {
     let mut styles: Vec<SgrState> = Vec::new();
     let mut runs: Vec<(usize, &[CellUpdate<'a>])> = Vec::new();
@@ -132,20 +134,21 @@ fn group_by_style<'a>(rows: &[Vec<CellUpdate<'a>>]) -> Option<Vec<CellUpdate<'a>
     Some(runs.into_iter().flat_map(|(_, run)| run).copied().collect())
 }
 
-/// A space that shows nothing but its background.
+/// Whether the cell is a space that shows nothing but its background.
 fn is_plain_blank(cell: &Cell) -> bool {
     matches!(cell.symbol().as_bytes(), [b' ']) && !cell.modifier.intersects(VISIBLE_ON_BLANK)
 }
 
-/// The position of the terminal's cursor.
+/// What is known about the position of the terminal's cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CursorPos {
     Unknown,
     /// Somewhere in this row: a wide glyph was drawn, and terminals don't agree on its width.
     Row(u16),
-    /// At this position unless the terminal draws an earlier glyph wider than most do; precise enough for the next
-    /// glyph.
+    /// At this column and row, unless the terminal draws an earlier glyph wider than most terminals do. Precise enough
+    /// to draw the next glyph.
     About(u16, u16),
+    /// At this column and row.
     Exactly(u16, u16),
 }
 
@@ -159,9 +162,14 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// Redraws these rows style by style if that takes fewer bytes than what was written since `begin`. `before` is
-    /// the style and position at that point.
-    fn draw_shorter(&mut self, begin: usize, before: (SgrState, CursorPos), rows: &[Vec<CellUpdate<'_>>]) {
+    /// Replaces what was written since `begin` by the same rows drawn style by style, if that takes fewer bytes.
+    /// `before` is the style and the cursor position at `begin`.
+    fn redraw_by_style_if_shorter(
+        &mut self,
+        begin: usize,
+        before: (SgrState, CursorPos),
+        rows: &[Vec<CellUpdate<'_>>],
+    ) {
         let Some(by_style) = group_by_style(rows) else { return };
         let after = (self.style, self.at);
         (self.style, self.at) = before;
@@ -188,20 +196,20 @@ impl Encoder<'_> {
             }
             self.set_style(cell);
             self.out.push_str(cell.symbol());
-            self.at = after_glyph(self.at, *x, *y, cell);
+            self.at = position_after_glyph(self.at, *x, *y, cell);
             rest = self.draw_ascii(after);
         }
     }
 
-    /// Draws the ASCII characters that directly follow in the same style, the most common case, and returns the cells
-    /// after them.
+    /// Draws the first of these cells, as long as they directly follow the cursor and contain ASCII characters in the
+    /// current style, the most common case. Returns the remaining cells.
     fn draw_ascii<'a, 'b>(&mut self, cells: &'b [CellUpdate<'a>]) -> &'b [CellUpdate<'a>] {
         let (CursorPos::Exactly(x, y), style) = (self.at, CellKey::of_style(self.style)) else { return cells };
         let follow = (x..).zip(cells).take_while(|(x, cell)| (*x, y) == (cell.0, cell.1));
-        let letters = follow.map_while(|(_, cell)| CellKey::of(cell.2).letter(style));
+        let letters = follow.map_while(|(_, cell)| CellKey::of(cell.2).ascii_glyph(style));
         let begin = self.out.len();
         self.out.extend(letters);
-        // One byte per character.
+        // Each of these characters is one byte long.
         let count = self.out.len() - begin;
         self.at = CursorPos::Exactly(x.saturating_add(u16::try_from(count).unwrap_or(u16::MAX)), y);
         cells.get(count..).unwrap_or_default()
@@ -217,7 +225,7 @@ impl Encoder<'_> {
         let at = self.at;
         match at {
             CursorPos::Exactly(from, row) | CursorPos::About(from, row)
-                if row == y && self.rewrites_gap(from, x, y) => {}
+                if row == y && self.try_rewrite_gap(from, x, y) => {}
             CursorPos::Exactly(from, row) if row == y && from < x => match x - from {
                 1 => self.out.push_str("\x1b[C"),
                 cells => self.push_sequence(u32::from(cells), 'C'),
@@ -225,8 +233,8 @@ impl Encoder<'_> {
             CursorPos::Exactly(_, row) | CursorPos::About(_, row) | CursorPos::Row(row) if row == y => {
                 self.push_sequence(column, 'G');
             }
-            // The column is sent explicitly, so it doesn't matter whether the terminal returns to the start of the
-            // line.
+            // The column is sent explicitly, so it doesn't matter whether a line feed also moves the cursor to the
+            // start of the line.
             CursorPos::Exactly(_, row) | CursorPos::About(_, row) | CursorPos::Row(row)
                 if row.checked_add(1) == Some(y) =>
             {
@@ -250,14 +258,15 @@ impl Encoder<'_> {
         self.out.push(end);
     }
 
-    /// Writes the cells of a gap again if that is shorter than skipping it and needs no change of style.
-    fn rewrites_gap(&mut self, from: u16, x: u16, y: u16) -> bool {
-        if x <= from || x - from > MAX_REWRITTEN {
+    /// Writes the cells from `from` to `x` again if that is shorter than skipping them and needs no change of style.
+    /// Returns whether it did.
+    fn try_rewrite_gap(&mut self, from: u16, x: u16, y: u16) -> bool {
+        if x <= from || x - from > MAX_REWRITTEN_GAP {
             return false;
         }
-        // The second half of a wide glyph is not a separate cell.
+        // After a wide glyph, `from` may be the second half of that glyph, which can't be written on its own.
         let before = from.checked_sub(1).and_then(|x| self.buffer.cell((x, y)));
-        if !before.is_some_and(is_one_cell) {
+        if !before.is_some_and(is_one_cell_wide) {
             return false;
         }
         let begin = self.out.len();
@@ -272,14 +281,14 @@ impl Encoder<'_> {
         true
     }
 
-    /// Whether a cell is a single byte in the current style.
+    /// Whether drawing the cell takes a single byte: an ASCII character in the current style.
     fn is_one_byte(&self, cell: &Cell) -> bool {
         let is_simple = cell.diff_option == CellDiffOption::None && cell.symbol().len() == 1;
         let style = if is_plain_blank(cell) { SgrState { bg: cell.bg, ..self.style } } else { SgrState::of(cell) };
         is_simple && style == self.style && !style.modifier.intersects(VISIBLE_ON_BLANK)
     }
 
-    /// Changes the style to the visible part of the cell's style.
+    /// Changes the current style to that of the cell. For a blank, only the visible part of the style matters.
     fn set_style(&mut self, cell: &Cell) {
         let (from, begin) = (self.style, self.out.len());
         if !is_plain_blank(cell) {
@@ -291,26 +300,27 @@ impl Encoder<'_> {
         if self.style != from {
             from.change(self.style, &mut self.out);
             let bare = SgrState { bg: cell.bg, ..SgrState::default() };
-            if keep_shorter(&mut self.out, begin, |out| from.change(bare, out)) {
+            if replace_if_shorter(&mut self.out, begin, |out| from.change(bare, out)) {
                 self.style = bare;
             }
         }
     }
 }
 
-/// The number of adjacent blanks from here on, if erasing them is shorter.
+/// Counts the adjacent blanks at the start of `rest`. Returns `None` if they are too few to be erased.
 fn erasable_count(rest: &[CellUpdate<'_>]) -> Option<usize> {
     let (first, row, _) = rest.first()?;
     let blanks = (*first..).zip(rest).take_while(|(column, (x, y, cell))| x == column && y == row && is_erasable(cell));
-    Some(blanks.count()).filter(|count| *count >= MIN_ERASED)
+    Some(blanks.count()).filter(|count| *count >= MIN_ERASED_BLANKS)
 }
 
-/// A blank with the terminal's default background: not every terminal erases with another one.
+/// Whether the cell is a blank with the terminal's default background. Not every terminal can erase with another
+/// background.
 fn is_erasable(cell: &Cell) -> bool {
     cell.bg == Color::Reset && is_plain_blank(cell) && cell.diff_option == CellDiffOption::None
 }
 
-fn is_one_cell(cell: &Cell) -> bool {
+fn is_one_cell_wide(cell: &Cell) -> bool {
     match cell.diff_option {
         CellDiffOption::ForcedWidth(cells) => cells.get() == 1,
         // A single byte is one cell wide, and most glyphs are a single byte.
@@ -318,8 +328,8 @@ fn is_one_cell(cell: &Cell) -> bool {
     }
 }
 
-fn after_glyph(before: CursorPos, x: u16, y: u16, cell: &Cell) -> CursorPos {
-    if !is_one_cell(cell) {
+fn position_after_glyph(before: CursorPos, x: u16, y: u16, cell: &Cell) -> CursorPos {
+    if !is_one_cell_wide(cell) {
         return CursorPos::Row(y);
     }
     let next = x.saturating_add(1);

@@ -30,7 +30,7 @@ fn muted() -> Style {
     Style::new().fg(Color::Rgb(158, 158, 158))
 }
 
-fn key() -> Style {
+fn key_style() -> Style {
     Style::new().fg(Color::Rgb(95, 175, 215))
 }
 
@@ -67,7 +67,7 @@ fn a_gap_is_skipped_and_a_long_blank_is_erased() {
 }
 
 #[test]
-fn after_a_wide_glyph_the_column_is_sent() {
+fn after_a_wide_glyph_the_cursor_column_is_sent_explicitly() {
     let before = line(&[("aaaaaaaa", Style::new())]);
     let after = line(&[("日aaab", Style::new())]);
     let bytes = sent(&before, &after);
@@ -76,7 +76,8 @@ fn after_a_wide_glyph_the_column_is_sent() {
 
 #[test]
 fn two_alternating_styles_are_drawn_style_by_style() {
-    let after = line(&[("n", key()), (" new ", muted()), ("f", key()), (" follow ", muted()), ("?", key())]);
+    let after =
+        line(&[("n", key_style()), (" new ", muted()), ("f", key_style()), (" follow ", muted()), ("?", key_style())]);
     let bytes = sent(&empty(), &after);
     assert_eq!(bytes.matches("\x1b[38;5;").count(), 2, "{bytes:?}");
 }
@@ -88,7 +89,7 @@ fn the_sixteen_colours_use_the_codes_of_every_terminal() {
 }
 
 #[test]
-fn a_visible_style_of_a_blank_is_kept() {
+fn a_style_that_is_visible_on_a_blank_is_sent() {
     let reversed = Style::new().add_modifier(Modifier::REVERSED);
     let after = line(&[("a ", reversed), (" b", Style::new())]);
     let mut parser = vt100::Parser::new(HEIGHT.try_into().expect("rows"), WIDTH.try_into().expect("columns"), 0);
@@ -111,7 +112,7 @@ fn joined_emoji_leave_nothing_behind_in_terminals_that_do_not_join_them() {
     }
 }
 
-/// The visible content of an emulator, cell by cell.
+/// Returns what an emulator shows in each cell.
 fn seen(screen: &vt100::Screen) -> Vec<String> {
     let cells = (0..HEIGHT).flat_map(|y| (0..WIDTH).map(move |x| (y, x)));
     let one = |(y, x)| {
@@ -133,7 +134,7 @@ fn parser() -> vt100::Parser {
     vt100::Parser::new(HEIGHT.try_into().expect("rows"), WIDTH.try_into().expect("columns"), 0)
 }
 
-/// The change as ratatui's own backend draws it.
+/// Encodes the change with ratatui's own backend.
 fn by_ratatui(before: &Buffer, after: &Buffer) -> Vec<u8> {
     let mut bytes = Vec::new();
     CrosstermBackend::new(&mut bytes).draw(before.diff(after).into_iter()).expect("drawn");
@@ -144,7 +145,7 @@ fn styles(is_seen_on_blank: bool) -> impl Strategy<Value = Style> {
     let colors = [Color::Reset, Color::Red, Color::LightBlue, Color::Indexed(74), Color::Rgb(1, 20, 200)];
     let fg = prop::sample::select(colors.to_vec());
     let bg = prop::sample::select(if is_seen_on_blank { colors.to_vec() } else { vec![Color::Reset] });
-    // An emulator keeps only one of bold and dim.
+    // No style is both bold and dim, because the emulator keeps only one of them.
     let mut modifiers = vec![Modifier::empty(), Modifier::BOLD, Modifier::DIM, Modifier::ITALIC];
     if is_seen_on_blank {
         modifiers.extend([Modifier::UNDERLINED, Modifier::REVERSED, Modifier::BOLD | Modifier::UNDERLINED]);
@@ -154,14 +155,14 @@ fn styles(is_seen_on_blank: bool) -> impl Strategy<Value = Style> {
     })
 }
 
-/// Screens with these texts at random positions.
+/// Generates screens with these texts at random positions.
 fn screens(texts: &[&'static str], is_seen_on_blank: bool) -> impl Strategy<Value = Vec<Buffer>> {
     let text = prop::sample::select(texts.to_vec());
     let parts = prop::collection::vec((0..WIDTH, 0..HEIGHT, text, styles(is_seen_on_blank)), 0..12);
     let screen = parts.prop_map(|parts| {
         let mut buffer = empty();
         for (x, y, text, style) in parts {
-            // A wide glyph that another text partly covers would be neither complete nor gone.
+            // Clears the row first, because a text that covers half of a wide glyph would leave a broken glyph.
             (0..WIDTH).for_each(|x| buffer.cell_mut((x, y)).expect("inside").reset());
             buffer.set_stringn(x, y, text, usize::from(WIDTH - x), style);
         }
@@ -192,10 +193,10 @@ proptest! {
         check_same_screen(screens)?;
     }
 
-    // If the background is coloured, emulators differ in what they do with the other half of an overwritten wide
-    // glyph.
+    // No blank has a visible style here: emulators differ in the style of the blank that replaces one half of an
+    // overwritten wide glyph.
     #[test]
-    fn the_same_with_wide_glyphs(screens in screens(&WIDE, false)) {
+    fn a_terminal_shows_the_same_as_with_ratatuis_backend_for_wide_glyphs(screens in screens(&WIDE, false)) {
         check_same_screen(screens)?;
     }
 }

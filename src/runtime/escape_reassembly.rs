@@ -1,23 +1,23 @@
-//! Repairs key sequences that arrive in pieces. Over SSH an arrow key can be split between packets and is then read
-//! as Esc, `[`, `A`; this filter joins them again. It never loses or reorders a typed key.
+//! Joins key sequences that arrive in pieces. Over SSH an arrow key can be split between packets, and is then read as
+//! the three keys Esc, `[` and `A`. No typed key is lost or reordered.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
-/// How long an Esc waits for the rest of its sequence.
+/// How long an Esc is held back in case the rest of a sequence follows.
 pub const HOLD: Duration = Duration::from_millis(25);
-/// Length of the longest sequence to join, without its Esc: `[24~`.
-const LONGEST: usize = 4;
+/// Maximum length of a sequence without its Esc, such as `[24~`.
+const MAX_SEQUENCE_LENGTH: usize = 4;
 
-/// Keys that may be the start of a split sequence, and since when they wait.
+/// Keys that are held back because they may be the start of a split sequence, and when the last of them arrived.
 #[derive(Debug, Default)]
 pub struct EscapeReassembler {
     held: Vec<KeyEvent>,
-    since: Option<Instant>,
+    last_held_at: Option<Instant>,
 }
 
 impl EscapeReassembler {
-    /// Takes one event. Events that are ready are pushed to `out` in order.
+    /// Processes one event. Pushes the events that need not wait to `out`, in order.
     pub fn push(&mut self, event: Event, now: Instant, out: &mut impl Extend<Event>) {
         let key = match event {
             Event::Key(key) if key.kind == KeyEventKind::Release => return,
@@ -40,13 +40,13 @@ impl EscapeReassembler {
             return;
         }
         self.held.push(key);
-        match self.reading() {
+        match self.parse_held_keys() {
             HeldKeys::Complete(code, modifiers) => {
                 self.drop_held();
                 out.extend([Event::Key(KeyEvent::new(code, modifiers))]);
             }
-            HeldKeys::Partial => self.since = Some(now),
-            HeldKeys::Nothing => {
+            HeldKeys::Partial => self.last_held_at = Some(now),
+            HeldKeys::NoSequence => {
                 self.held.pop();
                 self.release(out);
                 self.begin(key, now, out);
@@ -54,12 +54,12 @@ impl EscapeReassembler {
         }
     }
 
-    /// When the held keys are released; `None` if none are held.
+    /// Returns when the held keys are to be released, or `None` if no keys are held.
     pub fn deadline(&self) -> Option<Instant> {
-        self.since.map(|since| since + HOLD)
+        self.last_held_at.map(|since| since + HOLD)
     }
 
-    /// Releases keys that have waited long enough.
+    /// Releases the held keys if their deadline has passed.
     pub fn expire(&mut self, now: Instant, out: &mut impl Extend<Event>) {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             self.release(out);
@@ -69,23 +69,23 @@ impl EscapeReassembler {
     fn begin(&mut self, key: KeyEvent, now: Instant, out: &mut impl Extend<Event>) {
         if key.code == KeyCode::Esc && key.modifiers.is_empty() {
             self.held.push(key);
-            self.since = Some(now);
+            self.last_held_at = Some(now);
         } else {
             out.extend([Event::Key(key)]);
         }
     }
 
     fn release(&mut self, out: &mut impl Extend<Event>) {
-        self.since = None;
+        self.last_held_at = None;
         out.extend(self.held.drain(..).map(Event::Key));
     }
 
     fn drop_held(&mut self) {
-        self.since = None;
+        self.last_held_at = None;
         self.held.clear();
     }
 
-    fn reading(&self) -> HeldKeys {
+    fn parse_held_keys(&self) -> HeldKeys {
         let after = self.held.get(1..).unwrap_or_default();
         let typed: Option<String> = after
             .iter()
@@ -94,8 +94,8 @@ impl EscapeReassembler {
                 _ => None,
             })
             .collect();
-        let Some(typed) = typed else { return HeldKeys::Nothing };
-        let Some(rest) = typed.strip_prefix('[') else { return HeldKeys::Nothing };
+        let Some(typed) = typed else { return HeldKeys::NoSequence };
+        let Some(rest) = typed.strip_prefix('[') else { return HeldKeys::NoSequence };
         let none = KeyModifiers::NONE;
         let code = match rest {
             "" => return HeldKeys::Partial,
@@ -110,18 +110,20 @@ impl EscapeReassembler {
             "5~" => KeyCode::PageUp,
             "6~" => KeyCode::PageDown,
             "Z" => return HeldKeys::Complete(KeyCode::BackTab, KeyModifiers::SHIFT),
-            digits if digits.bytes().all(|b| b.is_ascii_digit()) && typed.len() < LONGEST => return HeldKeys::Partial,
-            _ => return HeldKeys::Nothing,
+            digits if digits.bytes().all(|b| b.is_ascii_digit()) && typed.len() < MAX_SEQUENCE_LENGTH => {
+                return HeldKeys::Partial;
+            }
+            _ => return HeldKeys::NoSequence,
         };
         HeldKeys::Complete(code, none)
     }
 }
 
-/// What the held keys are.
+/// The meaning of the held keys: a complete sequence, the start of one, or no sequence.
 enum HeldKeys {
     Complete(KeyCode, KeyModifiers),
     Partial,
-    Nothing,
+    NoSequence,
 }
 
 #[cfg(test)]
@@ -137,7 +139,7 @@ mod tests {
         events.iter().filter_map(|event| event.as_key_event()).map(|key| key.code).collect()
     }
 
-    /// Feeds the keys, each after a pause in ms, and lets the last wait end.
+    /// Feeds the keys, each after a pause in ms, waits for the last deadline, and returns the released keys.
     fn feed(keys: &[(u64, KeyCode)]) -> Vec<KeyCode> {
         let (mut filter, mut out, mut now) = (EscapeReassembler::default(), Vec::new(), Instant::now());
         for (pause, code) in keys {
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_esc_is_released_after_its_wait_and_not_before() {
+    fn a_single_esc_is_released_at_its_deadline_and_not_before() {
         let (mut filter, mut out, now) = (EscapeReassembler::default(), Vec::new(), Instant::now());
         filter.push(key(Esc), now, &mut out);
         filter.expire(now + HOLD / 2, &mut out);
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_esc_followed_by_another_key_comes_first() {
+    fn an_esc_is_released_before_the_key_that_follows_it() {
         assert_eq!(feed(&[(0, Esc), (1, Char('q'))]), [Esc, Char('q')]);
         assert_eq!(feed(&[(0, Esc), (1, Esc), (1, Char('[')), (1, Char('B'))]), [Esc, KeyCode::Down]);
     }

@@ -1,5 +1,6 @@
-//! The event loop: owns the state machine; waits for keys, messages, timers and signals; runs the effects that need
-//! the terminal; draws through the frame scheduler. There is no tick: it only wakes up if something happened.
+//! The event loop: owns the state machine; waits for keys, messages, timers and signals; runs the effects that need the
+//! terminal; draws when the frame scheduler allows it. There is no fixed tick: the loop wakes up only when something
+//! happens.
 
 use super::effects::Effects;
 use super::foreground_child::{self, ForegroundChild};
@@ -28,17 +29,20 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How much is handled before a frame is due, so that a flood of events can't starve drawing.
+/// Maximum number of events and messages that are handled before drawing, so that a flood of events can't prevent
+/// drawing.
 const MAX_BURST: usize = 2048;
-const BURST_TIME: Duration = Duration::from_millis(8);
-/// Shortest time between two timers of the state machine.
-const WAKE_PAUSE: Duration = Duration::from_millis(10);
-/// For this long after a foreground program ended, an interrupt was meant for that program.
+/// Maximum time for handling events and messages before drawing.
+const MAX_BURST_TIME: Duration = Duration::from_millis(8);
+/// Minimum time between two timers of the state machine.
+const MIN_TIMER_INTERVAL: Duration = Duration::from_millis(10);
+/// How long after the end of a foreground program SIGINT and SIGQUIT are assumed to be meant for that program.
 const INTERRUPT_ECHO: Duration = Duration::from_millis(500);
-/// Longest sleep: after the computer wakes up, ages on the screen are correct again within this time.
-const WAKE_MAX: Duration = Duration::from_secs(60);
+/// Maximum time to sleep. After the computer has woken up from standby, ages on the screen are correct again within
+/// this time.
+const MAX_SLEEP: Duration = Duration::from_secs(60);
 
-/// The state machine and its environment.
+/// The state machine and everything that the event loop needs to run it.
 #[derive(Debug)]
 pub(super) struct Dashboard {
     pub(super) app: App,
@@ -54,15 +58,16 @@ pub(super) struct Dashboard {
     pub(super) folders: Folders,
     pub(super) profiles: ProfileSwitcher,
     pub(super) scheduler: FrameScheduler,
-    /// Whether terminal input arrived since the last check for a due frame.
-    pub(super) has_typed: bool,
-    /// The program that has the terminal.
+    /// Whether input from the terminal has arrived since the last check whether a frame is due.
+    pub(super) has_new_input: bool,
+    /// The program that has the terminal, if any.
     pub(super) foreground: Option<ForegroundChild>,
     /// When the last foreground program ended.
     pub(super) child_ended_at: Option<Instant>,
-    pub(super) ending: Option<Exit>,
-    /// When the screen changes without input.
-    pub(super) timer: Option<Time>,
+    /// Why the dashboard ends; `None` while it runs.
+    pub(super) exit: Option<Exit>,
+    /// When the state machine next needs [`Msg::Timer`], because the screen changes without input; `None` for never.
+    pub(super) next_timer_at: Option<Time>,
     pub(super) last_wake: Instant,
 }
 
@@ -77,14 +82,14 @@ enum WakeReason {
 }
 
 impl Dashboard {
-    /// Runs until the dashboard ends. [`Effects::end`] finishes pending writes.
+    /// Runs until the dashboard ends, and returns why. Pending writes are finished later, by [`Effects::end`].
     pub(super) async fn run(&mut self) -> Exit {
         loop {
             match self.wait().await {
                 WakeReason::Terminal(TerminalEvent::Event(event)) => self.handle(Msg::Input(event)),
-                WakeReason::Terminal(TerminalEvent::Signal(signal)) => self.signal(signal),
+                WakeReason::Terminal(TerminalEvent::Signal(signal)) => self.react_to_signal(signal),
                 WakeReason::Terminal(TerminalEvent::Background(colour)) => {
-                    self.theme_state.background(colour);
+                    self.theme_state.set_reported_background(colour);
                     self.update_theme();
                 }
                 WakeReason::Msg(msg) => self.handle(*msg),
@@ -96,8 +101,8 @@ impl Dashboard {
                 }
                 WakeReason::Timer => {}
             }
-            self.drain();
-            if let Some(exit) = self.ending {
+            self.handle_available();
+            if let Some(exit) = self.exit {
                 return exit;
             }
             self.fire_timer();
@@ -111,26 +116,26 @@ impl Dashboard {
     async fn wait(&mut self) -> WakeReason {
         let instant = Instant::now();
         let frame = self.scheduler.due(instant).filter(|_| !self.session.is_away());
-        let wake = self.timer.map(|at| self.instant_of(at, instant));
+        let wake = self.next_timer_at.map(|at| self.instant_of(at, instant));
         tokio::select! {
             event = self.session.next() => WakeReason::Terminal(event),
             msg = foreground_child::wait_for_exit(self.foreground.as_mut()) => WakeReason::ChildEnded(Box::new(msg)),
-            Some(engine_events) = self.engine_events.recv() => WakeReason::Msg(Box::new(Msg::Engine(engine_events))),
+            Some(engine_event) = self.engine_events.recv() => WakeReason::Msg(Box::new(Msg::Engine(engine_event))),
             msg = self.effects.next() => WakeReason::Msg(Box::new(msg)),
             () = sleep_until_moment(frame) => WakeReason::Timer,
             () = sleep_until_moment(wake) => WakeReason::Timer,
         }
     }
 
-    /// Asks the terminal for its background if the theme depends on it, without waiting for the answer.
+    /// Asks the terminal for its background if the theme depends on it, without waiting for the reply.
     pub(super) fn ask_background(&mut self) {
-        if self.theme_state.depends_on_background() {
-            // If the terminal is gone, the next frame fails too.
+        if self.theme_state.should_ask_background() {
+            // The error is ignored: if the terminal is gone, the next frame fails too.
             let _ = self.session.ask_background();
         }
     }
 
-    /// Switches to another theme if it exists; with `keep`, also saves it.
+    /// Switches to the theme `name` if it exists. If `keep` is set, also saves it in the configuration.
     fn use_theme(&mut self, name: &str, keep: bool) -> Option<Msg> {
         let result = self
             .theme_state
@@ -143,7 +148,7 @@ impl Dashboard {
             return None;
         }
         let key = self.app.key_label(Context::Palette, Action::SaveTheme);
-        let until = if self.app.config.config.is_some() {
+        let until = if self.app.config.config_path.is_some() {
             format!("until you quit. To save it, press {key} on it in the palette.")
         } else {
             "until you quit.".to_owned()
@@ -151,7 +156,7 @@ impl Dashboard {
         Some(Msg::ActionFinished { what: CleanText::line(&format!("Theme {name}, {until}")), result })
     }
 
-    /// Applies the current theme, and requests a frame if that changes anything.
+    /// Applies the current theme, and requests a frame if the theme has changed.
     fn update_theme(&mut self) {
         let theme = self.theme_state.theme();
         if theme != self.theme {
@@ -160,32 +165,32 @@ impl Dashboard {
         }
     }
 
-    /// Converts a time to the monotonic clock.
+    /// Converts the time of a timer to the monotonic clock, and limits the wait to the allowed range.
     fn instant_of(&self, at: Time, instant: Instant) -> Instant {
-        let pause = (at - current_time()).to_std().unwrap_or_default().min(WAKE_MAX);
-        (instant + pause).max(self.last_wake + WAKE_PAUSE)
+        let pause = (at - current_time()).to_std().unwrap_or_default().min(MAX_SLEEP);
+        (instant + pause).max(self.last_wake + MIN_TIMER_INTERVAL)
     }
 
     /// Notifies the state machine of an expired timer, even if another event arrived at the same time, and requests
     /// the next timer.
     fn fire_timer(&mut self) {
-        if self.timer.is_some_and(|at| at <= current_time()) {
+        if self.next_timer_at.is_some_and(|at| at <= current_time()) {
             self.last_wake = Instant::now();
             self.handle(Msg::Timer);
         }
-        self.timer = self.app.next_timer(current_time());
+        self.next_timer_at = self.app.next_timer(current_time());
     }
 
-    /// Handles everything that is already available before drawing, within limits.
-    fn drain(&mut self) {
+    /// Handles the events and messages that are already available, up to a limit, before drawing.
+    fn handle_available(&mut self) {
         let start = Instant::now();
         for _ in 0..MAX_BURST {
-            let msg = if self.ending.is_some() {
+            let msg = if self.exit.is_some() {
                 None
             } else if let Some(event) = self.session.try_next() {
                 Some(Msg::Input(event))
-            } else if let Ok(engine_events) = self.engine_events.try_recv() {
-                Some(Msg::Engine(engine_events))
+            } else if let Ok(engine_event) = self.engine_events.try_recv() {
+                Some(Msg::Engine(engine_event))
             } else {
                 self.effects.try_next()
             };
@@ -193,14 +198,14 @@ impl Dashboard {
                 Some(msg) => self.handle(msg),
                 None => return,
             }
-            if start.elapsed() >= BURST_TIME {
+            if start.elapsed() >= MAX_BURST_TIME {
                 return;
             }
         }
     }
 
     pub(super) fn handle(&mut self, msg: Msg) {
-        self.has_typed |= matches!(msg, Msg::Input(_));
+        self.has_new_input |= matches!(msg, Msg::Input(_));
         let mut queue = VecDeque::from([msg]);
         while let Some(msg) = queue.pop_front() {
             if let Msg::Input(Event::Resize(..)) = &msg {
@@ -217,17 +222,18 @@ impl Dashboard {
         }
     }
 
-    /// Runs an effect, here or as a task. Effects that run here return their message at once.
+    /// Runs an effect. Effects that need the terminal run here, and may return their message at once. All others run as
+    /// tasks.
     fn run_effect(&mut self, effect: Effect) -> Option<Msg> {
         match effect {
             Effect::Quit => {
-                self.ending.get_or_insert(Exit::Quit);
+                self.exit.get_or_insert(Exit::Quit);
                 None
             }
             Effect::Suspend => self.suspend(),
-            Effect::Mouse(on) => {
+            Effect::SetMouse(on) => {
                 if self.session.set_mouse(on).is_err() {
-                    self.ending.get_or_insert(Exit::Terminated);
+                    self.exit.get_or_insert(Exit::Terminated);
                 }
                 None
             }
@@ -237,20 +243,20 @@ impl Dashboard {
                 None
             }
             Effect::Copy { what, text } => self.copy(what, text),
-            Effect::OpenUrl(url) => self.open(url),
+            Effect::OpenUrl(url) => self.open_link(url),
             Effect::RunCommand(words) => self.run_custom_command(words),
             Effect::Notify(text) => {
                 self.notify(&text);
                 None
             }
-            Effect::UseTheme { name, keep } => self.use_theme(&name, keep),
+            Effect::UseTheme { name, save_as_default: keep } => self.use_theme(&name, keep),
             Effect::AddProfile(profile, key) => {
-                Some(self.profiles.add(self.effects.first_run().known_profile(&profile), key))
+                Some(self.profiles.add(self.effects.first_run().configured_profile(&profile), key))
             }
             Effect::OpenExternalEditor(text) => self.open_external_editor(&text),
             Effect::ReadKey { attempt, key } => self.read_key(attempt, key),
             Effect::Relaunch(next) => {
-                self.ending.get_or_insert(Exit::Relaunch(next));
+                self.exit.get_or_insert(Exit::Relaunch(next));
                 None
             }
             Effect::ReadProfileKey(at) => self.read_profile_key(at),
@@ -270,14 +276,14 @@ impl Dashboard {
     fn notify(&mut self, text: &CleanText) {
         let how = if self.session.is_modern() { self.notify } else { notify::fallback_method(self.notify) };
         let sequence = notify::notification_sequence(how, text, Multiplexer::of(&self.environment));
-        // If the terminal is gone, the next frame fails too.
+        // The error is ignored: if the terminal is gone, the next frame fails too.
         if !self.session.is_away() && !sequence.is_empty() {
             let _ = self.session.screen.send(&sequence);
         }
     }
 
-    fn open(&mut self, url: CleanText) -> Option<Msg> {
-        // Shows, copies and opens the same text.
+    fn open_link(&mut self, url: CleanText) -> Option<Msg> {
+        // The same text is shown, copied and opened.
         let url = link::display_url(&url);
         let words = match opener::open_method(url.as_str(), &self.environment) {
             Ok(OpenMethod::Run(words)) => words,
@@ -297,10 +303,10 @@ impl Dashboard {
         None
     }
 
-    fn signal(&mut self, signal: Signal) {
+    fn react_to_signal(&mut self, signal: Signal) {
         if let Some(foreground) = &mut self.foreground {
             match signal {
-                // Typed for the foreground program, which is in the same process group.
+                // The key was typed for the foreground program, which is in the same process group.
                 Signal::Interrupt | Signal::Quit | Signal::Continue => return,
                 Signal::Stop => {
                     self.release_leases();
@@ -315,13 +321,13 @@ impl Dashboard {
                 }
             }
         }
-        // The signal that ended the program may arrive after its end.
+        // The SIGINT or SIGQUIT that ended the foreground program may arrive here after the end of that program.
         let is_echo = self.child_ended_at.is_some_and(|at| at.elapsed() < INTERRUPT_ECHO);
         match signal {
             Signal::Interrupt | Signal::Quit if is_echo => {}
             Signal::Terminate | Signal::Hangup | Signal::Interrupt | Signal::Quit => {
                 let exit = if signal == Signal::Interrupt { Exit::Interrupted } else { Exit::Terminated };
-                self.ending = Some(exit);
+                self.exit = Some(exit);
                 self.handle(Msg::Terminate);
             }
             Signal::Stop => {
@@ -333,13 +339,13 @@ impl Dashboard {
         }
     }
 
-    /// Returns the terminal to the shell until SIGCONT.
+    /// Gives the terminal to the shell until SIGCONT. Returns a message if that is not possible.
     fn suspend(&mut self) -> Option<Msg> {
         if self.session.is_away() {
             return None;
         }
         self.release_leases();
-        match self.session.leave() {
+        match self.session.suspend_process() {
             Ok(true) => None,
             Ok(false) => {
                 self.continue_running();
@@ -348,13 +354,13 @@ impl Dashboard {
                 Some(Msg::ActionFinished { what: CleanText::line("suspend"), result })
             }
             Err(_) => {
-                self.ending.get_or_insert(Exit::Terminated);
+                self.exit.get_or_insert(Exit::Terminated);
                 None
             }
         }
     }
 
-    /// Another instance takes over while this one is stopped.
+    /// Releases the leases, so that another instance takes over while this one is stopped.
     fn release_leases(&self) {
         if let Some(engine) = self.effects.engine() {
             engine.release_leases();
@@ -364,21 +370,21 @@ impl Dashboard {
     /// Takes the terminal over again after a foreground program.
     pub(super) fn regain_terminal(&mut self) {
         if self.session.resume().is_err() {
-            self.ending.get_or_insert(Exit::Terminated);
+            self.exit.get_or_insert(Exit::Terminated);
         }
         self.scheduler.request_frame();
     }
 
     fn resume(&mut self) {
         if self.session.resume().is_err() {
-            self.ending.get_or_insert(Exit::Terminated);
+            self.exit.get_or_insert(Exit::Terminated);
             return;
         }
         self.continue_running();
         self.handle(Msg::Resumed);
     }
 
-    /// Makes the frame as large as the terminal is now; a resize event may still be queued.
+    /// Notifies the state machine if the terminal's size has changed; the resize event may still be queued.
     pub(super) fn notice_size(&mut self) {
         if let Ok((columns, rows)) = self.session.size()
             && (columns, rows) != self.app.size
@@ -387,7 +393,7 @@ impl Dashboard {
         }
     }
 
-    /// Continues after a stop or an attempt to stop.
+    /// Resumes the engine and requests a frame, after docdeck was stopped or could not be stopped.
     fn continue_running(&mut self) {
         if let Some(engine) = self.effects.engine() {
             engine.resume();
@@ -397,9 +403,9 @@ impl Dashboard {
 
     /// Draws if something changed and a frame is due.
     pub(super) fn draw_when_due(&mut self) {
-        let has_typed = std::mem::take(&mut self.has_typed);
+        let has_typed = std::mem::take(&mut self.has_new_input);
         match self.app.take_dirty() {
-            true if has_typed => self.scheduler.request_reply_frame(),
+            true if has_typed => self.scheduler.request_input_frame(),
             true => self.scheduler.request_frame(),
             false => {}
         }
@@ -409,11 +415,12 @@ impl Dashboard {
         }
         self.notice_size();
         let (app, theme, time) = (&self.app, &self.theme, current_time());
-        let drawn = self.session.screen.draw(app.size, app.is_typing(), |frame| ui::draw(frame, app, theme, time));
-        let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.title())));
+        let drawn =
+            self.session.screen.draw(app.size, app.has_text_context(), |frame| ui::draw(frame, app, theme, time));
+        let drawn = drawn.and_then(|()| self.session.set_title(CleanText::line(&app.terminal_title())));
         if drawn.is_err() {
             // The terminal is gone, possibly without a signal.
-            self.ending.get_or_insert(Exit::Terminated);
+            self.exit.get_or_insert(Exit::Terminated);
         }
         self.scheduler.frame_drawn(Instant::now());
     }

@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 
-/// The file name; editors detect Markdown by it.
-const NAME: &str = "prompt.md";
-/// Number of folder names that are tried.
-const TRIES: u32 = 100;
-/// Largest text that is read back, in bytes.
-const LARGEST: u64 = 8 << 20;
-/// Tried if no variable names an editor.
-const USUAL: [&str; 2] = ["vi", "nano"];
+/// The name of the edited file. Editors detect Markdown by its extension.
+const FILE_NAME: &str = "prompt.md";
+/// Maximum number of folder names that are tried.
+const MAX_FOLDER_NAMES: u32 = 100;
+/// Maximum size of a text that is read back, in bytes.
+const MAX_TEXT_BYTES: u64 = 8 << 20;
+/// The editors that are tried if no environment variable names one.
+const DEFAULT_EDITORS: [&str; 2] = ["vi", "nano"];
 
 impl Dashboard {
-    /// Opens the text in the user's editor.
+    /// Opens the text in the user's editor. A returned message means that no editor was started.
     pub(super) fn open_external_editor(&mut self, text: &str) -> Option<Msg> {
         let parent = self.folders.data.clone().unwrap_or_else(std::env::temp_dir);
         let file = EditedFile::write(&parent, text).or_else(|_| EditedFile::write(&std::env::temp_dir(), text));
@@ -38,16 +38,17 @@ impl Dashboard {
         let edited = Arc::clone(&file);
         let answer = self.run_in_foreground(&programs, move |ended| Msg::EditedExternally(file.read(ended)));
         if let (None, Some(foreground)) = (&answer, &mut self.foreground) {
-            foreground.set_rescue(move || edited.saved().map(|text| Msg::EditedExternally(Ok(text))));
+            foreground.set_rescue(move || edited.saved_text().map(|text| Msg::EditedExternally(Ok(text))));
         }
         answer
     }
 }
 
-/// The editors to try, each with its arguments and the file.
+/// Returns the command lines of the editors to try: each editor with its arguments and the file.
 fn editors(environment: &Environment, file: &Path) -> Vec<Vec<String>> {
     let named = environment.editor.as_deref().map(split_command_line).filter(|words| !words.is_empty());
-    let programs = named.map_or_else(|| USUAL.map(|name| vec![name.to_owned()]).to_vec(), |words| vec![words]);
+    let programs =
+        named.map_or_else(|| DEFAULT_EDITORS.map(|name| vec![name.to_owned()]).to_vec(), |words| vec![words]);
     let with_file = |mut words: Vec<String>| {
         words.push(file.display().to_string());
         words
@@ -55,7 +56,7 @@ fn editors(environment: &Environment, file: &Path) -> Vec<Vec<String>> {
     programs.into_iter().map(with_file).collect()
 }
 
-/// A text file in a separate folder, removed when dropped.
+/// A text file in a separate folder. Dropping it removes the folder.
 #[derive(Debug)]
 struct EditedFile {
     folder: PathBuf,
@@ -63,7 +64,7 @@ struct EditedFile {
 
 impl EditedFile {
     fn write(parent: &Path, text: &str) -> io::Result<Self> {
-        let folder = private_folder(parent)?;
+        let folder = create_private_folder(parent)?;
         let file = Self { folder };
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -71,7 +72,7 @@ impl EditedFile {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut open = options.open(file.path())?;
         open.write_all(text.as_bytes())?;
-        // A text file ends with a line feed; editors complain otherwise.
+        // Adds a final line feed, because editors complain about a text file without one.
         if !text.is_empty() && !text.ends_with('\n') {
             open.write_all(b"\n")?;
         }
@@ -79,15 +80,15 @@ impl EditedFile {
     }
 
     fn path(&self) -> PathBuf {
-        self.folder.join(NAME)
+        self.folder.join(FILE_NAME)
     }
 
-    /// What the editor has saved so far. An empty file may just be being written.
-    fn saved(&self) -> Option<String> {
+    /// Returns what the editor has saved so far. Returns `None` for an empty file, which may just be being written.
+    fn saved_text(&self) -> Option<String> {
         self.text().ok().filter(|text| !text.trim().is_empty())
     }
 
-    /// The text after the editor has exited, unless it failed.
+    /// Reads the text after the editor has exited. Fails if the editor failed.
     fn read(&self, ended: Result<ExitStatus, Failure>) -> Result<String, Failure> {
         let status = ended?;
         if !status.success() {
@@ -99,8 +100,8 @@ impl EditedFile {
     fn text(&self) -> Result<String, Failure> {
         let unreadable = |why: String| Failure::local(&format!("Could not read the text from your editor: {why}."));
         let size = fs::metadata(self.path()).map_err(|error| unreadable(error.to_string()))?.len();
-        if size > LARGEST {
-            return Err(unreadable(format!("it has {size} bytes, more than {LARGEST}")));
+        if size > MAX_TEXT_BYTES {
+            return Err(unreadable(format!("it has {size} bytes, more than {MAX_TEXT_BYTES}")));
         }
         fs::read_to_string(self.path()).map_err(|error| unreadable(error.to_string()))
     }
@@ -108,18 +109,19 @@ impl EditedFile {
 
 impl Drop for EditedFile {
     fn drop(&mut self) {
-        // Includes backup copies of the editor. A file that can't be removed is still readable by the user only.
+        // Also removes backup copies that the editor made. If this fails, the files are still readable only by the
+        // user.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
 /// Creates a folder that only the user can enter.
-fn private_folder(parent: &Path) -> io::Result<PathBuf> {
+fn create_private_folder(parent: &Path) -> io::Result<PathBuf> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let id = std::process::id();
-    for n in 0..TRIES {
+    for n in 0..MAX_FOLDER_NAMES {
         let folder = parent.join(format!("docdeck-edit-{id}-{n}"));
         match builder.create(&folder) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_editor_that_fails_changes_nothing() {
+    fn a_failed_editor_and_an_unreadable_text_are_errors() {
         let parent = tempfile::tempdir().expect("a folder");
         let file = EditedFile::write(parent.path(), "a").expect("written");
         assert!(file.read(Ok(ended(1))).is_err());

@@ -1,4 +1,4 @@
-//! Draws the first frame and starts what follows it. Nothing that isn't on it is awaited.
+//! Draws the first frame and then starts to read input. Only what the first frame shows is awaited.
 
 use super::effect_runner;
 use super::event_loop::Dashboard;
@@ -9,18 +9,22 @@ use crate::model::row::InitialRows;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How long a slow disk may delay the frame for the first rows: a frame without them would be replaced before anybody
-/// could read it.
-const PATIENCE: Duration = Duration::from_millis(30);
+/// Maximum time for which the first frame waits for the first rows. A frame without rows would be replaced before
+/// anybody could read it.
+const FIRST_ROWS_TIMEOUT: Duration = Duration::from_millis(30);
 
 impl Dashboard {
-    /// Draws the first frame and then starts reading input, which waits in the terminal until then. `initial_effects`
+    /// Draws the first frame and then starts to read input, which stays in the terminal until then. `initial_effects`
     /// are the first effects of the state machine.
     ///
     /// # Errors
-    /// No thread can be started, or there is no terminal to read.
-    pub(super) async fn first_frame(&mut self, initial_effects: Vec<Effect>, mut preload: Preload) -> io::Result<()> {
-        // A frame that is drawn before resizes are watched may be cut by the terminal and stay so.
+    /// No thread can be started, or there is no terminal from which to read.
+    pub(super) async fn draw_first_frame(
+        &mut self,
+        initial_effects: Vec<Effect>,
+        mut preload: Preload,
+    ) -> io::Result<()> {
+        // Watches for resizes before drawing: after a resize that nobody notices, the frame could stay cut off.
         Reader::listen()?;
         self.scheduler.request_frame();
         self.effects.check_writable();
@@ -28,7 +32,7 @@ impl Dashboard {
         for effect in initial_effects {
             let reads = matches!(effect, Effect::LoadFirstRows(_));
             if let Some(read) = preload.rows.take_if(|_| reads) {
-                first = self.first_rows(read).await;
+                first = self.await_first_rows(read).await;
                 if first.is_some() {
                     continue;
                 }
@@ -45,10 +49,11 @@ impl Dashboard {
         Ok(())
     }
 
-    /// The first rows. Returns `None` if they take too long; then the effect that loads them gets them.
-    async fn first_rows(&mut self, mut pending: PendingRead<InitialRows>) -> Option<Msg> {
+    /// Waits briefly for the first rows, and returns a message with them. If they take too long, returns `None`, and
+    /// the effect that loads the first rows continues the same read.
+    async fn await_first_rows(&mut self, mut pending: PendingRead<InitialRows>) -> Option<Msg> {
         let since = Instant::now();
-        let read = tokio::time::timeout_at((since + PATIENCE).into(), &mut pending).await.ok();
+        let read = tokio::time::timeout_at((since + FIRST_ROWS_TIMEOUT).into(), &mut pending).await.ok();
         if read.is_none() {
             self.scheduler.set_reading(true, since);
             self.effects.set_first_rows(pending);

@@ -1,5 +1,5 @@
-//! Runs the effects of the setup form: checks a profile, reads its key, tests it with one request, and saves it. Also
-//! saves filters and themes.
+//! Runs the effects of the setup form: checks a profile, reads its API key, tests the key with one request, and saves
+//! the profile. Also saves filters and themes.
 
 use super::event_loop::Dashboard;
 use super::foreground_child::ForegroundChild;
@@ -19,21 +19,21 @@ use crate::model::text::CleanText;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The part of the setup form that depends on this computer.
+/// What the setup form needs from this computer.
 #[derive(Debug, Clone, Default)]
 pub struct FirstRun {
-    /// Path of the configuration.
+    /// The path of the configuration file.
     pub config: PathBuf,
-    /// The key source that is already configured.
+    /// The source of the API key that is already configured, if any.
     pub source: Option<KeySource>,
 }
 
 impl FirstRun {
-    fn source(&self, key: &KeySourceInput) -> Option<KeySource> {
+    fn key_source(&self, key: &KeySourceInput) -> Option<KeySource> {
         KeySource::from_input(key, &self.config).or_else(|| self.source.clone())
     }
 
-    /// Checks a new profile by the rules of the next start. Reads files, runs nothing.
+    /// Checks a new profile by the rules that apply when docdeck starts. Reads files, but runs no program.
     pub(super) async fn check(self, attempt: u64, profile: Box<NewProfile>) -> Msg {
         let checked = tokio::task::spawn_blocking(move || check::check_profile(&self.config, &profile)).await;
         let ending = || Err(SetupProblem::new(None, "docdeck is shutting down; nothing was saved."));
@@ -46,14 +46,14 @@ impl FirstRun {
         Msg::FilterSaved { filter, result: save_setting(write).await }
     }
 
-    /// Saves the theme to start with.
+    /// Saves the theme in the configuration as the one with which docdeck starts.
     pub(super) async fn save_theme(self, name: String) -> Msg {
         let what = CleanText::line(&format!("Theme {name} saved in {}.", self.config.display()));
         Msg::ActionFinished { what, result: save_setting(move || write::save_theme(&self.config, &name)).await }
     }
 
-    /// The profile in the form that is needed to switch to it.
-    pub fn known_profile(&self, profile: &NewProfile) -> ConfiguredProfile {
+    /// Converts a new profile to a [`ConfiguredProfile`], to which the dashboard can switch.
+    pub fn configured_profile(&self, profile: &NewProfile) -> ConfiguredProfile {
         ConfiguredProfile {
             name: CleanText::line(&profile.name),
             scope: Some(profile.scope()),
@@ -62,8 +62,8 @@ impl FirstRun {
         }
     }
 
-    pub(super) async fn read(&self, attempt: u64, key: &KeySourceInput) -> Msg {
-        let result = match self.source(key) {
+    pub(super) async fn read_api_key(&self, attempt: u64, key: &KeySourceInput) -> Msg {
+        let result = match self.key_source(key) {
             Some(source) => source.read().await.map_err(|error| Failure::local(&redacted_setting(&error.to_string()))),
             None => Err(Failure::local("No key source is set.")),
         };
@@ -74,7 +74,7 @@ impl FirstRun {
     pub(super) async fn test_profile(&self, attempt: u64, profile: &NewProfile, key: ApiKey) -> Msg {
         let tried = async {
             let options = self
-                .known_profile(profile)
+                .configured_profile(profile)
                 .client_options()
                 .map_err(|error| Failure::local(&redacted_setting(&error.to_string())))?;
             test_key(&Client::new(profile.scope(), key, options)?).await
@@ -83,11 +83,16 @@ impl FirstRun {
     }
 
     /// Saves the profile in the configuration.
-    pub(super) async fn write(self, attempt: u64, profile: Box<NewProfile>, allowed: WritePermission) -> Msg {
+    pub(super) async fn write_new_profile(
+        self,
+        attempt: u64,
+        profile: Box<NewProfile>,
+        allowed: WritePermission,
+    ) -> Msg {
         let saved = tokio::task::spawn_blocking(move || write_profile(&self.config, &profile, allowed)).await;
         let result = match saved {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(WriteError::There { needs, .. })) => Err(ConfigWriteError::NeedsConfirmation(needs)),
+            Ok(Err(WriteError::AlreadyExists { needs, .. })) => Err(ConfigWriteError::NeedsConfirmation(needs)),
             Ok(Err(error)) => Err(ConfigWriteError::Failed(Failure::local(&redacted_setting(&error.to_string())))),
             Err(_) => Err(ConfigWriteError::Failed(Failure::local("docdeck is shutting down; nothing was saved."))),
         };
@@ -96,10 +101,11 @@ impl FirstRun {
 }
 
 impl Dashboard {
-    /// Reads the key. A program for it gets the terminal, since it may ask for a password.
+    /// Reads the API key of a new profile. If a program prints the key, it gets the terminal, because it may ask for a
+    /// password. Returns a message only if the terminal is not available.
     pub(super) fn read_key(&mut self, attempt: u64, key: KeySourceInput) -> Option<Msg> {
         let first_run = self.effects.first_run().clone();
-        let Some(KeySource::Command(words)) = first_run.source(&key) else {
+        let Some(KeySource::Command(words)) = first_run.key_source(&key) else {
             self.effects.run(Effect::ReadKey { attempt, key });
             return None;
         };
@@ -110,14 +116,14 @@ impl Dashboard {
         self.session.release();
         let program = CleanText::line(words.first().map_or("", String::as_str));
         let mut out = std::io::stdout().lock();
-        // If the terminal is gone, the event loop notices.
+        // The error is ignored: if the terminal is gone, the event loop notices it.
         let _ = writeln!(out, "Running {program} for the key (timeout 10 s).").and_then(|()| out.flush());
-        self.foreground = Some(ForegroundChild::without_program(async move { first_run.read(attempt, &key).await }));
+        self.foreground = Some(ForegroundChild::from_task(async move { first_run.read_api_key(attempt, &key).await }));
         None
     }
 }
 
-/// Saves a setting.
+/// Runs a function that writes to the configuration, on a thread for blocking calls.
 async fn save_setting(write: impl FnOnce() -> Result<(), WriteError> + Send + 'static) -> Result<(), Failure> {
     let written = tokio::task::spawn_blocking(write).await;
     let written = written.map_err(|_| Failure::local("docdeck is shutting down; nothing was saved."))?;

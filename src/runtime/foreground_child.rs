@@ -1,9 +1,9 @@
-//! Runs a program in the foreground (the user's editor or a custom command): gives it the terminal and takes the
-//! terminal back when it exits. The dashboard continues without keys and drawing in the meantime.
+//! Runs a program in the foreground (the user's editor or a custom command): gives it the terminal, and takes the
+//! terminal back when the program exits. In the meantime the dashboard keeps running, without keys and drawing.
 
 use super::event_loop::Dashboard;
 use crate::app::Msg;
-use crate::model::endpoint::KEY_VARIABLE;
+use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::failure::Failure;
 use std::fmt;
 use std::future::Future;
@@ -14,38 +14,42 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::process::{Child, Command};
 
-/// A program that has the terminal.
+/// A program, or a task of docdeck, that has the terminal.
 pub(super) struct ForegroundChild {
+    /// Resolves to the message about the result.
     exit: Pin<Box<dyn Future<Output = Msg> + Send>>,
-    program: Option<u32>,
-    /// Whether the program has exited; only its follow-up is awaited then.
+    /// The process id; `None` for a task of docdeck.
+    process_id: Option<u32>,
+    /// Whether the program has exited. `exit` may still wait for a follow-up.
     has_exited: Arc<AtomicBool>,
-    /// Saves what the program has produced so far, in case docdeck ends first.
+    /// Returns a message with what the program has saved so far, in case docdeck ends before the program.
     rescue: Option<Box<dyn FnOnce() -> Option<Msg> + Send>>,
 }
 
 impl fmt::Debug for ForegroundChild {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForegroundChild").field("program", &self.program).finish_non_exhaustive()
+        f.debug_struct("ForegroundChild").field("program", &self.process_id).finish_non_exhaustive()
     }
 }
 
 impl ForegroundChild {
-    /// Sets what to save if docdeck ends before the program.
+    /// Sets the function that returns what the program has saved so far, in case docdeck ends before the program.
     pub(super) fn set_rescue(&mut self, rescue: impl FnOnce() -> Option<Msg> + Send + 'static) {
         self.rescue = Some(Box::new(rescue));
     }
 
-    /// Terminates the program, since docdeck ends and the shell gets the terminal. Returns the message with the saved
-    /// result.
+    /// Terminates the program, because docdeck ends and the shell gets the terminal. Returns a message with what the
+    /// program has saved, if any.
     pub(super) fn terminate(&mut self) -> Option<Msg> {
         let saved = self.rescue.take().and_then(|rescue| rescue());
         if self.has_exited.load(Ordering::SeqCst) {
             return saved;
         }
         #[cfg(unix)]
-        if let Some(pid) = self.program.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw) {
-            // The program may have exited already.
+        if let Some(pid) =
+            self.process_id.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw)
+        {
+            // The error is ignored: the program may already have exited.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         }
         saved
@@ -53,22 +57,23 @@ impl ForegroundChild {
 }
 
 impl ForegroundChild {
-    /// For a task of docdeck, and programs that it starts, that uses the terminal until it returns a message.
-    pub(super) fn without_program(ended: impl Future<Output = Msg> + Send + 'static) -> Self {
-        Self { exit: Box::pin(ended), program: None, has_exited: Arc::default(), rescue: None }
+    /// Creates one for a task of docdeck that uses the terminal (itself, or through programs that it starts) until the
+    /// task returns a message.
+    pub(super) fn from_task(ended: impl Future<Output = Msg> + Send + 'static) -> Self {
+        Self { exit: Box::pin(ended), process_id: None, has_exited: Arc::default(), rescue: None }
     }
 
-    /// Runs a follow-up with the program's message before the terminal is taken back.
+    /// Passes the program's message to the follow-up `next`, which ends before the terminal is taken back.
     pub(super) fn and_then<F>(self, next: impl FnOnce(Msg) -> F + Send + 'static) -> Self
     where
         F: Future<Output = Msg> + Send + 'static,
     {
-        let Self { exit: ended, program, has_exited, rescue } = self;
-        Self { exit: Box::pin(async move { next(ended.await).await }), program, has_exited, rescue }
+        let Self { exit: ended, process_id: program, has_exited, rescue } = self;
+        Self { exit: Box::pin(async move { next(ended.await).await }), process_id: program, has_exited, rescue }
     }
 }
 
-/// Waits for the foreground program, or forever if there is none.
+/// Waits until the foreground program has exited, or forever if there is none.
 pub(super) async fn wait_for_exit(foreground: Option<&mut ForegroundChild>) -> Msg {
     match foreground {
         Some(foreground) => foreground.exit.as_mut().await,
@@ -77,8 +82,8 @@ pub(super) async fn wait_for_exit(foreground: Option<&mut ForegroundChild>) -> M
 }
 
 impl Dashboard {
-    /// Runs the first of these programs that is installed (each with its arguments, without a shell) in the
-    /// foreground. `then` creates the message after its exit, when the terminal is already taken back. A returned
+    /// Runs the first of these programs that is installed (each with its arguments, without a shell) in the foreground.
+    /// `then` creates the message about the result, which is handled after the terminal was taken back. A returned
     /// message means that nothing was run.
     pub(super) fn run_in_foreground(
         &mut self,
@@ -99,7 +104,8 @@ impl Dashboard {
                     exited.store(true, Ordering::SeqCst);
                     then(result.map_err(|error| Failure::local(&format!("{error}."))))
                 };
-                self.foreground = Some(ForegroundChild { exit: Box::pin(ended), program, has_exited, rescue: None });
+                self.foreground =
+                    Some(ForegroundChild { exit: Box::pin(ended), process_id: program, has_exited, rescue: None });
                 None
             }
             Err(failure) => {
@@ -110,12 +116,12 @@ impl Dashboard {
     }
 }
 
-/// Starts the first program that is installed.
+/// Starts the first of these programs that is installed.
 fn spawn_first_installed(programs: &[Vec<String>]) -> Result<Child, Failure> {
     let mut names = Vec::new();
     for words in programs {
         let Some((program, arguments)) = words.split_first() else { continue };
-        match Command::new(program).args(arguments).env_remove(KEY_VARIABLE).spawn() {
+        match Command::new(program).args(arguments).env_remove(API_KEY_VARIABLE).spawn() {
             Ok(child) => return Ok(child),
             Err(error) if error.kind() == ErrorKind::NotFound => names.push(program.as_str()),
             Err(error) => return Err(Failure::local(&format!("{program} could not be started: {error}."))),

@@ -1,24 +1,25 @@
-//! Schedules frames: the first one after a pause is drawn at once, then at most one per 16 ms, and none if nothing
-//! changed. Frames that answer the user are counted separately, so that a key never waits for a frame that was drawn
-//! for another reason. Only decides when to draw, not what.
+//! Schedules frames: the first frame after a pause is drawn at once, then at most one per 16 ms, and none if nothing
+//! changed. Frames that respond to the user's input have their own interval, so that a key press never waits because of
+//! a frame that was drawn for another reason.
 
 use std::time::{Duration, Instant};
 
-/// Shortest time between two frames.
+/// Minimum time between two frames.
 pub const FRAME_INTERVAL: Duration = Duration::from_millis(16);
-/// How long a frame waits for a read from the store. That saves a first frame with a loading line that nobody could
-/// read.
-pub const READ_DELAY: Duration = Duration::from_millis(5);
+/// Maximum time for which a frame waits for a read from the store. It avoids a frame with “Loading…” that would be
+/// replaced before anybody could read it.
+pub const MAX_READ_DELAY: Duration = Duration::from_millis(5);
 
 /// Decides when the next frame is due.
 #[derive(Debug, Default)]
 pub struct FrameScheduler {
     is_requested: bool,
-    /// Whether the requested frame answers the user.
-    is_reply: bool,
-    last: Option<Instant>,
-    last_reply: Option<Instant>,
-    /// Until when frames wait for the store. Stays set after that, so that a slow disk delays only one frame.
+    /// Whether the requested frame responds to the user's input.
+    is_for_input: bool,
+    last_frame: Option<Instant>,
+    last_input_frame: Option<Instant>,
+    /// Until when frames wait for a read from the store; `None` if nothing is being read. Stays set after that time has
+    /// passed, so that a slow read delays only one frame.
     delayed_until: Option<Instant>,
 }
 
@@ -28,20 +29,20 @@ impl FrameScheduler {
         self.is_requested = true;
     }
 
-    /// Requests a frame because the user did something.
-    pub fn request_reply_frame(&mut self) {
+    /// Requests a frame that responds to the user's input.
+    pub fn request_input_frame(&mut self) {
         self.is_requested = true;
-        self.is_reply = true;
+        self.is_for_input = true;
     }
 
     /// Sets whether something on the screen is being read from the store.
     pub fn set_reading(&mut self, reading: bool, now: Instant) {
-        self.delayed_until = reading.then(|| self.delayed_until.unwrap_or(now + READ_DELAY));
+        self.delayed_until = reading.then(|| self.delayed_until.unwrap_or(now + MAX_READ_DELAY));
     }
 
-    /// When a frame may be drawn. Returns `None` if nothing changed since the last one.
+    /// Returns when the requested frame may be drawn, or `None` if no frame is requested.
     pub fn due(&self, now: Instant) -> Option<Instant> {
-        let last = if self.is_reply { self.last_reply } else { self.last };
+        let last = if self.is_for_input { self.last_input_frame } else { self.last_frame };
         let rested = last.map_or(now, |last| last + FRAME_INTERVAL);
         self.is_requested.then_some(rested.max(self.delayed_until.unwrap_or(now)).max(now))
     }
@@ -59,9 +60,9 @@ impl FrameScheduler {
     /// Records that a frame was drawn.
     pub fn frame_drawn(&mut self, at: Instant) {
         self.is_requested = false;
-        self.last = Some(at);
-        if std::mem::take(&mut self.is_reply) {
-            self.last_reply = self.last;
+        self.last_frame = Some(at);
+        if std::mem::take(&mut self.is_for_input) {
+            self.last_input_frame = self.last_frame;
         }
     }
 }
@@ -111,15 +112,15 @@ mod tests {
     }
 
     #[test]
-    fn a_key_waits_only_for_frames_that_answered_a_key() {
+    fn a_frame_for_input_waits_only_for_earlier_frames_for_input() {
         let start = Instant::now();
         let mut scheduler = FrameScheduler::default();
         scheduler.request_frame();
         scheduler.frame_drawn(start);
-        scheduler.request_reply_frame();
+        scheduler.request_input_frame();
         assert!(scheduler.is_due(start + ms(1)));
         scheduler.frame_drawn(start + ms(1));
-        scheduler.request_reply_frame();
+        scheduler.request_input_frame();
         assert_eq!(scheduler.due(start + ms(2)), Some(start + ms(1) + FRAME_INTERVAL));
         scheduler.frame_drawn(start + ms(1) + FRAME_INTERVAL);
         scheduler.request_frame();
@@ -131,17 +132,17 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_waits_a_moment_for_the_store_and_no_longer() {
+    fn a_frame_waits_for_the_store_only_for_a_limited_time() {
         let start = Instant::now();
         let mut scheduler = FrameScheduler::default();
         scheduler.request_frame();
         scheduler.set_reading(true, start);
-        assert_eq!(scheduler.due(start), Some(start + READ_DELAY));
+        assert_eq!(scheduler.due(start), Some(start + MAX_READ_DELAY));
         scheduler.set_reading(false, start + ms(1));
         assert!(scheduler.is_due(start + ms(1)), "it was read");
         scheduler.set_reading(true, start + ms(1));
-        assert!(scheduler.is_due(start + ms(1) + READ_DELAY), "it takes too long");
-        scheduler.frame_drawn(start + ms(1) + READ_DELAY);
+        assert!(scheduler.is_due(start + ms(1) + MAX_READ_DELAY), "it takes too long");
+        scheduler.frame_drawn(start + ms(1) + MAX_READ_DELAY);
         scheduler.request_frame();
         scheduler.set_reading(true, start + ms(30));
         assert!(scheduler.is_due(start + ms(30)), "a slow read delays only one frame");

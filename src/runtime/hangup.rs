@@ -1,5 +1,5 @@
-//! Detects that the terminal is gone even without SIGHUP (which `nohup` ignores). Otherwise crossterm would read the
-//! dead terminal in a busy loop.
+//! Detects that the terminal is gone even without SIGHUP, which is ignored under `nohup`. Without this, crossterm would
+//! read the dead terminal in a busy loop.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod watch {
@@ -8,12 +8,12 @@ mod watch {
     use tokio::io::Interest;
     use tokio::io::unix::AsyncFd;
 
-    /// Watches stdin for its end only; input doesn't wake it.
+    /// Watches stdin only for its end. Input doesn't wake the task.
     #[derive(Debug)]
     pub struct HangupWatch(Option<AsyncFd<OwnedFd>>);
 
     impl HangupWatch {
-        /// Starts to watch, or watches nothing if the system can't.
+        /// Starts to watch stdin. Watches nothing if the system doesn't support it.
         pub fn watch() -> Self {
             let fd = io::stdin().as_fd().try_clone_to_owned();
             #[expect(deprecated, reason = "its successor asks for unsafe code; the descriptor is owned and stays open")]
@@ -35,7 +35,7 @@ mod watch {
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 mod watch {
-    /// Other systems can't watch for the end only.
+    /// Watches nothing, because this system can't watch stdin only for its end.
     #[derive(Debug)]
     pub struct HangupWatch;
 

@@ -1,6 +1,7 @@
-//! Reads the impact of jobs on pages from the store: views before and after, and in every cached range. No requests.
+//! Reads the impact of jobs on pages from the store, without requests: a page's views before and after a job, and in
+//! every cached range.
 
-use crate::app::impact::PAGES_MAX;
+use crate::app::impact::MAX_LISTED_PAGES;
 use crate::engine::Engine;
 use crate::model::endpoint::Scope;
 use crate::model::impact::{ImpactWindows, PageHistory, PageImpact, PageViewsState, job_windows};
@@ -10,29 +11,30 @@ use crate::model::text::CleanText;
 use crate::model::views::Counts;
 use crate::store::{Store, StoreError};
 
-/// Reads from the store.
+/// Reads the impact of jobs on pages.
 #[derive(Debug)]
 pub(super) struct ImpactReader<'a> {
     pub(super) store: &'a Store,
     pub(super) scope: &'a Scope,
-    /// Converts to local time once it runs; the store contains the service's time.
+    /// Converts times from the service's clock, which the store uses, to the local clock; `None` before the engine
+    /// runs.
     pub(super) engine: Option<Engine>,
 }
 
 impl ImpactReader<'_> {
-    /// The pages of a job, in their order and up to a limit, with the views before and after it.
-    pub(super) async fn pages_of(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
+    /// Reads the views of a job's pages before and after the job, for the first pages of the job up to a limit.
+    pub(super) async fn read_job_impact(&self, job: JobKey) -> Result<Vec<PageImpact>, StoreError> {
         let Some(row) = self.store.job(job).await? else { return Ok(Vec::new()) };
         let mut pages = Vec::new();
-        for path in row.pages.iter().take(PAGES_MAX) {
+        for path in row.pages.iter().take(MAX_LISTED_PAGES) {
             let (before, after) = self.views_around(&row, path).await?;
             pages.push(PageImpact { path: path.clone(), before, after });
         }
         Ok(pages)
     }
 
-    /// The history of a page.
-    pub(super) async fn history(&self, path: &CleanText) -> Result<PageHistory, StoreError> {
+    /// Reads the views of a page in every cached range, and before and after each job about the page.
+    pub(super) async fn read_page_history(&self, path: &CleanText) -> Result<PageHistory, StoreError> {
         let mut periods = self.store.page_periods(self.scope, path).await?;
         for period in &mut periods {
             self.to_local(&mut period.views);

@@ -1,5 +1,5 @@
-//! `docdeck.log` in the data folder: one line per request and transition, rotated by size, readable only by its
-//! owner. Contains neither the key nor prompts, and so no subjects, since a job's title is the start of a prompt.
+//! `docdeck.log` in the data folder: one line per request and transition, rotated by size, readable only by its owner.
+//! It contains neither the API key nor prompts. Job titles are left out too, because a title is the start of a prompt.
 
 use crate::model::log::{LogEntry, LogKind};
 use crate::model::text::CleanText;
@@ -8,17 +8,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 
-/// Name of the newest file; older ones end in `.1` to `.3`.
+/// The name of the newest file. The names of older files end in `.1` to `.3`.
 pub const NAME: &str = "docdeck.log";
 /// Size at which a file is rotated.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// Maximum number of lines that wait for the disk, some minutes of requests; memory for them is allocated at the
-/// start. Further lines are dropped: the log never blocks the program.
-const WAITING_LINES: usize = 1024;
+/// Maximum number of lines that wait to be written, enough for some minutes of requests. Memory for them is allocated
+/// when the log is opened. Further lines are dropped, so that the log never blocks the program.
+const MAX_WAITING_LINES: usize = 1024;
 /// Number of older files that are kept.
 const KEPT_FILES: u32 = 3;
 
-/// The log of this run. Dropping it flushes pending lines.
+/// The open log file. Dropping the guard writes pending lines.
 #[derive(Debug)]
 pub struct LogGuard {
     path: PathBuf,
@@ -26,14 +26,14 @@ pub struct LogGuard {
 }
 
 impl LogGuard {
-    /// Opens the log for everything that the program reports from now on. Once per process.
+    /// Opens the log file, to which everything that docdeck logs from now on is written. Works only once per process.
     ///
     /// # Errors
     /// The file can't be written, or a log is already open.
     pub fn open(folder: &Path) -> io::Result<Self> {
         use tracing_subscriber::layer::SubscriberExt;
         let file = RotatingFile::open(folder, MAX_BYTES)?;
-        let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(WAITING_LINES).finish(file);
+        let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(MAX_WAITING_LINES).finish(file);
         let is_docdeck = tracing_subscriber::filter::filter_fn(|meta| meta.target().starts_with("docdeck"));
         let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_target(false).with_writer(writer);
         use tracing_subscriber::Layer;
@@ -52,7 +52,7 @@ impl LogGuard {
     }
 }
 
-/// An entry as a line of the file, without the time before it.
+/// Formats an entry as a line of the file, without the time at its start.
 fn log_line(entry: &LogEntry) -> String {
     match &entry.kind {
         LogKind::Request { operation, status, millis, reason } => {
@@ -84,7 +84,7 @@ fn open_log(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// A file that is rotated when it reaches its limit.
+/// A file that is rotated when its size has reached `limit`.
 #[derive(Debug)]
 struct RotatingFile {
     path: PathBuf,
@@ -102,7 +102,7 @@ impl RotatingFile {
     }
 
     fn rotate(&mut self) -> io::Result<()> {
-        // Another instance may have rotated the file already; then only this handle is old.
+        // If another instance has already rotated the file, only the file handle is outdated.
         if std::fs::metadata(&self.path).is_ok_and(|meta| meta.len() >= self.limit) {
             let numbered = |n: u32| PathBuf::from(format!("{}.{n}", self.path.display()));
             for n in (1..KEPT_FILES).rev() {
@@ -154,7 +154,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_its_owner_can_read_the_file() {
+    fn only_the_owner_of_the_log_file_can_read_it() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
         let file = RotatingFile::open(folder.path(), 10).expect("opened");

@@ -1,20 +1,23 @@
-//! The runtime of the dashboard, its only part with side effects: takes the terminal over, runs the event loop,
-//! restores the terminal.
+//! The runtime of the dashboard: it takes over the terminal, runs the event loop and finally restores the terminal. All
+//! side effects of the dashboard start here, since `app` and `ui` are pure.
 //!
-//! - `event_loop`: owns the state machine; waits, runs effects, draws; `frame_scheduler` decides when to draw
+//! - `event_loop`: owns the state machine; waits for events, runs effects and draws; `frame_scheduler` decides when to
+//!   draw
 //! - [`terminal_session`]: the terminal, based on [`terminal`] (take over and restore), [`output`] (one write per
 //!   frame; `double_buffer` finds the changes, `encode` encodes them), [`reader`], [`escape_reassembly`] and
-//!   [`osc_replies`] (input), [`signals`] and [`hangup`] (reasons to end) and [`crash`] (panics)
-//! - [`effects`]: the effects of the state machine as tasks; `effect_runner` runs each of them, with `views` and
-//!   `impact` for page views; [`opener`], [`clipboard`] and `copying` for links and copies
-//! - `foreground_child`: gives the terminal to a program; `external_editor` and `custom_command` use it; `templates`:
-//!   text files; `new_file`: exports
-//! - [`first_run`]: the effects of the setup form: reading a key, testing and saving a profile
-//! - [`switch`]: to another profile; `draining_session`: the rest of the previous one
-//! - `first_frame`: the first frame and what follows it; [`preload`]: the layout and the first rows, read before
-//! - [`notify`]: notifications by the terminal; [`multiplexer`]: sequences through tmux and screen
-//! - [`probe`]: the capabilities of the terminal, without a dashboard
-//! - [`logfile`]: the log
+//!   [`osc_replies`] (input), [`signals`], [`hangup`] (the terminal is gone) and [`crash`] (panics)
+//! - [`effects`]: runs the effects of the state machine as tasks; `effect_runner` runs a single effect, with `views`
+//!   and `impact` for page views; [`opener`] opens links; [`clipboard`] and `copying` copy text
+//! - `foreground_child`: gives the terminal to a program: the user's editor (`external_editor`) or a custom command
+//!   (`custom_command`)
+//! - `templates`: reads templates and files of prompts; `new_file`: writes exports
+//! - [`first_run`]: runs the effects of the setup form: reads an API key, tests and saves a profile
+//! - [`switch`]: switches to another profile; `draining_session`: finishes the work for the previous profile
+//! - `first_frame`: draws the first frame; [`preload`]: reads the layout and the first rows before that frame
+//! - [`notify`]: builds notifications for the terminal; [`multiplexer`]: wraps sequences to pass through tmux and
+//!   screen
+//! - [`probe`]: queries the capabilities of the terminal, without a dashboard
+//! - [`logfile`]: the log file
 
 mod cell_key;
 pub mod clipboard;
@@ -78,51 +81,51 @@ use terminal_session::TerminalSession;
 use theme_state::ThemeState;
 use tokio::sync::mpsc;
 
-/// What a dashboard is created from.
+/// Everything that [`run_dashboard`] needs.
 #[derive(Debug)]
 pub struct DashboardConfig {
-    /// The configuration of the state machine; its size is filled in here.
+    /// The configuration of the state machine. [`run_dashboard`] sets its size and its layout.
     pub app: AppConfig,
     pub display: DisplaySettings,
-    /// The colours of the theme in `look`; `None` for the default theme.
+    /// The colours of the selected theme; `None` for the default theme.
     pub colours: Option<ThemePalettes>,
-    /// How to notify a terminal without focus of a finished job.
+    /// How to notify the user of a finished job while the terminal has no focus.
     pub notify: NotifyMethod,
-    /// A program with its arguments that takes copied texts; empty for none.
+    /// The program, with its arguments, that copies text; empty if none is configured.
     pub clipboard: Vec<String>,
     pub store: Store,
-    /// Reads from the store that have already started, if any.
+    /// Reads from the store that have already started. If `None`, [`run_dashboard`] starts them.
     pub preload: Option<Preload>,
-    /// `None` for the setup form, which has no service yet.
+    /// `None` for the setup form, because no service is configured yet.
     pub engine: Option<EngineConfig>,
     pub environment: Environment,
     pub caps: terminal::TerminalCaps,
     pub folders: Folders,
-    /// The profiles to switch to; may be empty.
+    /// The profiles to which the user can switch; may be empty.
     pub profiles: switch::ProfileSwitcher,
-    /// What the setup form needs.
+    /// What the setup form needs from this computer.
     pub first_run: FirstRun,
 }
 
-/// Folders with files of the user.
+/// Folders that contain the user's files.
 #[derive(Debug, Clone, Default)]
 pub struct Folders {
-    /// Folder of the database and the log; `None` if nothing is saved.
+    /// The folder of the database and the log file; `None` if nothing is saved on disk.
     pub data: Option<PathBuf>,
-    /// The user's own templates.
+    /// The folder of the user's own templates.
     pub templates: Option<PathBuf>,
-    /// The user's own themes.
+    /// The folder of the user's own themes.
     pub themes: Option<PathBuf>,
 }
 
-/// The result of a dashboard.
+/// The result of [`run_dashboard`].
 #[derive(Debug)]
 pub struct Outcome {
     pub exit: Exit,
-    /// The final state of the setup form.
+    /// The final state of the setup form, if the dashboard showed it.
     pub welcome: Option<Box<Welcome>>,
-    /// Whether the outcome of a prompt could not be recorded.
-    pub is_unrecorded: bool,
+    /// Whether the outcome of at least one prompt could not be recorded in the store.
+    pub has_unrecorded_prompts: bool,
 }
 
 /// Why the dashboard ended.
@@ -130,11 +133,11 @@ pub struct Outcome {
 pub enum Exit {
     /// The user quit.
     Quit,
-    /// A signal other than SIGINT, or the terminal is gone.
+    /// A signal other than SIGINT arrived, or the terminal is gone.
     Terminated,
-    /// SIGINT from outside.
+    /// Another process sent SIGINT. (A typed Ctrl-C is a key.)
     Interrupted,
-    /// Another dashboard follows in the same terminal.
+    /// Another dashboard starts next in the same terminal.
     Relaunch(RelaunchTarget),
 }
 
@@ -175,18 +178,18 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
         folders: config.folders,
         profiles: config.profiles,
         scheduler: FrameScheduler::default(),
-        has_typed: false,
+        has_new_input: false,
         foreground: None,
         child_ended_at: None,
-        ending: None,
-        timer: None,
+        exit: None,
+        next_timer_at: None,
         last_wake: Instant::now(),
     };
-    dashboard.first_frame(initial_effects, preload).await?;
+    dashboard.draw_first_frame(initial_effects, preload).await?;
     if let Some(folder) = dashboard.folders.data.clone() {
         dashboard.effects.check_database(folder);
     }
-    // Without a writable folder there is no log; the dashboard reports that folder.
+    // If the folder is not writable, there is no log file; the dashboard reports the folder elsewhere.
     dashboard.log = dashboard.folders.data.as_deref().and_then(|folder| LogGuard::open(folder).ok());
     if let Some(connection) = config.engine {
         dashboard.effects.start_engine(connection, event_sender.clone());
@@ -194,22 +197,23 @@ pub async fn run_dashboard(config: DashboardConfig) -> io::Result<Outcome> {
     #[cfg(debug_assertions)]
     crash_on_request(&mut dashboard.effects);
     let exit = dashboard.run().await;
-    // Restores the terminal first: pending writes need no screen.
+    // Restores the terminal before waiting for pending writes, which need no screen.
     let Dashboard { app, mut session, mut effects, mut engine_events, .. } = dashboard;
-    session.await_answer().await;
+    session.await_pending_reply().await;
     drop(session);
     let mut unrecorded = app.unrecorded;
-    // The screen that showed them is gone.
+    // Prints the unrecorded outcomes, because the screen that showed them is gone.
     unrecorded.iter().for_each(|one| effects::print_note(&format!("docdeck: {}", one.sentence())));
     if exit == Exit::Quit && !demo {
         effects.await_answers(&mut engine_events, &mut unrecorded).await;
     }
     effects.end().await;
     drop(event_sender);
-    Ok(Outcome { exit, welcome: app.welcome, is_unrecorded: !unrecorded.is_empty() })
+    Ok(Outcome { exit, welcome: app.welcome, has_unrecorded_prompts: !unrecorded.is_empty() })
 }
 
-/// Panics if a test requests it, to check that the terminal is restored. Not in release builds.
+/// Panics if an environment variable requests it, so that tests can check that the terminal is restored. Not in release
+/// builds.
 #[cfg(debug_assertions)]
 #[expect(clippy::panic, reason = "a panic is what is asked for")]
 fn crash_on_request(effects: &mut Effects) {

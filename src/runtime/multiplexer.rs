@@ -1,8 +1,8 @@
-//! Sends sequences through tmux and GNU screen to the terminal behind them, wrapped in a DCS string.
+//! Wraps sequences in a DCS string, so that tmux and GNU screen pass them on to the terminal.
 
 use crate::config::environment::Environment;
 
-/// The program between docdeck and the terminal.
+/// The multiplexer between docdeck and the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Multiplexer {
     None,
@@ -10,11 +10,12 @@ pub enum Multiplexer {
     Screen,
 }
 
-/// Maximum length of a string in screen, in bytes; the rest is cut.
-const SCREEN_STRING: usize = 512;
+/// Maximum length in bytes of a string that GNU screen passes on. It cuts off the rest.
+const MAX_SCREEN_STRING_BYTES: usize = 512;
 
 impl Multiplexer {
-    /// Detects the multiplexer by its variable. Inside both, tmux: people start tmux instead of or within screen.
+    /// Detects the multiplexer by its environment variable. If both variables are set, assumes that tmux was started
+    /// inside screen, the usual case.
     pub fn of(environment: &Environment) -> Self {
         match (environment.tmux, environment.screen) {
             (true, _) => Self::Tmux,
@@ -23,7 +24,8 @@ impl Multiplexer {
         }
     }
 
-    /// Wraps a sequence for the terminal. tmux from 3.3 on drops it without `allow-passthrough on`.
+    /// Wraps a sequence so that it reaches the terminal. From version 3.3 on, tmux drops it without `allow-passthrough
+    /// on`.
     pub fn wrap(self, sequence: &[u8]) -> Vec<u8> {
         match self {
             Self::None => sequence.to_vec(),
@@ -36,15 +38,16 @@ impl Multiplexer {
                 out.extend_from_slice(b"\x1b\\");
                 out
             }
-            // screen joins the parts, since none of them is complete for the terminal.
+            // The terminal receives the parts one after the other, and takes them for one sequence.
             Self::Screen => {
-                sequence.chunks(SCREEN_STRING).flat_map(|part| [b"\x1bP", part, b"\x1b\\"].concat()).collect()
+                sequence.chunks(MAX_SCREEN_STRING_BYTES).flat_map(|part| [b"\x1bP", part, b"\x1b\\"].concat()).collect()
             }
         }
     }
 
-    /// Wraps an OSC 52. tmux handles it with `set-clipboard on` and forwards it with `allow-passthrough on`; the
-    /// defaults differ by version, so tmux gets both. Copying twice does no harm.
+    /// Wraps a sequence that copies text (OSC 52). tmux copies the text itself with `set-clipboard on`, and passes a
+    /// wrapped sequence on with `allow-passthrough on`. The defaults differ by version, so tmux gets both sequences.
+    /// Copying twice does no harm.
     pub fn wrap_copy(self, sequence: &[u8]) -> Vec<u8> {
         match self {
             Self::Tmux => [sequence.to_vec(), self.wrap(sequence)].concat(),
@@ -65,12 +68,12 @@ mod tests {
     }
 
     #[test]
-    fn screen_gets_strings_that_it_does_not_cut() {
+    fn a_long_sequence_is_split_into_strings_that_screen_does_not_cut() {
         assert_eq!(Multiplexer::Screen.wrap(COPY), b"\x1bP\x1b]52;c;YQ==\x07\x1b\\");
-        let long = [b'a'; SCREEN_STRING + 1];
+        let long = [b'a'; MAX_SCREEN_STRING_BYTES + 1];
         let sent = Multiplexer::Screen.wrap(&long);
         let parts: Vec<&[u8]> = sent.split(|&byte| byte == 0x1b).filter(|part| part.starts_with(b"P")).collect();
-        assert_eq!(parts.iter().map(|part| part.len() - 1).collect::<Vec<_>>(), [SCREEN_STRING, 1]);
+        assert_eq!(parts.iter().map(|part| part.len() - 1).collect::<Vec<_>>(), [MAX_SCREEN_STRING_BYTES, 1]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Writes an export to a file in the current folder, readable only by its owner. An existing file is overwritten only
-//! after the user confirmed it, and by a rename, so that a failure loses nothing.
+//! after the user has confirmed it. It is replaced by a rename, so that a failure loses nothing.
 
 use crate::app::{Msg, NewFile, Overwrite};
 use crate::model::failure::Failure;
@@ -8,19 +8,19 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Number of names that are tried: `name`, `name-2`, … `name-999`.
-const TRIES: u32 = 999;
+/// Maximum number of file names that are tried: `name`, `name-2`, … `name-999`.
+const MAX_FILE_NAMES: u32 = 999;
 
 /// The result of writing a file.
 #[derive(Debug)]
 enum WriteResult {
-    At(PathBuf),
-    /// The file exists, and overwriting it was not confirmed.
+    Written(PathBuf),
+    /// Nothing was written: the file exists, and the user has not confirmed that it may be overwritten.
     Exists,
 }
 
-/// Writes the file to this folder, or the current one by default, and reports its path. Reports an existing file
-/// instead of overwriting it, unless that is allowed.
+/// Writes the file to `folder`, or to the current folder if that is `None`, and returns a message with its path. If the
+/// file exists, `overwrite` decides whether to write under a numbered name, to ask the user, or to replace the file.
 pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwrite: Overwrite) -> Msg {
     let NewFile { name, text, what } = file;
     let wanted = CleanText::line(&name);
@@ -31,8 +31,8 @@ pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwr
         Err(Failure::local(&sentence))
     };
     match task.await {
-        Ok((Ok(WriteResult::At(path)), _)) => {
-            // The screen doesn't show the folder in which docdeck was started.
+        Ok((Ok(WriteResult::Written(path)), _)) => {
+            // The message contains the absolute path, because the screen doesn't show the current folder.
             let path = std::path::absolute(&path).unwrap_or(path);
             let what = CleanText::line(&format!("{what} written to {}.", path.display()));
             Msg::ActionFinished { what, result: Ok(()) }
@@ -49,18 +49,18 @@ pub(super) async fn save_new_file(folder: Option<PathBuf>, file: NewFile, overwr
 
 fn write_text(path: &Path, text: &str, overwrite: Overwrite) -> io::Result<WriteResult> {
     match overwrite {
-        Overwrite::Never => write_beside(path, text).map(WriteResult::At),
+        Overwrite::Never => write_numbered_file(path, text).map(WriteResult::Written),
         Overwrite::Ask => match write_new(path, text) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(WriteResult::Exists),
-            done => done.map(|()| WriteResult::At(path.to_path_buf())),
+            done => done.map(|()| WriteResult::Written(path.to_path_buf())),
         },
-        Overwrite::Yes => write_over(path, text).map(|()| WriteResult::At(path.to_path_buf())),
+        Overwrite::Yes => replace_file(path, text).map(|()| WriteResult::Written(path.to_path_buf())),
     }
 }
 
-/// Writes to the first of `name`, `name-2`, … that doesn't exist.
-fn write_beside(name: &Path, text: &str) -> io::Result<PathBuf> {
-    for n in 1..=TRIES {
+/// Creates the first of the files `name`, `name-2`, … that doesn't exist yet, and returns its path.
+fn write_numbered_file(name: &Path, text: &str) -> io::Result<PathBuf> {
+    for n in 1..=MAX_FILE_NAMES {
         let path = numbered_name(name, n);
         match write_new(&path, text) {
             Ok(()) => return Ok(path),
@@ -71,7 +71,7 @@ fn write_beside(name: &Path, text: &str) -> io::Result<PathBuf> {
     Err(io::Error::other("too many files with that name exist"))
 }
 
-/// Writes a file that must not exist yet. If that fails, the incomplete file is removed.
+/// Creates a file, which must not exist yet, and writes the text to it. If writing fails, removes the incomplete file.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
     let mut file = create_private_file(path)?;
     let done = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
@@ -82,10 +82,10 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     done
 }
 
-/// Replaces a file only after the new one is complete.
-fn write_over(path: &Path, text: &str) -> io::Result<()> {
+/// Replaces the file at `path`: writes the text to a new file beside it, then renames the new file.
+fn replace_file(path: &Path, text: &str) -> io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let new = write_beside(&path.with_file_name(format!(".{name}.new")), text)?;
+    let new = write_numbered_file(&path.with_file_name(format!(".{name}.new")), text)?;
     let done = std::fs::rename(&new, path);
     if done.is_err() {
         let _ = std::fs::remove_file(&new);
@@ -96,7 +96,7 @@ fn write_over(path: &Path, text: &str) -> io::Result<()> {
 /// Creates a file that only the user can read.
 ///
 /// # Errors
-/// The file exists already or can't be created.
+/// The file already exists, or can't be created.
 pub fn create_private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -108,7 +108,7 @@ pub fn create_private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// `jobs.json`, `jobs-2.json`, …
+/// Returns the `n`th of the names `jobs.json`, `jobs-2.json`, …
 fn numbered_name(name: &Path, n: u32) -> PathBuf {
     if n == 1 {
         return name.to_path_buf();
@@ -123,11 +123,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_existing_file_is_never_overwritten() {
+    fn a_numbered_name_is_used_if_the_file_exists() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = folder.path().join("jobs.json");
         let paths: Vec<PathBuf> =
-            ["a", "b", "c"].iter().map(|text| write_beside(&name, text).expect("written")).collect();
+            ["a", "b", "c"].iter().map(|text| write_numbered_file(&name, text).expect("written")).collect();
         let names: Vec<_> = paths.iter().filter_map(|path| path.file_name()?.to_str()).collect();
         assert_eq!(names, ["jobs.json", "jobs-2.json", "jobs-3.json"]);
         let texts: Vec<String> = paths.iter().map(|path| std::fs::read_to_string(path).expect("there")).collect();
@@ -139,12 +139,12 @@ mod tests {
     fn only_the_owner_can_read_the_file() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
-        let path = write_beside(&folder.path().join("jobs"), "x").expect("written");
+        let path = write_numbered_file(&folder.path().join("jobs"), "x").expect("written");
         assert_eq!(std::fs::metadata(path).expect("there").permissions().mode() & 0o777, 0o600);
     }
 
     #[tokio::test]
-    async fn the_path_or_the_reason_of_a_failure_is_reported() {
+    async fn the_message_contains_the_path_or_the_reason_of_the_failure() {
         let folder = tempfile::tempdir().expect("a folder");
         let name = |part: &str| folder.path().join(part).display().to_string();
         let file = |name: String| NewFile { name, text: "x".into(), what: CleanText::line("3 jobs") };

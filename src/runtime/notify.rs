@@ -4,7 +4,7 @@ use super::multiplexer::Multiplexer;
 use crate::config::customization::NotifyMethod;
 use crate::model::text::CleanText;
 
-/// The notification for a terminal that would print unknown sequences.
+/// Returns the method for a terminal that would print unknown sequences: the bell, unless notifications are off.
 pub fn fallback_method(how: NotifyMethod) -> NotifyMethod {
     match how {
         NotifyMethod::Off => NotifyMethod::Off,
@@ -12,10 +12,10 @@ pub fn fallback_method(how: NotifyMethod) -> NotifyMethod {
     }
 }
 
-/// The bytes to send; empty if notifications are off. A bell is not wrapped: the multiplexer marks the window that
-/// rang.
+/// Returns the bytes to send; empty if notifications are off. A bell is not wrapped, because the multiplexer marks the
+/// window that rang.
 pub fn notification_sequence(how: NotifyMethod, text: &CleanText, multiplexer: Multiplexer) -> Vec<u8> {
-    // A semicolon separates the fields of an OSC. Clean texts contain no control characters.
+    // Semicolons are replaced, because they separate the fields of an OSC. A clean text contains no control characters.
     let text: String = text.as_str().chars().map(|c| if c == ';' { ',' } else { c }).collect();
     match how {
         NotifyMethod::Off => Vec::new(),

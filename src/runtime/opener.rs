@@ -1,25 +1,26 @@
-//! Opens a link in a browser, or refuses if the window would not be visible (over SSH, without a display).
-//! Only http and https, the real address, never through a shell.
+//! Opens a link in a browser. If a browser window would not be visible (over SSH, or without a display), the link is to
+//! be copied instead. Only http and https links are opened, and never through a shell.
 
 use crate::config::environment::Environment;
-use crate::model::endpoint::KEY_VARIABLE;
+use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::failure::Failure;
 use crate::model::link::WebLink;
 use std::process::Stdio;
 use std::time::Duration;
 
-/// How long to wait for an opener to fail; a browser in the foreground continues to run.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long to wait for the opener to fail. A browser that runs in the foreground keeps running after that.
+const FAILURE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What to do with a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OpenMethod {
     /// Run this program with these arguments.
     Run(Vec<String>),
-    /// No browser available: copy the link and show it.
+    /// No browser is available, so copy the link and show it.
     CopyInstead,
 }
 
+/// Decides how to open a link in this environment.
 ///
 /// # Errors
 /// `url` is not an http or https link.
@@ -29,7 +30,7 @@ pub fn open_method(url: &str, environment: &Environment) -> Result<OpenMethod, F
         return Err(Failure::local(&sentence));
     };
     let url = link.as_str();
-    let headless = environment.ssh || cfg!(all(unix, not(target_os = "macos"))) && !environment.display;
+    let headless = environment.is_ssh || cfg!(all(unix, not(target_os = "macos"))) && !environment.has_display;
     if headless {
         let browser = environment.browser.as_deref().and_then(|browser| browser_command(browser, url));
         return Ok(browser.map_or(OpenMethod::CopyInstead, OpenMethod::Run));
@@ -45,7 +46,8 @@ pub fn open_method(url: &str, environment: &Environment) -> Result<OpenMethod, F
     Ok(OpenMethod::Run(program.iter().copied().chain([url]).map(str::to_owned).collect()))
 }
 
-/// The first browser in `$BROWSER`; `%s` is replaced by the link.
+/// Returns the command line of the first browser in `$BROWSER`. The link replaces `%s`, or is the last argument if
+/// there is no `%s`.
 fn browser_command(browser: &str, url: &str) -> Option<Vec<String>> {
     let first = browser.split(':').find(|part| !part.trim().is_empty())?;
     let mut words: Vec<String> = first.split_whitespace().map(|word| word.replace("%s", url)).collect();
@@ -55,23 +57,28 @@ fn browser_command(browser: &str, url: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Starts the program, detached from the terminal. A failure within 3 s is reported; a program that runs longer is
-/// left alone.
+/// Starts the program, detached from the terminal. Reports a failure within 3 s; a program that runs longer keeps
+/// running.
 ///
 /// # Errors
-/// The program can't be started, or fails.
+/// The program can't be started, or fails within 3 s.
 pub async fn run_opener(words: &[String], url: &str) -> Result<(), Failure> {
     let (program, arguments) = words.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
     let failed = |why: &str| Failure::local(&format!("{program} could not open the link ({why}): {url}"));
     let mut command = tokio::process::Command::new(program);
-    command.args(arguments).env_remove(KEY_VARIABLE).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(arguments)
+        .env_remove(API_KEY_VARIABLE)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     #[cfg(unix)]
     command.process_group(0);
     let mut child = command.spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => failed("it is not installed"),
         _ => failed("it could not be started"),
     })?;
-    match tokio::time::timeout(PATIENCE, child.wait()).await {
+    match tokio::time::timeout(FAILURE_TIMEOUT, child.wait()).await {
         Ok(Ok(status)) if !status.success() => Err(failed("it failed")),
         _ => Ok(()),
     }
@@ -120,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_or_failing_opener_reports_the_link() {
+    async fn the_error_of_a_missing_or_failing_opener_contains_the_link() {
         let missing = run_opener(&["docdeck-no-such-program".to_owned()], LINK).await.expect_err("not there");
         assert!(missing.message.as_str().contains(LINK), "{missing:?}");
         let fails = run_opener(&["false".to_owned()], LINK).await.expect_err("it failed");

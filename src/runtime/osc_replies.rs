@@ -1,84 +1,85 @@
 //! Asks the terminal for its background (OSC 11) and filters the reply out of the input. crossterm has no event for
-//! such a reply and reports keys instead: Alt-`]`, characters, then Alt-`\` or Ctrl-G; if split between packets, it
-//! starts with a separate Esc. A reply must never count as typed, whenever it arrives, and no typed key may be lost.
-//! Replies to another program that ran just before (other colours, the terminal's name and version) are filtered out
-//! too.
+//! such a reply and reports keys instead: Alt-`]`, characters, then Alt-`\` or Ctrl-G. If the reply is split between
+//! packets, it starts with a separate Esc. A reply must never be handled as typed keys, whenever it arrives, and no
+//! typed key may be lost. Replies that a previous program requested (other colours, the terminal's name and version)
+//! are filtered out too.
 
 use crate::model::colors::Rgb;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::{Duration, Instant};
 
-/// Requests the background colour.
+/// The sequence that requests the background colour.
 pub(super) const QUERY: &[u8] = b"\x1b]11;?\x1b\\";
-/// How long after the request a split reply is expected; an unsplit one is filtered out at any time.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The round trip of a slow connection.
-const ROUND_TRIP: Duration = Duration::from_millis(400);
-/// How long the first pieces wait for the next; they may be typed keys.
-const HOLD: Duration = Duration::from_millis(25);
-/// How long `ESC ]`, which no key sends, waits for the next piece.
-const HOLD_STARTED: Duration = Duration::from_millis(150);
-/// How long pieces that can only be a reply wait for the next.
-const HOLD_REPLY: Duration = Duration::from_millis(1000);
-/// How replies start after their ESC, with `#` for any digit: a colour, the terminal's name and version.
-const BEGINNINGS: [&str; 2] = ["]1#;rgb", "P>|"];
-/// Longest reply; names with versions can be long.
-const LONGEST: usize = 100;
+/// How long after the request a single Esc may be the start of a split reply. A reply that is not split is filtered out
+/// at any time.
+const SPLIT_REPLY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a program that exits waits for the reply: the round trip of a slow connection.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
+/// How long a single Esc is held back, which may be typed.
+const ESC_HOLD: Duration = Duration::from_millis(25);
+/// How long Alt-`]` and the keys after it are held back while they may still be typed, which is unlikely.
+const START_HOLD: Duration = Duration::from_millis(150);
+/// How long keys that can only be a reply are held back until the next part arrives.
+const REPLY_HOLD: Duration = Duration::from_millis(1000);
+/// How replies start after ESC, where `#` stands for any digit: a colour; the terminal's name and version.
+const REPLY_STARTS: [&str; 2] = ["]1#;rgb", "P>|"];
+/// Maximum length of a reply. A terminal's name with its version can be long.
+const MAX_REPLY_LENGTH: usize = 100;
 
 /// Filters replies out of a stream of events.
 #[derive(Debug, Default)]
 pub struct OscReplyFilter {
-    asked: Option<Instant>,
-    held: Vec<KeyEvent>,
-    /// The characters of the held keys after ESC; `None` if only an Esc is held.
+    requested_at: Option<Instant>,
+    held_keys: Vec<KeyEvent>,
+    /// The characters of the held keys after ESC; `None` if no key, or only an Esc, is held.
     held_text: Option<String>,
-    /// Whether an Esc came within the reply, the first half of its terminator.
-    ending: bool,
-    since: Option<Instant>,
-    answer: Option<Rgb>,
+    /// Whether the last held key is an Esc that may be the first half of the reply's terminator.
+    is_ending: bool,
+    last_held_at: Option<Instant>,
+    background: Option<Rgb>,
     is_answered: bool,
 }
 
 impl OscReplyFilter {
     /// Records that the request was sent, so that a reply may arrive from now on.
     pub fn expect_reply(&mut self, now: Instant) {
-        self.asked = Some(now);
+        self.requested_at = Some(now);
         self.is_answered = false;
     }
 
-    /// Takes the reply, if one has arrived.
+    /// Returns the background colour, once, if the terminal has reported it.
     pub fn take_background(&mut self) -> Option<Rgb> {
-        self.answer.take()
+        self.background.take()
     }
 
-    /// Until when a program that exits should wait for the reply, which the shell would otherwise read as typed.
-    /// Returns `None` if no reply is expected.
+    /// Returns until when docdeck should wait for the reply before it gives the terminal to the shell, which would read
+    /// the reply as typed text. Returns `None` if no reply is expected.
     pub fn reply_deadline(&self) -> Option<Instant> {
-        self.asked.filter(|_| !self.is_answered).map(|asked| asked + ROUND_TRIP)
+        self.requested_at.filter(|_| !self.is_answered).map(|asked| asked + EXIT_TIMEOUT)
     }
 
-    /// When the held keys are released; `None` if none are held.
+    /// Returns when the held keys are to be released, or `None` if no keys are held.
     pub fn deadline(&self) -> Option<Instant> {
         let hold = match self.held_text {
-            Some(_) if self.is_surely_a_reply() => HOLD_REPLY,
-            Some(_) => HOLD_STARTED,
-            None => HOLD,
+            Some(_) if self.is_surely_a_reply() => REPLY_HOLD,
+            Some(_) => START_HOLD,
+            None => ESC_HOLD,
         };
-        self.since.map(|since| since + hold)
+        self.last_held_at.map(|since| since + hold)
     }
 
-    /// Releases or drops keys that have waited long enough.
+    /// Releases the held keys if their deadline has passed, or drops them if they can only be a reply.
     pub fn expire(&mut self, now: Instant, out: &mut impl Extend<Event>) {
         if self.deadline().is_some_and(|deadline| deadline <= now) {
             self.release_held(out);
         }
     }
 
-    /// Takes one event. Events that are not part of a reply are pushed to `out` in order.
+    /// Processes one event. Pushes events that are not part of a reply to `out`, in order.
     pub fn push(&mut self, event: Event, now: Instant, out: &mut impl Extend<Event>) {
         self.expire(now, out);
         let key = match event {
-            Event::Key(key) if self.asked.is_some() && key.kind == KeyEventKind::Press => key,
+            Event::Key(key) if self.requested_at.is_some() && key.kind == KeyEventKind::Press => key,
             other => {
                 self.release_held(out);
                 out.extend([other]);
@@ -86,33 +87,34 @@ impl OscReplyFilter {
             }
         };
         if self.try_continue(key) {
-            self.since = Some(now);
+            self.last_held_at = Some(now);
             return;
         }
         self.release_held(out);
         if self.try_begin(key, now) {
-            self.held.push(key);
-            self.since = Some(now);
+            self.held_keys.push(key);
+            self.last_held_at = Some(now);
         } else {
             out.extend([Event::Key(key)]);
         }
     }
 
-    /// Holds the key and returns true if it continues what is held, or ends it.
+    /// Returns whether the key continues or ends the reply that the held keys start. A key that continues the reply is
+    /// held. A key that ends the reply is dropped, with all held keys.
     fn try_continue(&mut self, key: KeyEvent) -> bool {
         let plain = key.modifiers.difference(KeyModifiers::SHIFT).is_empty();
         let Some(spelled) = &mut self.held_text else {
-            // Only an Esc is held.
-            let opener = reply_opener(key).filter(|_| !self.held.is_empty() && plain);
+            // No key, or only an Esc, is held.
+            let opener = reply_opener(key).filter(|_| !self.held_keys.is_empty() && plain);
             if let Some(opener) = opener {
                 self.held_text = Some(opener.to_owned());
-                self.held.push(key);
+                self.held_keys.push(key);
             }
             return opener.is_some();
         };
         let ends = match key.code {
             KeyCode::Char('g') => key.modifiers == KeyModifiers::CONTROL,
-            KeyCode::Char('\\') => key.modifiers == KeyModifiers::ALT || (plain && self.ending),
+            KeyCode::Char('\\') => key.modifiers == KeyModifiers::ALT || (plain && self.is_ending),
             _ => false,
         };
         if ends {
@@ -120,16 +122,16 @@ impl OscReplyFilter {
             if background.is_none() && (spelled.starts_with("]11") || !is_surely_a_reply(spelled)) {
                 return false;
             }
-            self.answer = background.or(self.answer);
+            self.background = background.or(self.background);
             self.is_answered |= background.is_some();
             self.forget();
             return true;
         }
-        if self.ending {
+        if self.is_ending {
             return false;
         }
         if key.code == KeyCode::Esc && plain && is_surely_a_reply(spelled) {
-            self.ending = true;
+            self.is_ending = true;
         } else if let KeyCode::Char(c) = key.code
             && plain
             && can_continue(spelled, c)
@@ -138,21 +140,21 @@ impl OscReplyFilter {
         } else {
             return false;
         }
-        self.held.push(key);
+        self.held_keys.push(key);
         true
     }
 
     fn try_begin(&mut self, key: KeyEvent, now: Instant) -> bool {
         let opener = reply_opener(key).filter(|_| key.modifiers.difference(KeyModifiers::SHIFT) == KeyModifiers::ALT);
         self.held_text = opener.map(str::to_owned);
-        let awaited = self.asked.is_some_and(|asked| now < asked + PATIENCE);
+        let awaited = self.requested_at.is_some_and(|asked| now < asked + SPLIT_REPLY_TIMEOUT);
         opener.is_some() || (awaited && key.code == KeyCode::Esc && key.modifiers.is_empty())
     }
 
-    /// Releases held keys that turned out to be typed, and drops the start of a reply.
+    /// Releases the held keys, which were typed, or drops them if they can only be the start of a reply.
     fn release_held(&mut self, out: &mut impl Extend<Event>) {
         if !self.is_surely_a_reply() {
-            out.extend(self.held.drain(..).map(Event::Key));
+            out.extend(self.held_keys.drain(..).map(Event::Key));
         }
         self.forget();
     }
@@ -162,14 +164,14 @@ impl OscReplyFilter {
     }
 
     fn forget(&mut self) {
-        self.held.clear();
+        self.held_keys.clear();
         self.held_text = None;
-        self.ending = false;
-        self.since = None;
+        self.is_ending = false;
+        self.last_held_at = None;
     }
 }
 
-/// The character after the ESC of a reply.
+/// Returns the key's character if a reply can start with it after ESC.
 fn reply_opener(key: KeyEvent) -> Option<&'static str> {
     match key.code {
         KeyCode::Char(']') => Some("]"),
@@ -178,25 +180,25 @@ fn reply_opener(key: KeyEvent) -> Option<&'static str> {
     }
 }
 
-/// Whether the characters can only be a reply.
+/// Whether these characters after ESC can only be a reply.
 fn is_surely_a_reply(spelled: &str) -> bool {
-    BEGINNINGS.iter().any(|beginning| spelled.len() >= beginning.len() && share_prefix(beginning, spelled))
+    REPLY_STARTS.iter().any(|beginning| spelled.len() >= beginning.len() && share_prefix(beginning, spelled))
 }
 
-/// Whether one of the two is a prefix of the other; `#` stands for a digit.
+/// Whether `beginning` starts with `spelled` or the reverse; `#` in `beginning` stands for any digit.
 fn share_prefix(beginning: &str, spelled: &str) -> bool {
     beginning.chars().zip(spelled.chars()).all(|(expected, c)| expected == c || expected == '#' && c.is_ascii_digit())
 }
 
-/// Whether a reply may continue with this character.
+/// Whether a reply that starts with `spelled` may continue with this character.
 fn can_continue(spelled: &str, c: char) -> bool {
-    let has_begun = BEGINNINGS.iter().any(|beginning| share_prefix(beginning, &format!("{spelled}{c}")));
+    let has_begun = REPLY_STARTS.iter().any(|beginning| share_prefix(beginning, &format!("{spelled}{c}")));
     let is_printable = spelled.starts_with('P') && (c == ' ' || c.is_ascii_graphic());
     let belongs = !is_surely_a_reply(spelled) || is_printable || c.is_ascii_hexdigit() || matches!(c, ':' | '/');
-    has_begun && belongs && spelled.len() < LONGEST
+    has_begun && belongs && spelled.len() < MAX_REPLY_LENGTH
 }
 
-/// Parses `11;rgb:RRRR/GGGG/BBBB`, with one to four digits per colour, and `rgba:`, whose alpha is ignored.
+/// Parses `11;rgb:RRRR/GGGG/BBBB`, with one to four digits per colour, and `11;rgba:…`, whose alpha value is ignored.
 pub(super) fn parse_background(answer: &str) -> Option<Rgb> {
     let (kind, colours) = answer.strip_prefix("11;")?.split_once(':')?;
     let mut parts = colours.split('/').map(|digits| {
@@ -227,13 +229,14 @@ mod tests {
         key(Char(c), KeyModifiers::ALT)
     }
 
-    /// A reply as crossterm reports it.
+    /// Returns the keys that crossterm reports for a reply.
     fn answer(text: &str, bell: bool) -> Vec<Event> {
         let end = if bell { key(Char('g'), KeyModifiers::CONTROL) } else { alt('\\') };
         [vec![alt(']')], typed(text), vec![end]].concat()
     }
 
-    /// Feeds the events with a pause before each, and lets the last wait end.
+    /// Feeds the events with a pause before each, waits for the last deadline, and returns the released events and the
+    /// background.
     fn feed(events: Vec<Event>, pause: Duration) -> (Vec<Event>, Option<Rgb>) {
         let (mut filter, mut out, mut now) = (OscReplyFilter::default(), Vec::new(), Instant::now());
         filter.expect_reply(now);
@@ -241,7 +244,7 @@ mod tests {
             now += pause;
             filter.push(event, now, &mut out);
         }
-        filter.expire(now + HOLD_REPLY, &mut out);
+        filter.expire(now + REPLY_HOLD, &mut out);
         let answer = filter.take_background();
         (out, answer)
     }
@@ -294,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_to_another_program_are_filtered_out_too() {
+    fn replies_that_another_program_requested_are_filtered_out() {
         let version = |end: Event| {
             let shifted = KeyModifiers::ALT | KeyModifiers::SHIFT;
             [vec![key(Char('P'), shifted)], typed(">|XTerm(370) beta"), vec![end]].concat()
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_held_before_a_request() {
+    fn no_key_is_held_back_before_a_request() {
         let (mut filter, mut out) = (OscReplyFilter::default(), Vec::new());
         filter.push(alt(']'), Instant::now(), &mut out);
         assert_eq!((out, filter.deadline()), (vec![alt(']')], None));

@@ -1,5 +1,5 @@
-//! Writes to the terminal: each frame is a single write, inside synchronized output if the terminal may support it.
-//! ratatui flushes for each cursor call; here a flush waits for the end of the frame.
+//! Writes to the terminal. Each frame is a single write, inside synchronized output unless the terminal would print
+//! unknown sequences. ratatui would flush after each cursor call; this module flushes once, at the end of the frame.
 
 use super::cursor_backend::CursorBackend;
 use super::double_buffer::DoubleBuffer;
@@ -12,7 +12,8 @@ const SYNC_BEGIN: &[u8] = b"\x1b[?2026h";
 const SYNC_END: &[u8] = b"\x1b[?2026l";
 const CLEAR: &[u8] = b"\x1b[2J";
 
-/// The terminal behind stdout, without the standard library's line buffer, which would split a frame.
+/// The terminal to which stdout writes. On Unix it bypasses the standard library's line buffer, which would split a
+/// frame into several writes.
 #[derive(Debug)]
 pub struct Tty {
     #[cfg(unix)]
@@ -22,6 +23,8 @@ pub struct Tty {
 }
 
 impl Tty {
+    /// Opens the terminal to which stdout writes.
+    ///
     /// # Errors
     /// stdout is closed.
     pub fn stdout() -> io::Result<Self> {
@@ -41,7 +44,8 @@ impl Write for Tty {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match self.out.write(bytes) {
-                // Another process that shares the terminal made it non-blocking; it is full now and will drain.
+                // Another process made the shared terminal non-blocking. The terminal's buffer is full now, but will
+                // drain.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     std::thread::sleep(std::time::Duration::from_millis(1));
                 }
@@ -55,7 +59,8 @@ impl Write for Tty {
     }
 }
 
-/// Columns and rows of the terminal. Uses the open descriptor, since crossterm reopens the terminal each time.
+/// Returns the columns and rows of the terminal. On Unix it asks through stdout, because crossterm would reopen the
+/// terminal each time.
 ///
 /// # Errors
 /// The system does not report a size.
@@ -70,7 +75,7 @@ pub fn terminal_size() -> io::Result<(u16, u16)> {
     crossterm::terminal::size()
 }
 
-/// The content of the terminal and the connection to it.
+/// The screen: the frame that the terminal shows, and the output to which changes are written.
 #[derive(Debug)]
 pub struct TerminalOutput<W> {
     /// Creates ratatui's frames, but has no cells and no size.
@@ -78,23 +83,24 @@ pub struct TerminalOutput<W> {
     frames: DoubleBuffer,
     out: W,
     synchronized: bool,
-    /// The content of the terminal is unknown: the next frame is drawn completely.
-    is_unknown: bool,
+    /// Whether the content of the terminal is unknown, so that the next frame must be drawn completely.
+    is_content_unknown: bool,
 }
 
 impl<W: Write> TerminalOutput<W> {
-    /// A screen on which nothing was drawn yet.
+    /// Creates the output for a terminal on which nothing was drawn yet. If `synchronized` is set, frames are sent
+    /// inside synchronized output.
     ///
     /// # Errors
-    /// Never; ratatui's signature requires it.
+    /// Never fails; ratatui's signature requires the `Result`.
     pub fn new(out: W, synchronized: bool) -> io::Result<Self> {
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
         let terminal = Terminal::with_options(CursorBackend::default(), options)?;
-        Ok(Self { terminal, frames: DoubleBuffer::default(), out, synchronized, is_unknown: false })
+        Ok(Self { terminal, frames: DoubleBuffer::default(), out, synchronized, is_content_unknown: false })
     }
 
-    /// Draws a frame of this size: the changes since the last one as a single write, or nothing. The cursor moves to
-    /// where the frame puts it, and is visible if `cursor_shown`.
+    /// Draws a frame of this size. Sends the changes since the last frame in a single write, or nothing if there are
+    /// none. The cursor moves to the position that the frame sets, and is visible if `cursor_shown`.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -105,10 +111,11 @@ impl<W: Write> TerminalOutput<W> {
         render: impl FnOnce(&mut Frame<'_>),
     ) -> io::Result<()> {
         let area = Rect::new(0, 0, columns, rows);
-        let redraws_all = std::mem::take(&mut self.is_unknown) || self.frames.has_other_size(area);
+        let redraws_all = std::mem::take(&mut self.is_content_unknown) || self.frames.has_other_size(area);
         let mut next = self.frames.take(area);
         self.terminal.draw(|frame| {
-            // ratatui's frames stay empty, so that it compares and stores nothing.
+            // `render` draws into our own buffer. ratatui's buffer stays empty, so that ratatui has nothing to compare
+            // or store.
             std::mem::swap(frame.buffer_mut(), &mut next);
             if !area.is_empty() {
                 render(frame);
@@ -120,9 +127,9 @@ impl<W: Write> TerminalOutput<W> {
         let cleared: &[u8] = if redraws_all { CLEAR } else { b"" };
         if redraws_all {
             backend.forget_cursor();
-            self.frames.blank();
+            self.frames.mark_cleared();
         }
-        let changed = self.frames.show(encode::encode_cells);
+        let changed = self.frames.encode_changes(encode::encode_cells);
         if !changed.is_empty() {
             backend.cursor_moved();
         }
@@ -138,10 +145,10 @@ impl<W: Write> TerminalOutput<W> {
 
     /// Marks the content of the terminal as unknown: the next frame is drawn completely.
     pub fn invalidate(&mut self) {
-        self.is_unknown = true;
+        self.is_content_unknown = true;
     }
 
-    /// Sends a sequence that draws nothing (a title, a copied text) between frames.
+    /// Sends a sequence that draws nothing (such as a title or a copied text) between two frames.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -210,7 +217,7 @@ mod tests {
         assert!(second.contains('a') && !second.contains('o'), "{second:?}");
     }
 
-    /// What is sent for a frame with this text and cursor.
+    /// Draws a frame with this text and cursor, and returns what was sent.
     fn sent(screen: &mut TerminalOutput<RecordedWrites>, shown: bool, text: &str, at: (u16, u16)) -> String {
         screen.out.0.clear();
         let render = |frame: &mut Frame<'_>| {
@@ -223,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hidden_cursor_moves_to_its_position_and_costs_nothing_while_it_stays() {
+    fn a_hidden_cursor_is_moved_and_nothing_is_sent_while_it_stays() {
         let mut screen = screen(false);
         let first = sent(&mut screen, false, "hello", (2, 1));
         assert!(first.starts_with("\x1b[?25l") && first.ends_with("\x1b[2;3H"), "{first:?}");
@@ -234,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_is_shown_once_and_hidden_again() {
+    fn the_sequences_that_show_and_hide_the_cursor_are_sent_once() {
         let mut synchronized = screen(true);
         sent(&mut synchronized, false, "a", (1, 0));
         let shown = sent(&mut synchronized, true, "ab", (2, 0));
@@ -249,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_is_sent_again_after_another_program_had_the_terminal() {
+    fn the_cursor_position_is_sent_again_after_another_program_had_the_terminal() {
         let mut screen = screen(false);
         sent(&mut screen, false, "a", (1, 0));
         screen.terminal.backend_mut().forget_cursor();

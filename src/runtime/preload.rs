@@ -1,5 +1,5 @@
 //! Reads what the first frame needs from the store: the layout and the first rows. Both reads start as soon as the
-//! store is known, so that it is opened and read while everything else is prepared.
+//! store is known, so that the store is opened and read while everything else is prepared.
 
 use super::output;
 use crate::app::AppConfig;
@@ -11,16 +11,16 @@ use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// How long a slow disk may delay the first frame for the layout.
-const PATIENCE: Duration = Duration::from_millis(100);
+/// Maximum time for which the first frame waits for the layout.
+const LAYOUT_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// A running call of the store.
+/// A read from the store that has already started.
 pub(super) type PendingRead<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
-/// Reads of the store that run while everything else is prepared.
+/// The reads from the store that run while everything else is prepared.
 pub struct Preload {
     layout: Option<PendingRead<Option<String>>>,
-    /// `None` for the setup form.
+    /// The read of the first rows of the jobs list; `None` for the setup form.
     pub(super) rows: Option<PendingRead<InitialRows>>,
 }
 
@@ -31,7 +31,8 @@ impl std::fmt::Debug for Preload {
 }
 
 impl Preload {
-    /// Starts the reads, with as many rows of the list as the terminal has. The store may still be opening.
+    /// Starts to read the layout, and as many rows of the jobs list as the terminal has. The store may still be
+    /// opening.
     ///
     /// # Errors
     /// The size of the terminal is unknown.
@@ -45,14 +46,14 @@ impl Preload {
         Ok(Self { layout, rows })
     }
 
-    /// Like [`read_saved_layout`], from the running read.
+    /// Waits for the layout, whose read has already started. Returns the same as [`read_saved_layout`].
     pub(super) async fn layout(&mut self) -> Option<Layout> {
         Some(read_layout(self.layout.take()?).await)
     }
 }
 
-/// The saved layout, or the default one if it can't be read or takes too long. Returns `None` if layouts are not
-/// saved.
+/// Reads the saved layout. Returns the default layout if it can't be read or takes too long, and `None` if layouts are
+/// not saved.
 pub async fn read_saved_layout(store: &Store, start: &AppConfig) -> Option<Layout> {
     Some(read_layout(start_layout_read(store, start)?).await)
 }
@@ -65,12 +66,12 @@ fn start_layout_read(store: &Store, start: &AppConfig) -> Option<PendingRead<Opt
 }
 
 async fn read_layout(text: PendingRead<Option<String>>) -> Layout {
-    // A read error is reported elsewhere.
-    let text = tokio::time::timeout(PATIENCE, text).await.ok().and_then(Result::ok).flatten();
+    // An error is ignored here, because other reads report it.
+    let text = tokio::time::timeout(LAYOUT_TIMEOUT, text).await.ok().and_then(Result::ok).flatten();
     text.map(|text| Layout::parse(&text)).unwrap_or_default()
 }
 
-/// Starts a call at once, since a future does nothing until it is polled.
+/// Starts a call of the store by polling it once, because a future does nothing until it is polled.
 fn start_read<T: Send + 'static>(call: impl Future<Output = Result<T, StoreError>> + Send + 'static) -> PendingRead<T> {
     let mut call: PendingRead<T> = Box::pin(call);
     match (&mut call).now_or_never() {

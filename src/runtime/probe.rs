@@ -2,40 +2,40 @@
 //! doctor`. The dashboard itself only asks for the background, after its first frame.
 
 use super::terminal::TerminalCaps;
-use super::theme_state::depth;
+use super::theme_state::color_depth;
 use crate::config::ColorChoice;
 use crate::config::environment::Environment;
 use crate::model::colors::Rgb;
-use crate::ui::Depth;
+use crate::ui::ColorDepth;
 use std::time::Duration;
 
-/// How long to wait for a reply: two round trips of a slow connection.
-pub const PATIENCE: Duration = Duration::from_secs(1);
+/// How long to wait for all replies: two round trips of a slow connection.
+pub const REPLY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The number of colours and where it comes from.
+/// The number of colours as text, and which setting determines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColorSupport {
-    pub many: &'static str,
-    pub why: &'static str,
+    pub count: &'static str,
+    pub reason: &'static str,
 }
 
-/// The colours that the dashboard would use.
+/// Returns how many colours the dashboard would use.
 pub fn color_support(choice: ColorChoice, environment: &Environment) -> ColorSupport {
-    let many = match depth(choice, environment) {
-        Depth::None => "none",
-        Depth::Sixteen => "16",
-        Depth::Indexed256 => "256",
-        Depth::True => "16 million",
+    let many = match color_depth(choice, environment) {
+        ColorDepth::None => "none",
+        ColorDepth::Sixteen => "16",
+        ColorDepth::Indexed256 => "256",
+        ColorDepth::True => "16 million",
     };
-    let why = match (choice, depth(choice, environment)) {
+    let why = match (choice, color_depth(choice, environment)) {
         (ColorChoice::Never, _) if environment.no_color => "NO_COLOR, or --color never",
         (ColorChoice::Never, _) => "--color never, or color under [ui]",
-        (_, Depth::True) => "COLORTERM",
+        (_, ColorDepth::True) => "COLORTERM",
         (ColorChoice::Always, _) => "--color always, or color under [ui]",
-        (ColorChoice::Auto, Depth::Indexed256) => "TERM or COLORTERM",
+        (ColorChoice::Auto, ColorDepth::Indexed256) => "TERM or COLORTERM",
         (ColorChoice::Auto, _) => "TERM and COLORTERM announce no more",
     };
-    ColorSupport { many, why }
+    ColorSupport { count: many, reason: why }
 }
 
 /// The replies of the terminal.
@@ -43,11 +43,11 @@ pub fn color_support(choice: ColorChoice, environment: &Environment) -> ColorSup
 pub struct ProbeReplies {
     /// The background colour (OSC 11).
     pub background: Option<Rgb>,
-    /// It distinguishes keys that are the same otherwise (the kitty keyboard protocol).
+    /// Whether the terminal supports the kitty keyboard protocol, which distinguishes keys that are the same otherwise.
     pub keyboard: bool,
-    /// The kind of terminal (DA1): numbers separated by semicolons.
+    /// The device attributes of the terminal (DA1): numbers separated by semicolons.
     pub device: Option<String>,
-    /// Whether DA1 was answered, which every terminal does after all earlier queries.
+    /// Whether the terminal has replied to DA1, as every terminal does after all earlier queries.
     pub is_complete: bool,
 }
 
@@ -56,17 +56,17 @@ pub struct ProbeReplies {
 pub enum NotQueried {
     /// stdin or stdout is not a terminal.
     NoTerminal,
-    /// It may print unknown sequences.
+    /// The terminal may print unknown sequences.
     Plain,
-    /// The system refused.
+    /// The terminal's settings could not be changed, or the queries could not be sent.
     Refused,
 }
 
-/// The queries. Every terminal answers the last one, which ends the wait.
+/// The queries: background, keyboard protocol, DA1. Every terminal replies to DA1, which ends the wait.
 const QUERIES: &[u8] = b"\x1b]11;?\x1b\\\x1b[?u\x1b[c";
 
-/// Queries the terminal for at most a second, and restores it. What the user types in the meantime is dropped, and so
-/// is a late reply. Blocks.
+/// Queries the terminal, waits at most a second for the replies, and restores the terminal. Drops what the user types
+/// in the meantime, and late replies. Blocks the thread.
 ///
 /// # Errors
 /// The terminal was not queried.
@@ -87,7 +87,7 @@ fn parse_replies(bytes: &[u8]) -> ProbeReplies {
         let end = part.find(['\x07', '\x1b'])?;
         super::osc_replies::parse_background(part.get(..end)?)
     });
-    // The numbers of each report, and the letter at its end.
+    // For each reply `ESC [ ? NUMBERS LETTER`: the numbers and the letter.
     let reports = || {
         text.split("\x1b[?").skip(1).filter_map(|part| {
             let end = part.find(|c: char| !c.is_ascii_digit() && c != ';')?;
@@ -100,13 +100,13 @@ fn parse_replies(bytes: &[u8]) -> ProbeReplies {
 
 #[cfg(unix)]
 mod unix {
-    use super::{PATIENCE, ProbeReplies, QUERIES, parse_replies};
+    use super::{ProbeReplies, QUERIES, REPLY_TIMEOUT, parse_replies};
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
     use std::io::{Stdin, Write, stdin, stdout};
     use std::time::Instant;
 
-    /// The previous settings of the terminal.
+    /// The previous settings of the terminal. Dropping it restores them.
     struct SavedTermios {
         stdin: Stdin,
         settings: Termios,
@@ -114,7 +114,7 @@ mod unix {
 
     impl Drop for SavedTermios {
         fn drop(&mut self) {
-            // Drops unread input too: a late reply would be typed into the shell.
+            // `Flush` also drops unread input, because the shell would read a late reply as typed text.
             let _ = tcsetattr(&self.stdin, OptionalActions::Flush, &self.settings);
         }
     }
@@ -126,7 +126,7 @@ mod unix {
         tcsetattr(&before.stdin, OptionalActions::Now, &raw).ok()?;
         let mut out = stdout().lock();
         out.write_all(QUERIES).and_then(|()| out.flush()).ok()?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + REPLY_TIMEOUT;
         let mut received = Vec::new();
         let mut part = [0; 256];
         while !parse_replies(&received).is_complete {
@@ -179,18 +179,18 @@ mod tests {
     }
 
     #[test]
-    fn the_source_of_the_colours_is_reported() {
+    fn the_number_of_colours_and_the_reason_for_it_are_reported() {
         let of = |choice, pairs: &[(&str, &str)]| {
             let value =
                 |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
             color_support(choice, &Environment::from_lookup(value))
         };
-        assert_eq!(of(ColorChoice::Auto, &[("TERM", "xterm-256color")]).many, "256");
+        assert_eq!(of(ColorChoice::Auto, &[("TERM", "xterm-256color")]).count, "256");
         assert_eq!(
             of(ColorChoice::Auto, &[("COLORTERM", "truecolor")]),
-            ColorSupport { many: "16 million", why: "COLORTERM" }
+            ColorSupport { count: "16 million", reason: "COLORTERM" }
         );
-        assert_eq!(of(ColorChoice::Auto, &[("TERM", "xterm")]).many, "16");
-        assert_eq!(of(ColorChoice::Never, &[("NO_COLOR", "1")]).many, "none");
+        assert_eq!(of(ColorChoice::Auto, &[("TERM", "xterm")]).count, "16");
+        assert_eq!(of(ColorChoice::Never, &[("NO_COLOR", "1")]).count, "none");
     }
 }

@@ -1,13 +1,14 @@
-//! Reads the terminal on a separate thread, since crossterm may block or spin inside a read (after a partial
+//! Reads the terminal on a separate thread, because crossterm may block or spin inside a read (after a partial
 //! sequence, or if the terminal is gone), which must not stop the event loop. Dropping the reader ends the reading.
 //!
-//! Polling `EventStream` would switch threads for every event; here it is only used to interrupt a poll. Cargo.toml
-//! selects the `use-dev-tty` source: the default one is edge-triggered and misses a key that arrives with a resize.
+//! `EventStream` is used only to interrupt a poll, because polling the stream itself would switch threads for every
+//! event. Cargo.toml selects crossterm's `use-dev-tty` source: the default source is edge-triggered and misses a key
+//! that arrives together with a resize.
 //!
-//! One gap remains: crossterm mistakes the report of a terminal mode (DECRPM, `ESC [ ? 2026 ; 2 $ y`) for the start
-//! of a sequence that ends in `u` or `c`, and swallows typed keys up to such a letter. docdeck never requests a mode,
-//! so a report comes only if a program before it did and exited; crossterm emits no event for it, so it can't be
-//! filtered out here.
+//! Known limitation: crossterm mistakes the report of a terminal mode (DECRPM, `ESC [ ? 2026 ; 2 $ y`) for the start of
+//! a sequence that ends in `u` or `c`, and swallows typed keys up to such a letter. docdeck never requests a mode, so
+//! such a report arrives only if the previous program requested it and exited too early. crossterm emits no event for
+//! the report, so it can't be filtered out here.
 
 use crossterm::event::{Event, EventStream, poll, read};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,14 +17,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Number of events that are buffered here before the terminal has to keep them.
+/// Maximum number of buffered events. Further input stays in the terminal's own buffer.
 const CAPACITY: usize = 1024;
-/// Timeout of one poll; its length doesn't matter.
+/// Timeout of one poll. Its length doesn't matter, because a poll can be interrupted.
 const POLL_TIMEOUT: Duration = Duration::from_secs(3600);
-/// How long to wait for the thread to end, so that later input goes to the shell.
+/// How long dropping the reader waits for its thread to end, so that later input goes to the shell.
 const STOP_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Events of the terminal in order, until the input ends.
+/// A thread that reads the terminal, and the events that it has read, in order.
 #[derive(Debug)]
 pub struct Reader {
     events: mpsc::Receiver<Event>,
@@ -34,7 +35,7 @@ pub struct Reader {
 #[derive(Debug, Default)]
 struct ReaderState {
     stop: AtomicBool,
-    /// Interrupts a poll when dropped.
+    /// Dropping the stream interrupts a poll.
     interrupt: Mutex<Option<EventStream>>,
 }
 
@@ -45,18 +46,18 @@ impl ReaderState {
 }
 
 impl Reader {
-    /// Starts to watch for resizes, for the reader that is started next. Returns at once.
+    /// Starts to watch for resizes, even before [`Self::start`]. Returns at once.
     ///
     /// # Errors
-    /// There is no terminal to read.
+    /// There is no terminal from which to read.
     pub fn listen() -> std::io::Result<()> {
         poll(Duration::ZERO).map(|_| ())
     }
 
-    /// Starts to read.
+    /// Starts a thread that reads the terminal.
     ///
     /// # Errors
-    /// No thread can be started, or there is no terminal to read.
+    /// No thread can be started, or there is no terminal from which to read.
     pub fn start() -> std::io::Result<Self> {
         Self::listen()?;
         let (sender, events) = mpsc::channel(CAPACITY);
@@ -67,12 +68,12 @@ impl Reader {
         Ok(Self { events, shared, ended })
     }
 
-    /// The next event; `None` at the end of the input. Cancel safe.
+    /// Waits for the next event. Returns `None` at the end of the input. Cancel safe.
     pub async fn next(&mut self) -> Option<Event> {
         self.events.recv().await
     }
 
-    /// An event that is already available.
+    /// Returns an event that is already available, if any.
     pub fn try_next(&mut self) -> Option<Event> {
         self.events.try_recv().ok()
     }
@@ -83,12 +84,12 @@ impl Drop for Reader {
         self.shared.stop.store(true, Ordering::SeqCst);
         self.shared.set_interrupt(None);
         self.events.close();
-        // Within a partial sequence the thread ends only at the next byte, so it is left alone.
+        // After a partial sequence, the thread ends only when the next byte arrives, so don't wait longer for it.
         let _ = self.ended.recv_timeout(STOP_TIMEOUT);
     }
 }
 
-/// Reads until stopped or until the input ends. Dropping `_end` signals the end.
+/// Reads until the reader is dropped or the input ends. Dropping `_end` signals that the thread has ended.
 fn read_events(sender: &mpsc::Sender<Event>, shared: &ReaderState, _end: Sender<()>) {
     shared.set_interrupt(Some(EventStream::new()));
     while !shared.stop.load(Ordering::SeqCst) {

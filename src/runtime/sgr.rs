@@ -1,5 +1,5 @@
-//! The style of glyphs (SGR) and the shortest sequence to change it. Writes directly to the end of a frame, whose
-//! style changes dozens of times.
+//! The style of glyphs (SGR), and the shortest sequence that changes it. Sequences are appended directly to the output,
+//! because the style changes dozens of times in a frame.
 
 use ratatui::buffer::Cell;
 use ratatui::style::{Color, Modifier};
@@ -17,7 +17,7 @@ const CODES: [(Modifier, u8, u8); 9] = [
     (Modifier::CROSSED_OUT, 9, 29),
 ];
 
-/// The style of the next glyph.
+/// The style with which the terminal draws the next glyph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct SgrState {
     pub(super) fg: Color,
@@ -30,7 +30,7 @@ impl SgrState {
         Self { fg: cell.fg, bg: cell.bg, modifier: cell.modifier }
     }
 
-    /// Appends the shortest sequence that changes this style to the other; nothing if they are equal.
+    /// Appends the shortest sequence that changes the style from `self` to `to`, or nothing if they are equal.
     pub(super) fn change(self, to: Self, out: &mut String) {
         if self == to {
             return;
@@ -41,12 +41,12 @@ impl SgrState {
         }
         let begin = out.len();
         let mut step = Codes::begin(out);
-        self.step(to, &mut step);
+        self.write_differences(to, &mut step);
         step.end();
         let ends = |was: Color, is: Color| is == Color::Reset && was != is;
         let removes = !to.modifier.contains(self.modifier);
         if removes || ends(self.fg, to.fg) || ends(self.bg, to.bg) {
-            keep_shorter(out, begin, |out| {
+            replace_if_shorter(out, begin, |out| {
                 let mut full = Codes::begin(out);
                 full.add(0);
                 full.modifiers(to.modifier);
@@ -60,8 +60,8 @@ impl SgrState {
         }
     }
 
-    /// Writes the differences code by code.
-    fn step(self, to: Self, codes: &mut Codes<'_>) {
+    /// Adds one code after the other for the differences between `self` and `to`.
+    fn write_differences(self, to: Self, codes: &mut Codes<'_>) {
         if self.modifier != to.modifier {
             let removed = self.modifier.difference(to.modifier);
             let mut remaining = self.modifier.intersection(to.modifier);
@@ -73,7 +73,7 @@ impl SgrState {
                 }
             }
             if removed.intersects(Modifier::BOLD | Modifier::DIM) {
-                // One code ends both.
+                // Code 22 switches off both bold and dim.
                 remaining.remove(Modifier::BOLD | Modifier::DIM);
             }
             codes.modifiers(to.modifier.difference(remaining));
@@ -86,8 +86,8 @@ impl SgrState {
     }
 }
 
-/// Replaces the text from `begin` on by what `other` writes if that is shorter. Returns whether it was replaced.
-pub(super) fn keep_shorter(out: &mut String, begin: usize, other: impl FnOnce(&mut String)) -> bool {
+/// Replaces the output since `begin` by what `other` writes, if that is shorter. Returns whether it was replaced.
+pub(super) fn replace_if_shorter(out: &mut String, begin: usize, other: impl FnOnce(&mut String)) -> bool {
     let end = out.len();
     other(out);
     let is_shorter = out.len() - end < end - begin;
@@ -99,7 +99,7 @@ pub(super) fn keep_shorter(out: &mut String, begin: usize, other: impl FnOnce(&m
     is_shorter
 }
 
-/// A sequence of codes that is being written.
+/// Writes one SGR sequence, which consists of several codes.
 struct Codes<'a> {
     out: &'a mut String,
     is_first: bool,
@@ -133,14 +133,14 @@ impl<'a> Codes<'a> {
 
     /// Adds the code of a colour; `base` is 30 for the foreground and 40 for the background.
     fn color(&mut self, color: Color, base: u8) {
-        let many = base + 8;
+        let extended = base + 8;
         let code = match color {
             Color::Reset => base + 9,
-            Color::Indexed(n) => return self.numbers(&[many, 5, n]),
+            Color::Indexed(n) => return self.numbers(&[extended, 5, n]),
             Color::Rgb(r, g, b) => {
                 return match palette_index(r, g, b) {
-                    Some(n) => self.numbers(&[many, 5, n]),
-                    None => self.numbers(&[many, 2, r, g, b]),
+                    Some(n) => self.numbers(&[extended, 5, n]),
+                    None => self.numbers(&[extended, 2, r, g, b]),
                 };
             }
             Color::Black => base,
@@ -170,8 +170,9 @@ impl<'a> Codes<'a> {
     }
 }
 
-/// The number of exactly this colour in the 256-colour palette, which takes half the bytes. Excludes the first
-/// colours of the cube, which some terminal themes redefine.
+/// Returns the index of exactly this colour in the 256-colour palette, because an index takes half the bytes. Returns
+/// `None` if the palette doesn't contain the colour. Ignores the first colours of the cube, which some terminal themes
+/// redefine.
 fn palette_index(r: u8, g: u8, b: u8) -> Option<u8> {
     let level = |value: u8| match value {
         0 => Some(0),
@@ -197,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_colours_of_the_palette_are_sent_as_numbers() {
+    fn only_exact_palette_colours_have_an_index() {
         let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
         let cube = (22..232_u8).map(|n| (n, [(n - 16) / 36, (n - 16) / 6 % 6, (n - 16) % 6].map(level)));
         let greys = (232..=255_u8).map(|n| (n, [8 + 10 * (n - 232); 3]));
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shorter_sequence_is_used_and_the_first_of_two_equal_ones() {
+    fn the_shorter_of_two_sequences_is_used() {
         let change = |from: SgrState, to: SgrState| {
             let mut out = "x".to_owned();
             from.change(to, &mut out);

@@ -1,20 +1,21 @@
-//! Signals as values, and stopping for the job control of a shell. The event loop decides what a signal does.
+//! Receives signals as values, and stops the process group for the job control of a shell. The event loop decides how
+//! to react to a signal.
 
 use std::io;
 
 /// A signal that docdeck handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// SIGTERM; also SIGUSR1, SIGUSR2, SIGALRM and SIGABRT from outside, which would end the program without
-    /// restoring the terminal.
+    /// SIGTERM. Also SIGUSR1, SIGUSR2, SIGALRM and SIGABRT from other processes, which would otherwise end the program
+    /// without restoring the terminal.
     Terminate,
     /// SIGHUP, or the terminal is gone.
     Hangup,
-    /// SIGINT from outside (if typed, it is a key).
+    /// SIGINT from another process. (A typed Ctrl-C is a key.)
     Interrupt,
-    /// SIGQUIT from outside (if typed, it is a key).
+    /// SIGQUIT from another process. (A typed Ctrl-\ is a key.)
     Quit,
-    /// SIGTSTP from outside.
+    /// SIGTSTP from another process. (A typed Ctrl-Z is a key.)
     Stop,
     Continue,
 }
@@ -28,8 +29,8 @@ pub use other::{EndSignals, SignalStream, stop_group};
 #[cfg(unix)]
 mod unix {
     use super::{Signal, io};
-    // Not rustix: it assumes that an id is never 0, but a process gets 0 for a session or group whose leader is
-    // outside its PID namespace (of a container).
+    // nix is used instead of rustix, which assumes that a process id is never 0. In a container, the id of a session or
+    // group is 0 if its leader is outside the container's PID namespace.
     use nix::sys::signal::{Signal as Number, killpg};
     use nix::unistd::{getpgrp, getppid, getsid};
     use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
@@ -48,7 +49,7 @@ mod unix {
     }
 
     impl EndSignals {
-        /// Handles the signals for the rest of the process.
+        /// Starts to receive the signals. They remain caught for the rest of the process.
         ///
         /// # Errors
         /// The system refuses a handler.
@@ -62,12 +63,12 @@ mod unix {
                 user_1: listen(Number::SIGUSR1)?,
                 user_2: listen(Number::SIGUSR2)?,
                 alarm: listen(Number::SIGALRM)?,
-                // A call of `abort` in the program itself still ends it: its second signal is not caught.
+                // If the program itself calls `abort`, it still ends: `abort` then raises the signal again, uncaught.
                 abort: listen(Number::SIGABRT)?,
             })
         }
 
-        /// The next signal. Cancel safe.
+        /// Waits for the next signal. Cancel safe.
         pub async fn next(&mut self) -> Signal {
             tokio::select! {
                 _ = self.hangup.recv() => Signal::Hangup,
@@ -91,7 +92,7 @@ mod unix {
     }
 
     impl SignalStream {
-        /// Handles the signals for the rest of the process.
+        /// Starts to receive the signals. They remain caught for the rest of the process.
         ///
         /// # Errors
         /// The system refuses a handler.
@@ -103,7 +104,7 @@ mod unix {
             })
         }
 
-        /// The next signal. Cancel safe.
+        /// Waits for the next signal. Cancel safe.
         pub async fn next(&mut self) -> Signal {
             tokio::select! {
                 signal = self.end.next() => signal,
@@ -113,21 +114,23 @@ mod unix {
         }
     }
 
-    /// Stops the process group, as Ctrl-Z in a cooked terminal would, and returns when it continues: with `cargo run`
-    /// or a script between the shell and docdeck, the shell only notices a stopped job if the complete group stops.
-    /// Returns false and stops nothing if there is no shell that could continue it.
+    /// Stops the process group, as Ctrl-Z does in a terminal outside raw mode, and returns true when the group is
+    /// continued. The whole group stops, because with `cargo run` or a script between the shell and docdeck, the shell
+    /// would not notice that only docdeck has stopped. Returns false and stops nothing if there is no shell that could
+    /// continue the group.
     pub fn stop_group() -> bool {
         has_job_control() && killpg(getpgrp(), Number::SIGSTOP).is_ok()
     }
 
-    /// Approximates the kernel's rule for SIGTSTP: a group whose parent is in another session (a terminal emulator,
-    /// sshd, tmux), or which the session's leader leads, has no parent that could continue it.
+    /// Whether a shell could continue the process group. Approximates the kernel's rule for SIGTSTP: there is no such
+    /// shell if docdeck's parent is in another session (a terminal emulator, sshd, tmux), or if the leader of the group
+    /// is also the leader of the session.
     fn has_job_control() -> bool {
         let parent = getppid();
-        // A parent outside the namespace is 0, which `getsid` would take for the current process.
-        let parents = (parent.as_raw() > 0).then(|| getsid(Some(parent)).ok()).flatten();
+        // The id of a parent outside the PID namespace is 0, which `getsid` would take for the current process.
+        let parent_session = (parent.as_raw() > 0).then(|| getsid(Some(parent)).ok()).flatten();
         let session = getsid(None).ok();
-        session.is_some() && session == parents && session != Some(getpgrp())
+        session.is_some() && session == parent_session && session != Some(getpgrp())
     }
 }
 
@@ -135,18 +138,18 @@ mod unix {
 mod other {
     use super::{Signal, io};
 
-    /// Only Ctrl-C is supported.
+    /// Receives Ctrl-C, the only supported signal.
     #[derive(Debug)]
     pub struct SignalStream;
 
     impl SignalStream {
         /// # Errors
-        /// Never.
+        /// Never fails.
         pub fn listen() -> io::Result<Self> {
             Ok(Self)
         }
 
-        /// The next signal.
+        /// Waits for the next signal.
         pub async fn next(&mut self) -> Signal {
             match tokio::signal::ctrl_c().await {
                 Ok(()) => Signal::Interrupt,
@@ -155,7 +158,7 @@ mod other {
         }
     }
 
-    /// The same, since no other signal ends the program.
+    /// The same stream, because Ctrl-C is also the only signal that ends the program.
     pub type EndSignals = SignalStream;
 
     /// There is no job control on this system.

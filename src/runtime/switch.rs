@@ -1,5 +1,5 @@
-//! Switches to another profile: reads its key (a program that prints it gets the terminal) and tests it with one
-//! request, while everything else continues. Only then are effects and engine replaced.
+//! Switches to another profile. First reads its API key (a program that prints the key gets the terminal) and tests the
+//! key with one request, while everything else continues. Only then replaces the effects and the engine.
 
 use super::effects::EngineConfig;
 use super::event_loop::Dashboard;
@@ -21,15 +21,15 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The id of a probe job that doesn't exist: fetching it is the only request that counts towards no limit.
+/// The id of a job that doesn't exist, which is fetched to test a key. That is the only request that no limit counts.
 const PROBE_JOB: &str = "docdeck-asks-whether-the-key-works";
-/// How long the service may take to check a key. If it is unreachable, switching is still possible.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// How long the service may take to check a key. The user can switch even if the service is unreachable.
+const KEY_CHECK_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The profiles, and the settings that they share.
+/// The configured profiles, and the settings that they share.
 #[derive(Debug, Default)]
 pub struct ProfileSwitcher {
-    /// In the same order as in the state machine.
+    /// The profiles in the same order as in the state machine, which refers to them by their index (`at`).
     pub profiles: Vec<ConfiguredProfile>,
     pub poll: PollOptions,
     pub lock_folder: Option<PathBuf>,
@@ -38,23 +38,23 @@ pub struct ProfileSwitcher {
 
 impl ProfileSwitcher {
     fn client(&self, at: usize, key: ApiKey) -> Result<Client, Failure> {
-        let profile = self.profiles.get(at).ok_or_else(incomplete)?;
+        let profile = self.profiles.get(at).ok_or_else(incomplete_profile)?;
         let options =
             profile.client_options().map_err(|error| Failure::local(&redacted_setting(&error.to_string())))?;
-        Client::new(profile.scope.clone().ok_or_else(incomplete)?, key, options)
+        Client::new(profile.scope.clone().ok_or_else(incomplete_profile)?, key, options)
     }
 
-    fn source(&self, at: usize) -> Result<KeySource, Failure> {
+    fn key_source(&self, at: usize) -> Result<KeySource, Failure> {
         match self.profiles.get(at).map(|profile| &profile.key) {
             Some(Ok(Some(source))) => Ok(source.clone()),
             Some(Err(error)) => Err(Failure::local(&redacted_setting(&error.to_string()))),
-            Some(Ok(None)) | None => Err(incomplete()),
+            Some(Ok(None)) | None => Err(incomplete_profile()),
         }
     }
 
-    /// The program that prints the key of this profile, if there is one.
-    fn program(&self, at: usize) -> Option<CleanText> {
-        match self.source(at) {
+    /// Returns the name of the program that prints the key of this profile, or `None` if the key has another source.
+    fn key_program(&self, at: usize) -> Option<CleanText> {
+        match self.key_source(at) {
             Ok(KeySource::Command(words)) => words.first().map(|program| CleanText::line(program)),
             _ => None,
         }
@@ -62,7 +62,7 @@ impl ProfileSwitcher {
 
     /// Reads the key of this profile.
     pub fn read_key(&self, at: usize) -> impl Future<Output = Msg> + Send + 'static {
-        let source = self.source(at);
+        let source = self.key_source(at);
         async move {
             let read =
                 async { source?.read().await.map_err(|error| Failure::local(&redacted_setting(&error.to_string()))) };
@@ -70,7 +70,7 @@ impl ProfileSwitcher {
         }
     }
 
-    /// Checks the key with the service.
+    /// Tests the key of this profile with one request to the service.
     pub fn test_key(&self, at: usize, key: ApiKey) -> impl Future<Output = Msg> + Send + 'static {
         let client = self.client(at, key.clone());
         async move {
@@ -79,17 +79,17 @@ impl ProfileSwitcher {
         }
     }
 
-    /// Adds a saved profile, so that it can be switched to.
+    /// Adds a saved profile, to which the user can then switch. Returns the message for the state machine.
     pub fn add(&mut self, known: ConfiguredProfile, key: Option<ApiKey>) -> Msg {
         let profile = ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), problem: known.problem() };
         self.profiles.push(known);
         Msg::ProfileAdded { profile, key }
     }
 
-    /// The configuration of the engine for this profile.
+    /// Returns the configuration of the engine for this profile.
     ///
     /// # Errors
-    /// There is no such profile, or its certificate file is gone.
+    /// There is no such profile, or its certificate file is missing.
     pub fn engine_config(&self, at: usize, key: ApiKey) -> Result<EngineConfig, Failure> {
         let Self { poll, lock_folder, on_change, .. } = self;
         let (poll, lock_folder, on_change) = (poll.clone(), lock_folder.clone(), on_change.clone());
@@ -97,15 +97,16 @@ impl ProfileSwitcher {
     }
 }
 
-fn incomplete() -> Failure {
+fn incomplete_profile() -> Failure {
     Failure::local("This profile has no project or no key.")
 }
 
 impl Dashboard {
-    /// Reads the key of a profile. A program for it gets the terminal, since it may ask for a password.
+    /// Reads the API key of a profile. If a program prints the key, it gets the terminal, because it may ask for a
+    /// password. Returns a message only if the terminal is not available.
     pub(super) fn read_profile_key(&mut self, at: usize) -> Option<Msg> {
         let read = self.profiles.read_key(at);
-        let Some(program) = self.profiles.program(at) else {
+        let Some(program) = self.profiles.key_program(at) else {
             self.effects.spawn(read);
             return None;
         };
@@ -115,31 +116,31 @@ impl Dashboard {
         }
         self.session.release();
         let mut out = std::io::stdout().lock();
-        // If the terminal is gone, taking it back fails too.
+        // The error is ignored: if the terminal is gone, taking it back fails too.
         let _ = writeln!(out, "Running {program} for the key (timeout 10 s).").and_then(|()| out.flush());
-        self.foreground = Some(ForegroundChild::without_program(read));
+        self.foreground = Some(ForegroundChild::from_task(read));
         None
     }
 
-    /// Switches all effects to this profile.
+    /// Switches to this profile: later effects use its project and its key.
     pub(super) fn switch_profile(&mut self, at: usize, key: ApiKey) -> Option<Msg> {
         match self.profiles.engine_config(at, key) {
             Ok(connection) => {
                 self.effects.switch(connection, &mut self.engine_events);
                 None
             }
-            // The profile was just tested, so only its certificate file can be gone.
+            // The key of this profile was just tested, so the only possible cause is a missing certificate file.
             Err(failure) => Some(Msg::Engine(EngineEvent::InternalFailure(failure))),
         }
     }
 }
 
-/// Checks a key with one GET request. Only a rejected key or an unusable address prevent the switch: without the
-/// service, the store is still usable. Returns why the check did not succeed, if it did not.
+/// Checks a key with one GET request. A rejected key is an error, which prevents the switch. Returns any other failure
+/// as `Some`: it doesn't prevent the switch, because the store is usable without the service.
 async fn check_key(client: &Client) -> Result<Option<Failure>, Failure> {
     let Some(id) = JobId::new(PROBE_JOB) else { return Ok(None) };
-    let Ok(answer) = tokio::time::timeout(PATIENCE, client.get_job(&id)).await else {
-        let sentence = format!("The service did not answer within {} s.", PATIENCE.as_secs());
+    let Ok(answer) = tokio::time::timeout(KEY_CHECK_TIMEOUT, client.get_job(&id)).await else {
+        let sentence = format!("The service did not answer within {} s.", KEY_CHECK_TIMEOUT.as_secs());
         return Ok(Some(Failure::new(FailureKind::Offline, &sentence)));
     };
     let failure = match answer.result {

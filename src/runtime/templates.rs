@@ -9,13 +9,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Largest template, in bytes, and maximum number of user templates.
-const TEMPLATE_MAX: u64 = 256 << 10;
-const TEMPLATES: usize = 500;
-/// Largest file of prompts, in bytes.
-const PROMPTS_MAX: u64 = 32 << 20;
+/// Maximum size of a template, in bytes.
+const MAX_TEMPLATE_BYTES: u64 = 256 << 10;
+/// Maximum number of entries of the user's template folder that are read.
+const MAX_TEMPLATE_ENTRIES: usize = 500;
+/// Maximum size of a file of prompts, in bytes.
+const MAX_PROMPT_FILE_BYTES: u64 = 32 << 20;
 
-/// The built-in templates by name.
+/// The names and texts of the built-in templates.
 const BUILT_IN: [(&str, &str); 7] = [
     ("improve-page-for-ai", include_str!("../../assets/templates/improve-page-for-ai.md")),
     ("improve-pages", include_str!("../../assets/templates/improve-pages.md")),
@@ -26,9 +27,9 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("check-links", include_str!("../../assets/templates/check-links.md")),
 ];
 
-/// The user's templates in order of their names, then the built-in ones whose names are not used. Unreadable files
-/// are skipped.
-pub(super) fn templates(folder: Option<&Path>) -> Vec<Template> {
+/// Returns the user's templates, sorted by name, then the built-in templates except those that a user template of the
+/// same name replaces. Skips unreadable files.
+pub(super) fn read_templates(folder: Option<&Path>) -> Vec<Template> {
     let user = folder.map(user_templates).unwrap_or_default();
     let built_in: Vec<_> = BUILT_IN.iter().filter(|(name, _)| !user.contains_key(*name)).collect();
     let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.trim_end().to_owned() };
@@ -40,16 +41,16 @@ pub(super) fn templates(folder: Option<&Path>) -> Vec<Template> {
 fn user_templates(folder: &Path) -> BTreeMap<String, String> {
     let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
     let read = |path: PathBuf| {
-        let is_small = fs::metadata(&path).is_ok_and(|about| about.is_file() && about.len() <= TEMPLATE_MAX);
+        let is_small = fs::metadata(&path).is_ok_and(|about| about.is_file() && about.len() <= MAX_TEMPLATE_BYTES);
         let is_markdown = path.extension().is_some_and(|end| end == "md");
         let name = path.file_stem()?.to_str()?.to_owned();
         let text = (is_markdown && is_small).then(|| fs::read_to_string(&path).ok()).flatten()?;
         (!text.trim().is_empty()).then_some((name, text))
     };
-    entries.flatten().take(TEMPLATES).filter_map(|entry| read(entry.path())).collect()
+    entries.flatten().take(MAX_TEMPLATE_ENTRIES).filter_map(|entry| read(entry.path())).collect()
 }
 
-/// The prompts of a file; `~/` at its start is the home folder.
+/// Reads the prompts in a file. `~/` at the start of its path is the home folder.
 pub(super) fn read_prompt_file(file: &str) -> Result<Vec<String>, Failure> {
     let local = |why: &str| Failure::local(&format!("{file}: {why}"));
     let path = match (file.strip_prefix("~/"), std::env::home_dir()) {
@@ -63,8 +64,8 @@ pub(super) fn read_prompt_file(file: &str) -> Result<Vec<String>, Failure> {
     if !about.is_file() {
         return Err(local("not a file."));
     }
-    if about.len() > PROMPTS_MAX {
-        return Err(local(&format!("larger than {} MiB.", PROMPTS_MAX >> 20)));
+    if about.len() > MAX_PROMPT_FILE_BYTES {
+        return Err(local(&format!("larger than {} MiB.", MAX_PROMPT_FILE_BYTES >> 20)));
     }
     let text = fs::read_to_string(&path).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidData => local("not UTF-8 text."),
@@ -76,18 +77,18 @@ pub(super) fn read_prompt_file(file: &str) -> Result<Vec<String>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::templates::{TemplateValues, blank, fill_template};
+    use crate::app::templates::{TemplateValues, fill_template, find_blank};
 
     #[test]
-    fn every_built_in_template_has_a_title_and_only_known_placeholders_are_filled() {
+    fn every_built_in_template_has_a_title_and_its_path_can_be_filled_in() {
         let values = TemplateValues { path: Some("/p".to_owned()), ..TemplateValues::default() };
-        for template in templates(None) {
+        for template in read_templates(None) {
             let title = template.text.lines().next().expect("a first line");
             assert!(!title.trim().is_empty() && title.len() < 80 && !title.starts_with('#'), "{title}");
             assert!(!fill_template(&template.text, &values).contains("{{path}}"));
         }
-        assert_eq!(templates(None).len(), BUILT_IN.len());
-        assert!(BUILT_IN.iter().any(|(_, text)| blank(text).is_some()));
+        assert_eq!(read_templates(None).len(), BUILT_IN.len());
+        assert!(BUILT_IN.iter().any(|(_, text)| find_blank(text).is_some()));
     }
 
     #[test]
@@ -97,7 +98,7 @@ mod tests {
         fs::write(folder.path().join("b.md"), "Another").expect("written");
         fs::write(folder.path().join("notes.txt"), "not one").expect("written");
         fs::write(folder.path().join("empty.md"), "\n").expect("written");
-        let all = templates(Some(folder.path()));
+        let all = read_templates(Some(folder.path()));
         let names: Vec<&str> = all.iter().map(|template| template.name.as_str()).collect();
         assert_eq!(
             names,
@@ -113,7 +114,7 @@ mod tests {
             ]
         );
         assert_eq!(all[1].text, "Mine {{path}}");
-        assert_eq!(templates(Some(&folder.path().join("none"))).len(), BUILT_IN.len());
+        assert_eq!(read_templates(Some(&folder.path().join("none"))).len(), BUILT_IN.len());
     }
 
     #[test]

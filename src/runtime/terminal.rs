@@ -1,5 +1,5 @@
-//! Takes the terminal over and guarantees that it is restored, whatever happens. Sends no queries, since an answer
-//! may be late or never come.
+//! Takes over the terminal, and guarantees that it is restored whatever happens. Sends no queries, because a reply may
+//! be late or never come.
 
 use super::output::Tty;
 use crate::config::environment::Environment;
@@ -14,16 +14,17 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What a terminal can be sent without a query, judged by its name.
+/// What can be sent to a terminal, judged by its name (`TERM`), without a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalCaps {
-    /// Synchronized output and keyboard flags: ignored where unknown, except by the Linux console.
+    /// Whether newer sequences, such as synchronized output and keyboard flags, can be sent: every terminal supports or
+    /// ignores them, except the Linux console.
     pub modern: bool,
-    /// It has a stack of titles, so that the old title can be restored.
+    /// Whether to set the window title: the terminal has a stack of titles, so that the old title can be restored.
     pub titles: bool,
 }
 
-/// The terminal can't show a full screen.
+/// The error for a terminal that can't show a full screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "This terminal (TERM=dumb) can't place text on the screen, so the dashboard can't run in it. Use another terminal, set TERM if it is wrong, or run `docdeck watch`, which prints each change on a line."
@@ -34,7 +35,7 @@ impl TerminalCaps {
     /// Detects the capabilities from the environment.
     ///
     /// # Errors
-    /// `TERM=dumb`.
+    /// `TERM` is `dumb`.
     pub fn of(environment: &Environment) -> Result<Self, DumbTerminal> {
         let term = environment.term.as_deref().unwrap_or_default();
         if term == "dumb" {
@@ -46,42 +47,43 @@ impl TerminalCaps {
         Ok(Self { modern: !plain, titles: !plain && stacks })
     }
 
-    /// The same capabilities, without titles unless `wanted`.
+    /// Returns the same capabilities, but without titles if `wanted` is false.
     #[must_use]
     pub fn with_titles(self, wanted: bool) -> Self {
         Self { titles: self.titles && wanted, ..self }
     }
 }
 
-/// Whether links (OSC 8) can be sent: ignored where unknown, except by the Linux console. GNU screen doesn't forward
-/// them; tmux does.
+/// Whether links (OSC 8) can be sent: every terminal supports or ignores them, except the Linux console. tmux passes
+/// links on to the terminal; GNU screen doesn't.
 pub fn supports_links(environment: &Environment) -> bool {
     let under_screen = environment.screen || environment.term.as_deref().is_some_and(|term| term.starts_with("screen"));
     TerminalCaps::of(environment).is_ok_and(|caps| caps.modern) && (environment.tmux || !under_screen)
 }
 
-/// The terminal, taken over or restored. Shared with the panic hook.
+/// Whether the terminal is taken over, and what has to be undone to restore it. Shared with the panic hook.
 #[derive(Debug)]
 pub struct TerminalState {
     caps: TerminalCaps,
     is_taken_over: AtomicBool,
-    /// Whether the mouse should be reported.
-    mouse: AtomicBool,
-    /// Whether the mouse was ever reported: otherwise it isn't switched off either.
+    /// Whether the terminal is to report the mouse.
+    reports_mouse: AtomicBool,
+    /// Whether mouse reports were ever switched on. If not, they are not switched off either.
     had_mouse: AtomicBool,
 }
 
-/// Presses, drags and the wheel, with cells beyond 223. Not every motion (`?1003`), which would be a flood over SSH.
+/// Switches on reports of presses, drags and the wheel, also for cells beyond column 223. Not of every motion
+/// (`?1003`), which would be a flood over SSH.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
 impl TerminalState {
-    /// A terminal that is not taken over yet.
+    /// Creates the state of a terminal that is not taken over yet.
     pub fn new(caps: TerminalCaps, mouse: bool) -> Arc<Self> {
         Arc::new(Self {
             caps,
             is_taken_over: AtomicBool::new(false),
-            mouse: AtomicBool::new(mouse),
+            reports_mouse: AtomicBool::new(mouse),
             had_mouse: AtomicBool::new(mouse),
         })
     }
@@ -90,14 +92,14 @@ impl TerminalState {
         self.caps
     }
 
-    /// Sets whether the mouse is reported from now on, and returns the sequence for a terminal that is taken over.
+    /// Sets whether the terminal is to report the mouse. Returns the sequence to send if the terminal is taken over.
     pub fn set_mouse(&self, on: bool) -> &'static str {
-        self.mouse.store(on, Ordering::SeqCst);
+        self.reports_mouse.store(on, Ordering::SeqCst);
         self.had_mouse.fetch_or(on, Ordering::SeqCst);
         if on { MOUSE_ON } else { MOUSE_OFF }
     }
 
-    /// Takes the terminal over: raw mode, alternate screen, hidden cursor, reports of pastes and focus, and of the
+    /// Takes over the terminal: raw mode, alternate screen, hidden cursor, reports of pastes and focus, and of the
     /// mouse if enabled.
     ///
     /// # Errors
@@ -105,14 +107,14 @@ impl TerminalState {
     pub fn take_over(&self) -> io::Result<()> {
         enable_raw_mode()?;
         self.is_taken_over.store(true, Ordering::SeqCst);
-        send_sequences(&entering(self.caps, self.mouse.load(Ordering::SeqCst)))
+        send_sequences(&enter_sequences(self.caps, self.reports_mouse.load(Ordering::SeqCst)))
     }
 
-    /// Restores the terminal. Does nothing if that was done already; continues if a part fails.
+    /// Restores the terminal, unless it is already restored. If a step fails, continues with the next step.
     pub fn restore(&self) {
         if self.is_taken_over.swap(false, Ordering::SeqCst) {
-            // If the terminal is gone, nothing can be done; otherwise it also gets the rest.
-            let _ = send_sequences(&leaving(self.caps, self.had_mouse.load(Ordering::SeqCst)));
+            // Errors are ignored: if the terminal is gone, nothing can be done; otherwise the next step still helps.
+            let _ = send_sequences(&leave_sequences(self.caps, self.had_mouse.load(Ordering::SeqCst)));
             let _ = disable_raw_mode();
         }
     }
@@ -120,9 +122,9 @@ impl TerminalState {
 
 /// Restores the terminal when dropped.
 #[derive(Debug)]
-pub struct Guard(pub Arc<TerminalState>);
+pub struct TerminalGuard(pub Arc<TerminalState>);
 
-impl Drop for Guard {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
         self.0.restore();
     }
@@ -134,8 +136,9 @@ fn send_sequences(sequences: &str) -> io::Result<()> {
     tty.flush()
 }
 
-/// The sequences that take the terminal over. The keyboard flags are per screen, so they follow the alternate screen.
-fn entering(caps: TerminalCaps, mouse: bool) -> String {
+/// Returns the sequences that take over the terminal. The main and the alternate screen have separate keyboard flags,
+/// so the flags are set after the switch to the alternate screen.
+fn enter_sequences(caps: TerminalCaps, mouse: bool) -> String {
     let mut out = String::new();
     if caps.titles {
         out.push_str("\x1b[22;2t");
@@ -153,14 +156,15 @@ fn entering(caps: TerminalCaps, mouse: bool) -> String {
     out
 }
 
-/// The sequences that undo [`entering`] in reverse order, and what an incomplete frame may have left.
-fn leaving(caps: TerminalCaps, mouse: bool) -> String {
+/// Returns the sequences that restore the terminal: they undo the sequences that took it over, in reverse order, and
+/// whatever an incomplete frame may have left.
+fn leave_sequences(caps: TerminalCaps, mouse: bool) -> String {
     let mut out = String::new();
     if caps.modern {
         out.push_str("\x1b[?2026l");
         append_ansi(&mut out, PopKeyboardEnhancementFlags);
     }
-    // Even if it was switched off since: that sequence may not have arrived.
+    // Sent even if mouse reports were switched off later, because that sequence may not have arrived.
     if mouse {
         out.push_str(MOUSE_OFF);
     }
@@ -176,11 +180,11 @@ fn leaving(caps: TerminalCaps, mouse: bool) -> String {
 }
 
 fn append_ansi(out: &mut String, command: impl Command) {
-    // Writing to a string can't fail, and none of these commands does.
+    // Neither writing to a string nor any of these commands can fail.
     let _: fmt::Result = command.write_ansi(out);
 }
 
-/// The sequence that sets the window title, which must be clean text.
+/// Returns the sequence that sets the window title.
 pub fn title_sequence(title: &crate::model::text::CleanText) -> Vec<u8> {
     format!("\x1b]2;{title}\x07").into_bytes()
 }
@@ -219,21 +223,21 @@ mod tests {
     }
 
     #[test]
-    fn without_titles_none_is_saved_or_restored() {
+    fn without_titles_no_title_is_saved_or_restored() {
         let quiet = caps("xterm-256color").expect("not dumb").with_titles(false);
-        assert!(!entering(quiet, true).contains("22;2t") && !leaving(quiet, true).contains("23;2t"));
+        assert!(!enter_sequences(quiet, true).contains("22;2t") && !leave_sequences(quiet, true).contains("23;2t"));
     }
 
     #[test]
     fn every_mode_that_is_set_is_reset() {
         for term in ["xterm-256color", "linux", "rxvt-unicode"] {
             let caps = caps(term).expect("not dumb");
-            let (on, off) = (entering(caps, true), leaving(caps, true));
+            let (on, off) = (enter_sequences(caps, true), leave_sequences(caps, true));
             for mode in ["?1049", "?2004", "?1004", "?1000", "?1002", "?1006"] {
                 assert!(on.contains(&format!("{mode}h")) && off.contains(&format!("{mode}l")), "{term} {mode}");
             }
             assert!(!on.contains("?1003"), "{term}");
-            let without = [entering(caps, false), leaving(caps, false)].concat();
+            let without = [enter_sequences(caps, false), leave_sequences(caps, false)].concat();
             assert!(["?1000", "?1002", "?1006"].iter().all(|mode| !without.contains(mode)), "{term}");
             assert!(on.contains("?25l") && off.contains("?25h"), "{term}");
             assert_eq!(on.contains("\x1b[>1u"), off.contains("\x1b[<1u"), "{term}");

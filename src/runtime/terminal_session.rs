@@ -1,5 +1,5 @@
-//! The terminal for the event loop: a screen to draw on, events and signals to wait for, and a way to leave it for a
-//! while and return.
+//! The terminal as the event loop uses it: draws on the screen, waits for events and signals, and gives the terminal to
+//! the shell or to a program for a while.
 
 use super::escape_reassembly::EscapeReassembler;
 use super::hangup::HangupWatch;
@@ -7,7 +7,7 @@ use super::osc_replies::{self, OscReplyFilter};
 use super::output::{self, TerminalOutput, Tty};
 use super::reader::Reader;
 use super::signals::{Signal, SignalStream, stop_group};
-use super::terminal::{Guard, TerminalCaps, TerminalState, title_sequence};
+use super::terminal::{TerminalCaps, TerminalGuard, TerminalState, title_sequence};
 use crate::model::colors::Rgb;
 use crate::model::text::CleanText;
 use crossterm::event::Event;
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long the reader may take to read what was typed before it started.
+/// How long to wait until the reader has read what was typed before it started.
 const READ_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// An event of the terminal or the system.
@@ -25,35 +25,36 @@ const READ_TIMEOUT: Duration = Duration::from_millis(20);
 pub enum TerminalEvent {
     Event(Event),
     Signal(Signal),
-    /// The terminal reported its background.
+    /// The terminal reported its background colour.
     Background(Rgb),
 }
 
-/// The terminal while docdeck has it.
+/// The terminal of the dashboard. While `is_away` is set, the shell or another program uses it.
 #[derive(Debug)]
 pub struct TerminalSession {
     pub screen: TerminalOutput<Tty>,
-    /// `None` before [`Self::begin_reading`] and while the terminal belongs to the shell. Declared before the guard,
-    /// so that it ends before the terminal is restored and later input goes to the shell.
+    /// `None` before [`Self::begin_reading`] and while `is_away` is set. Declared before `guard`, so that it is dropped
+    /// first: reading ends before the terminal is restored, and later input goes to the shell.
     reader: Option<Reader>,
-    guard: Guard,
+    guard: TerminalGuard,
     is_away: bool,
     osc_filter: OscReplyFilter,
     escape_filter: EscapeReassembler,
-    ready: VecDeque<Event>,
+    ready_events: VecDeque<Event>,
     signals: SignalStream,
     hangup: HangupWatch,
     title: CleanText,
 }
 
 impl TerminalSession {
-    /// Takes the terminal over, with or without the mouse, and installs the panic hook; panics are written to `log`.
+    /// Takes over the terminal, with mouse reports if `mouse` is set, and installs the panic hook, which writes panics
+    /// to the file `log`.
     ///
     /// # Errors
     /// The terminal or its size is not available.
     pub fn open(caps: TerminalCaps, mouse: bool, log: Option<PathBuf>) -> io::Result<Self> {
         let signals = SignalStream::listen()?;
-        let guard = Guard(TerminalState::new(caps, mouse));
+        let guard = TerminalGuard(TerminalState::new(caps, mouse));
         super::crash::install(Arc::clone(&guard.0), log);
         guard.0.take_over()?;
         let screen = TerminalOutput::new(Tty::stdout()?, caps.modern)?;
@@ -64,24 +65,24 @@ impl TerminalSession {
             is_away: false,
             osc_filter: OscReplyFilter::default(),
             escape_filter: EscapeReassembler::default(),
-            ready: VecDeque::new(),
+            ready_events: VecDeque::new(),
             signals,
             hangup: HangupWatch::watch(),
             title: CleanText::default(),
         })
     }
 
-    /// Starts to read. Events arrive from now on, including what was typed before.
+    /// Starts to read input. From now on events arrive, including keys that were typed earlier.
     ///
     /// # Errors
-    /// No thread can be started, or there is no terminal to read.
+    /// No thread can be started, or there is no terminal from which to read.
     pub fn begin_reading(&mut self) -> io::Result<()> {
         self.reader = Some(Reader::start()?);
         Ok(())
     }
 
-    /// Waits briefly until the reader has read what was typed so far: an Esc that is read together with the
-    /// terminal's next reply looks like a part of it.
+    /// Waits briefly until the reader has read what was typed so far. Otherwise an Esc that is read together with the
+    /// terminal's next reply would look like a part of that reply.
     pub async fn wait_for_typed_input(&self) {
         let until = Instant::now() + READ_TIMEOUT;
         while terminal_has_input() && Instant::now() < until {
@@ -94,7 +95,7 @@ impl TerminalSession {
         self.guard.0.caps().modern
     }
 
-    /// Sets whether the mouse is reported, now and whenever the terminal is taken over again.
+    /// Sets whether the terminal reports the mouse, now and whenever docdeck takes the terminal over again.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -103,7 +104,7 @@ impl TerminalSession {
         if self.is_away() { Ok(()) } else { self.screen.send(sequences.as_bytes()) }
     }
 
-    /// Columns and rows.
+    /// Returns the columns and rows of the terminal.
     ///
     /// # Errors
     /// The system does not report a size.
@@ -111,16 +112,16 @@ impl TerminalSession {
         output::terminal_size()
     }
 
-    /// The next event. Cancel safe.
+    /// Waits for the next event. Cancel safe.
     pub async fn next(&mut self) -> TerminalEvent {
         loop {
-            if let Some(event) = self.ready.pop_front() {
+            if let Some(event) = self.ready_events.pop_front() {
                 return TerminalEvent::Event(event);
             }
             if let Some(background) = self.osc_filter.take_background() {
                 return TerminalEvent::Background(background);
             }
-            let held = [self.escape_filter.deadline(), self.osc_filter.deadline()].into_iter().flatten().min();
+            let release_at = [self.escape_filter.deadline(), self.osc_filter.deadline()].into_iter().flatten().min();
             tokio::select! {
                 signal = self.signals.next() => return TerminalEvent::Signal(signal),
                 () = self.hangup.wait_for_hangup() => return TerminalEvent::Signal(Signal::Hangup),
@@ -128,39 +129,40 @@ impl TerminalSession {
                     Some(event) => self.push_event(event, Instant::now()),
                     None => return TerminalEvent::Signal(Signal::Hangup),
                 },
-                () = sleep_until_moment(held) => self.release_held(Instant::now()),
+                () = sleep_until_moment(release_at) => self.release_held(Instant::now()),
             }
         }
     }
 
-    /// An event that is already available.
+    /// Returns an event that is already available, if any.
     pub fn try_next(&mut self) -> Option<Event> {
-        while self.ready.is_empty() {
+        while self.ready_events.is_empty() {
             let event = self.reader.as_mut()?.try_next()?;
             self.push_event(event, Instant::now());
         }
-        self.ready.pop_front()
+        self.ready_events.pop_front()
     }
 
     fn push_event(&mut self, event: Event, now: Instant) {
         let mut passed = Vec::new();
         self.osc_filter.push(event, now, &mut passed);
         for event in passed {
-            self.escape_filter.push(event, now, &mut self.ready);
+            self.escape_filter.push(event, now, &mut self.ready_events);
         }
     }
 
-    /// Releases keys that have waited long enough for the rest of a sequence.
+    /// Passes on the keys that were held back long enough in case the rest of a sequence followed.
     fn release_held(&mut self, now: Instant) {
         let mut passed = Vec::new();
         self.osc_filter.expire(now, &mut passed);
         for event in passed {
-            self.escape_filter.push(event, now, &mut self.ready);
+            self.escape_filter.push(event, now, &mut self.ready_events);
         }
-        self.escape_filter.expire(now, &mut self.ready);
+        self.escape_filter.expire(now, &mut self.ready_events);
     }
 
-    /// Asks the terminal for its background, if it can be asked. The reply may be late or never come.
+    /// Asks the terminal for its background colour, unless it would print unknown sequences. The reply may be late or
+    /// never come.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -172,8 +174,8 @@ impl TerminalSession {
         Ok(())
     }
 
-    /// Waits briefly for a pending reply of the terminal, which would be typed into the shell otherwise.
-    pub async fn await_answer(&mut self) {
+    /// Waits briefly for the terminal's pending reply, if any. Otherwise the shell would read the reply as typed text.
+    pub async fn await_pending_reply(&mut self) {
         while let Some(deadline) = self.osc_filter.reply_deadline() {
             match tokio::time::timeout_at(deadline.into(), next_event(self.reader.as_mut())).await {
                 Ok(Some(event)) => self.osc_filter.push(event, Instant::now(), &mut Vec::new()),
@@ -187,13 +189,13 @@ impl TerminalSession {
         self.is_away
     }
 
-    /// Restores the terminal and stops the process group. Returns true if it was stopped and continued: SIGCONT then
-    /// arrives as a [`TerminalEvent`], which [`Self::resume`] answers. Returns false if no one could have
-    /// continued it; the terminal is taken over again then.
+    /// Restores the terminal and stops the process group. Returns true once the group was stopped and continued:
+    /// SIGCONT then arrives as a [`TerminalEvent`], and the caller has to call [`Self::resume`]. Returns false if no
+    /// shell could continue the group. Then the group was not stopped, and the terminal is taken over again.
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn leave(&mut self) -> io::Result<bool> {
+    pub fn suspend_process(&mut self) -> io::Result<bool> {
         self.release();
         if stop_group() {
             return Ok(true);
@@ -202,14 +204,14 @@ impl TerminalSession {
         Ok(false)
     }
 
-    /// Restores the terminal for a program that is about to start; [`Self::resume`] takes it over again.
+    /// Restores the terminal for a program that is about to start. [`Self::resume`] takes the terminal over again.
     pub fn release(&mut self) {
         self.reader = None;
         self.is_away = true;
         self.guard.0.restore();
     }
 
-    /// Takes the terminal over again in any case; the next frame is drawn completely.
+    /// Takes the terminal over again, even if docdeck still has it. The next frame is drawn completely.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -223,7 +225,7 @@ impl TerminalSession {
         self.set_title(title)
     }
 
-    /// Sets the window title, if the old one can be restored.
+    /// Sets the window title, if the terminal can restore the previous title later.
     ///
     /// # Errors
     /// The terminal is gone.
@@ -236,7 +238,7 @@ impl TerminalSession {
     }
 }
 
-/// Whether there is unread input.
+/// Whether the terminal has input that was not read yet.
 #[cfg(unix)]
 fn terminal_has_input() -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -257,7 +259,7 @@ async fn next_event(reader: Option<&mut Reader>) -> Option<Event> {
     }
 }
 
-/// Waits until that time, or forever if there is none.
+/// Sleeps until `moment`, or forever if it is `None`.
 pub async fn sleep_until_moment(moment: Option<Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment.into()).await,

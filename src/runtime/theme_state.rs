@@ -1,57 +1,66 @@
-//! The current theme: the selected one, for the background of the terminal, in the colours that it supports.
+//! The current theme: the colours of the selected theme, for the background of the terminal and the number of colours
+//! that it supports.
 
 use super::terminal::supports_links;
 use crate::config::environment::Environment;
 use crate::config::themes::{self, ThemeError};
 use crate::config::{ColorChoice, DisplaySettings};
 use crate::model::colors::{Background, ColorPalette, Rgb, ThemePalettes};
-use crate::ui::{Depth, Theme};
+use crate::ui::{ColorDepth, Theme};
 use std::path::Path;
 
-/// What the theme depends on.
+/// Everything on which the current theme depends.
 #[derive(Debug)]
 pub(super) struct ThemeState {
-    /// `None` for the default colours while they are not loaded: the first frame only needs those that fit any
-    /// background.
+    /// The colours of the selected theme. `None` while the default theme is not loaded: the first frame only needs
+    /// colours that fit any background.
     colours: Option<ThemePalettes>,
-    depth: Depth,
+    depth: ColorDepth,
     ascii: bool,
     links: bool,
     background: Background,
-    /// Whether the background is configured.
-    is_configured: bool,
-    /// Whether the terminal has reported it.
-    is_reported: bool,
+    /// Whether the background is set in the configuration.
+    is_background_configured: bool,
+    /// Whether the terminal has reported its background.
+    is_background_reported: bool,
 }
 
 impl ThemeState {
-    /// Uses these colours, or the default ones.
-    pub(super) fn new(look: &DisplaySettings, colours: Option<ThemePalettes>, environment: &Environment) -> Self {
-        let depth = depth(look.color, environment);
-        let links = look.links && supports_links(environment);
-        let (background, is_configured) = (Background::Unknown, look.background.is_some());
+    /// Creates the state for these colours, or for the default theme if `colours` is `None`.
+    pub(super) fn new(display: &DisplaySettings, colours: Option<ThemePalettes>, environment: &Environment) -> Self {
+        let depth = color_depth(display.color, environment);
+        let links = display.links && supports_links(environment);
+        let (background, is_configured) = (Background::Unknown, display.background.is_some());
         let colours = colours.map(|colours| for_depth(colours, depth));
-        let ascii = look.ascii;
-        let mut theme_state = Self { colours, depth, ascii, links, background, is_configured, is_reported: false };
-        theme_state.set_background(look.background.unwrap_or(environment.background));
+        let ascii = display.ascii;
+        let mut theme_state = Self {
+            colours,
+            depth,
+            ascii,
+            links,
+            background,
+            is_background_configured: is_configured,
+            is_background_reported: false,
+        };
+        theme_state.set_background(display.background.unwrap_or(environment.background));
         theme_state
     }
 
-    /// Sets the background, and loads the default colours if it needs them.
+    /// Sets the background. Loads the default theme if the current colours don't fit that background.
     fn set_background(&mut self, background: Background) {
         self.background = background;
-        if self.colours.is_none() && (background != Background::Unknown || self.depth == Depth::Sixteen) {
+        if self.colours.is_none() && (background != Background::Unknown || self.depth == ColorDepth::Sixteen) {
             self.colours = Some(for_depth(themes::default_theme(), self.depth));
         }
     }
 
-    /// Selects a theme by name; the user's own themes are in `folder`.
+    /// Selects a theme by name. `folder` contains the user's own themes.
     pub(super) fn choose(&mut self, name: &str, folder: Option<&Path>) -> Result<(), ThemeError> {
         self.colours = Some(for_depth(themes::load_theme(name, folder)?, self.depth));
         Ok(())
     }
 
-    /// The current theme.
+    /// Returns the current theme.
     pub(super) fn theme(&self) -> Theme {
         Theme {
             ascii: self.ascii,
@@ -64,38 +73,39 @@ impl ThemeState {
         }
     }
 
-    /// Whether the terminal should be asked for its background: it could change the theme and has not been reported
-    /// yet.
-    pub(super) fn depends_on_background(&self) -> bool {
+    /// Whether to ask the terminal for its background: it is neither configured nor reported yet, and could change the
+    /// theme.
+    pub(super) fn should_ask_background(&self) -> bool {
         let uses_background =
             |colours: &ThemePalettes| colours.dark != colours.light || colours.unknown != colours.dark;
-        let is_open = !self.is_configured && !self.is_reported;
-        is_open && self.depth != Depth::None && self.colours.as_ref().is_none_or(uses_background)
+        let is_open = !self.is_background_configured && !self.is_background_reported;
+        is_open && self.depth != ColorDepth::None && self.colours.as_ref().is_none_or(uses_background)
     }
 
     /// Applies the background that the terminal reported.
-    pub(super) fn background(&mut self, colour: Rgb) {
-        if !self.is_configured {
+    pub(super) fn set_reported_background(&mut self, colour: Rgb) {
+        if !self.is_background_configured {
             self.set_background(Background::of(colour));
-            self.is_reported = true;
+            self.is_background_reported = true;
         }
     }
 }
 
-/// How many colours the terminal supports, according to the environment.
-pub(super) fn depth(choice: ColorChoice, environment: &Environment) -> Depth {
+/// Returns how many colours to use, according to the setting `choice` and the environment.
+pub(super) fn color_depth(choice: ColorChoice, environment: &Environment) -> ColorDepth {
     match choice {
-        ColorChoice::Never => Depth::None,
-        _ if environment.true_color => Depth::True,
-        ColorChoice::Always => Depth::Indexed256,
-        ColorChoice::Auto if environment.many_colors => Depth::Indexed256,
-        ColorChoice::Auto => Depth::Sixteen,
+        ColorChoice::Never => ColorDepth::None,
+        _ if environment.has_true_color => ColorDepth::True,
+        ColorChoice::Always => ColorDepth::Indexed256,
+        ColorChoice::Auto if environment.has_256_colors => ColorDepth::Indexed256,
+        ColorChoice::Auto => ColorDepth::Sixteen,
     }
 }
 
-/// The default theme needs more than sixteen colours; with sixteen, a separate theme replaces it.
-fn for_depth(theme: ThemePalettes, depth: Depth) -> ThemePalettes {
-    if depth == Depth::Sixteen && theme == themes::default_theme() {
+/// Replaces the default theme by the theme `terminal-16` in a terminal with sixteen colours, because the default theme
+/// needs more.
+fn for_depth(theme: ThemePalettes, depth: ColorDepth) -> ThemePalettes {
+    if depth == ColorDepth::Sixteen && theme == themes::default_theme() {
         return themes::load_theme("terminal-16", None).unwrap_or(theme);
     }
     theme
@@ -119,13 +129,13 @@ mod tests {
             background: None,
             ascii: false,
             links: true,
-            calm: false,
+            has_reduced_motion: false,
             mouse: false,
             all_profiles: false,
         }
     }
 
-    /// The theme without the terminal's other capabilities.
+    /// Returns the theme without links and without the terminal's cursor.
     fn colours(theme_state: &ThemeState) -> Theme {
         Theme { links: false, terminal_cursor: false, ..theme_state.theme() }
     }
@@ -136,21 +146,21 @@ mod tests {
         let usual = themes::default_theme();
         assert_eq!(
             colours(&theme_state),
-            Theme::of(&usual.light, Depth::Indexed256),
+            Theme::of(&usual.light, ColorDepth::Indexed256),
             "a hint, until the terminal replies"
         );
-        theme_state.background(Rgb(0x1e, 0x1e, 0x2e));
-        assert_eq!(colours(&theme_state), Theme::of(&usual.dark, Depth::Indexed256));
+        theme_state.set_reported_background(Rgb(0x1e, 0x1e, 0x2e));
+        assert_eq!(colours(&theme_state), Theme::of(&usual.dark, ColorDepth::Indexed256));
     }
 
     #[test]
-    fn the_default_colours_are_loaded_only_when_needed_and_are_the_same() {
+    fn the_theme_is_the_same_before_and_after_the_default_colours_are_loaded() {
         for variables in [[("COLORTERM", "truecolor")], [("TERM", "xterm-256color")], [("TERM", "xterm")]] {
             let unread = theme_state(display(), &variables);
             let default = for_depth(themes::default_theme(), unread.depth);
             let read = ThemeState { colours: Some(default), ..theme_state(display(), &variables) };
-            assert_eq!(unread.colours.is_none(), unread.depth != Depth::Sixteen);
-            assert_eq!((unread.theme(), unread.depends_on_background()), (read.theme(), read.depends_on_background()));
+            assert_eq!(unread.colours.is_none(), unread.depth != ColorDepth::Sixteen);
+            assert_eq!((unread.theme(), unread.should_ask_background()), (read.theme(), read.should_ask_background()));
         }
     }
 
@@ -160,16 +170,16 @@ mod tests {
             DisplaySettings { background: Some(Background::Light), ..display() },
             &[("COLORTERM", "truecolor")],
         );
-        assert!(!theme_state.depends_on_background());
-        theme_state.background(Rgb(0, 0, 0));
-        assert_eq!(colours(&theme_state), Theme::of(&themes::default_theme().light, Depth::True));
+        assert!(!theme_state.should_ask_background());
+        theme_state.set_reported_background(Rgb(0, 0, 0));
+        assert_eq!(colours(&theme_state), Theme::of(&themes::default_theme().light, ColorDepth::True));
     }
 
     #[test]
     fn sixteen_colours_have_a_separate_theme() {
         let theme_state = theme_state(display(), &[("TERM", "xterm")]);
         let sixteen = themes::load_theme("terminal-16", None).expect("shipped");
-        assert_eq!(colours(&theme_state), Theme::of(&sixteen.unknown, Depth::Sixteen));
+        assert_eq!(colours(&theme_state), Theme::of(&sixteen.unknown, ColorDepth::Sixteen));
     }
 
     #[test]
@@ -178,21 +188,21 @@ mod tests {
         let before = theme_state.theme();
         theme_state.choose("high-contrast", None).expect("shipped");
         assert_ne!(theme_state.theme(), before);
-        theme_state.choose(themes::AUTO, None).expect("there");
+        theme_state.choose(themes::AUTO_THEME, None).expect("there");
         assert_eq!(theme_state.theme(), before);
     }
 
     #[test]
     fn a_terminal_that_has_reported_its_background_is_not_asked_again() {
         let mut theme_state = theme_state(display(), &[("TERM", "xterm-256color")]);
-        assert!(theme_state.depends_on_background());
-        theme_state.background(Rgb(0, 0, 0));
-        assert!(!theme_state.depends_on_background());
+        assert!(theme_state.should_ask_background());
+        theme_state.set_reported_background(Rgb(0, 0, 0));
+        assert!(!theme_state.should_ask_background());
     }
 
     #[test]
-    fn without_colours_the_terminal_is_not_asked() {
-        assert!(!theme_state(DisplaySettings { color: ColorChoice::Never, ..display() }, &[]).depends_on_background());
-        assert!(theme_state(display(), &[]).depends_on_background());
+    fn without_colours_the_terminal_is_not_asked_for_its_background() {
+        assert!(!theme_state(DisplaySettings { color: ColorChoice::Never, ..display() }, &[]).should_ask_background());
+        assert!(theme_state(display(), &[]).should_ask_background());
     }
 }

@@ -1,4 +1,4 @@
-//! The effects about page views: requests to the service, and cached views from the store at no cost.
+//! Runs the effects about page views: requests to the service, and reads of cached views, which cost no request.
 
 use super::effect_runner::{EffectRunner, save_failure};
 use super::impact::ImpactReader;
@@ -27,7 +27,7 @@ impl EffectRunner {
     pub(super) async fn load_all(&self, order: LoadPlan) -> Msg {
         let end = match self.engine().await {
             Ok(engine) => engine.load_all(order).await,
-            Err(failure) => LoadOutcome { report: None, ended: LoadEndReason::Failed(failure), requests: 0 },
+            Err(failure) => LoadOutcome { report: None, end_reason: LoadEndReason::Failed(failure), requests: 0 },
         };
         Msg::LoadEnded { range: order.range, end }
     }
@@ -40,16 +40,16 @@ impl EffectRunner {
         Msg::TotalsLoaded(self.with_engine(async |engine| engine.load_totals(ranges).await).await)
     }
 
-    pub(super) async fn page_history(&self, path: CleanText) -> Msg {
-        let result = self.impact_reader().history(&path).await.map_err(save_failure);
+    pub(super) async fn load_page_history(&self, path: CleanText) -> Msg {
+        let result = self.impact_reader().read_page_history(&path).await.map_err(save_failure);
         Msg::PageHistory { path, result }
     }
 
-    pub(super) async fn pages_of(&self, job: JobKey) -> Msg {
-        Msg::JobImpact { job, result: self.impact_reader().pages_of(job).await.map_err(save_failure) }
+    pub(super) async fn load_job_impact(&self, job: JobKey) -> Msg {
+        Msg::JobImpact { job, result: self.impact_reader().read_job_impact(job).await.map_err(save_failure) }
     }
 
-    pub(super) async fn cached_ranges(&self) -> Msg {
+    pub(super) async fn list_cached_ranges(&self) -> Msg {
         let cached = self.store.cached_ranges(&self.scope).await.map(|cached| self.with_local_times(cached));
         Msg::CachedRanges(cached.map_err(save_failure))
     }
@@ -59,8 +59,8 @@ impl EffectRunner {
         ImpactReader { store: &self.store, scope: &self.scope, engine }
     }
 
-    /// Converts the ages of cached ranges from the service's time. Before the engine runs, the clocks are assumed to
-    /// be equal.
+    /// Converts the load times of cached ranges from the service's clock to the local clock. Without a running engine,
+    /// the clocks are assumed to be equal.
     fn with_local_times(&self, mut cached: CachedViews) -> CachedViews {
         let Some(Ok(engine)) = self.engine.borrow().clone() else { return cached };
         for known in &mut cached.ranges {

@@ -1,5 +1,5 @@
-//! The responses for injected faults: some replace the service's answer, others damage a real one. `faults` decides
-//! which fault applies.
+//! Builds the responses for injected faults. Some faults replace the service's answer, others damage it. `faults`
+//! determines which fault applies to a request.
 
 use super::faults::{FaultKind, SimRetryAfter};
 use super::limits::as_date;
@@ -14,29 +14,29 @@ use serde_json::Value;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// Marks a response that is not sent: the connection is closed instead.
+/// Marks a response that must not be sent: the connection is closed instead.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CloseUnanswered;
 
-/// Larger than any client's limit.
-const HUGE: usize = 32 * 1024 * 1024;
+/// The size of a huge answer in bytes, larger than the client accepts.
+const HUGE_BYTES: usize = 32 * 1024 * 1024;
 
 const GATEWAY_PAGE: &str = "<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad \
 Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n";
 const SIGN_IN_PAGE: &str = "<!doctype html><html><head><title>Sign in to this network</title></head><body><h1>Welcome\
 </h1><p>Please sign in to go on.</p></body></html>";
 
-/// The answer to a request that a fault prevents from being carried out; `None` if the fault does not prevent it.
+/// Returns the answer if the fault prevents the request from being carried out, otherwise `None`.
 pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
     Some(match kind {
-        FaultKind::Refuse => closed(),
+        FaultKind::Refuse => closed_connection(),
         FaultKind::Status(status) => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
             refusal(status, status.canonical_reason().unwrap_or("Error"))
         }
         FaultKind::TooMany(retry_after) => too_many(retry_after, now),
         FaultKind::GatewayPage => html_page(StatusCode::BAD_GATEWAY, GATEWAY_PAGE),
-        FaultKind::Html => html_page(StatusCode::OK, SIGN_IN_PAGE),
+        FaultKind::SignInPage => html_page(StatusCode::OK, SIGN_IN_PAGE),
         FaultKind::Redirect => {
             let mut response = html_page(StatusCode::FOUND, "");
             response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/sign-in"));
@@ -46,38 +46,38 @@ pub(super) fn fault_response(kind: FaultKind, now: Time) -> Option<Response> {
     })
 }
 
-/// Damages a real answer. Only a successful one becomes malformed, empty, huge or slow.
+/// Damages the service's answer or loses it. Most faults change only successful answers.
 pub(super) fn damage(kind: FaultKind, reply: Reply) -> Response {
     let is_good = reply.status.is_success();
     match kind {
-        FaultKind::Lost => closed(),
+        FaultKind::Lost => closed_connection(),
         FaultKind::FailsAfterwards => refusal(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
         FaultKind::Malformed if is_good => {
             let half = reply.body.slice(..reply.body.len() / 2);
             Reply { body: half, ..reply }.into_response()
         }
         FaultKind::Empty if is_good => Reply { body: Bytes::new(), ..reply }.into_response(),
-        FaultKind::Huge if is_good => reply.with_body(huge),
-        FaultKind::Slow if is_good => reply.with_body(slow),
+        FaultKind::Huge if is_good => reply.with_body(huge_body),
+        FaultKind::Slow if is_good => reply.with_body(slow_body),
         FaultKind::MalformedNumbers if is_good => {
-            Reply { body: changed(&reply.body, make_malformed), ..reply }.into_response()
+            Reply { body: change_json(&reply.body, make_malformed), ..reply }.into_response()
         }
-        FaultKind::Tenths if is_good => Reply { body: changed(&reply.body, make_tenths), ..reply }.into_response(),
+        FaultKind::Tenths if is_good => Reply { body: change_json(&reply.body, make_tenths), ..reply }.into_response(),
         FaultKind::Stuck | FaultKind::Endless if is_good => {
-            Reply { body: changed(&reply.body, claim_more), ..reply }.into_response()
+            Reply { body: change_json(&reply.body, claim_more), ..reply }.into_response()
         }
         _ => reply.into_response(),
     }
 }
 
-/// Applies a change to the JSON of an answer.
-fn changed(body: &Bytes, change: impl FnOnce(&mut Value)) -> Bytes {
+/// Applies a change to the JSON of an answer. An answer that is not JSON stays unchanged.
+fn change_json(body: &Bytes, change: impl FnOnce(&mut Value)) -> Bytes {
     let Ok(mut value) = serde_json::from_slice(body) else { return body.clone() };
     change(&mut value);
     Bytes::from(value.to_string())
 }
 
-/// Makes many numbers of page views invalid. Other answers have no rows.
+/// Makes numbers invalid in four of five rows of page views. Answers about jobs have no rows and stay unchanged.
 fn make_malformed(answer: &mut Value) {
     let rows = answer.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten();
     for (row, kind) in rows.filter_map(Value::as_object_mut).zip((0..5).cycle()) {
@@ -91,8 +91,8 @@ fn make_malformed(answer: &mut Value) {
     }
 }
 
-/// Divides each number of page views by ten, as the service's schema allows: a count is a JSON number. They still add
-/// up.
+/// Divides every number of page views by ten. The service's schema allows fractions, because a count is just a JSON
+/// number. The totals still match.
 fn make_tenths(answer: &mut Value) {
     let divide = |counts: &mut Value| {
         for name in ["human", "ai", "total"] {
@@ -107,14 +107,14 @@ fn make_tenths(answer: &mut Value) {
     answer.get_mut("views").and_then(Value::as_array_mut).into_iter().flatten().for_each(divide);
 }
 
-/// Makes page views claim that there is more. Other answers have no such field.
+/// Makes an answer with page views claim that there are more rows. Answers about jobs stay unchanged.
 fn claim_more(answer: &mut Value) {
     if let Some(more) = answer.get_mut("hasMore") {
         *more = Value::Bool(true);
     }
 }
 
-fn closed() -> Response {
+fn closed_connection() -> Response {
     let mut response = Response::new(Body::empty());
     response.extensions_mut().insert(CloseUnanswered);
     response
@@ -140,25 +140,26 @@ fn too_many(retry_after: SimRetryAfter, now: Time) -> Response {
     response
 }
 
-/// The same JSON object with a first member of 32 MiB: valid, but too large. Generated while it is sent.
-fn huge(body: Bytes) -> Body {
+/// Returns the same JSON object with an additional first member of 32 MiB, generated while it is sent. The JSON is
+/// valid, but too large for a client.
+fn huge_body(body: Bytes) -> Body {
     let filler = Bytes::from(vec![b'x'; 64 * 1024]);
-    let chunks = HUGE / filler.len();
+    let chunks = HUGE_BYTES / filler.len();
     let head = std::iter::once(Bytes::from_static(b"{\"filler\":\""));
     let middle = std::iter::repeat_n(filler, chunks);
     let end = [Bytes::from_static(b"\","), body.slice(1.min(body.len())..)];
     Body::from_stream(stream::iter(head.chain(middle).chain(end).map(Ok::<_, Infallible>)))
 }
 
-/// Eight bytes a second.
-fn slow(body: Bytes) -> Body {
-    Body::from_stream(stream::unfold(body, async |mut left| {
-        if left.is_empty() {
+/// Returns the same body, sent at eight bytes a second.
+fn slow_body(body: Bytes) -> Body {
+    Body::from_stream(stream::unfold(body, async |mut remaining| {
+        if remaining.is_empty() {
             return None;
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
-        let next = left.split_to(8.min(left.len()));
-        Some((Ok::<_, Infallible>(next), left))
+        let next = remaining.split_to(8.min(remaining.len()));
+        Some((Ok::<_, Infallible>(next), remaining))
     }))
 }
 
@@ -170,7 +171,7 @@ mod tests {
         {"path":"/b","human":4,"ai":1,"total":5},{"path":"/c","human":3,"ai":1,"total":4}],"hasMore":false}"#;
 
     fn after(body: &'static str, change: fn(&mut Value)) -> Value {
-        serde_json::from_slice(&changed(&Bytes::from_static(body.as_bytes()), change)).expect("JSON")
+        serde_json::from_slice(&change_json(&Bytes::from_static(body.as_bytes()), change)).expect("JSON")
     }
 
     #[test]
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_answer_claims_more_rows_and_a_job_is_unchanged() {
+    fn an_endless_answer_claims_that_there_are_more_rows_and_a_job_is_unchanged() {
         assert_eq!(after(VIEWS, claim_more)["hasMore"], Value::from(true));
         assert_eq!(after(r#"{"id":"j"}"#, claim_more), serde_json::json!({"id": "j"}));
         assert_eq!(after(r#"{"id":"j"}"#, make_malformed), serde_json::json!({"id": "j"}));

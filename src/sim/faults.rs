@@ -1,4 +1,4 @@
-//! Faults to inject, per operation and with a probability: the `--fault OP=KIND[:PROBABILITY]` of the command line.
+//! Parses the faults of the option `--fault OP=KIND[:PROBABILITY]`, and determines which faults apply to a request.
 //! `bad_bodies` builds the responses.
 
 use super::rng::SeededRng;
@@ -6,7 +6,7 @@ use crate::model::log::Operation;
 use std::str::FromStr;
 use std::time::Duration;
 
-const FAULTS: u64 = 5 << 32;
+const FAULT_STREAM: u64 = 5 << 32;
 
 /// One fault: `OP=KIND[:PROBABILITY]`, for example `views=503:0.3` or `create=lost`.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,54 +14,56 @@ pub struct Fault {
     /// The affected operation; `None` for every operation (`all`).
     pub operation: Option<Operation>,
     pub kind: FaultKind,
-    /// The probability, from 0 to 1; by default 1.
+    /// The probability that the fault applies to a request, from 0 to 1.
     pub probability: f64,
 }
 
+/// What goes wrong with a request. Each description begins with the name of the fault in `--fault`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// `latency-MS`: the request waits that long and is then handled normally.
+    /// `latency-MS`: the request waits MS milliseconds and is then handled normally.
     Latency(Duration),
-    /// `lost`: carried out, then the connection is closed without an answer.
+    /// `lost`: the request is carried out, then the connection is closed without an answer.
     Lost,
-    /// `refuse`: not carried out, and the connection is closed without an answer.
+    /// `refuse`: the request is not carried out, and the connection is closed without an answer.
     Refuse,
-    /// `400`, `401`, `403`, `404`, `500`, `503`: not carried out, answered with that status and an error body.
+    /// `400`, `401`, `403`, `404`, `500`, `503`: not carried out, answered with this status and an error body.
     Status(u16),
-    /// `429` (Retry-After: 60), `429-S` (Retry-After: S), `429-date`, `429-bare` (without): not carried out.
+    /// `429`, `429-SECONDS`, `429-date`, `429-bare`: not carried out, answered with 429 and a Retry-After header of
+    /// 60 seconds, of SECONDS, with a date, or no such header.
     TooMany(SimRetryAfter),
     /// `500-done`: carried out, then answered with 500.
     FailsAfterwards,
-    /// `502-html`: not carried out, answered with a proxy's page.
+    /// `502-html`: not carried out, answered with 502 and a proxy's HTML page.
     GatewayPage,
-    /// `302`: not carried out, answered with a redirect.
+    /// `302`: not carried out, answered with a redirect to a sign-in page.
     Redirect,
-    /// `html`: not carried out, answered with 200 and a sign-in page.
-    Html,
-    /// `malformed`: carried out, answered with 200 and half of the JSON.
+    /// `html`: not carried out, answered with 200 and the HTML of a sign-in page.
+    SignInPage,
+    /// `malformed`: carried out, answered with only the first half of the JSON.
     Malformed,
-    /// `empty`: carried out, answered with 200 and no body.
+    /// `empty`: carried out, answered without a body.
     Empty,
     /// `huge`: carried out, answered with valid JSON of 32 MiB.
     Huge,
     /// `slow`: carried out, answered at eight bytes a second.
     Slow,
-    /// `odd`: carried out; in page views, four rows of five have an invalid number (a fraction that is not in the
-    /// total, a missing one, one beyond 64 bits, a negative one).
+    /// `odd`: carried out. In page views, four rows of five have an invalid number: a fraction that the total does not
+    /// contain, a missing number, a number beyond 64 bits, or a negative number.
     MalformedNumbers,
-    /// `tenths`: carried out; every number in page views is a tenth of the real one, so most have a fraction.
+    /// `tenths`: carried out. Every number in page views is divided by ten, so most numbers have a fraction.
     Tenths,
-    /// `stuck`: carried out; page views start at the first row whatever the offset, and there is always more.
+    /// `stuck`: carried out. Page views always start at the first row and claim that there are more rows.
     Stuck,
-    /// `endless`: carried out; page views always claim that there is more.
+    /// `endless`: carried out. Page views always claim that there are more rows.
     Endless,
 }
 
-/// The `Retry-After` header of a 429.
+/// The kind of `Retry-After` header of a 429.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SimRetryAfter {
     Seconds(u32),
-    /// The HTTP date one minute from now.
+    /// An HTTP date one minute from now.
     Date,
     Absent,
 }
@@ -81,7 +83,7 @@ const FIXED_KINDS: [(&str, FaultKind); 23] = [
     ("500-done", FaultKind::FailsAfterwards),
     ("502-html", FaultKind::GatewayPage),
     ("302", FaultKind::Redirect),
-    ("html", FaultKind::Html),
+    ("html", FaultKind::SignInPage),
     ("malformed", FaultKind::Malformed),
     ("empty", FaultKind::Empty),
     ("huge", FaultKind::Huge),
@@ -93,7 +95,7 @@ const FIXED_KINDS: [(&str, FaultKind); 23] = [
 ];
 
 impl Fault {
-    /// A fault with probability 1.
+    /// Returns a fault that applies to every request of this operation.
     pub fn always(operation: Operation, kind: FaultKind) -> Self {
         Self { operation: Some(operation), kind, probability: 1.0 }
     }
@@ -144,7 +146,7 @@ fn parse_probability(written: &str) -> Result<f64, String> {
     read.ok_or_else(|| format!("`{written}` is not a probability: write a number from 0 to 1"))
 }
 
-/// The active faults and the random numbers that decide when they apply.
+/// The active faults, and the random numbers that determine when they apply.
 #[derive(Debug)]
 pub(super) struct Faults {
     list: Vec<Fault>,
@@ -154,15 +156,15 @@ pub(super) struct Faults {
 /// The faults that apply to one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct InjectedFaults {
-    /// The sum of all latencies.
+    /// The sum of all latencies that apply.
     pub(super) wait: Duration,
-    /// The first other fault that applies.
+    /// The first fault that applies and is not a latency.
     pub(super) kind: Option<FaultKind>,
 }
 
 impl Faults {
     pub(super) fn new(seed: u64, list: Vec<Fault>) -> Self {
-        Self { list, rng: SeededRng::new(seed, FAULTS) }
+        Self { list, rng: SeededRng::new(seed, FAULT_STREAM) }
     }
 
     /// Replaces the active faults.
@@ -170,7 +172,7 @@ impl Faults {
         self.list = list;
     }
 
-    /// Decides which faults apply to the next request of an operation.
+    /// Determines which faults apply to the next request of an operation.
     pub(super) fn pick(&mut self, operation: Operation) -> InjectedFaults {
         let mut injected = InjectedFaults { wait: Duration::ZERO, kind: None };
         for fault in &self.list {
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn latencies_add_up_and_the_first_other_fault_applies() {
+    fn latencies_add_up_and_only_the_first_fault_of_another_kind_applies() {
         let list = ["get=latency-10", "all=latency-5", "all=500", "get=lost"].map(|text| text.parse().expect(text));
         let mut faults = Faults::new(1, list.to_vec());
         let injected = faults.pick(Operation::Get);

@@ -1,5 +1,5 @@
-//! The HTTP server: routes, request parsing and connections. Injects faults and closes connections without a byte if
-//! an answer is to be lost. `service` answers the requests.
+//! The HTTP server: accepts connections, parses requests and injects faults. If a fault demands that an answer is lost,
+//! it closes the connection without sending a byte. `service` answers the requests.
 
 use super::bad_bodies::{CloseUnanswered, damage, fault_response};
 use super::faults::FaultKind;
@@ -24,12 +24,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-/// A prompt of 1 MiB fits, however it is escaped.
-const LARGEST_BODY: usize = 8 * 1024 * 1024;
+/// The longest request body in bytes. A prompt of 1 MiB fits even if every character is escaped in JSON.
+const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 
 type ServiceState = State<Arc<Service>>;
 
-/// Serves on `listener` until `stop` is sent or dropped; then closes all connections.
+/// Serves on `listener` until the sender of `stop` sends or is dropped, then closes all connections.
 pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop: oneshot::Receiver<()>) {
     let router = router(service);
     let mut connections = JoinSet::new();
@@ -40,7 +40,7 @@ pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop
                 Ok((stream, _)) => {
                     connections.spawn(serve_connection(stream, router.clone()));
                 }
-                // Usually out of file handles: wait until one is closed.
+                // Usually there are too many open files, so wait until one may be closed.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
@@ -49,10 +49,10 @@ pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop
     connections.shutdown().await;
 }
 
-/// hyper closes a connection without an answer if its service fails. axum's services never fail, so this turns the
-/// mark in the response into a failure.
+/// Serves one connection. To close it without an answer, hyper needs a service that fails. axum's services never fail,
+/// so a response marked with `CloseUnanswered` is turned into a failure here.
 async fn serve_connection(stream: TcpStream, router: Router) {
-    // Answers are small, and the client waits for each.
+    // Send each answer at once: answers are small, and the client waits for them.
     let _ = stream.set_nodelay(true);
     let routes = TowerToHyperService::new(router);
     let service = hyper::service::service_fn(move |request: Request<Incoming>| {
@@ -66,7 +66,7 @@ async fn serve_connection(stream: TcpStream, router: Router) {
         }
     });
     let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // A client that disconnects is not a failure of the service.
+    // If the client disconnects, that is no failure of the service.
     let _ = connection.await;
 }
 
@@ -86,7 +86,7 @@ fn router(service: Arc<Service>) -> Router {
         .with_state(service)
 }
 
-/// Adds the service's time to every answer.
+/// Adds a Date header with the service's time to every answer.
 async fn add_date_header(State(service): ServiceState, mut response: Response) -> Response {
     let text = httpdate::fmt_http_date(SystemTime::from(service.now()));
     if let Ok(value) = HeaderValue::from_str(&text) {
@@ -119,7 +119,7 @@ async fn get_views(State(service): ServiceState, request: Request) -> Response {
 
 async fn handle(service: &Service, operation: Operation, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
-    let body = to_bytes(body, LARGEST_BODY).await;
+    let body = to_bytes(body, MAX_BODY_BYTES).await;
     let injected = service.receive(operation);
     if !injected.wait.is_zero() {
         tokio::time::sleep(injected.wait).await;
@@ -161,7 +161,7 @@ async fn extract_request(parts: &mut Parts, operation: Operation, body: Bytes) -
         authorization: text(header::AUTHORIZATION).map(str::to_owned),
         is_json: media_type.eq_ignore_ascii_case("application/json"),
         project,
-        id,
+        job_id: id,
         parameters: Query::<Parameters>::try_from_uri(&parts.uri).ok().map(|Query(parameters)| parameters),
         body,
     })

@@ -1,5 +1,5 @@
-//! The life of one job: a plan made when work starts, evaluated for any later moment. Pure: the moment is always an
-//! argument. `world` makes the plans.
+//! Simulates one job. When a run starts, `world` plans when and how it ends; this module computes the job's state at
+//! any later time from that plan. It does not read the clock: the time is always an argument.
 
 use super::prompt_directives::{RunOutcome, without_directives};
 use super::rng::SeededRng;
@@ -10,19 +10,20 @@ use chrono::SecondsFormat;
 /// The repository of every job of the simulated project.
 pub(super) const REPOSITORY: &str = "https://github.com/acme/docs";
 
-/// The plan of one run, from a prompt to its end.
+/// When and how one run of the agent ends. A run starts with a prompt.
 #[derive(Debug, Clone)]
 pub(super) struct SimRun {
     pub(super) ends: Time,
     pub(super) outcome: RunOutcome,
-    pub(super) archived: Option<Time>,
+    /// When the job is archived after the run; `None` if it is not.
+    pub(super) archived_at: Option<Time>,
 }
 
 /// A pull request and the time from which the service reports it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SimPullRequest {
     pub(super) number: u32,
-    pub(super) from: Time,
+    pub(super) visible_from: Time,
 }
 
 #[derive(Debug, Clone)]
@@ -36,15 +37,15 @@ pub(super) struct SimJob {
 }
 
 impl SimJob {
-    /// Whether the agent is working on it at that moment.
+    /// Whether the agent is working on the job at `now`.
     pub(super) fn is_active(&self, now: Time) -> bool {
         now < self.run.ends
     }
 
-    /// The job as the service returns it at that moment. An active job has no link.
+    /// Returns the job as the service returns it at `now`. An active job has no pull request link.
     pub(super) fn body(&self, now: Time) -> JobBody {
-        let archived_at = self.run.archived.filter(|&at| at <= now && !self.is_active(now));
-        let link = self.link.filter(|link| link.from <= now && !self.is_active(now));
+        let archived_at = self.run.archived_at.filter(|&at| at <= now && !self.is_active(now));
+        let link = self.link.filter(|link| link.visible_from <= now && !self.is_active(now));
         JobBody {
             id: self.id.clone(),
             status: self.status(now).to_owned(),
@@ -60,18 +61,18 @@ impl SimJob {
         if self.is_active(now) {
             return "active";
         }
-        if self.run.archived.is_some_and(|at| at <= now) {
+        if self.run.archived_at.is_some_and(|at| at <= now) {
             return "archived";
         }
         match &self.run.outcome {
             RunOutcome::PullRequest { .. } | RunOutcome::NoPullRequest => "completed",
             RunOutcome::Failed => "failed",
-            RunOutcome::Word(word) => word,
+            RunOutcome::OtherStatus(word) => word,
         }
     }
 }
 
-/// The URL of a pull request.
+/// Returns the URL of the pull request with this number.
 pub(super) fn pull_request_url(number: u32) -> String {
     format!("{REPOSITORY}/pull/{number}")
 }
@@ -80,7 +81,7 @@ fn rfc3339_with_millis(at: Time) -> String {
     at.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// A new id in the form of a ULID: 48 bits of time, 80 random bits.
+/// Returns a new job id in the form of a ULID: 48 bits of time and 80 random bits.
 pub(super) fn new_id(at: Time, rng: &mut SeededRng) -> String {
     let millis = u64::try_from(at.timestamp_millis()).unwrap_or(0);
     let mut id = String::with_capacity(26);
@@ -98,7 +99,7 @@ fn push_base32(out: &mut String, value: u64, digits: u32) {
     }
 }
 
-/// The branch for a prompt: `agent/` and its first words.
+/// Returns the branch name for a prompt: `agent/` and the prompt's first words.
 pub(super) fn branch(prompt: &str) -> String {
     const MAX_CHARS: usize = 40;
     let words = without_directives(prompt).to_ascii_lowercase();
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_twenty_six_characters_and_sorts_by_time() {
+    fn an_id_has_26_characters_and_ids_sort_by_time() {
         let mut rng = SeededRng::new(7, 7);
         let at = Time::from_timestamp(1_795_000_000, 0).expect("in range");
         let (first, second) = (new_id(at, &mut rng), new_id(at + chrono::TimeDelta::seconds(1), &mut rng));

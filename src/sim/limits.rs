@@ -1,15 +1,15 @@
-//! The documented limits per rolling hour, and the `Retry-After` of requests beyond them. Pure: the moment is an
-//! argument. A request rejected because of a limit does not count; every other one does, even an invalid one.
+//! The documented limits per rolling hour, and the `Retry-After` header of requests beyond them. A request that is
+//! rejected because of a limit does not count. All other requests count, even invalid ones.
 
 use crate::model::Time;
-use crate::model::ledger::{RateLimited, WINDOW};
+use crate::model::ledger::{RATE_LIMIT_WINDOW, RateLimited};
 use std::collections::VecDeque;
 use std::time::SystemTime;
 
-/// Every n-th rejection has a date as `Retry-After`, the others seconds. Real services send both forms.
+/// Every third rejection has a date in its `Retry-After` header, the others have seconds. Real services send both.
 const DATE_EVERY: u32 = 3;
 
-/// The three windows of one simulated organization with its one project.
+/// The requests of the last hour, for each of the three limits of the organization.
 #[derive(Debug, Default)]
 pub(super) struct SimLimits {
     windows: [Window; 3],
@@ -20,7 +20,7 @@ pub(super) struct SimLimits {
 struct Window(VecDeque<Time>);
 
 impl SimLimits {
-    /// Counts a request, or returns the `Retry-After` of the rejection.
+    /// Counts a request. If the limit is reached, returns the value for the `Retry-After` header instead.
     pub(super) fn count_request(&mut self, limited: RateLimited, now: Time) -> Result<(), String> {
         let [creates, follow_ups, views] = &mut self.windows;
         let window = match limited {
@@ -37,11 +37,13 @@ impl SimLimits {
 
 impl Window {
     fn count_request(&mut self, limit: u32, now: Time) -> Result<(), Time> {
-        while self.0.front().is_some_and(|&at| at + WINDOW <= now) {
+        while self.0.front().is_some_and(|&at| at + RATE_LIMIT_WINDOW <= now) {
             self.0.pop_front();
         }
         match self.0.front() {
-            Some(&oldest) if self.0.len() >= usize::try_from(limit).unwrap_or(usize::MAX) => Err(oldest + WINDOW),
+            Some(&oldest) if self.0.len() >= usize::try_from(limit).unwrap_or(usize::MAX) => {
+                Err(oldest + RATE_LIMIT_WINDOW)
+            }
             _ => {
                 self.0.push_back(now);
                 Ok(())
@@ -50,13 +52,13 @@ impl Window {
     }
 }
 
-/// Whole seconds, rounded up: a request after that wait is accepted.
+/// Returns the wait in whole seconds, rounded up, so that a request after the wait is accepted.
 fn as_seconds(until: Time, now: Time) -> String {
     let millis = (until - now).num_milliseconds().max(0);
     ((millis + 999) / 1000).max(1).to_string()
 }
 
-/// An HTTP date, rounded up to the second.
+/// Returns an HTTP date, rounded up to the second.
 pub(super) fn as_date(until: Time) -> String {
     let second = (until.timestamp_millis() + 999).div_euclid(1000);
     let whole = Time::from_timestamp(second, 0).unwrap_or(until);
@@ -73,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hundred_and_first_request_in_an_hour_is_rejected_until_the_first_expires() {
+    fn the_101st_request_in_an_hour_is_rejected_until_the_first_request_is_an_hour_old() {
         let mut limits = SimLimits::default();
         for n in 0..100 {
             assert_eq!(limits.count_request(RateLimited::Views, at(n * 1000)), Ok(()));
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn every_third_rejection_has_a_date_that_is_late_enough() {
+    fn every_third_rejection_has_a_date_at_which_the_limit_is_free() {
         let mut limits = SimLimits::default();
         for _ in 0..100 {
             limits.count_request(RateLimited::FollowUp, at(1)).expect("free");

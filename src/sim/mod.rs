@@ -1,13 +1,13 @@
-//! The simulated service: a seeded world of jobs and page views, with the documented limits and with faults to
-//! inject, over real HTTP on 127.0.0.1. It is as strict as the documentation of the real service.
+//! The simulated service: an HTTP server on 127.0.0.1 with jobs and page views generated from a seed, the documented
+//! limits, and faults that can be injected. It accepts only what the documentation of the real service permits.
 //!
-//! Modules: `world`, `jobs`, `prompt_directives` and `population` simulate the jobs; `pages`, `paths` and `views` the
-//! page views; `limits` and `faults` reject requests or make them fail; `service` combines them; `http`, `reply` and
-//! `bad_bodies` are the server. The world is pure, only `service` reads the clock.
+//! The modules `world`, `jobs`, `prompt_directives` and `population` simulate the jobs; `pages`, `paths` and `views`
+//! simulate the page views; `limits` and `faults` reject requests or make them fail; `service` combines them; `http`,
+//! `reply` and `bad_bodies` are the server. Only `service` reads the clock.
 //!
-//! Time is real: the Date header, `createdAt`, the days of the views and the rolling hour of the limits follow the
-//! wall clock. Only the durations of the jobs are divided by `speed`. A prompt may control its run with directives
-//! like `[sim:fail]` or `[sim:seconds=3]`; see the table in `prompt_directives`.
+//! The Date header, `createdAt`, the days of the views and the rolling hour of the limits follow the wall clock. Only
+//! the durations of the jobs are divided by `speed`. A prompt may control its run with directives like `[sim:fail]`
+//! or `[sim:seconds=3]`; see the table in `prompt_directives`.
 
 mod bad_bodies;
 mod faults;
@@ -25,7 +25,7 @@ mod views;
 mod world;
 
 pub use faults::{Fault, FaultKind, SimRetryAfter};
-pub use world::{SeededChange, SeededJob};
+pub use world::{InitialJob, InitialJobChange};
 
 use crate::model::Time;
 use crate::model::log::Operation;
@@ -40,18 +40,18 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// What to simulate; the options of `docdeck sim` and `docdeck demo`.
+/// What to simulate, as set by the options of `docdeck sim` and `docdeck demo`.
 #[derive(Debug, Clone)]
 pub struct SimOptions {
-    /// The port on 127.0.0.1; 0 for any free one.
+    /// The port on 127.0.0.1; 0 for any free port.
     pub port: u16,
     /// The number of jobs at the start.
     pub jobs: u32,
     /// The number of pages of the site.
     pub pages: u32,
-    /// How many times faster than usual jobs run; above 0.
+    /// The factor by which jobs run faster than usual; above 0.
     pub speed: f64,
-    /// The same seed gives the same world.
+    /// The seed for everything random. The same seed gives the same jobs and page views.
     pub seed: u64,
     /// The faults that are active from the start.
     pub faults: Vec<Fault>,
@@ -63,7 +63,7 @@ impl Default for SimOptions {
     }
 }
 
-/// A running simulator, stopped when dropped.
+/// A running simulated service. Dropping it stops the server.
 pub struct Sim {
     address: SocketAddr,
     service: Arc<Service>,
@@ -79,8 +79,8 @@ impl fmt::Debug for Sim {
 }
 
 impl Sim {
-    /// Binds 127.0.0.1 and serves on the current tokio runtime. Fails if the port is not available or the speed is
-    /// invalid.
+    /// Starts the service on 127.0.0.1 and the current tokio runtime. Fails if the port is not available or the speed
+    /// is invalid.
     pub async fn start(options: SimOptions) -> io::Result<Self> {
         if !(options.speed.is_finite() && options.speed > 0.0) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the speed must be a number above 0"));
@@ -93,7 +93,7 @@ impl Sim {
         Ok(Self { address, service, stop, server })
     }
 
-    /// Stops, and waits until the port is free and every connection is closed.
+    /// Stops the service and waits until the port is free and every connection is closed.
     pub async fn stop(self) {
         let Self { stop, server, .. } = self;
         drop(stop);
@@ -101,32 +101,32 @@ impl Sim {
         let _ = server.await;
     }
 
-    /// The address that it listens on.
+    /// Returns the address on which the service listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The base URL for a client.
+    /// Returns the base URL for a client.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The key with all scopes; the same for the same seed.
+    /// Returns the API key with all permissions. The same seed gives the same key.
     pub fn api_key(&self) -> &str {
         &self.service.keys.write
     }
 
-    /// A key with the read scope only: 403 on every POST.
+    /// Returns an API key that may only read: every POST with it is answered with 403.
     pub fn read_only_key(&self) -> &str {
         &self.service.keys.read
     }
 
-    /// The only project.
+    /// Returns the id of the only project.
     pub fn project(&self) -> &str {
         service::PROJECT
     }
 
-    /// Shell lines that make a docdeck started in that shell use this simulator.
+    /// Returns shell commands after which docdeck, started in the same shell, uses this simulated service.
     pub fn shell_lines(&self) -> String {
         format!(
             "export DOCDECK_BASE_URL={}\nexport DOCDECK_API_KEY={}\nexport DOCDECK_PROJECT_ID={}\n",
@@ -136,17 +136,17 @@ impl Sim {
         )
     }
 
-    /// The jobs of the start, oldest first, in their current state.
-    pub fn seeded(&self) -> Vec<SeededJob> {
-        self.service.seeded()
+    /// Returns the jobs that existed at the start, oldest first, in their current state.
+    pub fn initial_jobs(&self) -> Vec<InitialJob> {
+        self.service.initial_jobs()
     }
 
-    /// The service's time: the wall clock plus all calls of [`Sim::advance`].
+    /// Returns the service's time: the wall clock, moved forward by all calls of [`Sim::advance`].
     pub fn now(&self) -> Time {
         self.service.now()
     }
 
-    /// Moves the service's clock forward: jobs progress, limits free up, the Date header follows.
+    /// Moves the service's clock forward. Jobs, limits and the Date header follow.
     pub fn advance(&self, by: TimeDelta) {
         self.service.advance(by);
     }
@@ -156,23 +156,23 @@ impl Sim {
         self.service.set_faults(faults);
     }
 
-    /// How many requests of an operation arrived, whatever their outcome.
+    /// Returns how many requests of an operation arrived, whatever their outcome.
     pub fn requests(&self, operation: Operation) -> u64 {
         self.service.requests(operation)
     }
 
-    /// How many requests of an operation were carried out, even if the answer was lost.
+    /// Returns how many requests of an operation were carried out, including those whose answer was lost.
     pub fn carried_out(&self, operation: Operation) -> u64 {
         self.service.carried_out(operation)
     }
 
-    /// What the service would answer now, without a request: to fill a store with history.
+    /// Returns what the service would answer to a query now, without a request. Used to fill a store with history.
     pub fn views(&self, query: ViewsQuery) -> ViewsPage {
         self.service.views(query)
     }
 
-    /// Every accepted prompt, in order, as (job id, prompt).
-    pub fn prompts(&self) -> Vec<(String, String)> {
+    /// Returns every accepted prompt as (job id, text), in the order of arrival.
+    pub fn received_prompts(&self) -> Vec<(String, String)> {
         self.service.received_prompts()
     }
 }

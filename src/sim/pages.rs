@@ -1,8 +1,9 @@
-//! The site's page views: two integers for each page and day, computed from the seed on demand.
+//! The page views of the simulated site. For each page and day, the views by humans and by AI are computed from the
+//! seed when they are needed.
 //!
-//! Few pages are read often and most hardly ever; weekends are quiet; the share of AI grows; some pages rise, fall,
-//! are new or vanish. Days are counted from the first of a month, so that a restart in the same month has the same
-//! history. `views` selects the range and the rows.
+//! A few pages are read often, most pages hardly ever. There are fewer views at weekends, and the share of AI grows.
+//! Some pages become more or less popular, are new, or disappear. Days are counted from the first of a month, so that
+//! the history is the same after a restart in the same month. `views` selects the range and the rows.
 
 use super::paths::paths;
 use super::rng::{SeededRng, mix};
@@ -10,16 +11,17 @@ use crate::model::Time;
 use chrono::{Datelike, Days, NaiveDate, Timelike};
 
 /// The number of days with views, including today.
-pub(super) const HISTORY: u64 = 120;
+pub(super) const HISTORY_DAYS: u64 = 120;
 
-/// Weekday factors in thousandths, Monday first. Programs also read at weekends.
-const WEEK_HUMAN: [u64; 7] = [1080, 1170, 1150, 1110, 950, 420, 470];
-const WEEK_AI: [u64; 7] = [1020, 1050, 1040, 1030, 990, 920, 940];
+/// The factors of the weekdays in thousandths, Monday first. AI reads at weekends almost as much as on weekdays.
+const HUMAN_WEEKDAY_FACTORS: [u64; 7] = [1080, 1170, 1150, 1110, 950, 420, 470];
+const AI_WEEKDAY_FACTORS: [u64; 7] = [1020, 1050, 1040, 1030, 990, 920, 940];
 
 /// The share of a day's views in each UTC hour, in thousandths.
-const DAY: [u64; 24] = [25, 22, 20, 20, 22, 26, 32, 42, 52, 58, 60, 58, 55, 58, 62, 62, 60, 54, 46, 40, 36, 34, 30, 26];
+const HOURLY_SHARES: [u64; 24] =
+    [25, 22, 20, 20, 22, 26, 32, 42, 52, 58, 60, 58, 55, 58, 62, 62, 60, 54, 46, 40, 36, 34, 30, 26];
 
-/// A site with its pages. About a hundred bytes per page; the counts are not stored.
+/// The pages of the simulated site. Their views are not stored.
 #[derive(Debug)]
 pub(super) struct Site {
     pages: Vec<SimPage>,
@@ -31,9 +33,9 @@ pub(super) struct Site {
 struct SimPage {
     path: Box<str>,
     seed: u64,
-    /// Views on an average day, in thousandths.
+    /// The views on an average day, in thousandths.
     mean: u32,
-    /// Added to the site's share of AI, in thousandths.
+    /// The difference between the page's and the site's share of views by AI, in thousandths.
     ai_bias: i64,
     trend: PageTrend,
 }
@@ -43,31 +45,31 @@ enum PageTrend {
     Steady,
     Rising,
     Falling,
-    /// New on that day.
-    Born(i64),
-    /// Gone from that day on.
+    /// The page exists from this day on.
+    New(i64),
+    /// The page has no views from this day on.
     Gone(i64),
 }
 
-/// One day and its factors, which are the same for every page.
+/// One day, with the factors for the views of all pages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Day {
     index: i64,
     human: u64,
     ai: u64,
     ai_share: i64,
-    /// How much of the day has passed, in millionths.
+    /// The share of the day's views that has arrived so far, in millionths.
     elapsed: u64,
 }
 
 /// The views of one or more pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Sum {
+pub(super) struct PageViewSum {
     pub(super) human: u64,
     pub(super) ai: u64,
 }
 
-impl Sum {
+impl PageViewSum {
     pub(super) fn total(self) -> u64 {
         self.human + self.ai
     }
@@ -79,21 +81,21 @@ impl Sum {
 }
 
 impl Site {
-    /// A site of `count` pages whose history ends `now`.
+    /// Creates a site with `count` pages. Its history ends at `now`.
     pub(super) fn new(seed: u64, count: u32, now: Time) -> Self {
         let today = now.date_naive();
-        let first_day = today.checked_sub_days(Days::new(HISTORY - 1)).unwrap_or(today);
+        let first_day = today.checked_sub_days(Days::new(HISTORY_DAYS - 1)).unwrap_or(today);
         let epoch = first_day.with_day(1).unwrap_or(first_day);
         let pages = paths(seed, count).into_iter().zip(1_u32..).map(|(path, rank)| SimPage::new(seed, path, rank));
         Self { pages: pages.collect(), epoch, first_day }
     }
 
-    /// The path of a page by its index.
+    /// Returns the path of the page with this index.
     pub(super) fn path(&self, index: u32) -> &str {
         usize::try_from(index).ok().and_then(|index| self.pages.get(index)).map_or("", |page| &page.path)
     }
 
-    /// The days of a range that have views: none before the history, none after today.
+    /// Returns the days of a range that have views, from the start of the history to today.
     pub(super) fn days(&self, from: NaiveDate, before: NaiveDate, now: Time) -> Vec<Day> {
         let today = now.date_naive();
         let from = from.max(self.first_day);
@@ -101,10 +103,10 @@ impl Site {
         days.map(|day| self.day(day, if day == today { part_of_day(now) } else { 1_000_000 })).collect()
     }
 
-    /// The views of every page on those days, in the pages' order.
-    pub(super) fn sums<'a>(&'a self, days: &'a [Day]) -> impl Iterator<Item = Sum> + 'a {
+    /// Returns the sum of the views on these days for every page, in the order of the pages.
+    pub(super) fn sums<'a>(&'a self, days: &'a [Day]) -> impl Iterator<Item = PageViewSum> + 'a {
         self.pages.iter().map(move |page| {
-            let mut sum = Sum::default();
+            let mut sum = PageViewSum::default();
             for day in days {
                 sum.add(page.views(day));
             }
@@ -119,8 +121,8 @@ impl Site {
         let weekday_factor = |week: [u64; 7]| week.get(weekday).copied().unwrap_or(1000) * grown / 1000;
         Day {
             index,
-            human: weekday_factor(WEEK_HUMAN),
-            ai: weekday_factor(WEEK_AI),
+            human: weekday_factor(HUMAN_WEEKDAY_FACTORS),
+            ai: weekday_factor(AI_WEEKDAY_FACTORS),
             ai_share: 90 + index * 13 / 10,
             elapsed,
         }
@@ -130,7 +132,7 @@ impl Site {
 impl SimPage {
     fn new(seed: u64, path: Box<str>, rank: u32) -> Self {
         let mut rng = SeededRng::new(seed, (6 << 32) + u64::from(rank));
-        // A long tail: the average falls with the rank to the power of 1.5.
+        // The average number of views is inversely proportional to the page's rank to the power of 1.5.
         let from_top = u64::from(rank) + 6;
         let mean = 35_000_000_000 / from_top.saturating_pow(3).saturating_mul(1_000_000).isqrt().max(1);
         let is_known = rank <= 12;
@@ -139,39 +141,39 @@ impl SimPage {
             0..52 => PageTrend::Steady,
             52..68 => PageTrend::Rising,
             68..82 => PageTrend::Falling,
-            82..92 => PageTrend::Born(i64::from(rng.between(12, 146))),
+            82..92 => PageTrend::New(i64::from(rng.between(12, 146))),
             _ => PageTrend::Gone(i64::from(rng.between(50, 146))),
         };
         let ai_bias = i64::from(rng.between(0, 160)) - 80 + ai_bias_of(&path);
         Self { path, seed: rng.next(), mean: u32::try_from(mean).unwrap_or(u32::MAX), ai_bias, trend }
     }
 
-    fn views(&self, day: &Day) -> Sum {
+    fn views(&self, day: &Day) -> PageViewSum {
         let mean = u64::from(self.mean) * self.trend.factor(day.index) / 1000;
         if mean == 0 {
-            return Sum::default();
+            return PageViewSum::default();
         }
         let ai_share = u64::try_from((day.ai_share + self.ai_bias).clamp(20, 930)).unwrap_or(0);
         let noise = mix(self.seed ^ u64::try_from(day.index).unwrap_or(0).wrapping_mul(0x2545_f491_4f6c_dd1d));
         let (of_human, of_ai) = (noise & 0xffff, (noise >> 16) & 0xffff);
-        // One day in sixty, a crawler visits.
+        // A crawler visits the page on one day in sixty.
         let crawled = if (noise >> 32).is_multiple_of(60) { 2400 } else { 1000 };
         let human = mean * (1000 - ai_share) / 1000 * day.human / 1000 * (860 + of_human % 281) / 1000;
         let ai = mean * ai_share / 1000 * day.ai / 1000 * (800 + of_ai % 401) / 1000 * crawled / 1000;
         let so_far = |thousandths: u64, noise: u64| (thousandths + noise % 1000) / 1000 * day.elapsed / 1_000_000;
-        Sum { human: so_far(human, noise >> 40), ai: so_far(ai, noise >> 50) }
+        PageViewSum { human: so_far(human, noise >> 40), ai: so_far(ai, noise >> 50) }
     }
 }
 
 impl PageTrend {
-    /// In thousandths of the average.
+    /// Returns the factor for the page's average views on this day, in thousandths.
     fn factor(self, day: i64) -> u64 {
         let thousandths = match self {
             Self::Steady => 1000,
             Self::Rising => 350 + 9 * day,
             Self::Falling => 1600 - 9 * day,
-            Self::Born(on) if day < on => 0,
-            Self::Born(on) => 120 * (day - on + 1),
+            Self::New(on) if day < on => 0,
+            Self::New(on) => 120 * (day - on + 1),
             Self::Gone(on) if day >= on => 0,
             Self::Gone(_) => 900,
         };
@@ -179,7 +181,8 @@ impl PageTrend {
     }
 }
 
-/// Programs prefer references; people prefer guides.
+/// Returns how much more or less AI reads the pages of this section, in thousandths: AI prefers references, people
+/// prefer guides.
 fn ai_bias_of(path: &str) -> i64 {
     match path.split('/').nth(1) {
         Some("api" | "llms.txt" | "mcp") => 260,
@@ -189,11 +192,11 @@ fn ai_bias_of(path: &str) -> i64 {
     }
 }
 
-/// The share of the day's views that has arrived by now, in millionths; grows every minute.
+/// Returns the share of the day's views that has arrived by `now`, in millionths. It grows every minute.
 fn part_of_day(now: Time) -> u64 {
     let hour = usize::try_from(now.hour()).unwrap_or(0);
-    let before: u64 = DAY.iter().take(hour).sum();
-    let this_hour = DAY.get(hour).copied().unwrap_or(0);
+    let before: u64 = HOURLY_SHARES.iter().take(hour).sum();
+    let this_hour = HOURLY_SHARES.get(hour).copied().unwrap_or(0);
     before * 1000 + this_hour * 1000 * u64::from(now.minute()) / 60
 }
 

@@ -9,8 +9,8 @@ fn day(text: &str) -> NaiveDate {
     text.parse().expect("a day")
 }
 
-fn total(site: &Site, from: &str, before: &str) -> Sum {
-    let mut all = Sum::default();
+fn total(site: &Site, from: &str, before: &str) -> PageViewSum {
+    let mut all = PageViewSum::default();
     let days = site.days(day(from), day(before), now());
     for sum in site.sums(&days) {
         all.add(sum);
@@ -43,13 +43,13 @@ fn a_restart_in_the_same_month_has_the_same_history() {
 fn there_are_no_views_before_the_history_or_after_today() {
     let site = Site::new(7, 100, now());
     assert_eq!(site.days(day("2020-01-01"), day("2030-01-01"), now()).len(), 120);
-    assert_eq!(total(&site, "2026-01-01", "2026-07-24"), Sum::default());
+    assert_eq!(total(&site, "2026-01-01", "2026-07-24"), PageViewSum::default());
     assert!(total(&site, "2026-07-24", "2026-07-25").total() > 0);
-    assert_eq!(total(&site, "2026-11-21", "2027-01-01"), Sum::default());
+    assert_eq!(total(&site, "2026-11-21", "2027-01-01"), PageViewSum::default());
 }
 
 #[test]
-fn today_grows_with_the_minutes_and_never_shrinks() {
+fn todays_views_grow_during_the_day_and_never_shrink() {
     let site = Site::new(7, 200, now());
     let midnight = day("2026-11-20").and_time(chrono::NaiveTime::MIN).and_utc();
     let at = |minutes: i64| {
@@ -73,7 +73,7 @@ fn today_grows_with_the_minutes_and_never_shrinks() {
 }
 
 #[test]
-fn weekends_are_quiet_especially_for_people() {
+fn weekends_have_fewer_views_especially_by_people() {
     let site = Site::new(7, 1200, now());
     let (tuesday, sunday) = (total(&site, "2026-11-10", "2026-11-11"), total(&site, "2026-11-15", "2026-11-16"));
     assert!(sunday.human * 2 < tuesday.human);
@@ -81,22 +81,22 @@ fn weekends_are_quiet_especially_for_people() {
 }
 
 #[test]
-fn the_share_of_ai_grows_and_references_have_more_of_it() {
+fn the_share_of_ai_grows_and_is_higher_for_references() {
     let site = Site::new(7, 1200, now());
-    let share = |sum: Sum| sum.ai * 1000 / sum.total();
+    let share = |sum: PageViewSum| sum.ai * 1000 / sum.total();
     let (early, late) = (total(&site, "2026-07-27", "2026-08-03"), total(&site, "2026-11-09", "2026-11-16"));
     assert!(share(late) > share(early) + 50, "{} {}", share(early), share(late));
     let days = site.days(day("2026-11-09"), day("2026-11-16"), now());
-    let sums: Vec<Sum> = site.sums(&days).collect();
+    let sums: Vec<PageViewSum> = site.sums(&days).collect();
     let of = |path: &str| share(sums[site.pages.iter().position(|page| &*page.path == path).expect("a page")]);
     assert!(of("/api/create-job") > of("/quickstart") + 100);
 }
 
 #[test]
-fn few_pages_are_read_often_and_most_hardly_ever() {
+fn a_few_pages_are_read_often_and_most_pages_hardly_ever() {
     let site = Site::new(7, 1200, now());
     let days = site.days(day("2026-11-09"), day("2026-11-16"), now());
-    let mut totals: Vec<u64> = site.sums(&days).map(Sum::total).collect();
+    let mut totals: Vec<u64> = site.sums(&days).map(PageViewSum::total).collect();
     assert_eq!(totals.iter().max(), totals.first(), "the quickstart leads");
     totals.sort_unstable_by(|a, b| b.cmp(a));
     let all: u64 = totals.iter().sum();
@@ -106,11 +106,11 @@ fn few_pages_are_read_often_and_most_hardly_ever() {
 }
 
 #[test]
-fn some_pages_are_new_some_have_gone_and_some_rise_or_fall() {
+fn some_pages_are_new_or_disappear_and_some_rise_or_fall() {
     let site = Site::new(7, 1200, now());
     let month = |from, before| {
         let days = site.days(day(from), day(before), now());
-        site.sums(&days).map(Sum::total).collect::<Vec<_>>()
+        site.sums(&days).map(PageViewSum::total).collect::<Vec<_>>()
     };
     let (old, new) = (month("2026-07-24", "2026-08-21"), month("2026-10-23", "2026-11-20"));
     let count = |what: fn(u64, u64) -> bool| old.iter().zip(&new).filter(|&(a, b)| what(*a, *b)).count();

@@ -1,31 +1,31 @@
-//! The paths of a plausible documentation site, most read first. The words are data: `assets/demo/pages.txt`. `pages`
-//! decides how often each page is read.
+//! Generates the page paths of a plausible documentation site from the words in `assets/demo/pages.txt`, most read
+//! page first. `pages` determines how often each page is read.
 
 use super::rng::SeededRng;
 
 const WORDS: &str = include_str!("../../assets/demo/pages.txt");
-const PATHS: u64 = 4 << 32;
+const PATH_STREAM: u64 = 4 << 32;
 
-/// Returns `count` distinct paths: the well-known ones in the file's order, then the rest of the site in a seeded
-/// order, then translations of it.
+/// Returns `count` different paths: the well-known pages in the order of the file, then all other pages in an order
+/// that depends on the seed, then translations of those.
 pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let mut paths: Vec<Box<str>> = section_lines("top").take(count).map(Box::from).collect();
     let mut site = all_paths();
-    SeededRng::new(seed, PATHS).shuffle(&mut site);
+    SeededRng::new(seed, PATH_STREAM).shuffle(&mut site);
     let editions = std::iter::once("").chain(section_lines("locales"));
     for edition in editions {
-        let left = count.saturating_sub(paths.len());
+        let missing = count.saturating_sub(paths.len());
         let edition = if edition.is_empty() { String::new() } else { format!("/{edition}") };
-        paths.extend(site.iter().take(left).map(|path| format!("{edition}{path}").into_boxed_str()));
+        paths.extend(site.iter().take(missing).map(|path| format!("{edition}{path}").into_boxed_str()));
     }
-    // More pages than the words can form.
-    let known = paths.len();
-    paths.extend((known..count).map(|n| format!("/archive/note-{n}").into_boxed_str()));
+    // If more paths are needed than the words can form, the rest is numbered.
+    let first_number = paths.len();
+    paths.extend((first_number..count).map(|n| format!("/archive/note-{n}").into_boxed_str()));
     paths
 }
 
-/// All paths that can be formed from the words, without the well-known ones.
+/// Returns all paths that can be formed from the words, without the paths of the well-known pages.
 fn all_paths() -> Vec<String> {
     let mut site = Vec::new();
     for object in section_lines("objects") {
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_known_page_comes_first_and_some_are_not_ascii() {
+    fn the_most_read_page_comes_first_and_some_paths_are_not_ascii() {
         let paths = paths(7, 1_200);
         assert_eq!(&*paths[0], "/quickstart");
         assert!(paths.iter().any(|path| !path.is_ascii()));

@@ -1,6 +1,5 @@
-//! The jobs at the start: every state that a job can be in, from minutes to weeks old, and a handful that finish one
-//! after the other while the user watches. Their prompts are data: `assets/demo/prompts.txt`. `jobs` and `world`
-//! simulate what follows.
+//! Creates the jobs that exist at the start. They are minutes to weeks old and in every state that a job can be in; a
+//! few finish one after the other while the user watches. Their prompts are in `assets/demo/prompts.txt`.
 
 use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id};
 use super::prompt_directives::RunOutcome;
@@ -9,34 +8,38 @@ use crate::model::Time;
 use chrono::TimeDelta;
 
 const PROMPTS: &str = include_str!("../../assets/demo/prompts.txt");
-const POPULATION: u64 = 3 << 32;
+const POPULATION_STREAM: u64 = 3 << 32;
 
-/// When the active jobs finish, in seconds after the start at speed 1; also the maximum number of active jobs.
-const STAGGER: [u32; 6] = [14, 32, 58, 92, 134, 178];
+/// When the active jobs finish, one after the other, in seconds after the start at speed 1.
+const FINISH_SECONDS: [u32; 6] = [14, 32, 58, 92, 134, 178];
 
-/// The data about a seeded job that the service does not return.
+/// The data about a job that the service does not return.
 #[derive(Debug, Clone)]
-pub(super) struct Seed {
+pub(super) struct InitialJobData {
     pub(super) prompt: String,
     pub(super) follow_ups: Vec<String>,
     pub(super) follow_up_at: Vec<Time>,
-    /// The end of the run before the follow-up.
+    /// When the run before the follow-up ended; `None` if the job has no follow-up.
     pub(super) first_run_ended: Option<Time>,
     pub(super) seen: bool,
     pub(super) is_variation: bool,
 }
 
-/// A job to be created; times are durations before the start, except those of `Working`.
+/// What kind of job to create.
 struct SeedJob {
     state: SeedState,
-    /// How long ago it finished, or, for an active job, started.
+    /// How long before the start the job finished or, if it is still active, its run began.
     age: TimeDelta,
     seen: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SeedState {
-    Working { left: TimeDelta, outcome: SeedEnding },
+    /// The job is active, and finishes `left` after the start.
+    Working {
+        left: TimeDelta,
+        outcome: SeedEnding,
+    },
     Finished(SeedEnding),
     Archived(SeedEnding),
 }
@@ -47,23 +50,23 @@ enum SeedEnding {
     LatePullRequest,
     Nothing,
     Failure,
-    Reviewing,
+    UnknownStatus,
 }
 
-/// Creates `count` jobs, oldest first, with pull requests numbered from `first_pr`. `scaled` converts a duration at
-/// speed 1 to one of this world.
+/// Creates `count` jobs, oldest first, with pull requests numbered from `first_pr`. `scaled` divides a duration by the
+/// simulator's speed.
 pub(super) fn populate(
     seed: u64,
     count: u32,
     first_pr: u32,
     now: Time,
     scaled: impl Fn(TimeDelta) -> TimeDelta,
-) -> Vec<(SimJob, Seed)> {
-    let mut rng = SeededRng::new(seed, POPULATION);
+) -> Vec<(SimJob, InitialJobData)> {
+    let mut rng = SeededRng::new(seed, POPULATION_STREAM);
     let working = count.div_ceil(4).min(6);
-    let mut seed_jobs: Vec<SeedJob> = at_work(working, &mut rng, scaled);
-    seed_jobs.extend(finished(count - working, &mut rng));
-    let mut jobs: Vec<(SimJob, Seed)> = seed_jobs
+    let mut seed_jobs: Vec<SeedJob> = working_jobs(working, &mut rng, scaled);
+    seed_jobs.extend(finished_jobs(count - working, &mut rng));
+    let mut jobs: Vec<(SimJob, InitialJobData)> = seed_jobs
         .iter()
         .zip(seed_prompts(count))
         .map(|(seed_job, text)| create_job(seed_job, text, now, &mut rng))
@@ -75,7 +78,7 @@ pub(super) fn populate(
     jobs
 }
 
-fn at_work(count: u32, rng: &mut SeededRng, scaled: impl Fn(TimeDelta) -> TimeDelta) -> Vec<SeedJob> {
+fn working_jobs(count: u32, rng: &mut SeededRng, scaled: impl Fn(TimeDelta) -> TimeDelta) -> Vec<SeedJob> {
     const ENDINGS: [SeedEnding; 6] = [
         SeedEnding::PullRequest,
         SeedEnding::LatePullRequest,
@@ -86,7 +89,7 @@ fn at_work(count: u32, rng: &mut SeededRng, scaled: impl Fn(TimeDelta) -> TimeDe
     ];
     let take = usize::try_from(count).unwrap_or(0);
     let mut list = Vec::new();
-    for (left, outcome) in STAGGER.into_iter().zip(ENDINGS).take(take) {
+    for (left, outcome) in FINISH_SECONDS.into_iter().zip(ENDINGS).take(take) {
         let left = scaled(TimeDelta::milliseconds(i64::from(left) * 1000 + i64::from(rng.between(0, 2500))));
         let age = TimeDelta::seconds(i64::from(rng.between(25, 320)));
         list.push(SeedJob { state: SeedState::Working { left, outcome }, age, seen: true });
@@ -94,14 +97,14 @@ fn at_work(count: u32, rng: &mut SeededRng, scaled: impl Fn(TimeDelta) -> TimeDe
     list
 }
 
-fn finished(count: u32, rng: &mut SeededRng) -> Vec<SeedJob> {
-    use SeedEnding::{Failure, LatePullRequest, Nothing, PullRequest, Reviewing};
+fn finished_jobs(count: u32, rng: &mut SeededRng) -> Vec<SeedJob> {
+    use SeedEnding::{Failure, LatePullRequest, Nothing, PullRequest, UnknownStatus};
     const STATES: [SeedState; 12] = [
         SeedState::Finished(PullRequest),
         SeedState::Finished(Failure),
         SeedState::Finished(PullRequest),
         SeedState::Finished(Nothing),
-        SeedState::Finished(Reviewing),
+        SeedState::Finished(UnknownStatus),
         SeedState::Finished(PullRequest),
         SeedState::Finished(LatePullRequest),
         SeedState::Archived(PullRequest),
@@ -116,22 +119,22 @@ fn finished(count: u32, rng: &mut SeededRng) -> Vec<SeedJob> {
         let age = if n < 17 { minutes } else { rng.between(180, 40 * 1440) };
         minutes = minutes.saturating_mul(rng.between(150, 185)) / 100;
         let age = TimeDelta::seconds(i64::from(age) * 60 + i64::from(rng.between(0, 59)));
-        // One job with an unknown status is enough.
-        let is_second_unknown = n >= 12 && *state == SeedState::Finished(Reviewing);
+        // Only one job has a status that docdeck doesn't know.
+        let is_second_unknown = n >= 12 && *state == SeedState::Finished(UnknownStatus);
         let state = if is_second_unknown { SeedState::Finished(PullRequest) } else { *state };
         list.push(SeedJob { state, age, seen: n > 2 });
     }
     list
 }
 
-struct Text {
+struct InitialPrompts {
     prompt: String,
     follow_ups: Vec<String>,
     is_variation: bool,
 }
 
-/// The prompts of the file; after its end they repeat with a number.
-fn seed_prompts(count: u32) -> impl Iterator<Item = Text> {
+/// Returns the prompts of the file. After the last prompt they repeat, with a number appended.
+fn seed_prompts(count: u32) -> impl Iterator<Item = InitialPrompts> {
     let blocks: Vec<&str> = PROMPTS.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).collect();
     let known = u32::try_from(blocks.len()).unwrap_or(1).max(1);
     (0..count).zip(blocks.into_iter().cycle()).collect::<Vec<_>>().into_iter().map(move |(n, block)| {
@@ -142,11 +145,11 @@ fn seed_prompts(count: u32) -> impl Iterator<Item = Text> {
             prompt.push_str(&format!("\nPart {}.", n / known + 1));
         }
         let follow_ups = follow_ups.into_iter().map(|line| line.trim_start_matches("> ").to_owned()).collect();
-        Text { prompt, follow_ups, is_variation }
+        InitialPrompts { prompt, follow_ups, is_variation }
     })
 }
 
-fn create_job(seed_job: &SeedJob, text: Text, now: Time, rng: &mut SeededRng) -> (SimJob, Seed) {
+fn create_job(seed_job: &SeedJob, text: InitialPrompts, now: Time, rng: &mut SeededRng) -> (SimJob, InitialJobData) {
     let (outcome, ends) = match seed_job.state {
         SeedState::Working { left, outcome } => (outcome, now + left),
         SeedState::Finished(outcome) | SeedState::Archived(outcome) => (outcome, now - seed_job.age),
@@ -170,19 +173,19 @@ fn create_job(seed_job: &SeedJob, text: Text, now: Time, rng: &mut SeededRng) ->
         SeedEnding::PullRequest | SeedEnding::LatePullRequest => RunOutcome::PullRequest { late: delay },
         SeedEnding::Nothing => RunOutcome::NoPullRequest,
         SeedEnding::Failure => RunOutcome::Failed,
-        SeedEnding::Reviewing => RunOutcome::Word("reviewing".to_owned()),
+        SeedEnding::UnknownStatus => RunOutcome::OtherStatus("reviewing".to_owned()),
     };
     let job = SimJob {
         id: new_id(created_at, rng),
         git_ref: branch(&text.prompt),
         model: if rng.chance(700) { "sonnet" } else { "opus" },
         created_at,
-        run: SimRun { ends, outcome: run_outcome, archived },
-        link: has_pr.then(|| SimPullRequest { number: 0, from: first_run_ended.unwrap_or(ends + delay) }),
+        run: SimRun { ends, outcome: run_outcome, archived_at: archived },
+        link: has_pr.then(|| SimPullRequest { number: 0, visible_from: first_run_ended.unwrap_or(ends + delay) }),
     };
     let follow_up_at = follow_ups.iter().map(|_| last_began).collect();
-    let Text { prompt, is_variation, .. } = text;
-    (job, Seed { prompt, follow_ups, follow_up_at, first_run_ended, seen: seed_job.seen, is_variation })
+    let InitialPrompts { prompt, is_variation, .. } = text;
+    (job, InitialJobData { prompt, follow_ups, follow_up_at, first_run_ended, seen: seed_job.seen, is_variation })
 }
 
 #[cfg(test)]
@@ -191,7 +194,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn there_are_forty_distinct_prompts_and_further_ones_are_numbered() {
+    fn the_forty_prompts_are_distinct_and_their_repetitions_are_numbered() {
         let first: HashSet<String> = seed_prompts(40).map(|text| text.prompt).collect();
         assert_eq!(first.len(), 40);
         let many: HashSet<String> = seed_prompts(500).map(|text| text.prompt).collect();

@@ -1,14 +1,14 @@
-//! Directives in a prompt that control the simulator, so that tests and demonstrations do not depend on chance.
+//! Directives in a prompt that control how the simulator runs it, so that tests and the demo do not depend on chance.
 //!
 //! | in the prompt | effect on the run |
 //! |---|---|
-//! | `[sim:seconds=3]` | works that long (at speed 1; fractions and 0 are allowed) |
+//! | `[sim:seconds=3]` | takes 3 seconds (at speed 1; fractions and 0 are allowed) |
 //! | `[sim:pr]` | completes with a pull request |
-//! | `[sim:no-pr]` | completes without one |
+//! | `[sim:no-pr]` | completes without a pull request |
 //! | `[sim:fail]` | fails |
-//! | `[sim:status=reviewing]` | ends with that status, permanently |
-//! | `[sim:late-link=4]` | completes; the pull request's link appears that many seconds later |
-//! | `[sim:archive]`, `[sim:archive=60]` | is archived at once, or that many seconds after it has finished |
+//! | `[sim:status=reviewing]` | ends with the status `reviewing` and stays in it |
+//! | `[sim:late-link=4]` | completes; the link of its pull request appears 4 seconds later |
+//! | `[sim:archive]`, `[sim:archive=60]` | its job is archived when it ends, or 60 seconds later |
 //!
 //! A run with any directive is deterministic: by default it ends with an immediate pull request and is not archived.
 
@@ -18,18 +18,19 @@ use std::time::Duration;
 /// How a run ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RunOutcome {
-    /// Completed; the link appears this long after the end.
+    /// The run completes with a pull request.
     PullRequest {
+        /// How long after the end of the run the pull request's link appears.
         late: TimeDelta,
     },
-    /// Completed without changes.
+    /// The run completes without changes.
     NoPullRequest,
     Failed,
-    /// A status that is not documented.
-    Word(String),
+    /// The run ends with a status that is not documented.
+    OtherStatus(String),
 }
 
-/// The directives of one prompt. Durations are those at speed 1.
+/// The directives of one prompt; `None` if there is no such directive. The durations are at speed 1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Directives {
     pub(super) work: Option<TimeDelta>,
@@ -38,7 +39,7 @@ pub(super) struct Directives {
 }
 
 impl Directives {
-    /// Returns `None` if the prompt has no directives. Unknown ones are ignored.
+    /// Parses the directives of a prompt and ignores unknown ones. Returns `None` if there are no known directives.
     pub(super) fn parse(prompt: &str) -> Option<Self> {
         let mut directives = Self::default();
         let mut any = false;
@@ -56,7 +57,7 @@ impl Directives {
             "pr" => self.outcome = Some(RunOutcome::PullRequest { late: TimeDelta::zero() }),
             "no-pr" => self.outcome = Some(RunOutcome::NoPullRequest),
             "fail" => self.outcome = Some(RunOutcome::Failed),
-            "status" => self.outcome = Some(RunOutcome::Word(value.to_owned())),
+            "status" => self.outcome = Some(RunOutcome::OtherStatus(value.to_owned())),
             "late-link" => {
                 self.outcome = Some(RunOutcome::PullRequest { late: parse_delay(value).unwrap_or_default() });
             }
@@ -72,7 +73,7 @@ fn parse_delay(value: &str) -> Option<TimeDelta> {
     TimeDelta::from_std(length).ok().filter(|length| *length < TimeDelta::days(3650))
 }
 
-/// The prompt without its directives, for text derived from it.
+/// Returns the prompt without its directives, for text derived from the prompt.
 pub(super) fn without_directives(prompt: &str) -> String {
     let mut parts = prompt.split("[sim:");
     let mut out = parts.next().unwrap_or("").to_owned();
@@ -94,11 +95,11 @@ mod tests {
     }
 
     #[test]
-    fn directives_are_read_from_anywhere_in_the_prompt() {
+    fn directives_may_be_anywhere_in_the_prompt() {
         let directives =
             Directives::parse("a [sim:seconds=0.5] b [sim:status=reviewing][sim:archive=60]").expect("some");
         assert_eq!(directives.work, Some(TimeDelta::milliseconds(500)));
-        assert_eq!(directives.outcome, Some(RunOutcome::Word("reviewing".to_owned())));
+        assert_eq!(directives.outcome, Some(RunOutcome::OtherStatus("reviewing".to_owned())));
         assert_eq!(directives.archive_after, Some(TimeDelta::seconds(60)));
     }
 

@@ -1,4 +1,4 @@
-//! JSON answers: successful ones, and errors with the documented error body.
+//! The service's JSON answers, including errors in the documented format.
 
 use crate::api::wire::{DetailBody, ErrorBody};
 use axum::body::{Body, Bytes};
@@ -22,17 +22,17 @@ impl Reply {
         }
     }
 
-    /// An error with its message.
+    /// Returns an error answer with its message and details.
     pub(super) fn error(status: StatusCode, error: &str, details: Vec<DetailBody>) -> Self {
         Self::json(status, &ErrorBody { error: error.to_owned(), details })
     }
 
-    /// The response with a known content length.
+    /// Converts the answer to a response with a Content-Length header.
     pub(super) fn into_response(self) -> Response {
         self.with_body(Body::from)
     }
 
-    /// The response with its body sent in another way.
+    /// Converts the answer to a response whose body `send` creates.
     pub(super) fn with_body(self, send: impl FnOnce(Bytes) -> Body) -> Response {
         let mut response = Response::new(send(self.body));
         *response.status_mut() = self.status;
@@ -45,7 +45,7 @@ impl Reply {
     }
 }
 
-/// An error, ready to be sent.
+/// Returns the response for an error without details.
 pub(super) fn refusal(status: StatusCode, error: &str) -> Response {
     Reply::error(status, error, Vec::new()).into_response()
 }

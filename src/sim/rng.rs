@@ -1,10 +1,10 @@
-//! Seeded random numbers: the same seed gives the same world on every machine. Uses integers only (splitmix64), so
-//! that the platform's floating-point functions don't matter. Good enough for a plausible world, for nothing else.
+//! Random numbers from a seed (splitmix64). The same seed gives the same jobs and page views on every machine, because
+//! the generator uses no floating-point functions, which differ between platforms. Not for secrets.
 
 #[derive(Debug, Clone)]
 pub(super) struct SeededRng(u64);
 
-/// The finalizer of splitmix64: similar inputs give unrelated outputs.
+/// Hashes a number with the final step of splitmix64, so that similar inputs give unrelated outputs.
 pub(super) fn mix(n: u64) -> u64 {
     let n = n.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -13,7 +13,7 @@ pub(super) fn mix(n: u64) -> u64 {
 }
 
 impl SeededRng {
-    /// One of the independent streams of a seed.
+    /// Creates the generator of one of the independent streams of random numbers that a seed has.
     pub(super) fn new(seed: u64, stream: u64) -> Self {
         Self(mix(seed) ^ mix(!stream))
     }
@@ -23,23 +23,23 @@ impl SeededRng {
         mix(self.0)
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a random number from `low` to `high`, both included.
     pub(super) fn between(&mut self, low: u32, high: u32) -> u32 {
         let span = u64::from(high.saturating_sub(low)) + 1;
         low.saturating_add(u32::try_from(self.next() % span).unwrap_or(0))
     }
 
-    /// True `permille` times in a thousand.
+    /// Returns true with a probability of `permille` / 1000.
     pub(super) fn chance(&mut self, permille: u32) -> bool {
         self.between(0, 999) < permille
     }
 
-    /// From 0 up to, but not including, 1.
+    /// Returns a random number from 0 up to, but not including, 1.
     pub(super) fn unit(&mut self) -> f64 {
         f64::from(u32::try_from(self.next() >> 32).unwrap_or(0)) / 4_294_967_296.0
     }
 
-    /// Shuffles a list in a seeded order.
+    /// Puts the list into a random order.
     pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
             let high = u32::try_from(last).unwrap_or(u32::MAX);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_of_a_range_occur_and_nothing_beyond() {
+    fn random_numbers_include_both_limits_and_nothing_outside() {
         let mut rng = SeededRng::new(1, 1);
         let drawn: Vec<u32> = (0..500).map(|_| rng.between(3, 6)).collect();
         assert_eq!((drawn.iter().min(), drawn.iter().max()), (Some(&3), Some(&6)));

@@ -1,5 +1,5 @@
-//! The simulated service behind the HTTP server: authorization, limits and the operations. The world, the limits and
-//! the faults each have their own lock; no lock is held while another one is taken.
+//! Answers the requests that the HTTP server has parsed: checks the API key and the limits, and carries out the
+//! operations. The jobs, the limits and the faults each have a lock; no code takes a lock while it holds another.
 
 use super::SimOptions;
 use super::faults::{Fault, Faults, InjectedFaults};
@@ -8,7 +8,7 @@ use super::pages::Site;
 use super::reply::Reply;
 use super::rng::SeededRng;
 use super::views::{Parameters, SimViews};
-use super::world::{SeededJob, SimWorld};
+use super::world::{InitialJob, SimWorld};
 use crate::api::wire::JobBody;
 use crate::model::Time;
 use crate::model::ledger::RateLimited;
@@ -20,10 +20,10 @@ use serde_json::Value;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The simulated project.
+/// The id of the simulated project.
 pub(super) const PROJECT: &str = "acme-docs";
 
-const KEYS: u64 = 7 << 32;
+const KEY_STREAM: u64 = 7 << 32;
 
 /// The state of a running simulator.
 #[derive(Debug)]
@@ -33,30 +33,31 @@ pub(super) struct Service {
     views: SimViews,
     limits: Mutex<SimLimits>,
     faults: Mutex<Faults>,
-    requests: Counters,
-    carried_out: Counters,
+    request_counts: Counters,
+    carried_out_counts: Counters,
     /// How far the service's clock was moved forward, in milliseconds.
     clock_offset: AtomicI64,
 }
 
-/// The keys of the simulated project, the same for the same seed.
+/// The API keys of the simulated project. The same seed gives the same keys.
 #[derive(Debug)]
 pub(super) struct SimKeys {
-    /// Has all scopes.
+    /// The key that may read and write.
     pub(super) write: String,
-    /// Has the read scope only.
+    /// The key that may only read.
     pub(super) read: String,
 }
 
-/// One parsed request.
+/// A parsed request.
 #[derive(Debug)]
 pub(super) struct SimRequest {
     pub(super) operation: Operation,
     pub(super) authorization: Option<String>,
     pub(super) is_json: bool,
     pub(super) project: String,
-    pub(super) id: String,
-    /// `None` if the query could not be parsed.
+    /// The job's id; empty if the operation has none.
+    pub(super) job_id: String,
+    /// The query parameters of page views; `None` if they could not be parsed.
     pub(super) parameters: Option<Parameters>,
     pub(super) body: axum::body::Bytes,
 }
@@ -85,10 +86,10 @@ impl Counters {
 }
 
 impl Service {
-    /// A world that starts now.
+    /// Creates the service with its initial jobs, pages and faults.
     pub(super) fn new(options: &SimOptions) -> Self {
         let now = Utc::now();
-        let mut rng = SeededRng::new(options.seed, KEYS);
+        let mut rng = SeededRng::new(options.seed, KEY_STREAM);
         let (high, low) = (rng.next(), rng.next());
         Self {
             keys: SimKeys {
@@ -99,25 +100,25 @@ impl Service {
             views: SimViews::new(Site::new(options.seed, options.pages, now)),
             limits: Mutex::default(),
             faults: Mutex::new(Faults::new(options.seed, options.faults.clone())),
-            requests: Counters::default(),
-            carried_out: Counters::default(),
+            request_counts: Counters::default(),
+            carried_out_counts: Counters::default(),
             clock_offset: AtomicI64::new(0),
         }
     }
 
-    /// The service's clock: the real one, unless it was moved forward.
+    /// Returns the service's time: the wall clock, moved forward by all calls of [`Service::advance`].
     pub(super) fn now(&self) -> Time {
         Utc::now() + TimeDelta::milliseconds(self.clock_offset.load(Ordering::Relaxed))
     }
 
-    /// Moves the clock forward.
+    /// Moves the service's clock forward.
     pub(super) fn advance(&self, by: TimeDelta) {
         self.clock_offset.fetch_add(by.num_milliseconds(), Ordering::Relaxed);
     }
 
-    /// Counts a request and picks the faults that apply to it.
+    /// Counts a request and determines the faults that apply to it.
     pub(super) fn receive(&self, operation: Operation) -> InjectedFaults {
-        self.requests.add(operation);
+        self.request_counts.add(operation);
         locked(&self.faults).pick(operation)
     }
 
@@ -126,36 +127,36 @@ impl Service {
     }
 
     pub(super) fn requests(&self, operation: Operation) -> u64 {
-        self.requests.get(operation)
+        self.request_counts.get(operation)
     }
 
     pub(super) fn carried_out(&self, operation: Operation) -> u64 {
-        self.carried_out.get(operation)
+        self.carried_out_counts.get(operation)
     }
 
     pub(super) fn received_prompts(&self) -> Vec<(String, String)> {
-        locked(&self.world).received().to_vec()
+        locked(&self.world).received_prompts().to_vec()
     }
 
-    pub(super) fn seeded(&self) -> Vec<SeededJob> {
+    pub(super) fn initial_jobs(&self) -> Vec<InitialJob> {
         let now = self.now();
-        locked(&self.world).seeded(now)
+        locked(&self.world).initial_jobs(now)
     }
 
-    /// Answers a request as documented. Checks the key first, then the project, the limit and the request itself.
+    /// Answers a request as documented. Checks the API key first, then the project, the limit and the request itself.
     pub(super) fn answer(&self, call: &SimRequest) -> Reply {
         let now = self.now();
-        let result = self.admit(call, now).and_then(|()| self.carry_out(call, now));
+        let result = self.check_request(call, now).and_then(|()| self.carry_out(call, now));
         if result.is_ok() {
-            self.carried_out.add(call.operation);
+            self.carried_out_counts.add(call.operation);
         }
         result.unwrap_or_else(|rejection| rejection)
     }
 
-    fn admit(&self, call: &SimRequest, now: Time) -> Result<(), Reply> {
+    fn check_request(&self, call: &SimRequest, now: Time) -> Result<(), Reply> {
         let reject = |status, why: &str| Err(Reply::error(status, why, Vec::new()));
         let is_write = matches!(call.operation, Operation::Create | Operation::FollowUp);
-        match call.authorization.as_deref().and_then(bearer) {
+        match call.authorization.as_deref().and_then(bearer_key) {
             Some(key) if key == self.keys.write => {}
             Some(key) if key == self.keys.read && !is_write => {}
             Some(key) if key == self.keys.read => {
@@ -179,7 +180,7 @@ impl Service {
         })
     }
 
-    /// What would be result now.
+    /// Returns the answer to a query at the current time, without counting a request.
     pub(super) fn views(&self, query: ViewsQuery) -> ViewsPage {
         self.views.page(query, self.now())
     }
@@ -191,13 +192,13 @@ impl Service {
                 let job = locked(&self.world).create(&prompt, now);
                 Ok(Reply::json(StatusCode::CREATED, &job))
             }
-            Operation::Get => job_or_404(locked(&self.world).job(&call.id, now)),
+            Operation::Get => job_or_404(locked(&self.world).job(&call.job_id, now)),
             Operation::FollowUp => {
                 let prompt = read_prompt(call)?;
-                job_or_404(locked(&self.world).follow_up(&call.id, &prompt, now))
+                job_or_404(locked(&self.world).follow_up(&call.job_id, &prompt, now))
             }
             Operation::Views => {
-                let read = call.parameters.as_ref().map_or_else(|| Err(Vec::new()), Parameters::read);
+                let read = call.parameters.as_ref().map_or_else(|| Err(Vec::new()), Parameters::parse);
                 let wrong = |details| Reply::error(StatusCode::BAD_REQUEST, "Invalid query parameters", details);
                 let wanted = read.map_err(wrong)?;
                 Ok(Reply::json(StatusCode::OK, &self.views.answer(wanted, now)))
@@ -225,7 +226,7 @@ fn read_prompt(call: &SimRequest) -> Result<String, Reply> {
     }
 }
 
-fn bearer(header: &str) -> Option<&str> {
+fn bearer_key(header: &str) -> Option<&str> {
     let (scheme, key) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim()).filter(|key| !key.is_empty())
 }

@@ -1,17 +1,19 @@
-//! Answers requests for page views: parses the parameters as strictly as documented and sorts the rows by total, then
-//! by path. Pages without views in the range are left out, so the totals are the sum of all rows. Views are counted
-//! by the minute, so the last ranking is reused until the minute or the range changes.
+//! Answers requests for page views. Parses the parameters as strictly as documented, and sorts the rows by total views,
+//! then by path. Pages without views in the range are left out, so the totals are the sum of all rows. The numbers
+//! change once a minute, so the sorted rows are reused until the minute or the range changes.
 
-use super::pages::{Site, Sum};
+use super::pages::{PageViewSum, Site};
 use crate::api::wire::{CountsBody, DetailBody, PageBody, ViewsBody};
 use crate::model::Time;
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPage, ViewsQuery};
+use crate::model::views::{
+    Count, Counts, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery,
+};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 use serde::Deserialize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The unparsed parameters. Others are ignored.
+/// The query parameters before parsing. Unknown parameters are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Parameters {
@@ -21,7 +23,7 @@ pub(super) struct Parameters {
     pub(super) offset: Option<String>,
 }
 
-/// The parsed parameters: days from `from` up to, but not including, `before`.
+/// The parsed query parameters. The range is from the day `from` up to, but not including, the day `before`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SimViewsQuery {
     pub(super) from: NaiveDate,
@@ -31,19 +33,19 @@ pub(super) struct SimViewsQuery {
 }
 
 impl Parameters {
-    /// Parses the parameters. On failure, returns a message for each invalid one.
-    pub(super) fn read(&self) -> Result<SimViewsQuery, Vec<DetailBody>> {
-        let from = read_moment("dateFrom", self.date_from.as_deref());
-        let to = read_moment("dateTo", self.date_to.as_deref());
-        let limit = read_number("limit", self.limit.as_deref(), LIMIT_DEFAULT, LIMIT_MIN, LIMIT_MAX);
-        let offset = read_number("offset", self.offset.as_deref(), 0, 0, u32::MAX);
+    /// Parses the parameters. On failure, returns a message for each invalid parameter.
+    pub(super) fn parse(&self) -> Result<SimViewsQuery, Vec<DetailBody>> {
+        let from = parse_date_time("dateFrom", self.date_from.as_deref());
+        let to = parse_date_time("dateTo", self.date_to.as_deref());
+        let limit = parse_number("limit", self.limit.as_deref(), DEFAULT_PAGE_SIZE, MIN_PAGE_SIZE, MAX_PAGE_SIZE);
+        let offset = parse_number("offset", self.offset.as_deref(), 0, 0, u32::MAX);
         let wrong_way = match (&from, &to) {
             (Ok(from), Ok(to)) if from >= to => Some("dateFrom must be before dateTo".to_owned()),
             _ => None,
         };
         match (from, to, limit, offset, wrong_way) {
             (Ok(from), Ok(to), Ok(limit), Ok(offset), None) => {
-                // Views are stored by day: a day that begins before dateTo is included.
+                // Views are counted by day, so a day that begins before dateTo is included.
                 let is_midnight = to.time() == NaiveTime::MIN;
                 let before = if is_midnight { Some(to.date()) } else { to.date().succ_opt() };
                 Ok(SimViewsQuery { from: from.date(), before: before.unwrap_or(NaiveDate::MAX), limit, offset })
@@ -56,7 +58,7 @@ impl Parameters {
     }
 }
 
-fn read_moment(name: &str, value: Option<&str>) -> Result<NaiveDateTime, String> {
+fn parse_date_time(name: &str, value: Option<&str>) -> Result<NaiveDateTime, String> {
     let text = value.ok_or_else(|| format!("{name} is required"))?;
     let is_plain = text.len() == 10 && text.starts_with(|first: char| first.is_ascii_digit());
     let day = is_plain.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()).flatten();
@@ -66,7 +68,7 @@ fn read_moment(name: &str, value: Option<&str>) -> Result<NaiveDateTime, String>
         .ok_or_else(|| format!("{name} must be a date in ISO 8601 or YYYY-MM-DD"))
 }
 
-fn read_number(name: &str, value: Option<&str>, default: u32, low: u32, high: u32) -> Result<usize, String> {
+fn parse_number(name: &str, value: Option<&str>, default: u32, low: u32, high: u32) -> Result<usize, String> {
     let number = match value {
         None => Some(default),
         Some(text) if text.bytes().all(|b| b.is_ascii_digit()) => text.parse().ok(),
@@ -79,7 +81,7 @@ fn read_number(name: &str, value: Option<&str>, default: u32, low: u32, high: u3
     })
 }
 
-/// The site's views and the last ranking, which a client that loads all rows needs for every page.
+/// The site's page views and the last ranking. A client that loads all rows gets every answer from the same ranking.
 #[derive(Debug)]
 pub(super) struct SimViews {
     site: Site,
@@ -93,14 +95,14 @@ struct RankingKey {
     minute: i64,
 }
 
-/// All rows of one range in order, and their sum.
+/// All rows of one range, most views first, and their sum.
 #[derive(Debug)]
 struct Ranking {
-    totals: Sum,
+    totals: PageViewSum,
     rows: Vec<SimViewsRow>,
 }
 
-/// A page by its index in the site, with compact counts, so that 25,000 rows can be stored.
+/// A page (as an index in the site) and its views, in a compact form so that 25,000 rows need little memory.
 #[derive(Debug, Clone, Copy)]
 struct SimViewsRow {
     index: u32,
@@ -113,13 +115,13 @@ impl SimViews {
         Self { site, last: Mutex::new(None) }
     }
 
-    /// One page of rows with the totals of the complete range.
+    /// Returns the rows that the query asks for, with the totals of the complete range.
     pub(super) fn answer(&self, wanted: SimViewsQuery, now: Time) -> ViewsBody {
         let ranking = self.ranking(wanted, now);
         let rows = ranking.rows.iter().skip(wanted.offset).take(wanted.limit);
         let views = rows.map(|row| PageBody {
             path: self.site.path(row.index).to_owned(),
-            counts: counts_body(Sum { human: row.human.into(), ai: row.ai.into() }),
+            counts: counts_body(PageViewSum { human: row.human.into(), ai: row.ai.into() }),
         });
         ViewsBody {
             totals: counts_body(ranking.totals),
@@ -128,10 +130,10 @@ impl SimViews {
         }
     }
 
-    /// The same answer as the client decodes it.
+    /// Returns the answer to a query as the client decodes it.
     pub(super) fn page(&self, query: ViewsQuery, now: Time) -> ViewsPage {
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-        let (from, before) = (query.range.from(), query.range.wire_to());
+        let (from, before) = (query.range.from(), query.range.exclusive_end());
         let wanted = SimViewsQuery { from, before, limit: number(query.limit.into()), offset: number(query.offset()) };
         let answer = self.answer(wanted, now);
         let rows = answer.views.into_iter();
@@ -162,7 +164,7 @@ impl SimViews {
 impl Ranking {
     fn new(site: &Site, wanted: SimViewsQuery, now: Time) -> Self {
         let days = site.days(wanted.from, wanted.before, now);
-        let mut totals = Sum::default();
+        let mut totals = PageViewSum::default();
         let mut rows = Vec::new();
         for (sum, index) in site.sums(&days).zip(0_u32..).filter(|(sum, _)| sum.total() > 0) {
             let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
@@ -185,7 +187,7 @@ fn counts_from_body(body: &CountsBody) -> Counts {
     Counts { human, ai, total }
 }
 
-fn counts_body(sum: Sum) -> CountsBody {
+fn counts_body(sum: PageViewSum) -> CountsBody {
     CountsBody { human: sum.human, ai: sum.ai, total: sum.total() }
 }
 

@@ -11,11 +11,11 @@ fn parameters(from: &str, to: &str, limit: &str, offset: &str) -> Parameters {
 }
 
 fn wanted(from: &str, to: &str) -> SimViewsQuery {
-    parameters(from, to, "", "").read().expect("good parameters")
+    parameters(from, to, "", "").parse().expect("good parameters")
 }
 
 fn errors(from: &str, to: &str, limit: &str, offset: &str) -> Vec<String> {
-    let details = parameters(from, to, limit, offset).read().expect_err("bad parameters");
+    let details = parameters(from, to, limit, offset).parse().expect_err("bad parameters");
     details.into_iter().map(|detail| detail.message).collect()
 }
 
@@ -34,7 +34,7 @@ fn dates_and_times_are_parsed_and_the_end_is_exclusive() {
 }
 
 #[test]
-fn all_invalid_parameters_are_reported_at_once() {
+fn the_error_lists_all_invalid_parameters() {
     assert_eq!(errors("", "", "", "").len(), 2);
     assert_eq!(errors("", "x", "0", "-1").len(), 4);
     for odd in ["2026-1-5", "20261105", "2026-02-30", "yesterday", "2026-11-14 00:00:00", "+2026-11-1"] {
@@ -47,7 +47,7 @@ fn all_invalid_parameters_are_reported_at_once() {
     assert_eq!(errors("2026-11-21", "2026-11-21", "", "").len(), 1);
 }
 
-/// Loads all pages; returns the totals, the rows and the number of requests.
+/// Loads all rows with `limit` rows per request. Returns the totals, the rows and the number of requests.
 fn load_all(views: &SimViews, limit: usize) -> (CountsBody, Vec<PageBody>, usize) {
     let mut wanted = SimViewsQuery { limit, ..wanted("2026-11-14", "2026-11-21") };
     let mut rows = Vec::new();

@@ -1,10 +1,10 @@
-//! The jobs of the simulated service: created, fetched, and resumed by follow-ups. Pure: every moment is an argument,
-//! all randomness comes from the seed. `jobs` simulates one job, `population` creates the jobs of the start,
-//! `service` checks keys and limits.
+//! All jobs of the simulated service: creates jobs, returns them, and starts new runs for follow-ups. It does not read
+//! the clock, and everything random comes from the seed. `jobs` simulates one job, `population` creates the jobs that
+//! exist at the start, and `service` checks API keys and limits.
 
 use super::SimOptions;
 use super::jobs::{SimJob, SimPullRequest, SimRun, branch, new_id, pull_request_url};
-use super::population::{Seed, populate};
+use super::population::{InitialJobData, populate};
 use super::prompt_directives::{Directives, RunOutcome};
 use super::rng::SeededRng;
 use crate::api::wire::JobBody;
@@ -13,28 +13,30 @@ use chrono::TimeDelta;
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Random streams; see [`SeededRng::new`].
-const IDS: u64 = 1 << 32;
-const RUNS: u64 = 2 << 32;
+/// The random streams for job ids; see [`SeededRng::new`].
+const ID_STREAMS: u64 = 1 << 32;
+/// The random streams for runs.
+const RUN_STREAMS: u64 = 2 << 32;
 
-/// A job of the start, with the data that the service does not return: its prompts and its history.
+/// A job that exists at the start, with its prompts and its history, which the service does not return.
 #[derive(Debug, Clone)]
-pub struct SeededJob {
-    /// The id on the service.
+pub struct InitialJob {
+    /// The job's id on the service.
     pub id: String,
-    /// The prompt that created it.
+    /// The prompt that created the job.
     pub prompt: String,
-    /// Follow-ups, oldest first; the times are at the same indexes of `follow_up_at`.
+    /// The texts of the follow-ups, oldest first.
     pub follow_ups: Vec<String>,
+    /// The times of the follow-ups, in the same order.
     pub follow_up_at: Vec<Time>,
     pub created_at: Time,
-    /// When its last run ended; `None` while it is active.
+    /// When the job's last run ended; `None` while it is active.
     pub finished_at: Option<Time>,
-    /// The changes that a client would have seen if it had polled since the creation, oldest first.
-    pub changes: Vec<SeededChange>,
-    /// Whether a demonstration should mark it as seen by the user.
+    /// The changes that a client would have seen if it had polled since the job's creation, oldest first.
+    pub changes: Vec<InitialJobChange>,
+    /// Whether the demo should mark the job as seen by the user.
     pub seen: bool,
-    /// Whether its prompt is a numbered copy of another job's, because there are fewer prompts than jobs.
+    /// Whether the prompt is a numbered copy of another job's prompt, because there are more jobs than prompts.
     pub is_variation: bool,
     /// The job as the service returns it now.
     pub body: JobBody,
@@ -42,11 +44,11 @@ pub struct SeededJob {
 
 /// One change in a seeded job's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeededChange {
+pub struct InitialJobChange {
     pub at: Time,
-    /// The status from then on, in the service's words.
+    /// The status after the change, as the service writes it.
     pub status: String,
-    /// The pull request link from then on.
+    /// The pull request link after the change; `None` if there is none.
     pub pr_link: Option<String>,
 }
 
@@ -57,18 +59,18 @@ pub(super) struct SimWorld {
     speed: f64,
     jobs: Vec<SimJob>,
     indexes: HashMap<String, usize>,
-    seeds: Vec<Seed>,
-    created: u64,
-    runs: u64,
+    initial_jobs: Vec<InitialJobData>,
+    created_count: u64,
+    run_count: u64,
     next_pr: u32,
-    received: Vec<(String, String)>,
+    received_prompts: Vec<(String, String)>,
 }
 
 impl SimWorld {
-    /// A world with its seeded jobs, whose history ends at `now`.
+    /// Creates the jobs that exist at the start. Their history ends at `now`.
     pub(super) fn new(options: &SimOptions, now: Time) -> Self {
         let first_pr = 1400;
-        let (jobs, seeds): (Vec<SimJob>, Vec<Seed>) =
+        let (jobs, seeds): (Vec<SimJob>, Vec<InitialJobData>) =
             populate(options.seed, options.jobs, first_pr, now, |length| scaled(length, options.speed))
                 .into_iter()
                 .unzip();
@@ -79,18 +81,18 @@ impl SimWorld {
             speed: options.speed,
             jobs,
             indexes,
-            seeds,
-            created: 0,
-            runs: 0,
+            initial_jobs: seeds,
+            created_count: 0,
+            run_count: 0,
             next_pr: last_pr.unwrap_or(first_pr) + 1,
-            received: Vec::new(),
+            received_prompts: Vec::new(),
         }
     }
 
-    /// Creates a job and starts its run.
+    /// Creates a job and starts its first run.
     pub(super) fn create(&mut self, prompt: &str, now: Time) -> JobBody {
-        self.created += 1;
-        let mut rng = SeededRng::new(self.seed, IDS + self.created);
+        self.created_count += 1;
+        let mut rng = SeededRng::new(self.seed, ID_STREAMS + self.created_count);
         let plan = self.plan(prompt, false);
         let (run, delay) = self.start(plan, now);
         let mut job = SimJob {
@@ -103,60 +105,61 @@ impl SimWorld {
         };
         job.link = delay.map(|delay| self.open_pull_request(job.run.ends + delay));
         let body = job.body(now);
-        self.received.push((job.id.clone(), prompt.to_owned()));
+        self.received_prompts.push((job.id.clone(), prompt.to_owned()));
         self.indexes.insert(job.id.clone(), self.jobs.len());
         self.jobs.push(job);
         body
     }
 
-    /// The job at that moment; `None` for an unknown id.
+    /// Returns the job as it is at `now`, `None` for an unknown id.
     pub(super) fn job(&self, id: &str, now: Time) -> Option<JobBody> {
         let index = self.indexes.get(id)?;
         self.jobs.get(*index).map(|job| job.body(now))
     }
 
-    /// Starts a new run: a finished or archived job becomes active again, an active one works longer.
+    /// Starts a new run of a job. A finished or archived job becomes active again, an active job stays active for
+    /// longer. Returns `None` for an unknown id.
     pub(super) fn follow_up(&mut self, id: &str, prompt: &str, now: Time) -> Option<JobBody> {
         let index = *self.indexes.get(id)?;
         let before = self.jobs.get(index)?.clone();
         let plan = self.plan(prompt, true);
         let (mut run, delay) = self.start(plan, now);
         run.ends = run.ends.max(before.run.ends);
-        // An open pull request is kept; one that was only planned is planned again.
-        let opened = before.link.filter(|link| link.from <= now);
+        // A pull request that is open already is kept. A planned pull request is replaced by the new run's.
+        let opened = before.link.filter(|link| link.visible_from <= now);
         let link = match (opened, delay) {
             (Some(link), _) => Some(link),
             (None, Some(delay)) => Some(self.open_pull_request(run.ends + delay)),
             (None, None) => None,
         };
-        self.received.push((id.to_owned(), prompt.to_owned()));
+        self.received_prompts.push((id.to_owned(), prompt.to_owned()));
         let job = self.jobs.get_mut(index)?;
         job.run = run;
         job.link = link;
         Some(job.body(now))
     }
 
-    /// Accepted prompts since the start, in order, each with its job's id.
-    pub(super) fn received(&self) -> &[(String, String)] {
-        &self.received
+    /// Returns the prompts accepted since the start as (job id, text), in the order of arrival.
+    pub(super) fn received_prompts(&self) -> &[(String, String)] {
+        &self.received_prompts
     }
 
-    /// The jobs of the start, oldest first, at that moment.
-    pub(super) fn seeded(&self, now: Time) -> Vec<SeededJob> {
-        self.jobs.iter().zip(&self.seeds).map(|(job, seed)| seeded_job(job, seed, now)).collect()
+    /// Returns the jobs that existed at the start, oldest first, as they are at `now`.
+    pub(super) fn initial_jobs(&self, now: Time) -> Vec<InitialJob> {
+        self.jobs.iter().zip(&self.initial_jobs).map(|(job, seed)| initial_job(job, seed, now)).collect()
     }
 
     fn open_pull_request(&mut self, from: Time) -> SimPullRequest {
         let number = self.next_pr;
         self.next_pr += 1;
-        SimPullRequest { number, from }
+        SimPullRequest { number, visible_from: from }
     }
 
     fn plan(&mut self, prompt: &str, is_follow_up: bool) -> RunPlan {
-        self.runs += 1;
-        let mut rng = SeededRng::new(self.seed, RUNS + self.runs);
+        self.run_count += 1;
+        let mut rng = SeededRng::new(self.seed, RUN_STREAMS + self.run_count);
         let random_plan =
-            if is_follow_up { RunPlan::follow_up(&mut rng) } else { RunPlan::new_job(&mut rng, self.runs == 1) };
+            if is_follow_up { RunPlan::follow_up(&mut rng) } else { RunPlan::new_job(&mut rng, self.run_count == 1) };
         match Directives::parse(prompt) {
             None => random_plan,
             Some(directives) => RunPlan {
@@ -167,7 +170,8 @@ impl SimWorld {
         }
     }
 
-    /// The run for a plan that starts now, and the delay of its pull request link.
+    /// Converts a plan to a run that starts at `now`. Also returns how long after the run its pull request link
+    /// appears, `None` if the run opens no pull request.
     fn start(&self, plan: RunPlan, now: Time) -> (SimRun, Option<TimeDelta>) {
         let ends = now + scaled(plan.work, self.speed);
         let archived = plan.archive_after.map(|after| ends + scaled(after, self.speed));
@@ -175,11 +179,11 @@ impl SimWorld {
             RunOutcome::PullRequest { late: delay } => Some(scaled(delay, self.speed)),
             _ => None,
         };
-        (SimRun { ends, outcome: plan.outcome, archived }, delay)
+        (SimRun { ends, outcome: plan.outcome, archived_at: archived }, delay)
     }
 }
 
-/// The plan of a run; durations at speed 1.
+/// The plan of a run, with durations at speed 1.
 #[derive(Debug)]
 struct RunPlan {
     work: TimeDelta,
@@ -188,7 +192,8 @@ struct RunPlan {
 }
 
 impl RunPlan {
-    /// A new job works 20 s to 8 min. The first one is quick and successful, because the user watches it.
+    /// Plans the first run of a new job, which takes 20 s to 8 min. The first run after the start of the simulator is
+    /// quick and successful, because the user watches it.
     fn new_job(rng: &mut SeededRng, is_first: bool) -> Self {
         if is_first {
             let work = seconds_delta(rng.between(20, 30));
@@ -202,7 +207,7 @@ impl RunPlan {
         Self { work: seconds_delta(rng.between(low, high)), ..Self::random_ending(rng) }
     }
 
-    /// A follow-up works 15 to 120 s.
+    /// Plans the run of a follow-up, which takes 15 to 120 s.
     fn follow_up(rng: &mut SeededRng) -> Self {
         Self { work: seconds_delta(rng.between(15, 120)), ..Self::random_ending(rng) }
     }
@@ -228,29 +233,29 @@ fn seconds_delta(n: u32) -> TimeDelta {
     TimeDelta::seconds(i64::from(n))
 }
 
-/// A duration at that speed. An invalid speed changes nothing.
+/// Returns the duration divided by the speed, or the unchanged duration if the result is not usable.
 fn scaled(length: TimeDelta, speed: f64) -> TimeDelta {
     let Ok(length_std) = length.to_std() else { return length };
     let shorter = Duration::try_from_secs_f64(length_std.as_secs_f64() / speed);
     shorter.ok().and_then(|d| TimeDelta::from_std(d).ok()).filter(|d| *d < TimeDelta::days(36_500)).unwrap_or(length)
 }
 
-fn seeded_job(job: &SimJob, seed: &Seed, now: Time) -> SeededJob {
+fn initial_job(job: &SimJob, seed: &InitialJobData, now: Time) -> InitialJob {
     let mut changes = Vec::new();
     if let Some(ended) = seed.first_run_ended {
         let pr_link = job.link.map(|link| pull_request_url(link.number));
-        changes.push(SeededChange { at: ended, status: "completed".to_owned(), pr_link });
+        changes.push(InitialJobChange { at: ended, status: "completed".to_owned(), pr_link });
     }
     for &at in &seed.follow_up_at {
-        changes.push(SeededChange { at, status: "active".to_owned(), pr_link: None });
+        changes.push(InitialJobChange { at, status: "active".to_owned(), pr_link: None });
     }
-    let late_link = job.link.map(|link| link.from).filter(|&from| from > job.run.ends);
-    for at in [Some(job.run.ends), late_link, job.run.archived].into_iter().flatten().filter(|&at| at <= now) {
+    let late_link = job.link.map(|link| link.visible_from).filter(|&from| from > job.run.ends);
+    for at in [Some(job.run.ends), late_link, job.run.archived_at].into_iter().flatten().filter(|&at| at <= now) {
         let body = job.body(at);
-        changes.push(SeededChange { at, status: body.status, pr_link: body.pr_link });
+        changes.push(InitialJobChange { at, status: body.status, pr_link: body.pr_link });
     }
     changes.sort_by_key(|change| change.at);
-    SeededJob {
+    InitialJob {
         id: job.id.clone(),
         prompt: seed.prompt.clone(),
         follow_ups: seed.follow_ups.clone(),

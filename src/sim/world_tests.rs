@@ -19,14 +19,14 @@ fn only_the_same_seed_gives_the_same_jobs() {
         let mut world = world(&SimOptions { seed, ..SimOptions::default() });
         let made: Vec<String> = (0..20).map(|n| world.create(&format!("job {n}"), at(n)).id).collect();
         let ends = made.iter().map(|id| format!("{:?}", world.job(id, at(10_000))));
-        (ends.collect::<Vec<_>>(), format!("{:?}", world.seeded(at(60))))
+        (ends.collect::<Vec<_>>(), format!("{:?}", world.initial_jobs(at(60))))
     };
     assert_eq!(live(7), live(7));
     assert_ne!(live(7), live(8));
 }
 
 #[test]
-fn a_new_job_is_active_then_completed_then_has_its_link_then_is_archived() {
+fn a_new_job_completes_then_gets_its_link_and_is_then_archived() {
     let mut world = world(&SimOptions::default());
     let job = world.create("Fix it [sim:seconds=30][sim:late-link=4][sim:archive=60]", at(0));
     assert_eq!((job.status.as_str(), &job.pr_link, &job.archived_at), ("active", &None, &None));
@@ -42,7 +42,7 @@ fn a_new_job_is_active_then_completed_then_has_its_link_then_is_archived() {
 }
 
 #[test]
-fn a_prompt_can_request_every_outcome() {
+fn the_directives_of_a_prompt_can_request_every_outcome() {
     let mut world = world(&SimOptions::default());
     let mut end_of = |prompt: &str| {
         let id = world.create(prompt, at(0)).id;
@@ -85,7 +85,7 @@ fn an_unknown_job_is_not_found_and_accepts_no_prompt() {
     let mut world = world(&SimOptions::default());
     assert!(world.job("nobody", at(0)).is_none());
     assert!(world.follow_up("nobody", "x", at(0)).is_none());
-    assert!(world.received().is_empty());
+    assert!(world.received_prompts().is_empty());
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn speed_shortens_runs() {
 }
 
 #[test]
-fn most_jobs_end_within_eight_minutes_with_a_pull_request_and_some_otherwise() {
+fn all_jobs_end_within_eight_minutes_and_most_of_them_with_a_pull_request() {
     let mut world = world(&SimOptions { jobs: 0, ..SimOptions::default() });
     let ids: Vec<String> = (0..400).map(|n| world.create(&format!("job {n}"), at(0)).id).collect();
     assert!(ids.iter().all(|id| status(&world, id, at(19)) == "active"));
@@ -123,17 +123,17 @@ fn prompts_are_stored_in_the_order_of_arrival() {
     let mut world = world(&SimOptions::default());
     let id = world.create("first", at(0)).id;
     world.follow_up(&id, "second", at(1));
-    assert_eq!(world.received(), [(id.clone(), "first".to_owned()), (id, "second".to_owned())]);
+    assert_eq!(world.received_prompts(), [(id.clone(), "first".to_owned()), (id, "second".to_owned())]);
 }
 
 #[test]
-fn the_population_has_every_state_and_six_jobs_that_finish_soon() {
+fn the_initial_jobs_have_every_state_and_six_of_them_finish_soon() {
     let world = world(&SimOptions::default());
-    let seeded = world.seeded(at(0));
+    let seeded = world.initial_jobs(at(0));
     assert_eq!(seeded.len(), 24);
     let words: HashSet<&str> = seeded.iter().map(|job| job.body.status.as_str()).collect();
     assert_eq!(words, HashSet::from(["active", "completed", "failed", "archived", "reviewing"]));
-    let active = |now| world.seeded(now).iter().filter(|job| job.body.status == "active").count();
+    let active = |now| world.initial_jobs(now).iter().filter(|job| job.body.status == "active").count();
     assert_eq!([active(at(0)), active(at(18)), active(at(100)), active(at(182))], [6, 5, 2, 0]);
     assert!(seeded.iter().all(|job| job.created_at < at(0) && job.finished_at.is_none_or(|end| end <= at(0))));
     assert!(seeded.iter().any(|job| !job.follow_ups.is_empty()));
@@ -144,8 +144,8 @@ fn the_population_has_every_state_and_six_jobs_that_finish_soon() {
 }
 
 #[test]
-fn a_seeded_jobs_history_ends_in_its_current_state() {
-    for job in world(&SimOptions { jobs: 200, ..SimOptions::default() }).seeded(at(0)) {
+fn the_history_of_an_initial_job_ends_in_its_current_state() {
+    for job in world(&SimOptions { jobs: 200, ..SimOptions::default() }).initial_jobs(at(0)) {
         assert!(job.changes.is_sorted_by_key(|change| change.at));
         assert!(job.changes.iter().all(|change| change.at > job.created_at && change.at <= at(0)));
         match job.changes.last() {
@@ -157,9 +157,9 @@ fn a_seeded_jobs_history_ends_in_its_current_state() {
 }
 
 #[test]
-fn any_number_of_jobs_can_be_seeded() {
+fn any_number_of_initial_jobs_can_be_created() {
     for jobs in [0, 1, 2, 7, 500] {
-        let seeded = world(&SimOptions { jobs, ..SimOptions::default() }).seeded(at(0));
+        let seeded = world(&SimOptions { jobs, ..SimOptions::default() }).initial_jobs(at(0));
         let ids: HashSet<&String> = seeded.iter().map(|job| &job.id).collect();
         assert_eq!(ids.len(), jobs as usize);
     }

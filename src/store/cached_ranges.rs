@@ -7,21 +7,22 @@ use super::views::read_range;
 use super::{Store, loading, scopes};
 use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
-use crate::model::report::{CachedViews, KnownRange, Report};
+use crate::model::report::{CachedRange, CachedViews, Report};
 use rusqlite::{Connection, Row};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 impl Store {
-    /// The ranges with cached pages, by last day, newest first. For a range without a report, `rows` counts the rows of
-    /// its answers at the page size with the most of them. Ranges with only totals (days of the trend) are not listed.
-    /// `bytes` is the space that the views of all projects use in the file. Times are the service's.
+    /// Lists the ranges with cached pages, the range with the latest last day first. For a range without a report,
+    /// `rows` is the number of cached rows at the page size for which the most rows are cached. Leaves out ranges of
+    /// which only totals are cached (the days of the trend). `bytes` is the space that the page views of all projects
+    /// use in the file. Times are the service's.
     pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CachedViews> {
         let scope = scope.clone();
         self.handle
             .read(move |db| {
                 let ranges = match scopes::find_scope(db, &scope)? {
-                    Some(scope) => ranges(db, scope)?,
+                    Some(scope) => read_known_ranges(db, scope)?,
                     None => Vec::new(),
                 };
                 Ok(CachedViews { ranges, bytes: cached_bytes(db)? })
@@ -30,10 +31,11 @@ impl Store {
     }
 }
 
-fn ranges(connection: &Connection, scope: i64) -> StoreResult<Vec<KnownRange>> {
-    let mut by_range: HashMap<DateRange, KnownRange> = HashMap::new();
-    // Complete reports first: for a range that is found twice, the first one counts.
-    collect(
+fn read_known_ranges(connection: &Connection, scope: i64) -> StoreResult<Vec<CachedRange>> {
+    let mut by_range: HashMap<DateRange, CachedRange> = HashMap::new();
+    // `collect` never replaces a range: a complete report takes precedence over an unfinished one, and that over single
+    // answers.
+    add_ranges(
         connection,
         "SELECT date_from, date_to, row_count, 1, as_of, totals FROM views_report WHERE scope = ?1 AND complete = 1",
         scope,
@@ -45,10 +47,10 @@ fn ranges(connection: &Connection, scope: i64) -> StoreResult<Vec<KnownRange>> {
         }
         if let Some(Report { rows, as_of, totals, .. }) = loading::merge_parts(connection, range, &loading)? {
             let rows = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-            by_range.insert(range, KnownRange { range, rows, complete: false, as_of, totals });
+            by_range.insert(range, CachedRange { range, rows, complete: false, as_of, totals });
         }
     }
-    collect(
+    add_ranges(
         connection,
         "SELECT size.date_from, size.date_to, size.row_count, 0, size.as_of, coalesce(views_total.totals, '')
          FROM (SELECT scope, date_from, date_to, sum(row_count) AS row_count, min(as_of) AS as_of FROM views_answer
@@ -57,23 +59,23 @@ fn ranges(connection: &Connection, scope: i64) -> StoreResult<Vec<KnownRange>> {
         scope,
         &mut by_range,
     )?;
-    let mut ranges: Vec<KnownRange> = by_range.into_values().collect();
+    let mut ranges: Vec<CachedRange> = by_range.into_values().collect();
     ranges.sort_by_key(|known| Reverse((known.range.to(), known.range.from())));
     Ok(ranges)
 }
 
-fn collect(
+fn add_ranges(
     connection: &Connection,
     sql: &str,
     scope: i64,
-    by_range: &mut HashMap<DateRange, KnownRange>,
+    by_range: &mut HashMap<DateRange, CachedRange>,
 ) -> StoreResult<()> {
     let mut statement = connection.prepare_cached(sql)?;
     let of_row = |row: &Row<'_>| {
         let Some(range) = read_range(row, 0)? else { return Ok(None) };
         let totals: String = row.get(5)?;
         let (rows, complete, as_of) = (row.get(2)?, row.get(3)?, read_time(row, 4)?);
-        Ok(Some(KnownRange { range, rows, complete, as_of, totals: decode_counts(&totals) }))
+        Ok(Some(CachedRange { range, rows, complete, as_of, totals: decode_counts(&totals) }))
     };
     for found in statement.query_map([scope], of_row)? {
         if let Some(found) = found? {
@@ -83,7 +85,7 @@ fn collect(
     Ok(())
 }
 
-/// Bytes of the file's pages that belong to the tables of views and their indexes.
+/// Returns the bytes of the database pages that belong to the tables of page views and to their indexes.
 fn cached_bytes(connection: &Connection) -> StoreResult<u64> {
     let mut statement = connection.prepare_cached(
         "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE aggregate = 1 AND name IN

@@ -1,4 +1,5 @@
-//! Checks the store while it is in use: on a separate connection, in short steps between which others can write.
+//! Checks the store while it is in use: on a separate connection, in short steps between which other processes can
+//! write.
 
 use super::error::{StoreError, StoreResult};
 use super::{open, schema};
@@ -6,52 +7,56 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// In a larger file, the rows of the indexes are only counted: looking up each row would block writers for too long.
-const COUNTED_FROM: u64 = 16 << 20;
-/// Faults that are read per table.
-const FAULTS: usize = 100;
+/// From this file size in bytes on, index rows are only counted: looking up each row would block writers for too long.
+const COUNT_ONLY_FROM_BYTES: u64 = 16 << 20;
+/// Maximum number of faults that are read per table.
+const TABLE_FAULTS_MAX: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Health {
+pub enum StoreHealth {
     Sound,
     /// These indexes don't match their tables.
     WrongIndexes(BTreeSet<String>),
-    /// Pages can't be read correctly. The next opening recovers what it can.
+    /// Pages of the file can't be read correctly. The next opening recovers what it can.
     Damaged,
 }
 
-/// Checks the store in `folder` if it exists and has the current schema. Blocks until the check is done.
+/// Checks the store in `folder`, and returns `Sound` if there is none. Blocks until the check is done.
 ///
 /// # Errors
-/// The store can't be opened, or another process has locked it.
-pub fn check_store(folder: &Path) -> StoreResult<Health> {
+/// The store can't be opened or has another schema, or another process has locked it.
+pub fn check_store(folder: &Path) -> StoreResult<StoreHealth> {
     if !open::exists(folder) {
-        return Ok(Health::Sound);
+        return Ok(StoreHealth::Sound);
     }
-    let size = std::fs::metadata(folder.join(open::FILE))?.len();
+    let size = std::fs::metadata(folder.join(open::DATABASE_FILE))?.len();
     let found = open::open_for_reading(folder).and_then(|connection| {
-        if size < COUNTED_FROM { check_rows(&connection) } else { count_rows(&connection, &indexes(&connection)?) }
+        if size < COUNT_ONLY_FROM_BYTES {
+            check_rows(&connection)
+        } else {
+            count_rows(&connection, &indexes(&connection)?)
+        }
     });
     let health = match found {
-        Ok(wrong) if wrong.is_empty() => Health::Sound,
-        Ok(wrong) => Health::WrongIndexes(wrong),
-        Err(StoreError::Damaged) => Health::Damaged,
+        Ok(wrong) if wrong.is_empty() => StoreHealth::Sound,
+        Ok(wrong) => StoreHealth::WrongIndexes(wrong),
+        Err(StoreError::Damaged) => StoreHealth::Damaged,
         Err(error) => return Err(error),
     };
-    if health == Health::Damaged {
-        // Without the note, the next opening checks less thoroughly.
+    if health == StoreHealth::Damaged {
+        // If the note can't be created, the next opening checks less thoroughly.
         let _ = std::fs::File::create(open::damage_note(folder));
     }
     Ok(health)
 }
 
-/// Finds indexes with missing or superfluous rows by looking up every row of every index.
+/// Returns the indexes with missing or superfluous rows, by looking up every row of every index.
 fn check_rows(connection: &Connection) -> StoreResult<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
     for table in schema::TABLES {
         let mut check = connection.prepare(&format!("PRAGMA integrity_check({table})"))?;
         let lines = check.query_map([], |row| row.get::<_, String>(0))?;
-        for line in lines.take(FAULTS) {
+        for line in lines.take(TABLE_FAULTS_MAX) {
             let line = line?;
             match line.rsplit_once(" index ") {
                 Some((_, index)) => drop(wrong.insert(index.to_owned())),
@@ -66,7 +71,7 @@ fn check_rows(connection: &Connection) -> StoreResult<BTreeSet<String>> {
 struct IndexDefinition {
     name: String,
     table: String,
-    /// The condition of a partial index; otherwise `1`.
+    /// The condition of a partial index; `1` for any other index.
     condition: String,
 }
 
@@ -81,13 +86,13 @@ fn indexes(connection: &Connection) -> StoreResult<Vec<IndexDefinition>> {
     Ok(indexes.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Finds indexes whose number of rows differs from their table's.
+/// Returns the indexes whose number of rows differs from that of their table.
 fn count_rows(connection: &Connection, indexes: &[IndexDefinition]) -> StoreResult<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
     for IndexDefinition { name, table, condition } in indexes {
         let all = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
         let all = all.column_names().collect::<Vec<_>>().join(", ");
-        // SQLite counts rows in the smallest index, unless it needs columns that no index has.
+        // SQLite would count the table's rows in its smallest index, so the query uses columns that no index has.
         let same = format!(
             "SELECT (SELECT total(1) FROM {table} INDEXED BY {name} WHERE {condition})
                  = (SELECT total(coalesce({all}, 1) IS NOT NULL) FROM {table} NOT INDEXED WHERE {condition})"
@@ -100,6 +105,6 @@ fn count_rows(connection: &Connection, indexes: &[IndexDefinition]) -> StoreResu
 }
 
 #[cfg(test)]
-pub(super) fn counted(connection: &Connection) -> StoreResult<BTreeSet<String>> {
+pub(super) fn indexes_with_wrong_row_count(connection: &Connection) -> StoreResult<BTreeSet<String>> {
     count_rows(connection, &indexes(connection)?)
 }

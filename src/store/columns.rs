@@ -1,4 +1,5 @@
-//! Converts the model's values to and from columns: milliseconds UTC, words for states, cleaned texts. Runs no queries.
+//! Converts the model's values to and from columns: times to milliseconds UTC, states to words, texts to cleaned texts.
+//! Runs no queries.
 
 use crate::model::Time;
 use crate::model::job::{JobId, Status};
@@ -10,7 +11,7 @@ use rusqlite::{Result, Row};
 use std::sync::Arc;
 use thin_vec::ThinVec;
 
-/// A time as milliseconds UTC.
+/// A time that is stored as milliseconds UTC.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UnixMillis(pub(super) Time);
 
@@ -27,7 +28,7 @@ impl FromSql for UnixMillis {
     }
 }
 
-/// One line of cleaned text. Cleaned again when it is read: the file may have been edited by others.
+/// One line of cleaned text. It is cleaned again when it is read, since the file may have been edited by others.
 #[derive(Debug, Clone)]
 pub(super) struct CleanLine(pub(super) CleanText);
 
@@ -37,7 +38,7 @@ impl FromSql for CleanLine {
     }
 }
 
-/// The service's word for a status; unlike [`Status::word`], a missing word stays empty.
+/// Returns the service's word for a status. Unlike with [`Status::word`], a missing word stays empty.
 pub(super) fn stored_status(status: &Status) -> &str {
     match status {
         Status::Unknown(word) => word.as_str(),
@@ -49,7 +50,7 @@ pub(super) fn text_param(value: Option<&CleanText>) -> Option<&str> {
     value.map(CleanText::as_str)
 }
 
-pub(super) fn ms(value: Option<Time>) -> Option<UnixMillis> {
+pub(super) fn millis_param(value: Option<Time>) -> Option<UnixMillis> {
     value.map(UnixMillis)
 }
 
@@ -60,8 +61,8 @@ pub(super) fn stored_kind(kind: PromptKind) -> &'static str {
     }
 }
 
-/// Tags in one column, one per line; `None` if there are none.
-pub(super) fn joined_tags(tags: &[CleanText]) -> Option<String> {
+/// Joins tags for one column, one tag per line; `None` if there are none.
+pub(super) fn join_tags(tags: &[CleanText]) -> Option<String> {
     let lines: Vec<&str> = tags.iter().map(CleanText::as_str).collect();
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
@@ -72,34 +73,36 @@ fn read_tags(row: &Row<'_>, index: usize) -> Result<ThinVec<CleanText>> {
     Ok(tags.filter(|tag| !tag.is_empty()).collect())
 }
 
-/// Columns of the table `job` in the order in which [`job_row`] reads them.
-pub(super) const JOB: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, pr_link, \
+/// The columns of the table `job`, in the order in which [`read_job_row`] reads them.
+pub(super) const JOB_COLUMNS: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, pr_link, \
      created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, gone, dismissed, \
      undelivered, revision, own_title IS NOT NULL, tags, note, queue_position, handled_at, followed_up_at, gone_at, \
      undelivered_at, \
      (SELECT group_concat(path, char(10) ORDER BY position) FROM job_page WHERE job_page.job = job.key)";
 
-/// Like [`JOB`], without the pages that the job is about: for many rows they are read with one query.
+/// Like [`JOB_COLUMNS`], without the pages that the job is about: if many rows are read, one further query reads the pages of
+/// all.
 pub(super) const JOB_WITHOUT_PAGES: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, \
      pr_link, created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, gone, dismissed, \
      undelivered, revision, own_title IS NOT NULL, tags, note, queue_position, handled_at, followed_up_at, gone_at, \
      undelivered_at, NULL";
 
-/// Texts that many rows of a list have in common; each is stored once.
+/// Texts that many rows of a list have in common; each text is stored once.
 #[derive(Debug, Default)]
 pub(super) struct SharedTexts {
-    /// The most recently used one comes first.
+    /// The most recently used text comes first.
     recent: Vec<Arc<CleanText>>,
 }
 
 impl SharedTexts {
-    /// With more, searching takes too long: the least recently used one is dropped.
+    /// Maximum number of shared texts: with more, searching them would take too long. The last text is dropped for a
+    /// new one.
     const MAX: usize = 32;
 
     fn line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
         let value = row.get_ref(index)?;
         let Some(raw) = value.as_str_or_null()? else { return Ok(None) };
-        // A text that cleaning changes is not found, so it is cleaned each time.
+        // A text that cleaning changes is never found here, so it is cleaned and added each time.
         match self.recent.iter().position(|text| text.as_str() == raw) {
             Some(0) => {}
             Some(at) => self.recent.swap(at, 0),
@@ -112,23 +115,23 @@ impl SharedTexts {
     }
 }
 
-/// Reads a row of [`JOB`].
-pub(super) fn job_row(row: &Row<'_>) -> Result<Job> {
+/// Reads a job from a row with the columns [`JOB_COLUMNS`].
+pub(super) fn read_job_row(row: &Row<'_>) -> Result<Job> {
     job_row_sharing(row, &mut SharedTexts::default())
 }
 
-/// Like [`job_row`] for one of many rows, which share equal texts.
+/// Like [`read_job_row`], for one of many rows: equal texts of the rows are stored once, in `shared`.
 pub(super) fn job_row_sharing(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
     let id: Option<String> = row.get(1)?;
     let undelivered: Option<String> = row.get(17)?;
     let note: Option<String> = row.get(21)?;
     let pages: Option<String> = row.get(27)?;
     Ok(Job {
-        has_own_title: row.get(19)?,
+        has_custom_title: row.get(19)?,
         tags: read_tags(row, 20)?,
         note: note.as_deref().map(CleanText::block),
         queue_position: row.get(22)?,
-        pages: pages.as_deref().map(|joined| super::pages::split(joined).into()).unwrap_or_default(),
+        pages: pages.as_deref().map(|joined| super::pages::split_joined_paths(joined).into()).unwrap_or_default(),
         key: JobKey(row.get(0)?),
         id: id.as_deref().and_then(JobId::new),
         title: read_clean_line(row, 2)?.unwrap_or_default(),
@@ -155,22 +158,22 @@ pub(super) fn job_row_sharing(row: &Row<'_>, shared: &mut SharedTexts) -> Result
     })
 }
 
-/// A prompt's state in the model: a queued prompt that the user paused is `paused`.
-pub(super) const STATE: &str = "CASE WHEN state = 'queued' AND paused = 1 THEN 'paused' ELSE state END";
+/// SQL for a prompt's state in the model: the state of a queued prompt that the user paused is `paused`.
+pub(super) const STATE_SQL: &str = "CASE WHEN state = 'queued' AND paused = 1 THEN 'paused' ELSE state END";
 
-/// When that state began.
-pub(super) const STATE_AT: &str = "iif(state = 'dismissed', discarded_at, state_at)";
+/// SQL for the time at which the prompt's state began.
+pub(super) const STATE_AT_SQL: &str = "iif(state = 'dismissed', discarded_at, state_at)";
 
-/// Columns of the table `prompt` in the order in which [`read_prompt_row`] reads them.
+/// Returns the columns of the table `prompt`, in the order in which [`read_prompt_row`] reads them.
 pub(super) fn prompt_columns() -> String {
-    format!("id, kind, text, {STATE}, until, reason, written_at, sent_at, {STATE_AT}, discarded_from")
+    format!("id, kind, text, {STATE_SQL}, until, reason, written_at, sent_at, {STATE_AT_SQL}, discarded_from")
 }
 
-/// Reads [`prompt_columns`].
+/// Reads a prompt from a row with the [`prompt_columns`].
 pub(super) fn read_prompt_row(row: &Row<'_>) -> Result<Prompt> {
     Ok(Prompt {
         id: PromptId(row.get(0)?),
-        kind: prompt_kind(row, 1)?,
+        kind: read_prompt_kind(row, 1)?,
         text: row.get(2)?,
         delivery: read_delivery(row)?,
         written_at: read_time(row, 6)?,
@@ -179,7 +182,7 @@ pub(super) fn read_prompt_row(row: &Row<'_>) -> Result<Prompt> {
     })
 }
 
-pub(super) fn prompt_kind(row: &Row<'_>, index: usize) -> Result<PromptKind> {
+pub(super) fn read_prompt_kind(row: &Row<'_>, index: usize) -> Result<PromptKind> {
     let word: String = row.get(index)?;
     Ok(if word == stored_kind(PromptKind::Create) { PromptKind::Create } else { PromptKind::FollowUp })
 }
@@ -206,7 +209,7 @@ fn read_delivery(row: &Row<'_>) -> Result<Delivery> {
     })
 }
 
-/// Columns of an event: kind, before, after.
+/// Returns the values of an event's columns: kind, before, after.
 pub(super) fn event_columns(kind: &EventKind) -> (&'static str, Option<&str>, Option<&str>) {
     match kind {
         EventKind::Status { from, to } => ("status", from.as_ref().map(stored_status), Some(stored_status(to))),
@@ -216,7 +219,7 @@ pub(super) fn event_columns(kind: &EventKind) -> (&'static str, Option<&str>, Op
     }
 }
 
-/// Reads at, kind, before, after from the first four columns.
+/// Reads an event from the first four columns of a row: at, kind, before, after.
 pub(super) fn read_event(row: &Row<'_>) -> Result<JobEvent> {
     let word: String = row.get(1)?;
     let kind = match word.as_str() {

@@ -1,4 +1,4 @@
-//! The store's errors as messages for the user, and the mapping from SQLite's error codes.
+//! The store's errors, with messages for the user, and their mapping from SQLite's error codes.
 //!
 //! No message contains a prompt's text: SQLite's messages name tables and columns, never values.
 
@@ -9,23 +9,23 @@ use std::path::PathBuf;
 
 pub(super) type StoreResult<T> = Result<T, StoreError>;
 
-/// Why a call failed. Unless stated otherwise, nothing of a failed call is on disk.
+/// Why a call failed. A failed call stores nothing, unless its variant states otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A newer version of docdeck wrote the file; it was not touched.
+    /// A newer version of docdeck wrote the file, which was not touched.
     #[error(
         "the database {} was written by a newer docdeck (schema {found}, this one supports {known}) and was not \
          changed: update docdeck, or choose another folder with --data-dir", path.display()
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
-    /// An older version of docdeck wrote the file, and it can't be migrated; it was not touched.
+    /// An older version of docdeck wrote the file, which can't be migrated and was not touched.
     #[error(
         "the database {} was written by an older docdeck (schema {found}, this one needs {known}) and can't be \
          updated, since its folder can't be written: make the folder writable and restart docdeck, or copy the file to \
          a writable folder and choose that one with --data-dir", path.display()
     )]
     Older { path: PathBuf, found: i64, known: i64 },
-    /// The file is a sound database of another program; it was not touched.
+    /// The file is a sound database of another program, and was not touched.
     #[error(
         "the file {} is the database of another program and was not changed: choose another folder with --data-dir",
         .0.display()
@@ -38,15 +38,15 @@ pub enum StoreError {
     )]
     ReadOnly,
     #[error("the disk is full, so nothing was saved or sent: free some space, then try again")]
-    Full,
-    /// The disk refused a write: a quota or a limit on the size of files is exceeded, or the disk fails. SQLite only
-    /// reports a full disk separately.
+    DiskFull,
+    /// The disk refused a write: it fails, or a quota or a file size limit is exceeded. SQLite reports all of these in
+    /// the same way, except for a full disk.
     #[error(
         "the disk refuses to write (quota exceeded, or failing), so nothing was saved or sent: free some space, then \
          try again"
     )]
     WriteRefused,
-    /// Another process held the lock for longer than the busy timeout.
+    /// Another process held the lock for longer than this process waits.
     #[error("another docdeck kept the database locked, so nothing was saved: try again")]
     Busy,
     /// Pages of the file can't be read correctly.
@@ -57,31 +57,31 @@ pub enum StoreError {
     Damaged,
     /// The prompt has no visible text.
     #[error("the prompt is blank: write what the agent should do")]
-    Blank,
+    BlankPrompt,
     #[error("this job is not in the database: refresh the list")]
     NoSuchJob,
     #[error("this prompt is not in the database: refresh the list")]
     NoSuchPrompt,
-    /// The prompt is not in a state in which this is allowed.
+    /// The prompt's state doesn't allow this action.
     #[error("the prompt was sent or changed meanwhile, so nothing was done: check its state")]
     StateChanged,
-    /// An unconfirmed prompt may already have been carried out, so its text must not change.
+    /// The prompt is unconfirmed and may have been carried out, so its text must not change.
     #[error(
         "this prompt may have been carried out and can't be edited: send it again unchanged, link it, or discard it"
     )]
     NotEditable,
     #[error("the database is closed: restart docdeck")]
     Closed,
-    /// Any other error of SQLite or the system.
+    /// Any other error of SQLite or the operating system, with its message.
     #[error("the database can't be used ({0}): check the data folder, then restart docdeck")]
     Unusable(String),
 }
 
 impl StoreError {
-    /// What prevents storing something that has already happened, and what to do about it.
+    /// Returns what keeps something that has already happened from being stored, and what to do about it.
     pub fn obstacle(&self) -> Obstacle {
         let (what, remedy) = match self {
-            Self::Full => ("the disk is full", "free some space"),
+            Self::DiskFull => ("the disk is full", "free some space"),
             Self::WriteRefused => ("the disk refuses to write (quota exceeded, or failing)", "free some space"),
             Self::ReadOnly => ("the data folder can't be written", "make it writable"),
             Self::Busy => ("another program has locked the database", "end that program"),
@@ -96,16 +96,17 @@ impl StoreError {
         Obstacle { what: CleanText::line(what), remedy: CleanText::line(remedy) }
     }
 
-    /// The error for a change other than sending a prompt. It doesn't mention prompts, since one may be being sent.
+    /// Returns the message for a failed change other than sending a prompt. It doesn't mention prompts, since one may
+    /// be sent at the same time.
     pub fn not_saved(&self) -> Failure {
-        if !matches!(self, Self::Full | Self::WriteRefused | Self::ReadOnly) {
+        if !matches!(self, Self::DiskFull | Self::WriteRefused | Self::ReadOnly) {
             return self.failure();
         }
         let Obstacle { what, remedy } = self.obstacle();
         Self::as_sentence(&format!("{what}, so this was not saved: {remedy}, then try again"))
     }
 
-    /// The error as a [`Failure`] for the user.
+    /// Returns the error as a [`Failure`] for the user.
     pub fn failure(&self) -> Failure {
         Self::as_sentence(&self.to_string())
     }
@@ -126,7 +127,7 @@ impl From<rusqlite::Error> for StoreError {
         }
         match error.sqlite_error_code() {
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy,
-            Some(Code::DiskFull) => Self::Full,
+            Some(Code::DiskFull) => Self::DiskFull,
             // If the journal can't be created beside the file, SQLite reports "can't open".
             Some(Code::ReadOnly | Code::CannotOpen | Code::PermissionDenied) => Self::ReadOnly,
             Some(Code::DatabaseCorrupt | Code::NotADatabase) => Self::Damaged,
@@ -139,7 +140,7 @@ impl From<std::io::Error> for StoreError {
     fn from(error: std::io::Error) -> Self {
         use std::io::ErrorKind as Kind;
         match error.kind() {
-            Kind::StorageFull => Self::Full,
+            Kind::StorageFull => Self::DiskFull,
             Kind::QuotaExceeded | Kind::FileTooLarge => Self::WriteRefused,
             Kind::PermissionDenied | Kind::ReadOnlyFilesystem => Self::ReadOnly,
             _ => Self::Unusable(error.to_string()),

@@ -1,4 +1,4 @@
-//! Examines the store without changing anything, for `docdeck doctor`: no file is created, moved or migrated.
+//! Examines the store for `docdeck doctor` without changing anything: no file is created, moved or migrated.
 
 use super::error::{StoreError, StoreResult};
 use super::{kv, ledgers, open, schema, scopes};
@@ -11,103 +11,105 @@ use chrono::TimeDelta;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use std::path::Path;
 
-/// Faults that are read of an integrity check.
-const MISTAKES: u32 = 5;
+/// Maximum number of faults that an integrity check reports.
+const REPORTED_FAULTS_MAX: u32 = 5;
 
-/// The result of an examination.
+/// What [`examine`] finds in a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Examined {
+pub struct StoreExamination {
     pub bytes: u64,
-    /// The schema version of the file, and the one that this docdeck supports.
+    /// The schema version of the file.
     pub schema: i64,
+    /// The schema version that this docdeck supports.
     pub supported: i64,
-    /// What SQLite finds wrong with the file, at most five messages; empty if the file is sound.
+    /// SQLite's messages about what is wrong with the file, at most five; empty if the file is sound.
     pub faults: Vec<CleanText>,
-    /// Counts of what is in the file; `None` if its schema is too old to be queried.
-    pub content: Option<Content>,
+    /// The content of the file; `None` if its schema is too old to be queried.
+    pub content: Option<StoreContent>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Content {
+pub struct StoreContent {
     /// Jobs of all projects.
     pub jobs: i64,
     /// Jobs of the current project.
     pub jobs_in_project: i64,
-    /// Prompts that wait for the user: rejected, not sent, unconfirmed.
+    /// Prompts that wait for the user's decision: rejected, not sent, unconfirmed.
     pub undelivered: i64,
     /// Queued prompts that are not paused.
     pub queued: i64,
-    /// Queued prompts that stay paused until the user resumes them.
+    /// Queued prompts that are paused.
     pub paused: i64,
     pub drafts: i64,
-    /// Names of the instances that are sending a prompt.
+    /// The names of the instances that are sending a prompt.
     pub senders: Vec<String>,
-    /// A job of the project that has an id and still exists at the service.
+    /// The service's id of the newest job of the project that has an id and still exists at the service.
     pub example_job: Option<JobId>,
-    /// The three budgets at the service's time, if its offset is known; otherwise at local time.
+    /// The budgets of all limited operations: at the service's time if docdeck knows how far its clock differs,
+    /// otherwise at local time.
     pub budgets: Vec<(RateLimited, Budget)>,
 }
 
-/// Examines the store in `folder`; returns `None` if there is none. `now` is local time. Blocks until the file has been
-/// read.
+/// Examines the store in `folder`; returns `None` if there is none. `now` is the local time. Blocks until the whole
+/// file has been read.
 ///
 /// # Errors
-/// The file can't be read, is damaged beyond reading, is newer, or belongs to another program.
-pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<Option<Examined>> {
-    let path = folder.join(open::FILE);
+/// The file can't be read, is too damaged to be queried, was written by a newer docdeck, or belongs to another program.
+pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<Option<StoreExamination>> {
+    let path = folder.join(open::DATABASE_FILE);
     let bytes = match std::fs::metadata(&path) {
         Ok(found) => found.len(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::Unusable(error.to_string())),
     };
-    // SQLite would only report that it can't open the file, without the reason.
+    // This returns the reason if the file can't be opened: SQLite would only report that it can't.
     std::fs::File::open(&path).map_err(|error| StoreError::Unusable(error.to_string()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags)?;
-    schema::prepare(&connection)?;
+    schema::configure_connection(&connection)?;
     let found = schema::check_owner(&connection, &path)?;
-    let mistakes = mistakes(&connection)?;
+    let faults = read_faults(&connection)?;
     let content = if found == schema::supported() { Some(read_content(&connection, scope, now)?) } else { None };
-    Ok(Some(Examined { bytes, schema: found, supported: schema::supported(), faults: mistakes, content }))
+    Ok(Some(StoreExamination { bytes, schema: found, supported: schema::supported(), faults, content }))
 }
 
-fn mistakes(connection: &Connection) -> StoreResult<Vec<CleanText>> {
-    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({MISTAKES})"))?;
+fn read_faults(connection: &Connection) -> StoreResult<Vec<CleanText>> {
+    let mut statement = connection.prepare(&format!("PRAGMA integrity_check({REPORTED_FAULTS_MAX})"))?;
     let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
     let lines: Vec<String> = lines.collect::<rusqlite::Result<_>>()?;
     Ok(lines.iter().filter(|line| line.as_str() != "ok").map(|line| CleanText::title(line, 120)).collect())
 }
 
-fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> StoreResult<Content> {
+fn read_content(connection: &Connection, scope: Option<&Scope>, now: Time) -> StoreResult<StoreContent> {
     let count = |sql: &str| -> StoreResult<i64> { Ok(connection.query_row(sql, [], |row| row.get(0))?) };
-    let (mut jobs_here, mut a_job) = (0, None);
+    let (mut jobs_in_project, mut example_job) = (0, None);
     let number = scope.map(|scope| scopes::find_scope(connection, scope)).transpose()?.flatten();
     if let Some(number) = number {
         let in_project = "SELECT count(*) FROM job WHERE scope = ?1 AND merged_into IS NULL";
-        jobs_here = connection.query_row(in_project, [number], |row| row.get(0))?;
+        jobs_in_project = connection.query_row(in_project, [number], |row| row.get(0))?;
         let newest = "SELECT id FROM job WHERE scope = ?1 AND id IS NOT NULL AND gone = 0 ORDER BY key DESC LIMIT 1";
         let id: Option<String> = connection.query_row(newest, [number], |row| row.get(0)).optional()?;
-        a_job = id.as_deref().and_then(JobId::new);
+        example_job = id.as_deref().and_then(JobId::new);
     }
     let mut senders =
         connection.prepare("SELECT DISTINCT instance FROM prompt WHERE state = 'sending' AND instance IS NOT NULL")?;
     let senders = senders.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    Ok(Content {
+    Ok(StoreContent {
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
-        jobs_in_project: jobs_here,
+        jobs_in_project,
         undelivered: count("SELECT count(*) FROM prompt WHERE state IN ('not sent', 'rejected', 'unconfirmed')")?,
         queued: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 0")?,
         paused: count("SELECT count(*) FROM prompt WHERE state = 'queued' AND paused = 1")?,
         drafts: count("SELECT count(*) FROM draft")?,
         senders,
-        example_job: a_job,
+        example_job,
         budgets: scope.map(|scope| read_budgets(connection, scope, now)).transpose()?.unwrap_or_default(),
     })
 }
 
 fn read_budgets(connection: &Connection, scope: &Scope, now: Time) -> StoreResult<Vec<(RateLimited, Budget)>> {
-    let remembered = kv::get(connection, &scope.clock_key())?;
-    let offset = remembered.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
+    let stored_offset = kv::get(connection, &scope.clock_key())?;
+    let offset = stored_offset.and_then(|millis| millis.parse().ok()).and_then(TimeDelta::try_milliseconds);
     let service_now = offset.and_then(|offset| now.checked_add_signed(offset)).unwrap_or(now);
     let all = RateLimited::ALL.into_iter();
     all.map(|limited| Ok((limited, ledgers::read_budget(connection, scope, limited, service_now)?.0))).collect()

@@ -1,12 +1,12 @@
-//! The thread that owns the connection, and the handle that sends calls to it, one after the other.
+//! The thread that owns the connection, and the handle that sends calls to this thread, one after the other.
 //!
 //! A submitted call runs to its end, whether or not its caller still waits. The thread ends when the last handle is
-//! dropped or one of them closes the store; an error or a panic ends only the call that caused it. Calls may be
+//! dropped, or when a handle closes the store; an error or a panic ends only the call that caused it. Calls may be
 //! submitted while the thread is still opening the file.
 
 use super::error::StoreError;
 use super::periodic::{PeriodicTask, PeriodicTasks};
-use super::{Opened, schema, scopes};
+use super::{OpenOutcome, schema, scopes};
 use crate::model::endpoint::Scope;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::ops::ControlFlow;
@@ -20,8 +20,8 @@ use tokio::sync::oneshot;
 
 type Task = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// Receives the result of opening the file.
-pub(super) type OpenReceiver = oneshot::Receiver<Result<Opened, StoreError>>;
+/// The receiver of the result of opening the file.
+pub(super) type OpenReceiver = oneshot::Receiver<Result<OpenOutcome, StoreError>>;
 
 enum StoreCommand {
     Run(Task),
@@ -33,34 +33,34 @@ enum StoreCommand {
 #[derive(Debug, Clone)]
 pub(super) struct Handle {
     commands: mpsc::Sender<StoreCommand>,
-    /// Whether every write is refused: known once the file is open.
+    /// Whether every write is refused. Set when the file has been opened.
     read_only: Arc<AtomicBool>,
-    /// The file that marks the database as damaged for the next opening; `None` in memory.
+    /// The path of the file that marks the database as damaged for the next opening; `None` for a store in memory.
     damage_note: Option<PathBuf>,
 }
 
 impl Handle {
-    /// Starts a thread for the connection.
+    /// Starts a thread for an open connection.
     pub(super) fn start(
         connection: Connection,
         read_only: bool,
         damage_note: Option<PathBuf>,
     ) -> Result<Self, StoreError> {
-        let opened = Opened { read_only, ..Opened::default() };
+        let opened = OpenOutcome { read_only, ..OpenOutcome::default() };
         Ok(Self::launch(move || Ok((connection, opened)), read_only, damage_note)?.0)
     }
 
-    /// Starts the thread, which opens the connection itself and then sends the result. Calls that are submitted
-    /// meanwhile wait for it, and fail if opening fails.
+    /// Starts a thread that opens the connection itself and then sends the result to the receiver. Calls that are
+    /// submitted before the connection is open wait for it, and fail if opening fails.
     pub(super) fn start_and_open(
-        open: impl FnOnce() -> Result<(Connection, Opened), StoreError> + Send + 'static,
+        open: impl FnOnce() -> Result<(Connection, OpenOutcome), StoreError> + Send + 'static,
         damage_note: Option<PathBuf>,
     ) -> Result<(Self, OpenReceiver), StoreError> {
         Self::launch(open, false, damage_note)
     }
 
     fn launch(
-        open: impl FnOnce() -> Result<(Connection, Opened), StoreError> + Send + 'static,
+        open: impl FnOnce() -> Result<(Connection, OpenOutcome), StoreError> + Send + 'static,
         read_only: bool,
         damage_note: Option<PathBuf>,
     ) -> Result<(Self, OpenReceiver), StoreError> {
@@ -69,7 +69,7 @@ impl Handle {
         let read_only = Arc::new(AtomicBool::new(read_only));
         let read_only_flag = Arc::clone(&read_only);
         std::thread::Builder::new().name("store".to_owned()).spawn(move || {
-            // The receiver may be gone: the file is opened nevertheless.
+            // The receiver of the result may be gone; the file is opened nevertheless.
             let mut connection = match open() {
                 Ok((connection, opened)) => {
                     read_only_flag.store(opened.read_only, Ordering::SeqCst);
@@ -81,10 +81,10 @@ impl Handle {
                     return;
                 }
             };
-            let closing = serve(&receiver, &mut connection);
+            let closed_sender = serve(&receiver, &mut connection);
             drop(connection);
-            if let Some(done) = closing {
-                // The receiver may be gone: the file is closed nevertheless.
+            if let Some(done) = closed_sender {
+                // The receiver of the confirmation may be gone; the file is closed nevertheless.
                 let _ = done.send(());
             }
         })?;
@@ -95,7 +95,7 @@ impl Handle {
         self.read_only.load(Ordering::SeqCst)
     }
 
-    /// Returns whether writing works. If it doesn't, all writes are refused from then on.
+    /// Returns whether writing works. If it doesn't, all later writes are refused.
     pub(super) async fn try_writing(&self) -> Result<bool, StoreError> {
         let read_only_flag = Arc::clone(&self.read_only);
         self.run(move |connection| {
@@ -126,8 +126,8 @@ impl Handle {
         }
     }
 
-    /// Runs `work` at once and then at every interval, between the calls, until `seen` returns `Break`. Both run on the
-    /// store's thread.
+    /// Runs `work` immediately and then once per interval `every`, between the calls, and passes each result to `seen`
+    /// until `seen` returns `Break`. Both closures run on the store's thread.
     pub(super) fn repeat<T>(
         &self,
         every: Duration,
@@ -143,7 +143,7 @@ impl Handle {
         self.commands.send(StoreCommand::Repeat(task)).map_err(|_| StoreError::Closed)
     }
 
-    /// Reads in one snapshot.
+    /// Runs `work`, which only reads, in one snapshot of the database.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -155,8 +155,9 @@ impl Handle {
         .await
     }
 
-    /// Like [`Self::read`], with the scope's row id; returns the default if nothing was ever written for the scope.
-    pub(super) async fn read_of<T: Default + Send + 'static>(
+    /// Like [`Self::read`], but passes the scope's row id to `work`. Returns the default value if nothing was ever
+    /// stored for the scope.
+    pub(super) async fn read_in_scope<T: Default + Send + 'static>(
         &self,
         scope: &Scope,
         work: impl FnOnce(&Connection, i64) -> Result<T, StoreError> + Send + 'static,
@@ -166,45 +167,47 @@ impl Handle {
             .await
     }
 
-    /// Writes in one transaction that takes the lock at its start: afterwards either everything is on disk or nothing.
+    /// Runs `work` in one transaction that locks the database at its start. Afterwards either all changes are on disk
+    /// or none.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let read_only = Arc::clone(&self.read_only);
         self.run(move |connection| {
-            // Checked here, since an earlier call in the queue may have changed it.
+            // Checked on the store's thread, since an earlier call in the queue may have changed it.
             if read_only.load(Ordering::SeqCst) {
                 return Err(StoreError::ReadOnly);
             }
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let result = work(&transaction)?;
             transaction.commit()?;
-            // The transaction is on disk, so an error here doesn't matter.
-            let _ = schema::wait_for_locks(connection, false);
+            // The transaction is on disk, so a failure to reset the lock timeout doesn't matter.
+            let _ = schema::set_lock_timeout(connection, false);
             Ok(result)
         })
         .await
     }
 
-    /// Closes the file after all earlier calls and waits until it is closed. Later calls return `Closed`.
+    /// Closes the file after all earlier calls, and waits until the file is closed. Later calls return `Closed`.
     pub(super) async fn close(self) {
         let (done, closed) = oneshot::channel();
         if self.commands.send(StoreCommand::Close(done)).is_ok() {
-            // An error means that another handle closed it first.
+            // An error means that another handle has already closed the store.
             let _ = closed.await;
         }
     }
 
-    /// The reply was dropped: the call panicked, or the store was closed before the call ran.
+    /// Returns the error for a call whose reply was dropped: the call panicked, or the store was closed before the call
+    /// ran.
     fn missing_answer_error(&self) -> StoreError {
         let is_running = self.commands.send(StoreCommand::Run(Box::new(|_| {}))).is_ok();
         if is_running { StoreError::Unusable("internal error".to_owned()) } else { StoreError::Closed }
     }
 }
 
-/// Runs calls and periodic tasks until the last handle is dropped, or one of them closes the store: then returns the
-/// sender that reports that it is closed.
+/// Runs calls and periodic tasks until the last handle is dropped or a handle closes the store. If a handle closes it,
+/// returns the sender that confirms the closing to that handle.
 fn serve(receiver: &Receiver<StoreCommand>, connection: &mut Connection) -> Option<oneshot::Sender<()>> {
     let mut tasks = PeriodicTasks::default();
     loop {
@@ -213,8 +216,8 @@ fn serve(receiver: &Receiver<StoreCommand>, connection: &mut Connection) -> Opti
             None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
         match command {
-            // The panic hook has run by now. The caller is notified by its dropped reply, and unwinding has rolled the
-            // transaction back.
+            // The panic hook has already run. The caller gets an error because its reply sender was dropped, and
+            // unwinding has rolled the transaction back.
             Ok(StoreCommand::Run(task)) => drop(catch_unwind(AssertUnwindSafe(|| task(connection)))),
             Ok(StoreCommand::Repeat(task)) => tasks.add(task),
             Ok(StoreCommand::Close(done)) => return Some(done),
@@ -225,12 +228,12 @@ fn serve(receiver: &Receiver<StoreCommand>, connection: &mut Connection) -> Opti
     }
 }
 
-/// Adjusts the lock timeout and the damage note to an error.
+/// Shortens the lock timeout if the call failed with `Busy`, and leaves a damage note if it failed with `Damaged`.
 fn react_to_error<T>(result: &Result<T, StoreError>, connection: &Connection, damage_note: Option<&PathBuf>) {
     match (result, damage_note) {
-        // If this fails, the longer timeout stays, which does no harm.
-        (Err(StoreError::Busy), _) => drop(schema::wait_for_locks(connection, true)),
-        // Without the note, the next opening checks less thoroughly.
+        // If this fails, the longer lock timeout stays, which does no harm.
+        (Err(StoreError::Busy), _) => drop(schema::set_lock_timeout(connection, true)),
+        // If the note can't be created, the next opening checks less thoroughly.
         (Err(StoreError::Damaged), Some(note)) => drop(std::fs::File::create(note)),
         _ => {}
     }

@@ -1,13 +1,13 @@
-//! The table of jobs: reading the list, merging the service's answers and the user's changes, and merging two rows that
+//! The table of jobs: reads the list, merges the service's answers and the user's changes, and merges two rows that
 //! turn out to be the same job.
 //!
-//! Every change goes through [`put`] or [`touch`], which give the row its next revision in the same transaction.
+//! Every change of a row ends with [`update_job`] or [`touch`], which give the row its next revision in the same transaction.
 
 use super::columns::{
-    self, JOB, JOB_WITHOUT_PAGES, STATE, STATE_AT, SharedTexts, UnixMillis, stored_status, text_param,
+    self, JOB_COLUMNS, JOB_WITHOUT_PAGES, STATE_AT_SQL, STATE_SQL, SharedTexts, UnixMillis, stored_status, text_param,
 };
 use super::error::{StoreError, StoreResult};
-use super::{Changes, Fetched, MergeResult, drafts, kv, labels, merge, pages, prompts, prune_jobs, scopes};
+use super::{JobAnswer, JobChanges, MergeResult, drafts, kv, labels, merge, pages, prompts, prune_jobs, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob};
@@ -21,63 +21,64 @@ use std::sync::LazyLock;
 
 pub(super) fn load_jobs(connection: &Connection, scope: &Scope) -> StoreResult<Vec<Job>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
-    // Read in the order in which the rows are stored: with an index by scope, they would have to be sorted.
+    // Rows are read in their stored order: with an index by scope, they would have to be sorted.
     let sql = format!(
         "SELECT {JOB_WITHOUT_PAGES} FROM job NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL ORDER BY key"
     );
     let mut rows = query_jobs(connection, &sql, [scope])?;
-    pages::fill_in(connection, &mut rows)?;
+    pages::read_pages_into(connection, &mut rows)?;
     Ok(rows)
 }
 
-/// The number of jobs that belong to none of these scopes, without dismissed ones.
+/// Counts the jobs that belong to none of these scopes, without dismissed jobs.
 pub(super) fn count_in_other_scopes(connection: &Connection, scopes: &[Scope]) -> StoreResult<usize> {
     let mut total = 0;
     for other in scopes::read_scopes(connection)? {
         let is_listed = scopes.iter().any(|one| (&one.base_url, &one.project) == (&other.base_url, &other.project));
         if !is_listed && let Some(id) = scopes::find_scope(connection, &other)? {
-            let [needs_you, working, queued, done, _] = sizes(connection, id)?.sizes;
+            let [needs_you, working, queued, done, _] = read_group_sizes(connection, id)?.sizes;
             total += needs_you + working + queued + done;
         }
     }
     Ok(total)
 }
 
-/// The first `limit` rows of the list, the size of each group, and the thread of the first row.
+/// Returns the first `limit` rows of the jobs list, the size of each group, and the thread of the first row.
 pub(super) fn read_first_rows(connection: &Connection, scope: &Scope, limit: u32) -> StoreResult<InitialRows> {
     let mut first = InitialRows::default();
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(first) };
-    let GroupSizes { sizes, working } = sizes(connection, scope)?;
+    let GroupSizes { sizes, working } = read_group_sizes(connection, scope)?;
     (first.sizes, first.working) = (sizes, working);
     first.rows = query_jobs(connection, &first_rows_sql(), [scope, i64::from(limit)])?;
     first.thread = first.rows.first().map(|row| prompts::thread_of_current(connection, row.key)).transpose()?;
     Ok(first)
 }
 
-/// The query for the first rows: queued jobs in the order of the queue, all others newest first. The index contains the
-/// complete sort key, so that only these rows are read.
+/// Returns the query for the first rows of the jobs list: in each group newest first, except for queued jobs, which are
+/// in the order of the queue. The index contains the complete sort key, so that SQLite reads only the returned rows.
 pub(super) fn first_rows_sql() -> String {
     format!(
-        "SELECT {JOB} FROM job INDEXED BY job_by_list_order WHERE scope = ?1 AND merged_into IS NULL
+        "SELECT {JOB_COLUMNS} FROM job INDEXED BY job_by_list_order WHERE scope = ?1 AND merged_into IS NULL
          ORDER BY list_group, list_order, CASE list_group WHEN 2 THEN key ELSE -key END LIMIT ?2"
     )
 }
 
-/// How many jobs a scope has, without rows that were merged into others.
+/// The number of jobs of a scope, without rows that were merged into others.
 #[derive(Debug, Default)]
 pub(super) struct GroupSizes {
-    /// In the order of [`JobGroup`].
+    /// The size of each group, in the order of [`JobGroup`].
     pub(super) sizes: [usize; JobGroup::ALL.len()],
-    /// Jobs that the agent works on, including dismissed ones.
+    /// The number of jobs that the agent works on, including dismissed ones.
     pub(super) working: usize,
 }
 
-/// The values of the column `list_group` for jobs that the agent works on: listed in that group, or dismissed.
-pub(super) const WORKING: i64 = 1;
-pub(super) const WORKING_DISMISSED: i64 = 4;
+/// The value of the column `list_group` for jobs in the working group.
+pub(super) const WORKING_GROUP: i64 = 1;
+/// The value of the column `list_group` for dismissed jobs that the agent still works on.
+pub(super) const WORKING_DISMISSED_GROUP: i64 = 4;
 
-/// The stored sizes, which triggers keep up to date.
-pub(super) fn sizes(connection: &Connection, scope: i64) -> StoreResult<GroupSizes> {
+/// Reads the sizes of the groups, which triggers keep up to date.
+pub(super) fn read_group_sizes(connection: &Connection, scope: i64) -> StoreResult<GroupSizes> {
     let mut counted = GroupSizes::default();
     let mut statement = connection.prepare_cached("SELECT list_group, jobs FROM job_count WHERE scope = ?1")?;
     let mut groups = statement.query([scope])?;
@@ -87,19 +88,19 @@ pub(super) fn sizes(connection: &Connection, scope: i64) -> StoreResult<GroupSiz
         if let Some(slot) = counted.sizes.get_mut(index.min(JobGroup::ALL.len() - 1)) {
             *slot += size;
         }
-        if matches!(group_number, WORKING | WORKING_DISMISSED) {
+        if matches!(group_number, WORKING_GROUP | WORKING_DISMISSED_GROUP) {
             counted.working += size;
         }
     }
     Ok(counted)
 }
 
-/// Rows of the scope that may have to be checked again, oldest first: every row for which
+/// Returns the rows of the scope that may have to be checked again, oldest first: every row for which
 /// [`next_poll`](crate::model::poll::next_poll) returns a time, and a few more.
-pub(super) fn to_check(connection: &Connection, scope: &Scope) -> StoreResult<Vec<Job>> {
+pub(super) fn read_jobs_to_check(connection: &Connection, scope: &Scope) -> StoreResult<Vec<Job>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let sql = format!(
-        "SELECT {JOB} FROM job NOT INDEXED
+        "SELECT {JOB_COLUMNS} FROM job NOT INDEXED
          WHERE scope = ?1 AND merged_into IS NULL AND gone = 0 AND id IS NOT NULL
              AND (status IS NULL OR status NOT IN ('completed', 'archived', 'failed')
                  OR checked_at IS NULL OR finished_at IS NULL OR (status = 'completed' AND pr_link IS NULL))
@@ -114,13 +115,15 @@ pub(super) fn revision(connection: &Connection, scope: &Scope) -> StoreResult<i6
     Ok(statement.query_row([scope], |row| row.get(0))?)
 }
 
-/// Rows with a later revision, oldest change first, and rows that were merged into another one since.
-pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i64) -> StoreResult<Changes> {
-    let prunes = kv::get_number(connection, prune_jobs::COUNT)?;
-    let nothing = Changes { revision, prunes, ..Changes::default() };
+/// Returns the rows with a later revision than `revision`, in the order of their revisions, and the rows that were
+/// merged into another row since `revision`.
+pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i64) -> StoreResult<JobChanges> {
+    let prunes = kv::get_number(connection, prune_jobs::PRUNE_COUNT_KEY)?;
+    let nothing = JobChanges { revision, prune_count: prunes, ..JobChanges::default() };
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(nothing) };
-    let sql =
-        format!("SELECT {JOB} FROM job WHERE scope = ?1 AND revision > ?2 AND merged_into IS NULL ORDER BY revision");
+    let sql = format!(
+        "SELECT {JOB_COLUMNS} FROM job WHERE scope = ?1 AND revision > ?2 AND merged_into IS NULL ORDER BY revision"
+    );
     let rows = query_jobs(connection, &sql, [scope, revision])?;
     let mut statement = connection.prepare_cached(
         "SELECT key, merged_into, revision FROM job WHERE scope = ?1 AND revision > ?2 AND merged_into IS NOT NULL",
@@ -131,22 +134,22 @@ pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i6
     let revision =
         rows.iter().map(|row| row.revision).chain(merged.iter().map(|merged| merged.2)).fold(revision, i64::max);
     let merged = merged.into_iter().map(|(gone, into, _)| (gone, into)).collect();
-    Ok(Changes { rows, merged, revision, prunes })
+    Ok(JobChanges { rows, merged, revision, prune_count: prunes })
 }
 
-/// The keys of all rows of the scope, including merged ones, and the last key that was ever assigned.
-pub(super) fn remaining(connection: &Connection, scope: &Scope) -> StoreResult<RemainingJobs> {
+/// Returns the keys of all rows of the scope, including merged rows, and the highest key that was ever assigned.
+pub(super) fn read_remaining_jobs(connection: &Connection, scope: &Scope) -> StoreResult<RemainingJobs> {
     let up_to = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'job'";
     let up_to = JobKey(connection.prepare_cached(up_to)?.query_row([], |row| row.get(0))?);
     let Some(scope) = scopes::find_scope(connection, scope)? else {
-        return Ok(RemainingJobs { keys: Vec::new(), up_to });
+        return Ok(RemainingJobs { keys: Vec::new(), largest_key: up_to });
     };
     let mut statement = connection.prepare_cached("SELECT key FROM job NOT INDEXED WHERE scope = ?1 ORDER BY key")?;
     let keys = statement.query_map([scope], |row| row.get(0).map(JobKey))?.collect::<rusqlite::Result<_>>()?;
-    Ok(RemainingJobs { keys, up_to })
+    Ok(RemainingJobs { keys, largest_key: up_to })
 }
 
-/// Keys of rows that were merged into this one.
+/// Returns the keys of the rows that were merged into this row.
 pub(super) fn merged_into(connection: &Connection, key: JobKey) -> StoreResult<Vec<JobKey>> {
     let mut statement = connection.prepare_cached("SELECT key FROM job WHERE merged_into = ?1 ORDER BY key")?;
     let keys = statement.query_map([key.0], |row| row.get(0).map(JobKey))?;
@@ -160,43 +163,44 @@ fn query_jobs(connection: &Connection, sql: &str, params: impl Params) -> StoreR
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The row of this very key, even if it was merged into another one.
+/// Returns the row with this key, even if it was merged into another row.
 pub(super) fn find_job(connection: &Connection, key: JobKey) -> StoreResult<Option<Job>> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {JOB} FROM job WHERE key = ?1"))?;
-    Ok(statement.query_row([key.0], columns::job_row).optional()?)
+    let mut statement = connection.prepare_cached(&format!("SELECT {JOB_COLUMNS} FROM job WHERE key = ?1"))?;
+    Ok(statement.query_row([key.0], columns::read_job_row).optional()?)
 }
 
-/// The row with the service's id.
+/// Returns the row with this id of the service.
 pub(super) fn find_by_id(connection: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
-    let mut statement = connection.prepare_cached(&format!("SELECT {JOB} FROM job WHERE scope = ?1 AND id = ?2"))?;
-    Ok(statement.query_row(params![scope, id.as_str()], columns::job_row).optional()?)
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {JOB_COLUMNS} FROM job WHERE scope = ?1 AND id = ?2"))?;
+    Ok(statement.query_row(params![scope, id.as_str()], columns::read_job_row).optional()?)
 }
 
-/// Like [`find_by_id`], without the index.
+/// Like [`find_by_id`], but without using the index.
 pub(super) fn search_id(connection: &Connection, scope: i64, id: &JobId) -> StoreResult<Option<Job>> {
-    let sql = format!("SELECT {JOB} FROM job NOT INDEXED WHERE scope = ?1 AND id = ?2");
-    Ok(connection.query_row(&sql, params![scope, id.as_str()], columns::job_row).optional()?)
+    let sql = format!("SELECT {JOB_COLUMNS} FROM job NOT INDEXED WHERE scope = ?1 AND id = ?2");
+    Ok(connection.query_row(&sql, params![scope, id.as_str()], columns::read_job_row).optional()?)
 }
 
-/// The row of `key`, or the row that it was merged into.
+/// Returns the row with this key; if it was merged into another row, returns that row instead.
 pub(super) fn read_current_job(connection: &Connection, key: JobKey) -> StoreResult<Job> {
-    let key = current(connection, key)?;
+    let key = current_key(connection, key)?;
     find_job(connection, key)?.ok_or(StoreError::NoSuchJob)
 }
 
-/// The key itself, or the key of the row that it was merged into.
-pub(super) fn current(connection: &Connection, key: JobKey) -> StoreResult<JobKey> {
+/// Returns `key` itself; if its row was merged into another row, returns the key of that row instead.
+pub(super) fn current_key(connection: &Connection, key: JobKey) -> StoreResult<JobKey> {
     let mut statement = connection.prepare_cached("SELECT coalesce(merged_into, key) FROM job WHERE key = ?1")?;
     statement.query_row([key.0], |row| row.get(0)).optional()?.map(JobKey).ok_or(StoreError::NoSuchJob)
 }
 
-/// The id of the scope that the job belongs to.
+/// Returns the id of the scope to which the job belongs.
 pub(super) fn job_scope_id(connection: &Connection, key: JobKey) -> StoreResult<i64> {
     let mut statement = connection.prepare_cached("SELECT scope FROM job WHERE key = ?1")?;
     statement.query_row([key.0], |row| row.get(0)).optional()?.ok_or(StoreError::NoSuchJob)
 }
 
-/// Adds a row for which there is no answer of the service yet.
+/// Adds a row for a job about which the service has sent no answer yet.
 pub(super) fn insert_job(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: Time) -> StoreResult<JobKey> {
     tx.prepare_cached(
         "INSERT INTO job (scope, title, created_at, started_at, changed_at, revision) VALUES (?1, ?2, ?3, ?3, ?3, 0)",
@@ -206,12 +210,13 @@ pub(super) fn insert_job(tx: &Transaction<'_>, scope: i64, title: &CleanText, no
 }
 
 /// Sets the title that a job has until the user gives it one.
-pub(super) fn set_first_line(tx: &Transaction<'_>, key: JobKey, title: &CleanText) -> StoreResult<()> {
+pub(super) fn set_default_title(tx: &Transaction<'_>, key: JobKey, title: &CleanText) -> StoreResult<()> {
     tx.prepare_cached("UPDATE job SET title = ?2 WHERE key = ?1")?.execute(params![key.0, title.as_str()])?;
     Ok(())
 }
 
-/// Columns that a row of the model fills, in the order of [`model_values`]; `labels` writes the user's title, tags and note.
+/// The columns that [`update_job`] writes, in the order of [`model_values`]. The user's title, tags and note are written by
+/// `labels` instead.
 const MODEL_COLUMNS: [&str; 18] = [
     "id",
     "status",
@@ -233,7 +238,7 @@ const MODEL_COLUMNS: [&str; 18] = [
     "gone_at",
 ];
 
-/// The values of [`MODEL_COLUMNS`].
+/// Returns the row's values of [`MODEL_COLUMNS`].
 fn model_values(row: &Job) -> [ToSqlOutput<'_>; MODEL_COLUMNS.len()] {
     let time = |time: Option<Time>| time.map_or(NULL, |time| time.timestamp_millis().into());
     [
@@ -264,8 +269,8 @@ fn text_or_null(text: Option<&str>) -> ToSqlOutput<'_> {
     text.map_or(NULL, Into::into)
 }
 
-/// Writes the row, except for its title, tags and note (see `labels`), and returns it as stored.
-pub(super) fn put(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
+/// Writes the row, except for its title, tags and note (see `labels`), and returns it as it is stored then.
+pub(super) fn update_job(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
     static UPDATE: LazyLock<String> = LazyLock::new(|| {
         let columns: Vec<String> =
             MODEL_COLUMNS.iter().zip(2..).map(|(column, at)| format!("{column} = ?{at}")).collect();
@@ -277,7 +282,8 @@ pub(super) fn put(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
 }
 
 /// Adds a row with all data of the job except its pages, in one statement. `name` is the title that the job has until
-/// the user gives it one. If a prompt of the thread is undelivered, [`touch`] the row after storing the prompt.
+/// the user gives it one. If a prompt of the job is undelivered, the caller must [`touch`] the row after storing the
+/// prompt.
 pub(super) fn insert_complete(tx: &Transaction<'_>, scope: i64, name: &CleanText, row: &Job) -> StoreResult<JobKey> {
     static INSERT: LazyLock<String> = LazyLock::new(|| {
         let parameters: Vec<String> = (7..7 + MODEL_COLUMNS.len()).map(|at| format!("?{at}")).collect();
@@ -290,8 +296,8 @@ pub(super) fn insert_complete(tx: &Transaction<'_>, scope: i64, name: &CleanText
     let own_values: [ToSqlOutput<'_>; 6] = [
         scope.into(),
         name.as_str().into(),
-        text_or_null(row.has_own_title.then_some(row.title.as_str())),
-        columns::joined_tags(&row.tags).map_or(NULL, |tags| ToSqlOutput::Owned(Value::Text(tags))),
+        text_or_null(row.has_custom_title.then_some(row.title.as_str())),
+        columns::join_tags(&row.tags).map_or(NULL, |tags| ToSqlOutput::Owned(Value::Text(tags))),
         text_or_null(text_param(row.note.as_ref())),
         next_revision(tx)?.into(),
     ];
@@ -304,13 +310,14 @@ fn next_revision(tx: &Transaction<'_>) -> StoreResult<i64> {
     Ok(next.query_row([], |row| row.get(0))?)
 }
 
-/// Gives the row its next revision, the state of its most urgent prompt and its position in the queue. A job without an
-/// id whose first prompt was discarded counts as discarded.
+/// Gives the row its next revision, and updates the columns that depend on its prompts: the state of its most urgent
+/// prompt and its position in the queue. If the first prompt of a job without an id was discarded, the job's state is
+/// discarded.
 pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
     let revision = next_revision(tx)?;
     tx.prepare_cached(&format!(
         "UPDATE job SET revision = ?2, (undelivered, undelivered_at) = (
-             SELECT CASE state WHEN 'dismissed' THEN 'discarded' ELSE {STATE} END, {STATE_AT} FROM prompt
+             SELECT CASE state WHEN 'dismissed' THEN 'discarded' ELSE {STATE_SQL} END, {STATE_AT_SQL} FROM prompt
              WHERE prompt.job = ?1 AND state <> 'accepted'
                  AND (state <> 'dismissed' OR (prompt.kind = 'create' AND job.id IS NULL))
              ORDER BY CASE state WHEN 'unconfirmed' THEN 1 WHEN 'rejected' THEN 2 WHEN 'not sent' THEN 3
@@ -324,37 +331,43 @@ pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
     find_job(tx, key)?.ok_or(StoreError::NoSuchJob)
 }
 
-/// Merges the answer to a GET request.
-pub(super) fn merge_fetched(tx: &Transaction<'_>, key: JobKey, what: &Fetched, now: Time) -> StoreResult<MergeResult> {
+/// Merges the answer to a GET request into the job.
+pub(super) fn merge_fetched(
+    tx: &Transaction<'_>,
+    key: JobKey,
+    what: &JobAnswer,
+    now: Time,
+) -> StoreResult<MergeResult> {
     let mut row = read_current_job(tx, key)?;
     let events = match what {
-        Fetched::Job(job) => merge::merge_answer(&mut row, job, now),
-        Fetched::NotFound => merge::mark_gone(&mut row, now),
+        JobAnswer::Job(job) => merge::merge_answer(&mut row, job, now),
+        JobAnswer::NotFound => merge::mark_gone(&mut row, now),
     };
-    record(tx, row.key, &events)?;
-    Ok(MergeResult { row: put(tx, &row)?, events, shares_id_with: None })
+    insert_events(tx, row.key, &events)?;
+    Ok(MergeResult { row: update_job(tx, &row)?, events, shares_id_with: None })
 }
 
-/// Tracks a job that was created elsewhere. A job that is already tracked gets the answer and is no longer dismissed.
+/// Starts to track a job that was created elsewhere. If the job is already tracked, merges the answer into its row and
+/// restores the row if it was dismissed.
 pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: Time) -> StoreResult<Job> {
     if let Some(known) = find_by_id(tx, scope, &job.id)? {
-        let mut row = merge_fetched(tx, known.key, &Fetched::Job(job.clone()), now)?.row;
+        let mut row = merge_fetched(tx, known.key, &JobAnswer::Job(job.clone()), now)?.row;
         row.dismissed = false;
-        return put(tx, &row);
+        return update_job(tx, &row);
     }
     let key = insert_job(tx, scope, &job.id.clean(), now)?;
     let mut row = read_current_job(tx, key)?;
     let events = merge::merge_answer(&mut row, job, now);
     row.id = Some(job.id.clone());
     row.started_at = row.created_at;
-    // The job may have finished long ago; the time is unknown.
+    // The job may have finished long ago, and the answer doesn't contain the time.
     row.finished_at = None;
-    record(tx, key, &events)?;
-    put(tx, &row)
+    insert_events(tx, key, &events)?;
+    update_job(tx, &row)
 }
 
-/// Gives the row the service's id. If another row already has this id, its prompts, events, draft and pages move to
-/// this row, and the other one stays without an id and dismissed.
+/// Gives the row the service's id. If another row already has this id, moves the prompts, events, draft and pages of
+/// that row to `row`; the other row stays, without an id and dismissed.
 pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> StoreResult<()> {
     let scope = job_scope_id(tx, row.key)?;
     if let Some(other) = find_by_id(tx, scope, id)?.filter(|other| other.key != row.key) {
@@ -369,16 +382,16 @@ pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> Stor
         drafts::move_draft(tx, from, to)?;
         pages::move_pages(tx, from, to)?;
         touch(tx, from)?;
-        let Job { title, has_own_title: named, tags, note, .. } = row.clone();
-        *row = Job { key: to, title, has_own_title: named, tags, note, ..other.clone() };
+        let Job { title, has_custom_title: has_own_title, tags, note, .. } = row.clone();
+        *row = Job { key: to, title, has_custom_title: has_own_title, tags, note, ..other.clone() };
         labels::merge_labels(tx, row, &other)?;
     }
     row.id = Some(id.clone());
     Ok(())
 }
 
-/// Stores events.
-pub(super) fn record(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> StoreResult<()> {
+/// Adds events to a job.
+pub(super) fn insert_events(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> StoreResult<()> {
     let mut write =
         tx.prepare_cached("INSERT INTO event (job, at, kind, before, after) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for event in events {
@@ -388,15 +401,15 @@ pub(super) fn record(tx: &Transaction<'_>, key: JobKey, events: &[JobEvent]) -> 
     Ok(())
 }
 
-/// The events of a job, oldest first.
-pub(super) fn events(connection: &Connection, key: JobKey) -> StoreResult<Vec<JobEvent>> {
+/// Returns the events of a job, oldest first.
+pub(super) fn read_job_events(connection: &Connection, key: JobKey) -> StoreResult<Vec<JobEvent>> {
     let mut statement =
         connection.prepare_cached("SELECT at, kind, before, after FROM event WHERE job = ?1 ORDER BY at, id")?;
     let events = statement.query_map([key.0], columns::read_event)?;
     Ok(events.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The last `n` events of the scope as log lines, oldest first.
+/// Returns the last `n` events of the scope as log entries, oldest first.
 pub(super) fn recent_events(connection: &Connection, scope: &Scope, n: u32) -> StoreResult<Vec<LogEntry>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
@@ -413,7 +426,7 @@ pub(super) fn recent_events(connection: &Connection, scope: &Scope, n: u32) -> S
     Ok(entries)
 }
 
-/// An event in a few words, for the log.
+/// Describes an event in a few words, for the log.
 fn event_log_text(kind: &EventKind) -> CleanText {
     CleanText::line(&match kind {
         EventKind::Status { from: Some(from), to } => format!("{from} → {to}"),

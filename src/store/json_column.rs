@@ -1,5 +1,5 @@
-//! Stores answers and counts in a column as JSON, each number exactly as received. Reading tolerates anything: the file
-//! may have been edited by others.
+//! Stores answers and counts as JSON in a column, each number exactly as it was received. Reading never fails, since
+//! the file may have been edited by others: what can't be read is treated as missing.
 
 use super::error::StoreError;
 use crate::model::text::CleanText;
@@ -8,7 +8,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// An answer to write to disk.
+/// An answer in the form in which it is written to disk.
 #[derive(Debug, Serialize)]
 struct EncodedAnswer<'a> {
     totals: WrittenCounts<'a>,
@@ -16,10 +16,10 @@ struct EncodedAnswer<'a> {
     more: Option<bool>,
 }
 
-/// Human, AI, total.
+/// Three counts in this order: human, AI, total.
 type WrittenCounts<'a> = [WrittenCount<'a>; 3];
 
-/// A number, what was received instead of one, or null if nothing was.
+/// A count in JSON: a number, the text that was received instead of a number, or null if nothing was received.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum WrittenCount<'a> {
@@ -29,7 +29,7 @@ enum WrittenCount<'a> {
     Missing(()),
 }
 
-/// An answer read from disk.
+/// An answer in the form in which it is read from disk.
 #[derive(Debug, Deserialize)]
 struct DecodedAnswer {
     totals: [ReadCount; 3],
@@ -43,7 +43,7 @@ struct ReadPath(CleanText);
 #[derive(Debug)]
 struct ReadCount(Count);
 
-/// The answer as JSON.
+/// Encodes an answer as JSON.
 pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
     json(&EncodedAnswer {
         totals: encodable(&page.totals),
@@ -52,19 +52,19 @@ pub(super) fn encode_answer(page: &ViewsPage) -> Result<String, StoreError> {
     })
 }
 
-/// Parses an answer; `None` if it can't be read.
+/// Parses an answer from JSON; `None` if the JSON is invalid.
 pub(super) fn decode_answer(text: &str) -> Option<ViewsPage> {
     let DecodedAnswer { totals, rows, more } = serde_json::from_str(text).ok()?;
     let row = |(ReadPath(path), numbers)| PageRow { path, counts: stored_counts(numbers) };
     Some(ViewsPage { totals: stored_counts(totals), rows: rows.into_iter().map(row).collect(), has_more: more })
 }
 
-/// Three counts as JSON, exactly as received.
+/// Encodes three counts as JSON, exactly as received.
 pub(super) fn encode_counts(counts: &Counts) -> Result<String, StoreError> {
     json(&encodable(counts))
 }
 
-/// Parses three counts; what can't be read is missing.
+/// Parses three counts from JSON; a count that can't be read is `Missing`.
 pub(super) fn decode_counts(text: &str) -> Counts {
     serde_json::from_str(text).map(stored_counts).unwrap_or_default()
 }
@@ -88,8 +88,8 @@ fn stored_counts([human, ai, total]: [ReadCount; 3]) -> Counts {
 
 impl<'de> Deserialize<'de> for ReadPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Path;
-        impl Visitor<'_> for Path {
+        struct PathVisitor;
+        impl Visitor<'_> for PathVisitor {
             type Value = ReadPath;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,14 +100,14 @@ impl<'de> Deserialize<'de> for ReadPath {
                 Ok(ReadPath(CleanText::line(path)))
             }
         }
-        deserializer.deserialize_str(Path)
+        deserializer.deserialize_str(PathVisitor)
     }
 }
 
 impl<'de> Deserialize<'de> for ReadCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NumberSeed;
-        impl Visitor<'_> for NumberSeed {
+        struct CountVisitor;
+        impl Visitor<'_> for CountVisitor {
             type Value = ReadCount;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -138,6 +138,6 @@ impl<'de> Deserialize<'de> for ReadCount {
                 Ok(ReadCount(Count::Missing))
             }
         }
-        deserializer.deserialize_any(NumberSeed)
+        deserializer.deserialize_any(CountVisitor)
     }
 }

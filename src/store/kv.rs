@@ -1,4 +1,4 @@
-//! Key-value pairs that are kept from one start to the next.
+//! Key-value pairs that are kept when docdeck ends, for example the layout.
 
 use super::error::StoreError;
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
@@ -9,13 +9,13 @@ pub(super) fn set(tx: &Transaction<'_>, key: &str, value: &str) -> Result<(), St
     Ok(())
 }
 
-/// The number under a key; 0 if there is none.
+/// Returns the number stored under a key; 0 if there is none.
 pub(super) fn get_number(connection: &Connection, key: &str) -> Result<i64, StoreError> {
     Ok(get(connection, key)?.and_then(|value| value.parse().ok()).unwrap_or(0))
 }
 
-/// Increments the number under a key.
-pub(super) fn count_up(tx: &Transaction<'_>, key: &str) -> Result<(), StoreError> {
+/// Increments the number stored under a key.
+pub(super) fn increment_number(tx: &Transaction<'_>, key: &str) -> Result<(), StoreError> {
     set(tx, key, &get_number(tx, key)?.saturating_add(1).to_string())
 }
 

@@ -1,7 +1,7 @@
-//! What the user changes about jobs on this computer (title, tags, note, viewed, dismissed), and the search for prompts
-//! by their text. None of it is sent to the service.
+//! The data that the user sets for jobs on this computer (title, tags, note, viewed, handled, dismissed), and the
+//! search for jobs by the text of their prompts. None of it is sent to the service.
 
-use super::columns::joined_tags;
+use super::columns::join_tags;
 use super::error::StoreResult;
 use super::{jobs, prompts, scopes};
 use crate::model::Time;
@@ -13,13 +13,14 @@ use rusqlite::{Connection, Transaction, params};
 use std::collections::HashSet;
 use thin_vec::ThinVec;
 
-/// Limits of [`sent_prompts`]: the number of texts, and their total size in bytes.
-const SENT_MAX: usize = 1000;
+/// Maximum number of texts that [`sent_prompts`] returns.
+const SENT_PROMPTS_MAX: usize = 1000;
+/// Maximum total size in bytes of the texts that [`sent_prompts`] returns.
 const SENT_BYTES_MAX: usize = 16 << 20;
-/// SQLite rejects longer patterns.
+/// Maximum length of a searched text in bytes: SQLite rejects patterns that are much longer.
 const PATTERN_MAX: usize = 10_000;
 
-/// Changes the jobs in this order.
+/// Applies the change to each of these jobs, and returns their rows in this order.
 pub(super) fn change_labels(
     tx: &Transaction<'_>,
     jobs: &[JobKey],
@@ -31,7 +32,7 @@ pub(super) fn change_labels(
         let mut row = jobs::read_current_job(tx, *key)?;
         apply_change(&mut row, change, now);
         write_labels(tx, &row)?;
-        changed.push(jobs::put(tx, &row)?);
+        changed.push(jobs::update_job(tx, &row)?);
     }
     Ok(changed)
 }
@@ -39,9 +40,9 @@ pub(super) fn change_labels(
 fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
     match change {
         LocalChange::Title(title) => {
-            let title = title.as_ref().map(|title| CleanText::title(title.as_str(), prompts::TITLE));
+            let title = title.as_ref().map(|title| CleanText::title(title.as_str(), prompts::TITLE_CHARS_MAX));
             let title = title.filter(|title| !title.is_empty());
-            row.has_own_title = title.is_some();
+            row.has_custom_title = title.is_some();
             row.title = title.unwrap_or_default();
         }
         LocalChange::Tags(tags) => {
@@ -50,12 +51,12 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
         }
         LocalChange::AddTags(tags) => add_tags(&mut row.tags, tags),
         LocalChange::RemoveTags(tags) => {
-            let tags: Vec<CleanText> = tags.iter().map(tag).collect();
+            let tags: Vec<CleanText> = tags.iter().map(normalize_tag).collect();
             row.tags.retain(|known| !tags.contains(known));
         }
         LocalChange::Note(note) => row.note = note.clone().filter(|note| !note.as_str().trim().is_empty()),
         LocalChange::Dismissed(dismissed) => row.dismissed = *dismissed,
-        // The later one, since the clock may have been set back since the last change.
+        // The later of both times, since the clock may have been set back since the last change.
         LocalChange::Viewed => row.viewed_at = Some(now.max(row.changed_at)),
         LocalChange::Handled => {
             row.handled_at = Some(now.max(row.changed_at));
@@ -65,23 +66,24 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
     }
 }
 
-/// A tag as it is stored: one line, in lower case.
-fn tag(given: &CleanText) -> CleanText {
+/// Converts a tag to its stored form: one line, in lower case.
+fn normalize_tag(given: &CleanText) -> CleanText {
     CleanText::line(&given.as_str().to_lowercase())
 }
 
 fn add_tags(tags: &mut ThinVec<CleanText>, more: &[CleanText]) {
-    for tag in more.iter().map(tag) {
+    for tag in more.iter().map(normalize_tag) {
         if !tag.is_empty() && !tags.contains(&tag) {
             tags.push(tag);
         }
     }
 }
 
-/// Merges two rows: `target` also gets what the user wrote for the other one, so that no typed text is lost.
+/// Adds the title, tags and note that the user wrote for `other` to `target`, when the rows are merged, so that no
+/// typed text is lost.
 pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) -> StoreResult<()> {
-    if !target.has_own_title && other.has_own_title {
-        target.has_own_title = true;
+    if !target.has_custom_title && other.has_custom_title {
+        target.has_custom_title = true;
         target.title = other.title.clone();
     }
     add_tags(&mut target.tags, &other.tags);
@@ -94,18 +96,18 @@ pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) 
 
 /// Writes the user's title, tags and note.
 pub(super) fn write_labels(tx: &Transaction<'_>, row: &Job) -> StoreResult<()> {
-    let title = row.has_own_title.then_some(row.title.as_str());
+    let title = row.has_custom_title.then_some(row.title.as_str());
     tx.prepare_cached("UPDATE job SET own_title = ?2, tags = ?3, note = ?4 WHERE key = ?1")?.execute(params![
         row.key.0,
         title,
-        joined_tags(&row.tags),
+        join_tags(&row.tags),
         row.note.as_ref().map(CleanText::as_str)
     ])?;
     Ok(())
 }
 
-/// Jobs with a prompt that contains the text, ignoring case.
-pub(super) fn find_prompts(connection: &Connection, scope: &Scope, text: &str) -> StoreResult<Vec<JobKey>> {
+/// Returns the jobs with a prompt that contains `text`, ignoring case.
+pub(super) fn find_jobs_by_prompt(connection: &Connection, scope: &Scope, text: &str) -> StoreResult<Vec<JobKey>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     if text.is_ascii() && text.len() < PATTERN_MAX {
         let pattern = like_pattern(text);
@@ -116,7 +118,7 @@ pub(super) fn find_prompts(connection: &Connection, scope: &Scope, text: &str) -
         let keys = statement.query_map(params![scope, pattern], |row| row.get(0).map(JobKey))?;
         return Ok(keys.collect::<rusqlite::Result<_>>()?);
     }
-    // SQLite ignores case only for ASCII letters.
+    // Compared in Rust, since SQLite ignores case only for ASCII letters.
     let wanted = text.to_lowercase();
     let mut statement = connection.prepare_cached(
         "SELECT job.key, prompt.text FROM job CROSS JOIN prompt ON prompt.job = job.key
@@ -135,7 +137,7 @@ pub(super) fn find_prompts(connection: &Connection, scope: &Scope, text: &str) -
     Ok(found)
 }
 
-/// A pattern that matches the text anywhere, with the special characters escaped.
+/// Returns a LIKE pattern that matches `text` anywhere, with its special characters escaped.
 fn like_pattern(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     pattern.push('%');
@@ -149,14 +151,15 @@ fn like_pattern(text: &str) -> String {
     pattern
 }
 
-/// The query of [`sent_prompts`]: reads from the index, newest first, no further than necessary.
-pub(super) const SENT: &str = "SELECT prompt.text FROM prompt CROSS JOIN job ON job.key = prompt.job
+/// The query of [`sent_prompts`], which uses an index: SQLite reads the newest rows first, and only as many as are
+/// needed.
+pub(super) const SENT_PROMPTS_SQL: &str = "SELECT prompt.text FROM prompt CROSS JOIN job ON job.key = prompt.job
      WHERE prompt.sent_at IS NOT NULL AND job.scope = ?1 ORDER BY prompt.sent_at DESC, prompt.id DESC";
 
-/// The texts of sent prompts, newest first and without duplicates.
+/// Returns the texts of sent prompts, newest first and without duplicates.
 pub(super) fn sent_prompts(connection: &Connection, scope: &Scope) -> StoreResult<Vec<String>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare_cached(SENT)?;
+    let mut statement = connection.prepare_cached(SENT_PROMPTS_SQL)?;
     let mut rows = statement.query([scope])?;
     let (mut texts, mut seen, mut bytes): (Vec<String>, HashSet<String>, usize) = (Vec::new(), HashSet::new(), 0);
     while let Some(row) = rows.next()? {
@@ -170,7 +173,7 @@ pub(super) fn sent_prompts(connection: &Connection, scope: &Scope) -> StoreResul
         }
         seen.insert(text.clone());
         texts.push(text);
-        if texts.len() == SENT_MAX {
+        if texts.len() == SENT_PROMPTS_MAX {
             break;
         }
     }

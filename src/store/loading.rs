@@ -1,4 +1,5 @@
-//! Reports that are being loaded, or whose load was interrupted: their answers as received, one after the other.
+//! Unfinished reports, which are being loaded or whose load was interrupted. Their answers are stored as received, one
+//! after the other.
 
 use super::columns::{UnixMillis, opt_time, read_time};
 use super::error::StoreResult;
@@ -12,18 +13,19 @@ use crate::model::report::{Report, ReportMerge};
 use crate::model::views::ViewsPage;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 
-/// A row of `views_loading`.
+/// A row of the table `views_loading`.
 #[derive(Debug)]
 pub(super) struct LoadingRow {
     pub(super) id: i64,
-    /// Answers received so far.
+    /// The number of answers received so far.
     pub(super) answers: u32,
+    /// When the load was restarted on purpose; otherwise `None`.
     pub(super) restarted_at: Option<Time>,
-    /// Duplicate rows from before the first stored part.
-    moved: u32,
+    /// The number of duplicate rows in the answers that a migration combined into the first stored part.
+    duplicates: u32,
 }
 
-/// The unfinished report of the range.
+/// Returns the unfinished report of the range, if there is one.
 pub(super) fn find_loading(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<LoadingRow>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, restarted_at, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id), moved
@@ -33,7 +35,7 @@ pub(super) fn find_loading(connection: &Connection, scope: i64, range: DateRange
     Ok(statement.query_row(params![scope, from, to], of_row).optional()?)
 }
 
-/// All unfinished reports of the scope.
+/// Returns all unfinished reports of the scope, each with its range.
 pub(super) fn find_loadings(connection: &Connection, scope: i64) -> StoreResult<Vec<(DateRange, LoadingRow)>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, restarted_at, (SELECT coalesce(max(number), 0) FROM views_part WHERE loading = id), moved,
@@ -45,10 +47,10 @@ pub(super) fn find_loadings(connection: &Connection, scope: i64) -> StoreResult<
 }
 
 fn of_row(row: &Row<'_>) -> rusqlite::Result<LoadingRow> {
-    Ok(LoadingRow { id: row.get(0)?, restarted_at: opt_time(row, 1)?, answers: row.get(2)?, moved: row.get(3)? })
+    Ok(LoadingRow { id: row.get(0)?, restarted_at: opt_time(row, 1)?, answers: row.get(2)?, duplicates: row.get(3)? })
 }
 
-/// Adds the next answer, given as JSON in `text`, to the unfinished report, or starts one with it.
+/// Adds the next answer to the unfinished report, or starts a report with it. `text` is the same answer as JSON.
 pub(super) fn append_answer(
     tx: &Transaction<'_>,
     scope: i64,
@@ -71,8 +73,8 @@ pub(super) fn append_answer(
     Ok(())
 }
 
-/// Merges the stored answers into one report. Returns `None` if one of them can't be read, since the file was edited by
-/// others: a report with missing rows would be wrong, so it is loaded again.
+/// Merges the stored answers into one report. Returns `None` if an answer can't be read, since the file was edited by
+/// others: the report is then loaded again, since without some of its rows it would be wrong.
 pub(super) fn merge_parts(
     connection: &Connection,
     range: DateRange,
@@ -87,15 +89,16 @@ pub(super) fn merge_parts(
         let Some(answer) = part.get_ref(0)?.as_str().ok().and_then(decode_answer) else { return Ok(None) };
         merge = Some(ReportMerge::with(merge, range, answer, false, as_of));
     }
-    // A part that an older docdeck stored combines several answers.
+    // A migration may have combined several answers into one part, so the parts can't be counted instead.
     Ok(merge.map(ReportMerge::into_report).map(|report| Report {
         answers: loading.answers,
-        duplicates: report.duplicates.saturating_add(loading.moved),
+        duplicates: report.duplicates.saturating_add(loading.duplicates),
         ..report
     }))
 }
 
-/// The answers that contain this text, of one range or of all ranges, newest first within a range.
+/// Returns the answers of unfinished reports that contain `text`, of one range or of all ranges; newest first within
+/// each range.
 pub(super) fn answers_containing(
     connection: &Connection,
     scope: i64,

@@ -1,6 +1,6 @@
-//! How an answer of the service changes a row: pure rules without SQL.
+//! Rules for merging an answer of the service into a job's row, without any SQL.
 //!
-//! A field that the answer leaves out keeps its value. Changes are returned as events.
+//! A field that the answer leaves out keeps its value in the row. Changes are returned as events.
 
 use crate::model::Time;
 use crate::model::job::{RemoteJob, Status};
@@ -10,7 +10,7 @@ use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::sync::Arc;
 
-/// Merges an answer into the row and returns the events.
+/// Merges an answer into the row and returns the changes as events.
 pub(super) fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<JobEvent> {
     let mut kinds = Vec::new();
     if std::mem::take(&mut row.gone) {
@@ -25,7 +25,7 @@ pub(super) fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<Job
         set_times(row, from.as_ref().is_some_and(Status::is_finished), awaits_first_look, now);
         kinds.push(EventKind::Status { from, to: job.status.clone() });
     } else if awaits_first_look && row.finished_at.is_none() && row.status.as_ref().is_some_and(Status::is_finished) {
-        // After a follow-up to a finished job, the service still reports it as finished.
+        // The service may still report a finished job as finished after a follow-up: it is then finished again.
         row.finished_at = Some(now);
         is_done_again = row.followed_up_at.is_some();
     }
@@ -41,14 +41,14 @@ pub(super) fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<Job
     row.checked_at = Some(now);
     let is_news = |kind: &EventKind| matches!(kind, EventKind::Status { .. } | EventKind::PullRequest(_));
     if is_done_again || kinds.iter().any(is_news) {
-        // If the clock was set back, the change must still be later than the user's last action.
+        // Even if the clock was set back, the change must be later than the user's last action.
         let last = row.viewed_at.max(row.handled_at);
         row.changed_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
     }
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
 }
 
-/// Marks the job as gone: the service no longer has it.
+/// Marks the job as gone, since the service no longer has it. Returns an event unless it was already gone.
 pub(super) fn mark_gone(row: &mut Job, now: Time) -> Vec<JobEvent> {
     row.checked_at = Some(now);
     if std::mem::replace(&mut row.gone, true) {
@@ -58,7 +58,7 @@ pub(super) fn mark_gone(row: &mut Job, now: Time) -> Vec<JobEvent> {
     vec![JobEvent { at: now, kind: EventKind::Gone }]
 }
 
-/// Updates the times of the agent's work after a change of status.
+/// Updates the start and finish times of the agent's work after a change of status.
 fn set_times(row: &mut Job, was_finished: bool, started_by_follow_up: bool, now: Time) {
     let is_finished = row.status.as_ref().is_some_and(Status::is_finished);
     if is_finished && (!was_finished || started_by_follow_up) {
@@ -79,7 +79,7 @@ fn update<T: Clone>(known: &mut Option<T>, answered: Option<&T>) {
     }
 }
 
-/// Like [`update`], but an equal text keeps the shared allocation.
+/// Like [`update`], but keeps the allocation if the text is the same: several rows may share it.
 fn update_shared(known: &mut Option<Arc<CleanText>>, answered: Option<&CleanText>) {
     if let Some(text) = answered
         && known.as_deref() != Some(text)

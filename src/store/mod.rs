@@ -1,8 +1,8 @@
 //! The store: an SQLite database on its own thread, used through a handle that is cheap to clone.
 //!
 //! Every call is one transaction. Calls run in the order in which they were made, and run to the end even if the caller
-//! stops waiting. Several processes may use the same file. The store guarantees that no prompt is lost and that no
-//! prompt is handed out twice; when to send, poll or reload is decided by the engine.
+//! stops waiting. Several processes may use the same file. The store guarantees that no prompt is lost and that only
+//! one process at a time may send a prompt. The engine decides when to send, poll or reload.
 
 mod backup;
 mod cached_ranges;
@@ -41,28 +41,28 @@ mod views;
 #[cfg(test)]
 mod tests;
 
-pub use backup::{ExportFilter, Exported, ImportError, Imported, LINE_MAX, check_backup};
-pub use check::{Health, check_store};
+pub use backup::{ExportCounts, ImportCounts, ImportError, LINE_MAX, ScopeFilter, check_backup};
+pub use check::{StoreHealth, check_store};
 pub use error::StoreError;
 use error::StoreResult;
-pub use examine::{Content, Examined, examine};
-pub use open::FILE;
-pub use prune::{Prune, Pruned};
-pub use prune_jobs::{PruneJobs, PrunedJobs};
+pub use examine::{StoreContent, StoreExamination, examine};
+pub use open::DATABASE_FILE;
+pub use prune::{PrunedViews, ViewsPruneFilter};
+pub use prune_jobs::{JobPruneFilter, PrunedJobs};
 pub use recent_prompts::RecentPrompt;
 pub use reports::{ReportAnswer, UnfinishedReport};
-pub use salvage::Recovered;
+pub use salvage::RecoveryCounts;
 pub use status_summary::StatusSummary;
 
 use crate::model::Time;
-use crate::model::change::{Discarded, LocalChange, QueueChange};
+use crate::model::change::{DiscardedPrompts, LocalChange, QueueChange};
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob};
 use crate::model::ledger::{Budget, RateLimited, Wait};
 use crate::model::load::Timed;
 use crate::model::log::LogEntry;
 use crate::model::period::DateRange;
-use crate::model::prompt::{DeliveryKind, DraftSlot, JobEvent, Prompt, PromptId, PromptKind, Thread};
+use crate::model::prompt::{DeliveryKind, DraftTarget, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::{InitialRows, Job, JobKey, RemainingJobs};
 use crate::model::text::CleanText;
 use crate::model::views::{ViewsPage, ViewsQuery};
@@ -82,18 +82,19 @@ pub struct Store {
 
 /// The result of opening the store.
 #[derive(Debug, Default)]
-pub struct Opened {
-    /// The file was damaged: it was moved here, and what could be read was recovered into a new file.
-    pub moved_aside: Option<PathBuf>,
-    /// What was recovered from it.
-    pub recovered: Recovered,
-    /// Indexes were damaged and have been rebuilt.
-    pub rebuilt: bool,
-    /// The folder can't be written: reading works, every write is refused.
+pub struct OpenOutcome {
+    /// The new path of the damaged file, whose readable data was recovered into a new file; `None` if no file was
+    /// moved.
+    pub damaged_file: Option<PathBuf>,
+    /// Counts of what was recovered from the damaged file; all 0 if no file was moved.
+    pub recovered: RecoveryCounts,
+    /// Whether indexes were damaged and have been rebuilt.
+    pub has_rebuilt_indexes: bool,
+    /// Whether the store can't be written: reading works, every write is refused.
     pub read_only: bool,
 }
 
-/// A store that is being opened.
+/// The pending result of [`Store::open_in_background`].
 #[derive(Debug)]
 pub struct PendingOpen(handle::OpenReceiver);
 
@@ -101,100 +102,104 @@ impl PendingOpen {
     /// Waits until the store is open.
     ///
     /// # Errors
-    /// See [`Store::open`].
-    pub async fn wait(self) -> StoreResult<Opened> {
+    /// The errors of [`Store::open`].
+    pub async fn wait(self) -> StoreResult<OpenOutcome> {
         // The sender is dropped only if the store's thread panicked, which ends the program except in tests.
         self.0.await.unwrap_or(Err(StoreError::Closed))
     }
 }
 
-/// What keeps a queued prompt from being sent.
+/// The reason for which a prompt is paused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PausedBy {
-    /// Nothing: it is not paused.
+    /// The prompt is not paused.
     None,
-    /// The user paused it.
+    /// The user paused the prompt.
     User,
-    /// Only this instance may send it.
+    /// Only the instance with this name may send the prompt; for all other instances it is paused.
     Instance(String),
 }
 
-/// Answer to "may this prompt be sent now?".
+/// The answer to the question whether a prompt may be sent now.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SendPermit {
-    /// Yes: it is in `Sending` and its ledger entry is written, both in one transaction that is on disk.
+    /// Yes: the prompt is now `Sending` and its ledger entry is written, both in one transaction that is on disk.
     Go { kind: PromptKind, text: String, job: JobKey, id: Option<JobId> },
-    /// The ledger is full, or a 429 blocks it. The prompt stays queued until then, in the service's time.
+    /// No: the hourly limit is used up, or a 429 blocks the request. The prompt stays queued until this moment of the
+    /// service's time.
     Wait { until: Time },
-    /// It stays queued behind an earlier prompt of its thread, a missing job id or the user's pause.
+    /// No: the prompt stays queued, since an earlier prompt of its thread is undelivered, its job has no id yet, or it
+    /// is paused.
     Blocked,
-    /// Another instance is sending it, or its delivery has already ended.
-    Taken,
+    /// No: another instance is sending the prompt, or its delivery has already ended.
+    NotQueued,
 }
 
 /// How sending a prompt ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendOutcome {
-    /// The service answered with the job.
+    /// The service accepted the prompt and answered with this job.
     Accepted(RemoteJob),
-    /// It never reached the service.
+    /// The prompt never reached the service, for this reason.
     NotSent(CleanText),
-    /// The service refused it.
+    /// The service refused the prompt, for this reason.
     Rejected(CleanText),
-    /// It may have arrived: the answer was lost.
+    /// The answer was lost, for this reason: the prompt may have arrived.
     Unconfirmed(CleanText),
-    /// 429, received at `at`: the prompt is queued again and the ledger is marked as full. All times are the service's.
+    /// The service answered with 429 at `at`: the prompt is queued again, and no prompt of its kind is sent before
+    /// `wait` is over. All times are the service's.
     Limited { wait: Wait, at: Time },
 }
 
-/// The answer to a GET request for a job.
+/// The service's answer to a GET request for a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fetched {
+pub enum JobAnswer {
     Job(RemoteJob),
-    /// 404.
+    /// The service answered with 404.
     NotFound,
 }
 
 /// The result of merging the service's answer into a stored job.
 #[derive(Debug)]
 pub struct MergeResult {
-    /// The row after the merge.
+    /// The job's row after the merge.
     pub row: Job,
-    /// What changed; empty if nothing did.
+    /// The changes of the job; empty if nothing changed.
     pub events: Vec<JobEvent>,
-    /// Title of the job that an earlier prompt had created, if the service gave this prompt's job the same id.
+    /// The title of another job that an earlier prompt created, if the service gave the same id to this prompt's job;
+    /// otherwise `None`.
     pub shares_id_with: Option<CleanText>,
 }
 
-/// A queued prompt that nothing in its own thread keeps from being sent.
+/// A queued prompt that is neither paused nor blocked by an earlier prompt of its thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueuedPrompt {
     pub prompt: PromptId,
     pub job: JobKey,
     pub kind: PromptKind,
-    /// Not before then, in the service's time.
+    /// The earliest time to send the prompt, in the service's time; `None` if it needn't wait.
     pub not_before: Option<Time>,
 }
 
-/// What changed after a revision.
+/// The changes to the jobs of a scope after a revision.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// The rows as they are now, oldest change first.
+pub struct JobChanges {
+    /// The changed jobs with their current data, in the order in which they changed.
     pub rows: Vec<Job>,
-    /// Rows that no longer exist, each with the row that it was merged into.
+    /// Rows that were merged into another row: pairs of the merged row and the row that it was merged into.
     pub merged: Vec<(JobKey, JobKey)>,
-    /// The last revision that is included.
+    /// The last revision whose changes are included.
     pub revision: i64,
-    /// How often jobs have been pruned since the store was created; see [`Store::remaining_jobs`].
-    pub prunes: i64,
+    /// How many times jobs have been pruned since the store was created; see [`Store::remaining_jobs`].
+    pub prune_count: i64,
 }
 
-/// A text that is not sent yet.
+/// A typed text that is not sent yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
-    pub slot: DraftSlot,
+    pub slot: DraftTarget,
     pub text: String,
-    /// The pages that a new job is about; empty for any other draft.
+    /// The pages that the new job is about; empty in every slot except `AboutPages`.
     pub pages: Vec<CleanText>,
     pub saved_at: Time,
 }
@@ -203,23 +208,25 @@ fn data_version(db: &rusqlite::Connection) -> StoreResult<i64> {
     Ok(db.pragma_query_value(None, "data_version", |row| row.get(0))?)
 }
 
-/// Opening and closing.
+/// Calls that open, check and close the store.
 impl Store {
-    /// Opens [`FILE`] in `folder`, or creates it (folder 0700, file 0600). If the file is damaged, whatever can be read
-    /// is recovered into a new file, and the damaged one is kept under a name with the date `now`. If the folder can't
-    /// be written, existing data can be read; without a file, the store is empty.
+    /// Opens [`DATABASE_FILE`] in `folder`, and creates both if they are missing (folder mode 0700, file mode 0600). If the file
+    /// is damaged, recovers what can be read into a new file, and keeps the damaged file under a name with the date
+    /// `now`. If the folder can't be written, existing data can still be read; without a file, the store is empty.
     ///
     /// # Errors
-    /// [`StoreError::Newer`], [`StoreError::Older`] (it can't be written) and [`StoreError::Foreign`] leave the file
-    /// untouched; [`StoreError::Busy`] if another process locks it for longer than 5 s.
-    pub fn open(folder: &Path, now: Time) -> StoreResult<(Self, Opened)> {
+    /// [`StoreError::Newer`], [`StoreError::Older`] (the file needs a migration, but can't be written) and
+    /// [`StoreError::Foreign`] leave the file untouched; [`StoreError::Busy`] if another process locks the file for
+    /// longer than 5 s.
+    pub fn open(folder: &Path, now: Time) -> StoreResult<(Self, OpenOutcome)> {
         let (connection, opened) = open::open_or_create(folder, now, WriteCheck::Now)?;
         let handle = Handle::start(connection, opened.read_only, Some(open::damage_note(folder)))?;
         Ok((Self { handle }, opened))
     }
 
-    /// Like [`Store::open`], but opens the file on the store's own thread. Calls made meanwhile wait for it, and fail
-    /// if opening fails. Doesn't check whether writing works; call [`Store::check_writable`] for that.
+    /// Like [`Store::open`], but opens the file on the store's own thread. Calls made before the file is open wait for
+    /// that, and fail if the file can't be opened. Doesn't check whether writing works: call [`Store::check_writable`]
+    /// afterwards.
     ///
     /// # Errors
     /// The thread can't be started.
@@ -230,16 +237,17 @@ impl Store {
         Ok((Self { handle }, PendingOpen(opening)))
     }
 
-    /// Returns whether writing works. If it doesn't, every write is refused from then on.
+    /// Returns whether writing works. If it doesn't, every later write is refused.
     pub async fn check_writable(&self) -> StoreResult<bool> {
         self.handle.try_writing().await
     }
 
-    /// Checks every page of the file in `folder`, and repairs the file if it is damaged, like [`Store::open`].
+    /// Checks every page of the file in `folder`. If the file is damaged, repairs it in the same way as
+    /// [`Store::open`].
     ///
     /// # Errors
-    /// See [`Store::open`]; or the folder can't be written.
-    pub async fn repair(folder: &Path, now: Time) -> StoreResult<Opened> {
+    /// The errors of [`Store::open`]; or the folder can't be written.
+    pub async fn repair(folder: &Path, now: Time) -> StoreResult<OpenOutcome> {
         std::fs::File::create(open::damage_note(folder))?;
         let (store, opened) = Self::open(folder, now)?;
         store.close().await;
@@ -250,7 +258,7 @@ impl Store {
     /// another process's lock.
     ///
     /// # Errors
-    /// There is no store, or it has to be opened with [`Store::open`] first.
+    /// There is no store, or its schema is not the current one: [`Store::open`] has to migrate it first.
     pub fn open_for_reading(folder: &Path) -> StoreResult<Self> {
         Ok(Self { handle: Handle::start(open::open_for_reading(folder)?, true, None)? })
     }
@@ -263,44 +271,45 @@ impl Store {
     /// Like [`Store::exists`], but fails if the folder can't be read.
     ///
     /// # Errors
-    /// It is not a folder, or this user may not read it.
+    /// `folder` is not a folder, or this user may not read it.
     pub fn try_exists(folder: &Path) -> std::io::Result<bool> {
         open::try_exists(folder)
     }
 
-    /// Whether a call found a damaged page and left a note for the next opening.
+    /// Whether a call found a damaged page and left a note, so that the next opening checks every page.
     pub fn is_marked_damaged(folder: &Path) -> bool {
         open::damage_note(folder).exists()
     }
 
-    /// Reads the number of jobs in each state at once, on this thread: for a shell prompt or a status line, which can't
-    /// wait. Returns `None` if there is no store, or nothing of this scope in it. Creates and changes nothing.
+    /// Counts the jobs in each state immediately, on the calling thread: for a shell prompt or a status line, which
+    /// can't wait. Returns `None` if there is no store, or if nothing was ever stored for `scope`. Creates no store and
+    /// migrates nothing.
     ///
     /// # Errors
-    /// See [`Store::open`]; a damaged file is left in place.
+    /// The errors of [`Store::open`]; a damaged file is left in place.
     pub fn status_summary(folder: &Path, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
         status_summary::read_summary(folder, scope)
     }
 
-    /// In memory only, for the demo.
+    /// Creates an empty store in memory, for the demo.
     pub fn in_memory() -> StoreResult<Self> {
         Ok(Self { handle: Handle::start(open::in_memory()?, false, None)? })
     }
 
-    /// Waits for all calls made so far, then closes the file. Calls through other handles then return
+    /// Waits for all calls made so far, then closes the file. Later calls through other handles return
     /// [`StoreError::Closed`].
     pub async fn close(self) {
         self.handle.close().await;
     }
 
-    /// SQLite's `data_version`: changes when another process has written.
+    /// Returns SQLite's `data_version`, which changes when another connection (usually of another process) has written.
     pub async fn data_version(&self) -> StoreResult<i64> {
         self.handle.run(|db| data_version(db)).await
     }
 
-    /// Reads [`Store::data_version`] at once and then at every interval on the store's own thread, until `seen` returns
-    /// `Break`. No other thread wakes up while nothing changes. `seen` runs on the store's thread, so it must not wait
-    /// for the store.
+    /// Reads [`Store::data_version`] immediately and then once per interval `every`, and passes it to `seen` until
+    /// `seen` returns `Break`. Reading on the store's own thread wakes up no other thread while nothing changes. `seen`
+    /// runs on that thread, so it must not wait for the store.
     ///
     /// # Errors
     /// The store is closed.
@@ -313,60 +322,63 @@ impl Store {
     }
 }
 
-/// Jobs.
+/// Calls about jobs.
 impl Store {
-    /// All jobs of the scope, including dismissed ones, oldest first.
+    /// Returns all jobs of the scope, including dismissed ones, oldest first.
     pub async fn jobs(&self, scope: &Scope) -> StoreResult<Vec<Job>> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::load_jobs(db, &scope)).await
     }
 
-    /// The number of jobs that belong to none of these scopes, without dismissed ones.
+    /// Counts the jobs that belong to none of these scopes, without dismissed jobs.
     pub async fn count_in_other_scopes(&self, scopes: Vec<Scope>) -> StoreResult<usize> {
         self.handle.read(move |db| jobs::count_in_other_scopes(db, &scopes)).await
     }
 
-    /// The rows that a screen can show before the complete list is read.
+    /// Returns the first `limit` rows of the jobs list, which a screen can show before all jobs are read.
     pub async fn first_jobs(&self, scope: &Scope, limit: u32) -> StoreResult<InitialRows> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::read_first_rows(db, &scope, limit)).await
     }
 
-    /// The jobs of the scope that may have to be checked again, oldest first.
+    /// Returns the jobs of the scope that may have to be checked again at the service, oldest first.
     pub async fn jobs_to_check(&self, scope: &Scope) -> StoreResult<Vec<Job>> {
         let scope = scope.clone();
-        self.handle.read(move |db| jobs::to_check(db, &scope)).await
+        self.handle.read(move |db| jobs::read_jobs_to_check(db, &scope)).await
     }
 
-    /// The largest revision of the scope's rows; 0 if there are none.
+    /// Returns the largest revision of the scope's rows; 0 if there are none.
     pub async fn revision(&self, scope: &Scope) -> StoreResult<i64> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::revision(db, &scope)).await
     }
 
-    /// The row of this key. A row that was merged into another one has no id any more and is dismissed.
+    /// Returns the row with this key; `None` if there is none. A row that was merged into another row has no id and is
+    /// dismissed.
     pub async fn job(&self, key: JobKey) -> StoreResult<Option<Job>> {
         self.handle.read(move |db| jobs::find_job(db, key)).await
     }
 
-    /// The row with the service's id. If the index doesn't have it, the table is searched, and incorrect indexes are
-    /// rebuilt.
+    /// Returns the row with this id of the service. If the table contains the id but its index doesn't, rebuilds the
+    /// indexes.
     pub async fn job_by_id(&self, scope: &Scope, id: &JobId) -> StoreResult<Option<Job>> {
         let (indexed, wanted) = (id.clone(), id.clone());
-        if let Some(row) = self.handle.read_of(scope, move |db, scope| jobs::find_by_id(db, scope, &indexed)).await? {
+        if let Some(row) =
+            self.handle.read_in_scope(scope, move |db, scope| jobs::find_by_id(db, scope, &indexed)).await?
+        {
             return Ok(Some(row));
         }
-        let row = self.handle.read_of(scope, move |db, scope| jobs::search_id(db, scope, &wanted)).await?;
+        let row = self.handle.read_in_scope(scope, move |db, scope| jobs::search_id(db, scope, &wanted)).await?;
         if row.is_some() {
             self.repair_indexes().await;
         }
         Ok(row)
     }
 
-    /// Rebuilds the indexes if nothing else is wrong with the file; otherwise the next opening repairs it.
+    /// Rebuilds the indexes if nothing else is wrong with the file; otherwise leaves the repair to the next opening.
     async fn repair_indexes(&self) {
         let read_only = self.handle.is_read_only();
-        // An error leaves a note for the next opening.
+        // If more than the indexes is damaged, `run` leaves a note for the next opening.
         let _ = self
             .handle
             .run(move |db| if read_only { Err(StoreError::ReadOnly) } else { schema::rebuild_indexes(db) })
@@ -383,36 +395,36 @@ impl Store {
             .await
     }
 
-    /// What changed after `revision`.
-    pub async fn jobs_changed_since(&self, scope: &Scope, revision: i64) -> StoreResult<Changes> {
+    /// Returns the changes to the jobs of the scope after `revision`.
+    pub async fn jobs_changed_since(&self, scope: &Scope, revision: i64) -> StoreResult<JobChanges> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::changed_since(db, &scope, revision)).await
     }
 
-    /// How often jobs have been pruned since the store was created.
-    pub async fn prunes(&self) -> StoreResult<i64> {
-        self.handle.read(|db| kv::get_number(db, prune_jobs::COUNT)).await
+    /// Returns how many times jobs have been pruned since the store was created.
+    pub async fn prune_count(&self) -> StoreResult<i64> {
+        self.handle.read(|db| kv::get_number(db, prune_jobs::PRUNE_COUNT_KEY)).await
     }
 
-    /// The remaining rows of the scope, after jobs were pruned.
+    /// Returns the keys of the rows that the scope still has, so that the caller can forget pruned jobs.
     pub async fn remaining_jobs(&self, scope: &Scope) -> StoreResult<RemainingJobs> {
         let scope = scope.clone();
-        self.handle.read(move |db| jobs::remaining(db, &scope)).await
+        self.handle.read(move |db| jobs::read_remaining_jobs(db, &scope)).await
     }
 
-    /// Keys of rows that turned out to be this job and were merged into it.
+    /// Returns the keys of rows that turned out to be this job and were merged into it.
     pub async fn merged_into(&self, job: JobKey) -> StoreResult<Vec<JobKey>> {
         self.handle.read(move |db| jobs::merged_into(db, job)).await
     }
 
-    /// Jobs that were started about this page, newest first.
+    /// Returns the jobs that were started about this page, newest first.
     pub async fn jobs_about(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<Job>> {
         let (scope, path) = (scope.clone(), path.clone());
         self.handle.read(move |db| pages::jobs_about(db, &scope, path.as_str())).await
     }
 
-    /// The prompts and events of a job, each oldest first. If the indexes have nothing of the job, the tables are
-    /// searched, and incorrect indexes are rebuilt.
+    /// Returns the prompts and the events of a job, each oldest first. If the tables contain rows of the job but their
+    /// indexes don't, rebuilds the indexes.
     pub async fn thread(&self, job: JobKey) -> StoreResult<Thread> {
         let thread = self.threads(&[job], None).await?.pop().map(|(_, thread)| thread);
         match thread {
@@ -426,47 +438,49 @@ impl Store {
         found.ok_or(StoreError::NoSuchJob)
     }
 
-    /// Like [`Store::thread`] for each of these jobs, in one snapshot. Leaves out unknown jobs, and threads larger than
-    /// about `max_bytes`, which are not read at all.
+    /// Reads the threads of several jobs in one snapshot (see [`Store::thread`]). Skips unknown jobs and, without
+    /// reading them, threads larger than about `max_bytes`.
     pub async fn threads(&self, jobs: &[JobKey], max_bytes: Option<usize>) -> StoreResult<Vec<(JobKey, Thread)>> {
         let jobs = jobs.to_vec();
         self.handle.read(move |db| prompts::threads(db, &jobs, max_bytes)).await
     }
 
-    /// Merges the answer to a GET request. Fields that the answer leaves out keep their values.
-    pub async fn apply_fetched(&self, job: JobKey, what: Fetched, now: Time) -> StoreResult<MergeResult> {
+    /// Merges the answer to a GET request into the job. Fields that the answer leaves out keep their values.
+    pub async fn apply_fetched(&self, job: JobKey, what: JobAnswer, now: Time) -> StoreResult<MergeResult> {
         self.handle.write(move |tx| jobs::merge_fetched(tx, job, &what, now)).await
     }
 
-    /// Tracks a job that was created elsewhere. If the id is already tracked, merges the answer into that row.
+    /// Starts to track a job that was created elsewhere. If a row already has the id of `job`, merges `job` into that
+    /// row.
     pub async fn track(&self, scope: &Scope, job: RemoteJob, now: Time) -> StoreResult<Job> {
         let scope = scope.clone();
         self.handle.write(move |tx| jobs::track_job(tx, scopes::ensure_scope(tx, &scope)?, &job, now)).await
     }
 
-    /// Changes the local data of all these jobs or of none; returns the rows in the order of `jobs`.
+    /// Changes what the user can set (title, tags, note, viewed, handled, dismissed) for all these jobs, or for none if
+    /// one of them is unknown. Returns the rows in the order of `jobs`.
     pub async fn change_jobs(&self, jobs: &[JobKey], change: LocalChange, now: Time) -> StoreResult<Vec<Job>> {
         let jobs = jobs.to_vec();
         self.handle.write(move |tx| labels::change_labels(tx, &jobs, &change, now)).await
     }
 
-    /// The last `n` events as log lines, oldest first.
+    /// Returns the last `n` events as log entries, oldest first.
     pub async fn recent_events(&self, scope: &Scope, n: u32) -> StoreResult<Vec<LogEntry>> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::recent_events(db, &scope, n)).await
     }
 }
 
-/// Prompts.
+/// Calls about prompts.
 impl Store {
-    /// Adds a job with its prompt, queued, and deletes the new-job draft in the same transaction.
+    /// Adds a job with its queued prompt, and deletes the new-job draft, in one transaction.
     pub async fn add_new_job(&self, scope: &Scope, text: &str, now: Time) -> StoreResult<(PromptId, Job)> {
         let (scope, text) = (scope.clone(), text.to_owned());
         self.handle.write(move |tx| prompts::add_new_job(tx, &scope, &text, SendingInstance::Any, now)).await
     }
 
-    /// Like [`Store::add_new_job`], but only this instance may send the prompt. For other instances, and after this one
-    /// has ended, the prompt is paused.
+    /// Like [`Store::add_new_job`], but only the instance with this name may send the prompt. For other instances, and
+    /// after that instance has ended, the prompt is paused.
     pub async fn reserve_new_job(
         &self,
         scope: &Scope,
@@ -480,8 +494,8 @@ impl Store {
             .await
     }
 
-    /// Like [`Store::add_new_job`], for a job about these pages, which are stored with it. Deletes the draft about
-    /// pages.
+    /// Like [`Store::add_new_job`], for a job about these pages, which are stored with the job. Deletes the draft about
+    /// pages instead of the new-job draft.
     pub async fn add_job_about(
         &self,
         scope: &Scope,
@@ -493,13 +507,14 @@ impl Store {
         self.handle.write(move |tx| prompts::add_job_about(tx, &scope, &text, &pages, now)).await
     }
 
-    /// Queues a follow-up behind the earlier prompts of the job, and deletes the job's draft in the same transaction.
+    /// Queues a follow-up behind the earlier prompts of the job, and deletes the job's draft, in one transaction.
     pub async fn add_follow_up(&self, job: JobKey, text: &str, now: Time) -> StoreResult<(PromptId, Job)> {
         let text = text.to_owned();
         self.handle.write(move |tx| prompts::add_follow_up(tx, job, &text, SendingInstance::Any, now)).await
     }
 
-    /// Like [`Store::add_follow_up`], but only this instance may send it (see [`Store::reserve_new_job`]).
+    /// Like [`Store::add_follow_up`], but only the instance with this name may send the follow-up (see
+    /// [`Store::reserve_new_job`]).
     pub async fn reserve_follow_up(
         &self,
         job: JobKey,
@@ -511,8 +526,9 @@ impl Store {
         self.handle.write(move |tx| prompts::add_follow_up(tx, job, &text, SendingInstance::Only(&instance), now)).await
     }
 
-    /// Like [`Store::add_follow_up`], and discards the job's prompts that were rejected or not sent, which would block
-    /// it. Returns the discarded ones as they were. If an instance is given, only that one may send the new prompt.
+    /// Like [`Store::add_follow_up`], but first discards the job's prompts that were rejected or not sent, since they
+    /// would block the new prompt. Returns the discarded prompts as they were before. If `instance` is given, only the
+    /// instance with that name may send the new prompt.
     pub async fn supersede_follow_ups(
         &self,
         job: JobKey,
@@ -529,8 +545,9 @@ impl Store {
             .await
     }
 
-    /// Asks whether the prompt may be sent now. `instance` is the name of this process (see [`Store::abandon_sends`]),
-    /// `service_now` is for the ledger, and `now` is the local time for the prompt.
+    /// Marks the prompt as being sent if it may be sent now. `instance` is the name of this process (see
+    /// [`Store::abandon_sends`]), `service_now` is the service's time for the ledger, and `now` is the local time for
+    /// the prompt.
     pub async fn take_turn(
         &self,
         prompt: PromptId,
@@ -542,33 +559,34 @@ impl Store {
         self.handle.write(move |tx| sending::take_turn(tx, prompt, &instance, now, service_now)).await
     }
 
-    /// Stores how sending ended and returns what changed. [`SendOutcome::NotSent`] refunds the request in the ledger. A
-    /// late acceptance still counts; any other outcome is ignored if the prompt's state has changed meanwhile.
+    /// Stores how sending the prompt ended, and returns what changed. [`SendOutcome::NotSent`] gives the request back
+    /// to the ledger. A late acceptance is always stored; any other outcome is ignored if the prompt is neither being
+    /// sent nor unconfirmed any more.
     pub async fn finish_send(&self, prompt: PromptId, how: SendOutcome, now: Time) -> StoreResult<MergeResult> {
-        self.handle.write(move |tx| sending::settle(tx, prompt, how, now)).await
+        self.handle.write(move |tx| sending::record_send_outcome(tx, prompt, how, now)).await
     }
 
-    /// Queues many new jobs in one transaction, in this order; if one is blank, none is added. Also deletes the batch
-    /// draft if it contains exactly these prompts.
+    /// Queues many new jobs in this order, in one transaction; if one prompt is blank, adds none of them. Also deletes
+    /// the batch draft if it contains exactly these prompts.
     pub async fn add_batch(&self, scope: &Scope, prompts: &[String], now: Time) -> StoreResult<Vec<Job>> {
         let (scope, texts) = (scope.clone(), prompts.to_vec());
         self.handle.write(move |tx| prompts::add_batch(tx, &scope, &texts, now)).await
     }
 
-    /// Queued prompts of the scope that are first in their thread and not paused, in the order in which they may be
-    /// sent.
-    pub async fn queued(&self, scope: &Scope) -> StoreResult<Vec<QueuedPrompt>> {
+    /// Returns the queued prompts of the scope that are neither paused nor blocked by an earlier prompt of their
+    /// thread, in the order in which they may be sent.
+    pub async fn sendable_prompts(&self, scope: &Scope) -> StoreResult<Vec<QueuedPrompt>> {
         let scope = scope.clone();
         self.handle.read(move |db| queue::sendable_prompts(db, &scope, None)).await
     }
 
-    /// Like [`Store::queued`], including the prompts that only this instance may send.
-    pub async fn queued_for(&self, scope: &Scope, instance: &str) -> StoreResult<Vec<QueuedPrompt>> {
+    /// Like [`Store::sendable_prompts`], but includes the prompts that only the instance with this name may send.
+    pub async fn sendable_prompts_for(&self, scope: &Scope, instance: &str) -> StoreResult<Vec<QueuedPrompt>> {
         let (scope, instance) = (scope.clone(), instance.to_owned());
         self.handle.read(move |db| queue::sendable_prompts(db, &scope, Some(&instance))).await
     }
 
-    /// What keeps this prompt from being sent.
+    /// Returns the reason for which this prompt is paused.
     pub async fn paused_by(&self, prompt: PromptId) -> StoreResult<PausedBy> {
         let stored = self.handle.read(move |db| prompts::read_stored_prompt(db, prompt)).await?;
         Ok(match (stored.state, stored.instance) {
@@ -578,95 +596,100 @@ impl Store {
         })
     }
 
-    /// Changes the queued prompts of all these jobs or of none. `Pause` and `Release` change all queued prompts of a
-    /// job; `Up` and `Down` swap new jobs with their neighbours in the queue. Jobs without a queued prompt stay as they
-    /// are. Returns every row that changed.
+    /// Changes the queued prompts of all these jobs, or of none if one of the jobs is unknown. `Pause` and `Release`
+    /// change all queued prompts of a job; `Up` and `Down` swap new jobs with their neighbours in the queue. Skips jobs
+    /// without a queued prompt. Returns every row that changed.
     pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange, now: Time) -> StoreResult<Vec<Job>> {
         let jobs = jobs.to_vec();
         self.handle.write(move |tx| queue::apply_queue_change(tx, &jobs, change, now)).await
     }
 
-    /// Discards all queued prompts of these jobs. Prompts that are already being sent stay as they are.
-    pub async fn remove_from_queue(&self, jobs: &[JobKey], now: Time) -> StoreResult<Discarded> {
+    /// Discards all queued prompts of these jobs. Prompts that are already being sent are not discarded.
+    pub async fn remove_from_queue(&self, jobs: &[JobKey], now: Time) -> StoreResult<DiscardedPrompts> {
         let jobs = jobs.to_vec();
-        self.handle.write(move |tx| queue::remove(tx, &jobs, now)).await
+        self.handle.write(move |tx| queue::discard_queued_prompts(tx, &jobs, now)).await
     }
 
-    /// Pauses one prompt; returns `None` if it is no longer queued.
+    /// Pauses one prompt and returns the row of its job; returns `None` if the prompt is not queued.
     pub async fn pause_prompt(&self, prompt: PromptId, now: Time) -> StoreResult<Option<Job>> {
         self.handle.write(move |tx| queue::pause_one(tx, prompt, now)).await
     }
 
-    /// Jobs with a prompt that contains the text, ignoring case.
-    pub async fn find_prompts(&self, scope: &Scope, text: &str) -> StoreResult<Vec<JobKey>> {
+    /// Returns the jobs with a prompt that contains `text`, ignoring case.
+    pub async fn find_jobs_by_prompt(&self, scope: &Scope, text: &str) -> StoreResult<Vec<JobKey>> {
         let (scope, text) = (scope.clone(), text.to_owned());
-        self.handle.read(move |db| labels::find_prompts(db, &scope, &text)).await
+        self.handle.read(move |db| labels::find_jobs_by_prompt(db, &scope, &text)).await
     }
 
-    /// Prompts of new jobs that are queued, and those that were sent or should have been sent since then, oldest first.
+    /// Returns the prompts of new jobs that are queued or being sent, and those that were sent (or written, if they
+    /// were not sent) after `since`, oldest first. Leaves out rejected and discarded prompts.
     pub async fn recent_prompts(&self, scope: &Scope, since: Time) -> StoreResult<Vec<RecentPrompt>> {
         let scope = scope.clone();
-        self.handle.read(move |db| recent_prompts::since(db, &scope, since)).await
+        self.handle.read(move |db| recent_prompts::find_recent_prompts(db, &scope, since)).await
     }
 
-    /// The texts of sent prompts, newest first and without duplicates; at most 1,000, and 16 MiB in total.
+    /// Returns the texts of sent prompts, newest first and without duplicates; at most 1,000 texts and 16 MiB in total.
     pub async fn sent_prompts(&self, scope: &Scope) -> StoreResult<Vec<String>> {
         let scope = scope.clone();
         self.handle.read(move |db| labels::sent_prompts(db, &scope)).await
     }
 
-    /// Instances that have a prompt in `Sending`.
-    pub async fn senders(&self, scope: &Scope) -> StoreResult<Vec<String>> {
+    /// Returns the names of the instances that have a prompt in `Sending`.
+    pub async fn sending_instances(&self, scope: &Scope) -> StoreResult<Vec<String>> {
         let scope = scope.clone();
-        self.handle.read(move |db| sending::senders(db, &scope)).await
+        self.handle.read(move |db| sending::sending_instances(db, &scope)).await
     }
 
-    /// Marks every prompt that a dead instance left in `Sending` as unconfirmed.
+    /// Marks every prompt that an ended instance left in `Sending` as unconfirmed. Returns the changed rows.
     pub async fn abandon_sends(&self, scope: &Scope, instance: &str, now: Time) -> StoreResult<Vec<Job>> {
         let (scope, instance) = (scope.clone(), instance.to_owned());
         self.handle.write(move |tx| sending::mark_unconfirmed(tx, &scope, &instance, now)).await
     }
 
-    /// Queues an undelivered prompt again, with a new text if it can't have been carried out; then call
-    /// [`Store::take_turn`].
+    /// Queues an undelivered prompt again, with the text `edited` if it is given. Fails if an unconfirmed prompt is
+    /// edited, since it may have been carried out. The caller then sends the prompt with [`Store::take_turn`].
     pub async fn requeue(&self, prompt: PromptId, edited: Option<&str>, now: Time) -> StoreResult<Job> {
         let edited = edited.map(str::to_owned);
         self.handle.write(move |tx| prompts::requeue_prompt(tx, prompt, edited.as_deref(), now)).await
     }
 
-    /// Links an unconfirmed new job to this job of the service. If another row has this id, it is merged into the
-    /// linked one.
+    /// Links an undelivered (usually unconfirmed) new job to this job of the service. If another row has the id of
+    /// `job`, merges that row into the linked one.
     pub async fn link_job(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<Job> {
         self.handle.write(move |tx| sending::link_to_job(tx, prompt, &job, now)).await
     }
 
     /// Discards a prompt. A prompt that is being sent or was accepted can't be discarded.
-    pub async fn discard_prompt(&self, prompt: PromptId, now: Time) -> StoreResult<Discarded> {
+    pub async fn discard_prompt(&self, prompt: PromptId, now: Time) -> StoreResult<DiscardedPrompts> {
         self.handle.write(move |tx| prompts::discard(tx, prompt, now)).await
     }
 
-    /// Restores all these discarded prompts to their previous states, or none of them; returns the rows of their jobs.
+    /// Restores all these discarded prompts to their previous states, or none if one can't be restored. Returns the
+    /// rows of their jobs.
     ///
     /// # Errors
-    /// [`StoreError::StateChanged`] if one of them was accepted after all, or a later prompt of its job was sent.
+    /// [`StoreError::StateChanged`] if one of the prompts is no longer discarded (a late answer may have accepted it),
+    /// or if it was queued and a later prompt of its job was sent in the meantime.
     pub async fn restore_prompts(&self, prompts: &[PromptId]) -> StoreResult<Vec<Job>> {
         let prompts = prompts.to_vec();
         self.handle.write(move |tx| prompts::restore(tx, &prompts)).await
     }
 }
 
-/// Drafts, ledgers, views, key-value pairs.
+/// Calls about drafts, ledgers, page views and key-value pairs.
 impl Store {
-    /// Replaces the draft of the slot; an empty text deletes it.
-    pub async fn save_draft(&self, scope: &Scope, slot: DraftSlot, text: &str, now: Time) -> StoreResult<()> {
+    /// Replaces the draft in the slot; an empty text deletes the draft.
+    pub async fn save_draft(&self, scope: &Scope, slot: DraftTarget, text: &str, now: Time) -> StoreResult<()> {
         let (scope, text) = (scope.clone(), text.to_owned());
         self.handle.write(move |tx| drafts::replace_draft(tx, &scope, slot, &text, &[], now)).await
     }
 
-    /// Replaces the draft of a new job about these pages; an empty text deletes it.
+    /// Replaces the draft of a new job about these pages; an empty text deletes the draft.
     pub async fn save_draft_about(&self, scope: &Scope, text: &str, pages: &[CleanText], now: Time) -> StoreResult<()> {
         let (scope, text, pages) = (scope.clone(), text.to_owned(), pages.to_vec());
-        self.handle.write(move |tx| drafts::replace_draft(tx, &scope, DraftSlot::AboutPages, &text, &pages, now)).await
+        self.handle
+            .write(move |tx| drafts::replace_draft(tx, &scope, DraftTarget::AboutPages, &text, &pages, now))
+            .await
     }
 
     pub async fn drafts(&self, scope: &Scope) -> StoreResult<Vec<Draft>> {
@@ -674,27 +697,28 @@ impl Store {
         self.handle.read(move |db| drafts::list_drafts(db, &scope)).await
     }
 
-    /// Deletes the draft of the slot, if there is one.
-    pub async fn delete_draft(&self, scope: &Scope, slot: DraftSlot) -> StoreResult<()> {
+    /// Deletes the draft in the slot, if there is one.
+    pub async fn delete_draft(&self, scope: &Scope, slot: DraftTarget) -> StoreResult<()> {
         let scope = scope.clone();
         self.handle.write(move |tx| drafts::delete_from_slot(tx, &scope, slot)).await
     }
 
-    /// The budget at that moment of the service's time. If an entry of the ledger is later than that moment, the moment
-    /// is stored.
+    /// Returns what is left of the hourly limit at this moment of the service's time. If ledger entries are later than
+    /// `service_now` (the clock was ahead when they were stored), stores `service_now` with them, so that they can
+    /// expire.
     pub async fn budget(&self, scope: &Scope, limited: RateLimited, service_now: Time) -> StoreResult<Budget> {
         let reader = scope.clone();
         let (budget, is_unmarked) =
             self.handle.read(move |db| ledgers::read_budget(db, &reader, limited, service_now)).await?;
         if is_unmarked {
             let scope = scope.clone();
-            // Lost if the store can't be written: then the next call counts as the first one.
-            let _ = self.handle.write(move |tx| ledgers::mark_ahead(tx, &scope, limited, service_now)).await;
+            // If the store can't be written, `service_now` is not stored; the next call tries again.
+            let _ = self.handle.write(move |tx| ledgers::mark_ahead_of_clock(tx, &scope, limited, service_now)).await;
         }
         Ok(budget)
     }
 
-    /// Records one use if a request is left; otherwise `Ok(Err(_))` contains the time to wait for one.
+    /// Records one use if a request is left; otherwise returns the time to wait for one as `Ok(Err(_))`.
     pub async fn spend(
         &self,
         scope: &Scope,
@@ -705,14 +729,14 @@ impl Store {
         self.handle.write(move |tx| ledgers::spend(tx, &scope, limited, service_now)).await
     }
 
-    /// Takes back the use recorded for `at`, the `service_now` of [`Store::spend`]: its request never reached the
+    /// Deletes the use recorded at `at` (the `service_now` of [`Store::spend`]), since its request never reached the
     /// service.
     pub async fn refund(&self, scope: &Scope, limited: RateLimited, at: Time) -> StoreResult<()> {
         let scope = scope.clone();
         self.handle.write(move |tx| ledgers::refund_use(tx, &scope, limited, at)).await
     }
 
-    /// A 429: no request is sent before the wait is over.
+    /// Stores a 429 of the service: no request is sent before the wait is over.
     pub async fn mark_full(
         &self,
         scope: &Scope,
@@ -724,19 +748,19 @@ impl Store {
         self.handle.write(move |tx| ledgers::mark_full(tx, &scope, limited, wait, service_now)).await
     }
 
-    /// The last answer to this query, with its time.
+    /// Returns the last answer to this query, with the time at which it was loaded.
     pub async fn cached_views(&self, scope: &Scope, query: ViewsQuery) -> StoreResult<Option<Timed<ViewsPage>>> {
         let scope = scope.clone();
         self.handle.read(move |db| views::find_views_answer(db, &scope, query)).await
     }
 
-    /// The newest cached answer that contains all pages of the range by itself, whatever its page size.
+    /// Returns the newest cached answer that alone contains all pages of the range, whatever its page size.
     pub async fn complete_views(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<Timed<ViewsPage>>> {
         let scope = scope.clone();
         self.handle.read(move |db| views::find_complete_answer(db, &scope, range)).await
     }
 
-    /// Replaces the cached answer, and the totals that came with it.
+    /// Replaces the cached answer to this query, and the totals of its range.
     pub async fn save_views(&self, scope: &Scope, query: ViewsQuery, page: &ViewsPage, as_of: Time) -> StoreResult<()> {
         let (scope, page) = (scope.clone(), page.clone());
         self.handle
@@ -747,13 +771,13 @@ impl Store {
             .await
     }
 
-    /// Stores a value (last known time of the service, layout) under a key.
+    /// Stores a value (for example the layout) under a key.
     pub async fn set_value(&self, key: &str, value: &str) -> StoreResult<()> {
         let (key, value) = (key.to_owned(), value.to_owned());
         self.handle.write(move |tx| kv::set(tx, &key, &value)).await
     }
 
-    /// The value under this key.
+    /// Returns the value stored under this key.
     pub async fn value(&self, key: &str) -> StoreResult<Option<String>> {
         let key = key.to_owned();
         self.handle.read(move |db| kv::get(db, &key)).await

@@ -1,10 +1,11 @@
-//! The data folder and the file in it: created with narrow permissions, opened, and repaired if it is damaged.
+//! Creates the data folder and the file in it with narrow permissions, opens the file, and repairs it if it is damaged.
 //!
-//! If the folder can't be written, the store is opened for reading. The content of the file is handled by `schema`.
+//! If the folder can't be written, the store is opened for reading only. The content of the file is handled by
+//! `schema`.
 
 use super::error::StoreError;
-use super::salvage::{self, Recovered};
-use super::{Opened, schema};
+use super::salvage::{self, RecoveryCounts};
+use super::{OpenOutcome, schema};
 use crate::model::Time;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File, OpenOptions};
@@ -12,46 +13,48 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The name of the store's file in the data folder.
-pub const FILE: &str = "docdeck.db";
-/// Created by a call that found a damaged page: the next opening reads every page.
+pub const DATABASE_FILE: &str = "docdeck.db";
+/// The file that a call creates if it finds a damaged page: it makes the next opening read every page.
 const DAMAGE_NOTE: &str = "docdeck.db-damaged";
-/// Locked while a damaged file is repaired, so that no two processes do it at once.
+/// The file that is locked while a damaged store is repaired, so that no two processes repair it at the same time.
 const REPAIR_LOCK: &str = "docdeck.db-moving";
-/// The new file into which a damaged one is recovered.
-const UNFINISHED: &str = "docdeck.db-recovering";
+/// The temporary name of the new file into which a damaged file is recovered.
+const RECOVERY_FILE: &str = "docdeck.db-recovering";
 
-/// If this file exists, the next opening knows that a call found a damaged page.
+/// Returns the path of the file which shows the next opening that a call found a damaged page.
 pub(super) fn damage_note(folder: &Path) -> PathBuf {
     folder.join(DAMAGE_NOTE)
 }
 
+/// Whether there is a store in `folder`, damaged or not.
 pub(super) fn exists(folder: &Path) -> bool {
-    folder.join(FILE).exists()
+    folder.join(DATABASE_FILE).exists()
 }
 
 /// Like [`exists`], but fails if the folder can't be read.
 pub(super) fn try_exists(folder: &Path) -> std::io::Result<bool> {
-    match std::fs::metadata(folder.join(FILE)) {
+    match std::fs::metadata(folder.join(DATABASE_FILE)) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Opens the file in `folder` for reading. `may_roll_back` allows writing, if a killed process left a journal that has
-/// to be rolled back.
+/// Opens the file in `folder` for reading. If a killed process left a journal, `may_roll_back` allows SQLite to roll it
+/// back, which writes to the file.
 pub(super) fn connect_for_reading(folder: &Path, may_roll_back: bool) -> Result<Connection, StoreError> {
-    let path = folder.join(FILE);
+    let path = folder.join(DATABASE_FILE);
     let access = if may_roll_back { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(&path, flags)
         .map_err(|_| StoreError::Unusable(format!("{} can't be opened", path.display())))
 }
 
-/// Opens the store in `folder` for reading if it exists and has the current schema; doesn't wait for locks.
+/// Opens the store in `folder` for reading; doesn't wait for locks. Fails if there is no store or if it doesn't have
+/// the current schema.
 pub(super) fn open_for_reading(folder: &Path) -> Result<Connection, StoreError> {
     let connection = connect_for_reading(folder, false)?;
-    schema::prepare(&connection)?;
+    schema::configure_connection(&connection)?;
     connection.busy_timeout(std::time::Duration::ZERO)?;
     if schema::check_owner(&connection, folder)? != schema::supported() {
         return Err(StoreError::Unusable(format!("the database in {} has another schema", folder.display())));
@@ -59,23 +62,25 @@ pub(super) fn open_for_reading(folder: &Path) -> Result<Connection, StoreError> 
     Ok(connection)
 }
 
-/// Whether opening checks that writing works, or leaves that for later.
+/// When to check whether the store can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WriteCheck {
+    /// While the store is opened.
     Now,
+    /// When the caller asks for it.
     Later,
 }
 
-/// Opens or creates the store in `folder`. `now` is the date in the name of a damaged file.
+/// Opens or creates the store in `folder`. If the file is damaged, its new name contains the date `now`.
 pub(super) fn open_or_create(
     folder: &Path,
     now: Time,
     write_check: WriteCheck,
-) -> Result<(Connection, Opened), StoreError> {
+) -> Result<(Connection, OpenOutcome), StoreError> {
     if make_folder(folder).is_err() && !folder.is_dir() {
         return empty_read_only();
     }
-    let path = folder.join(FILE);
+    let path = folder.join(DATABASE_FILE);
     let note = damage_note(folder);
     match open_database(&path, note.exists(), write_check) {
         Err(StoreError::Damaged) => {}
@@ -87,21 +92,24 @@ pub(super) fn open_or_create(
         }
     }
     repair(folder, now, write_check).map_err(|error| match error {
-        StoreError::ReadOnly => StoreError::Unusable(format!("{FILE} is damaged, and its folder can't be written")),
-        StoreError::Full | StoreError::WriteRefused => {
-            StoreError::Unusable(format!("{FILE} is damaged, and the disk has no space to recover it"))
+        StoreError::ReadOnly => {
+            StoreError::Unusable(format!("{DATABASE_FILE} is damaged, and its folder can't be written"))
+        }
+        StoreError::DiskFull | StoreError::WriteRefused => {
+            StoreError::Unusable(format!("{DATABASE_FILE} is damaged, and the disk has no space to recover it"))
         }
         other => other,
     })
 }
 
-/// Repairs a damaged file, unless another process has just done so: rebuilds its indexes if nothing else is wrong,
-/// otherwise recovers what can be read into a new file and keeps the damaged one beside it.
-fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connection, Opened), StoreError> {
+/// Repairs a damaged file, unless another process has just repaired it. If only indexes are damaged, rebuilds them;
+/// otherwise recovers what can be read into a new file and keeps the damaged file beside it.
+fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connection, OpenOutcome), StoreError> {
     let lock = private_file_options().create(true).truncate(false).open(folder.join(REPAIR_LOCK))?;
-    // If the file system has no locks, go on: two processes that repair at the same moment are very unlikely.
+    // If the file system has no locks, repair without one: it is very unlikely that two processes repair at the same
+    // moment.
     let _ = lock.lock();
-    let (path, note) = (folder.join(FILE), damage_note(folder));
+    let (path, note) = (folder.join(DATABASE_FILE), damage_note(folder));
     match open_database(&path, note.exists(), write_check) {
         Err(StoreError::Damaged) => {}
         other => return other,
@@ -110,24 +118,24 @@ fn repair(folder: &Path, now: Time, write_check: WriteCheck) -> Result<(Connecti
         && let Ok(rebuilt) = schema::rebuild_indexes(&mut connection)
     {
         let _ = fs::remove_file(&note);
-        return Ok((connection, Opened { rebuilt, ..opened }));
+        return Ok((connection, OpenOutcome { has_rebuilt_indexes: rebuilt, ..opened }));
     }
-    let (aside, recovered) = recover(folder, now).inspect_err(|_| remove_unfinished(folder))?;
+    let (aside, recovered) = recover(folder, now).inspect_err(|_| remove_recovery_files(folder))?;
     let _ = fs::remove_file(&note);
     let (connection, opened) = open_database(&path, false, write_check)?;
-    Ok((connection, Opened { moved_aside: Some(aside), recovered, ..opened }))
+    Ok((connection, OpenOutcome { damaged_file: Some(aside), recovered, ..opened }))
 }
 
-/// Recovers the damaged file into a new one that takes its place, and returns the damaged file's new name. If this is
-/// interrupted, either the damaged file or the complete new one is in place.
-fn recover(folder: &Path, now: Time) -> Result<(PathBuf, Recovered), StoreError> {
-    remove_unfinished(folder);
-    let (path, new) = (folder.join(FILE), folder.join(UNFINISHED));
+/// Recovers the data of the damaged file into a new file that takes its place, and returns the damaged file's new name.
+/// If this is interrupted, either the damaged file or the complete new file is in place.
+fn recover(folder: &Path, now: Time) -> Result<(PathBuf, RecoveryCounts), StoreError> {
+    remove_recovery_files(folder);
+    let (path, new) = (folder.join(DATABASE_FILE), folder.join(RECOVERY_FILE));
     let found = salvage::salvage_tables(&path)?;
     create_if_missing(&new)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&new, flags)?;
-    schema::prepare(&connection)?;
+    schema::configure_connection(&connection)?;
     schema::migrate(&mut connection)?;
     let recovered = salvage::write_recovered_rows(&mut connection, &found, now)?;
     connection.close().map_err(|(_, error)| error)?;
@@ -137,38 +145,42 @@ fn recover(folder: &Path, now: Time) -> Result<(PathBuf, Recovered), StoreError>
     Ok((aside, recovered))
 }
 
-/// Removes what an interrupted recovery has left.
-fn remove_unfinished(folder: &Path) {
-    for name in [UNFINISHED.to_owned(), format!("{UNFINISHED}-journal")] {
+/// Removes the files of an interrupted recovery.
+fn remove_recovery_files(folder: &Path) {
+    for name in [RECOVERY_FILE.to_owned(), format!("{RECOVERY_FILE}-journal")] {
         let _ = fs::remove_file(folder.join(name));
     }
 }
 
-/// An empty read-only store in memory: the dashboard runs, and shows that it can't send.
-fn empty_read_only() -> Result<(Connection, Opened), StoreError> {
-    Ok((in_memory()?, Opened { read_only: true, ..Opened::default() }))
+/// Returns an empty read-only store in memory, so that the dashboard runs and shows that it can't send.
+fn empty_read_only() -> Result<(Connection, OpenOutcome), StoreError> {
+    Ok((in_memory()?, OpenOutcome { read_only: true, ..OpenOutcome::default() }))
 }
 
-/// A store in memory with the current schema.
+/// Returns an empty store in memory with the current schema.
 pub(super) fn in_memory() -> Result<Connection, StoreError> {
     let mut connection = Connection::open_in_memory()?;
-    schema::prepare(&connection)?;
+    schema::configure_connection(&connection)?;
     schema::migrate(&mut connection)?;
     Ok(connection)
 }
 
-fn open_database(path: &Path, every_page: bool, write_check: WriteCheck) -> Result<(Connection, Opened), StoreError> {
+fn open_database(
+    path: &Path,
+    every_page: bool,
+    write_check: WriteCheck,
+) -> Result<(Connection, OpenOutcome), StoreError> {
     match create_if_missing(path) {
         Ok(()) => {}
         Err(_) if path.exists() => {}
-        // No space or no permission to create it: the dashboard runs nevertheless.
+        // There is no space or no permission to create the file; the dashboard runs nevertheless.
         Err(_) => return empty_read_only(),
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    // SQLite itself falls back to reading if the file can't be written.
+    // If the file can't be written, SQLite itself opens it for reading only.
     let mut connection = Connection::open_with_flags(path, flags)
         .map_err(|_| StoreError::Unusable(format!("{} can't be opened", path.display())))?;
-    schema::prepare(&connection)?;
+    schema::configure_connection(&connection)?;
     let found = schema::check_owner(&connection, path)?;
     let mut read_only = connection.is_readonly(rusqlite::MAIN_DB)?;
     if !read_only {
@@ -178,7 +190,7 @@ fn open_database(path: &Path, every_page: bool, write_check: WriteCheck) -> Resu
         match prepared.and_then(|()| if is_old { schema::migrate(&mut connection) } else { Ok(()) }) {
             Ok(()) => {}
             Err(StoreError::ReadOnly) => read_only = true,
-            Err(StoreError::Full | StoreError::WriteRefused) if found == 0 => return empty_read_only(),
+            Err(StoreError::DiskFull | StoreError::WriteRefused) if found == 0 => return empty_read_only(),
             Err(error) => return Err(error),
         }
     }
@@ -190,10 +202,10 @@ fn open_database(path: &Path, every_page: bool, write_check: WriteCheck) -> Resu
     }
     schema::check_sound(&connection, every_page)?;
     let read_only = read_only || write_check == WriteCheck::Now && !schema::is_store_writable(&mut connection)?;
-    Ok((connection, Opened { read_only, ..Opened::default() }))
+    Ok((connection, OpenOutcome { read_only, ..OpenOutcome::default() }))
 }
 
-/// Creates the file before SQLite would create it with wider permissions. An existing file is never opened here:
+/// Creates the file, since SQLite would create it with wider permissions. An existing file is never opened here:
 /// closing it again would drop the locks that SQLite holds on it in this process.
 fn create_if_missing(path: &Path) -> io::Result<()> {
     match private_file_options().create_new(true).open(path) {
@@ -202,7 +214,7 @@ fn create_if_missing(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Options for writing a file; if it is created, only its owner can read it.
+/// Returns the options for opening a file to write to it. If the file is created, only its owner can read it.
 fn private_file_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -219,8 +231,8 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mode = fs::metadata(folder)?.permissions().mode();
-    // Other programs may need access to a folder that also contains their files (a home, /tmp); the file itself is
-    // narrow anyway.
+    // A folder that also contains files of other programs (a home, /tmp) keeps its permissions; the store's file itself
+    // is narrow anyway.
     if mode & 0o077 != 0 && contains_only_our_files(folder) {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
     }
@@ -243,9 +255,9 @@ fn contains_only_our_files(folder: &Path) -> bool {
 #[cfg(unix)]
 fn restrict_permissions(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
-    let too_wide = fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0);
-    if too_wide {
-        // Fails for another user's file, which keeps its permissions.
+    let is_too_wide = fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0);
+    if is_too_wide {
+        // This fails for a file of another user, which keeps its permissions.
         let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
     }
 }
@@ -253,8 +265,8 @@ fn restrict_permissions(path: &Path) {
 #[cfg(not(unix))]
 fn restrict_permissions(_path: &Path) {}
 
-/// Gives the damaged file a new name with a date and moves its journal along: it must not be rolled back into the new
-/// file.
+/// Copies or links the damaged file to a new name with a date, and moves its journal to that name: otherwise SQLite
+/// would roll the journal back into the new file.
 fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
     let stem = format!("docdeck-corrupt-{}", now.format("%Y%m%d-%H%M%S"));
     let mut aside = folder.join(format!("{stem}.db"));
@@ -263,11 +275,11 @@ fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
         aside = folder.join(format!("{stem}-{number}.db"));
         number += 1;
     }
-    let path = folder.join(FILE);
+    let path = folder.join(DATABASE_FILE);
     // The file system may not support hard links.
     fs::hard_link(&path, &aside).or_else(|_| fs::copy(&path, &aside).map(|_| ()))?;
     restrict_permissions(&aside);
-    let journal = folder.join(format!("{FILE}-journal"));
+    let journal = folder.join(format!("{DATABASE_FILE}-journal"));
     if fs::symlink_metadata(&journal).is_ok() {
         let mut name = aside.clone().into_os_string();
         name.push("-journal");
@@ -277,7 +289,7 @@ fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
     Ok(aside)
 }
 
-/// Syncs new file names to disk; not every file system can.
+/// Syncs new file names to disk, if the file system supports this.
 fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();

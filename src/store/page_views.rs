@@ -1,5 +1,5 @@
-//! One page in everything that is cached: in complete reports, otherwise in answers for the range, otherwise in a
-//! report that is being loaded. Only a complete report shows that a page was not listed.
+//! Finds the views of one page in everything that is cached: in complete reports, otherwise in answers for the range,
+//! otherwise in an unfinished report. Only a complete report shows that the service didn't list a page.
 
 use super::columns::read_time;
 use super::error::StoreResult;
@@ -19,7 +19,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 impl Store {
-    /// What is cached about the page in each of these ranges, in this order; times are the service's.
+    /// Returns what is cached about the page in each of these ranges, in the order of `ranges`; times are the
+    /// service's.
     pub async fn page_views(
         &self,
         scope: &Scope,
@@ -37,10 +38,11 @@ impl Store {
             .await
     }
 
-    /// The page's counts in every cached range that lists it, by first day, newest first; times are the service's.
+    /// Returns the page's counts in every cached range that lists the page, the range with the latest first day first;
+    /// times are the service's.
     pub async fn page_periods(&self, scope: &Scope, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
         let path = path.clone();
-        self.handle.read_of(scope, move |db, scope| periods(db, scope, &path)).await
+        self.handle.read_in_scope(scope, move |db, scope| periods(db, scope, &path)).await
     }
 }
 
@@ -73,7 +75,7 @@ fn find_counts(connection: &Connection, report: i64, path: i64) -> StoreResult<O
     Ok(statement.query_row([report, path], |row| read_counts(row, 0)).optional()?)
 }
 
-/// From the newest answer for exactly this range that lists the page.
+/// Returns the page's counts in the newest answer for exactly this range that lists the page.
 fn find_in_answers(
     connection: &Connection,
     scope: i64,
@@ -98,7 +100,7 @@ fn find_in_answers(
 
 fn periods(connection: &Connection, scope: i64, path: &CleanText) -> StoreResult<Vec<PagePeriod>> {
     let mut by_range: HashMap<DateRange, Timed<Counts>> = HashMap::new();
-    // Each source takes precedence over the next one.
+    // Reports are added first, then answers, then unfinished reports: a range that was already added is not replaced.
     if let Some(id) = find_path(connection, path)? {
         add_from_reports(connection, scope, id, &mut by_range)?;
     }
@@ -113,7 +115,7 @@ fn periods(connection: &Connection, scope: i64, path: &CleanText) -> StoreResult
     Ok(periods)
 }
 
-/// Complete reports that list the page.
+/// Adds the page's counts in complete reports.
 fn add_from_reports(
     connection: &Connection,
     scope: i64,
@@ -135,7 +137,8 @@ fn add_from_reports(
     Ok(())
 }
 
-/// Answers that list the page, for ranges without a complete report; the newest of each range counts.
+/// Adds the page's counts in single answers for ranges without a complete report. If several answers for a range list
+/// the page, adds only the newest one.
 fn add_from_answers(
     connection: &Connection,
     scope: i64,
@@ -143,7 +146,7 @@ fn add_from_answers(
     by_range: &mut HashMap<DateRange, Timed<Counts>>,
 ) -> StoreResult<()> {
     let mut statement = connection.prepare_cached(
-        // The index alone yields these ranges, so that no other answer is read.
+        // SQLite finds these ranges in the index alone, so that it reads no answers of other ranges.
         "WITH incomplete AS MATERIALIZED (
              SELECT date_from, date_to FROM views_answer WHERE scope = ?1
              EXCEPT SELECT date_from, date_to FROM views_report WHERE scope = ?1 AND complete = 1)
@@ -163,12 +166,12 @@ fn add_from_answers(
     Ok(())
 }
 
-/// The path as it is written in a stored answer: an answer that doesn't contain it need not be parsed.
+/// Returns the path as it is written in a stored answer: an answer without this text need not be parsed.
 fn path_literal(path: &CleanText) -> String {
     serde_json::Value::from(path.as_str()).to_string()
 }
 
-/// The page's counts in the answer; its last row counts.
+/// Returns the page's counts in the answer; if several rows have the path, those of the last row.
 fn find_page(answer: Timed<ViewsPage>, path: &CleanText) -> Option<Timed<Counts>> {
     let row = answer.value.rows.into_iter().rfind(|row| row.path == *path)?;
     Some(Timed { value: row.counts, as_of: answer.as_of })

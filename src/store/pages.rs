@@ -1,6 +1,7 @@
-//! The pages that a job was started about: stored with the job, and moved along when two rows are merged.
+//! The pages that a job was started about: they are stored with the job, and moved when its row is merged into another
+//! row.
 
-use super::columns::{JOB, job_row, read_clean_line};
+use super::columns::{JOB_COLUMNS, read_clean_line, read_job_row};
 use super::error::StoreResult;
 use super::scopes;
 use crate::model::endpoint::Scope;
@@ -8,7 +9,7 @@ use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 
-/// Stores the pages of a new job, in this order; duplicates count once.
+/// Stores the pages of a new job, in this order; a duplicate page is stored once.
 pub(super) fn write_job_pages(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> StoreResult<()> {
     let mut write = tx.prepare_cached("INSERT OR IGNORE INTO job_page (job, position, path) VALUES (?1, ?2, ?3)")?;
     for (position, path) in (0_i64..).zip(pages.iter().filter(|path| !path.is_empty())) {
@@ -17,7 +18,7 @@ pub(super) fn write_job_pages(tx: &Transaction<'_>, key: JobKey, pages: &[CleanT
     Ok(())
 }
 
-/// Appends the pages that the job doesn't have yet. Returns whether there were any.
+/// Appends the pages that the job doesn't have yet. Returns whether any page was added.
 pub(super) fn add_pages(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) -> StoreResult<bool> {
     let mut write = tx.prepare_cached(
         "INSERT OR IGNORE INTO job_page (job, position, path)
@@ -30,20 +31,20 @@ pub(super) fn add_pages(tx: &Transaction<'_>, key: JobKey, pages: &[CleanText]) 
     Ok(added)
 }
 
-/// Jobs of the scope that were started about this page, newest first.
+/// Returns the jobs of the scope that were started about this page, newest first.
 pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> StoreResult<Vec<Job>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {JOB} FROM job WHERE scope = ?1 AND merged_into IS NULL
+        "SELECT {JOB_COLUMNS} FROM job WHERE scope = ?1 AND merged_into IS NULL
              AND key IN (SELECT job FROM job_page WHERE path = ?2)
          ORDER BY created_at DESC, key DESC"
     ))?;
-    let rows = statement.query_map(params![scope, path], job_row)?;
+    let rows = statement.query_map(params![scope, path], read_job_row)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Reads the pages of these rows, which are sorted by key.
-pub(super) fn fill_in(connection: &Connection, rows: &mut [Job]) -> StoreResult<()> {
+/// Reads the pages of these rows, which must be sorted by key, into the rows.
+pub(super) fn read_pages_into(connection: &Connection, rows: &mut [Job]) -> StoreResult<()> {
     let mut statement = connection.prepare_cached("SELECT job, path FROM job_page ORDER BY job, position")?;
     let mut pages = statement.query([])?;
     while let Some(page) = pages.next()? {
@@ -58,7 +59,8 @@ pub(super) fn fill_in(connection: &Connection, rows: &mut [Job]) -> StoreResult<
     Ok(())
 }
 
-/// Merges two rows: appends the other's pages that this one doesn't have.
+/// Moves the pages of the job `from` to the end of the pages of `to`, when the rows are merged. Pages that `to` already
+/// has are not added again.
 pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.execute(
         "INSERT OR IGNORE INTO job_page (job, position, path)
@@ -70,12 +72,12 @@ pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> Stor
     Ok(())
 }
 
-/// Paths in one column of a draft, one per line.
-pub(super) fn joined(pages: &[CleanText]) -> String {
+/// Joins paths for one column of a draft, one path per line.
+pub(super) fn join_paths(pages: &[CleanText]) -> String {
     pages.iter().map(CleanText::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// Parses [`joined`] paths.
-pub(super) fn split(joined: &str) -> Vec<CleanText> {
+/// Splits paths that were joined by [`join_paths`].
+pub(super) fn split_joined_paths(joined: &str) -> Vec<CleanText> {
     joined.lines().map(CleanText::line).filter(|path| !path.is_empty()).collect()
 }

@@ -1,5 +1,5 @@
-//! Tasks that the store's thread runs at intervals, between the calls. The thread waits for calls anyway, so this wakes
-//! up no other thread; with a timer of the caller, the caller and the store would both have to wake up.
+//! Tasks that the store's thread runs at intervals, between the calls. The thread waits for calls anyway, so that
+//! running these tasks wakes up no other thread. With a timer in the caller, two threads would have to wake up.
 
 use rusqlite::Connection;
 use std::fmt;
@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 type Work = Box<dyn FnMut(&mut Connection) -> ControlFlow<()> + Send>;
 
-/// Work that runs at intervals until it returns `Break`.
+/// A task that runs at intervals until it returns `Break` or panics.
 pub(super) struct PeriodicTask {
-    every: Duration,
+    interval: Duration,
     due: Instant,
     work: Work,
 }
 
 impl PeriodicTask {
-    /// Due at once, then at every interval.
+    /// Creates a task that is due immediately, and then once per interval `every`.
     pub(super) fn new(every: Duration, work: impl FnMut(&mut Connection) -> ControlFlow<()> + Send + 'static) -> Self {
-        Self { every, due: Instant::now(), work: Box::new(work) }
+        Self { interval: every, due: Instant::now(), work: Box::new(work) }
     }
 
-    /// Returns whether the task continues. A task that panics does not.
+    /// Runs the task once. Returns whether it continues: not if it returned `Break` or panicked.
     fn run(&mut self, connection: &mut Connection) -> bool {
-        let Self { every, due, work } = self;
+        let Self { interval: every, due, work } = self;
         let continues = matches!(catch_unwind(AssertUnwindSafe(|| work(connection))), Ok(ControlFlow::Continue(())));
         *due = Instant::now() + *every;
         continues
@@ -33,11 +33,11 @@ impl PeriodicTask {
 
 impl fmt::Debug for PeriodicTask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PeriodicTask").field("every", &self.every).finish_non_exhaustive()
+        f.debug_struct("PeriodicTask").field("every", &self.interval).finish_non_exhaustive()
     }
 }
 
-/// All periodic tasks of a thread.
+/// The periodic tasks of a store's thread.
 #[derive(Debug, Default)]
 pub(super) struct PeriodicTasks(Vec<PeriodicTask>);
 
@@ -46,13 +46,13 @@ impl PeriodicTasks {
         self.0.push(task);
     }
 
-    /// How long until the next task is due; `None` if there is none.
+    /// Returns the time until the next task is due; `None` if there is no task.
     pub(super) fn time_until_next(&self) -> Option<Duration> {
         let due = self.0.iter().map(|task| task.due).min()?;
         Some(due.saturating_duration_since(Instant::now()))
     }
 
-    /// Runs the tasks that are due.
+    /// Runs the tasks that are due, and removes the tasks that have ended.
     pub(super) fn run(&mut self, connection: &mut Connection) {
         let now = Instant::now();
         self.0.retain_mut(|task| task.due > now || task.run(connection));

@@ -1,12 +1,12 @@
-//! The table of prompts: a prompt is stored before it is sent. Also the user's decisions about prompts that docdeck
-//! does not send automatically. The order of queued prompts is in `queue`, sending in `sending`.
+//! The table of prompts: every prompt is stored here before it is sent. This module also carries out the user's
+//! decisions about undelivered prompts. The order of queued prompts is in `queue`, sending is in `sending`.
 
-use super::columns::{self, STATE, UnixMillis, ms, opt_time, prompt_columns, stored_kind, text_param};
+use super::columns::{self, STATE_SQL, UnixMillis, millis_param, opt_time, prompt_columns, stored_kind, text_param};
 use super::error::{StoreError, StoreResult};
 use super::{drafts, jobs, pages, scopes};
 use crate::model::Time;
 use crate::model::backup::PromptRecord;
-use crate::model::change::Discarded;
+use crate::model::change::DiscardedPrompts;
 use crate::model::endpoint::Scope;
 use crate::model::prompt::{Delivery, DeliveryKind, Prompt, PromptId, PromptKind, Thread};
 use crate::model::row::{Job, JobKey};
@@ -14,30 +14,31 @@ use crate::model::text::CleanText;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 use std::collections::BTreeSet;
 
-/// Maximum length of a title in characters; longer ones end with `…`.
-pub(super) const TITLE: usize = 200;
+/// Maximum length of a title in characters; a longer title is cut and ends with `…`.
+pub(super) const TITLE_CHARS_MAX: usize = 200;
 
-/// The columns that decide what may be done with a prompt.
+/// The columns of a prompt that decide what may be done with it.
 #[derive(Debug)]
 pub(super) struct StoredPrompt {
     pub(super) id: PromptId,
     pub(super) job: JobKey,
     pub(super) kind: PromptKind,
     pub(super) state: DeliveryKind,
-    /// The instance that is sending it, or that alone may send it.
+    /// The instance that is sending the prompt, or the only instance that may send it; otherwise `None`.
     pub(super) instance: Option<String>,
     pub(super) until: Option<Time>,
     pub(super) sent_at: Option<Time>,
 }
 
 pub(super) fn read_stored_prompt(connection: &Connection, id: PromptId) -> StoreResult<StoredPrompt> {
-    let mut statement = connection
-        .prepare_cached(&format!("SELECT job, kind, {STATE}, until, sent_at, instance FROM prompt WHERE id = ?1"))?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT job, kind, {STATE_SQL}, until, sent_at, instance FROM prompt WHERE id = ?1"
+    ))?;
     let prompt = statement.query_row([id.0], |row| {
         Ok(StoredPrompt {
             id,
             job: JobKey(row.get(0)?),
-            kind: columns::prompt_kind(row, 1)?,
+            kind: columns::read_prompt_kind(row, 1)?,
             state: columns::read_delivery_kind(row, 2)?,
             until: opt_time(row, 3)?,
             sent_at: opt_time(row, 4)?,
@@ -47,23 +48,24 @@ pub(super) fn read_stored_prompt(connection: &Connection, id: PromptId) -> Store
     prompt.optional()?.ok_or(StoreError::NoSuchPrompt)
 }
 
-/// Prompts and events of a job.
+/// Reads the prompts and events of a job. If its row was merged into another row, reads those of the other row.
 pub(super) fn read_thread(connection: &Connection, key: JobKey) -> StoreResult<Thread> {
-    thread_of_current(connection, jobs::current(connection, key)?)
+    thread_of_current(connection, jobs::current_key(connection, key)?)
 }
 
-/// Like [`read_thread`], for a row that was not merged into another one.
+/// Like [`read_thread`], for a row that must not have been merged into another row.
 pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> StoreResult<Thread> {
     let mut statement =
         connection.prepare_cached(&format!("SELECT {} FROM prompt WHERE job = ?1 ORDER BY id", prompt_columns()))?;
     let prompts: Vec<Prompt> =
         statement.query_map([key.0], columns::read_prompt_row)?.collect::<rusqlite::Result<_>>()?;
-    Ok(Thread { prompts, events: jobs::events(connection, key)? })
+    Ok(Thread { prompts, events: jobs::read_job_events(connection, key)? })
 }
 
-/// Like [`read_thread`], without any index and without relying on the order of the rows; `None` if there is no such job.
+/// Like [`read_thread`], but uses no index and doesn't rely on the order of the rows, which may be damaged. Returns
+/// `None` if there is no such job.
 pub(super) fn search_thread(connection: &Connection, key: JobKey) -> StoreResult<Option<Thread>> {
-    // The plus sign keeps SQLite from looking up the key in the tree.
+    // The plus sign keeps SQLite from looking up the key in the tree of the table.
     let current = "SELECT coalesce(merged_into, key) FROM job NOT INDEXED WHERE +key = ?1";
     let Some(key) = connection.query_row(current, [key.0], |row| row.get::<_, i64>(0)).optional()? else {
         return Ok(None);
@@ -78,7 +80,7 @@ pub(super) fn search_thread(connection: &Connection, key: JobKey) -> StoreResult
     Ok(Some(Thread { prompts, events }))
 }
 
-/// Like [`read_thread`], for each job that exists and whose thread is no larger than about `max_bytes`.
+/// Reads the thread of each job that exists and whose thread is no larger than about `max_bytes` (see [`read_thread`]).
 pub(super) fn threads(
     connection: &Connection,
     keys: &[JobKey],
@@ -86,7 +88,7 @@ pub(super) fn threads(
 ) -> StoreResult<Vec<(JobKey, Thread)>> {
     let mut threads = Vec::with_capacity(keys.len());
     for key in keys {
-        let current = match jobs::current(connection, *key) {
+        let current = match jobs::current_key(connection, *key) {
             Err(StoreError::NoSuchJob) => continue,
             current => current?,
         };
@@ -98,7 +100,8 @@ pub(super) fn threads(
     Ok(threads)
 }
 
-/// Reads only the headers of the rows: a long text is stored in other pages, which are not read.
+/// Whether the thread is larger than about `max_bytes`. Reads only the headers of its rows, not the pages that contain
+/// the rest of a long text.
 fn is_larger_than(connection: &Connection, key: JobKey, max_bytes: usize) -> StoreResult<bool> {
     let mut size = connection.prepare_cached(
         "SELECT (SELECT coalesce(sum(octet_length(text)), 0) FROM prompt WHERE job = ?1)
@@ -108,7 +111,7 @@ fn is_larger_than(connection: &Connection, key: JobKey, max_bytes: usize) -> Sto
     Ok(usize::try_from(bytes).map_or(true, |bytes| bytes > max_bytes))
 }
 
-/// Adds a job with its prompt and deletes the draft.
+/// Adds a job with its queued prompt, and deletes the new-job draft.
 pub(super) fn add_new_job(
     tx: &Transaction<'_>,
     scope: &Scope,
@@ -118,11 +121,11 @@ pub(super) fn add_new_job(
 ) -> StoreResult<(PromptId, Job)> {
     let scope = scopes::ensure_scope(tx, scope)?;
     let added = insert_new_job(tx, scope, text, sender, now)?;
-    drafts::delete_new_job(tx, scope)?;
+    drafts::delete_new_job_draft(tx, scope)?;
     Ok(added)
 }
 
-/// Adds a job about these pages with its prompt, and deletes the draft about pages.
+/// Adds a job about these pages with its queued prompt, and deletes the draft about pages.
 pub(super) fn add_job_about(
     tx: &Transaction<'_>,
     scope: &Scope,
@@ -133,18 +136,19 @@ pub(super) fn add_job_about(
     let scope = scopes::ensure_scope(tx, scope)?;
     let (prompt, row) = insert_new_job(tx, scope, text, SendingInstance::Any, now)?;
     pages::write_job_pages(tx, row.key, about)?;
-    drafts::delete_about_pages(tx, scope)?;
+    drafts::delete_draft_about_pages(tx, scope)?;
     Ok((prompt, jobs::read_current_job(tx, row.key)?))
 }
 
-/// Adds many jobs in this order and deletes the batch draft with the same texts; if one is blank, none is added.
+/// Adds many jobs in this order, and deletes the batch draft if it contains exactly these texts. If one text is blank,
+/// adds no job.
 pub(super) fn add_batch(tx: &Transaction<'_>, scope: &Scope, texts: &[String], now: Time) -> StoreResult<Vec<Job>> {
     let scope = scopes::ensure_scope(tx, scope)?;
     let rows = texts
         .iter()
         .map(|text| insert_new_job(tx, scope, text, SendingInstance::Any, now).map(|(_, row)| row))
         .collect::<StoreResult<_>>()?;
-    drafts::delete_batch_of(tx, scope, texts)?;
+    drafts::delete_batch_draft_of(tx, scope, texts)?;
     Ok(rows)
 }
 
@@ -161,7 +165,7 @@ fn insert_new_job(
     Ok((prompt, jobs::touch(tx, key)?))
 }
 
-/// Adds a follow-up at the end of the job's queue and deletes the draft.
+/// Adds a follow-up at the end of the job's queue, and deletes the job's draft.
 pub(super) fn add_follow_up(
     tx: &Transaction<'_>,
     key: JobKey,
@@ -170,14 +174,14 @@ pub(super) fn add_follow_up(
     now: Time,
 ) -> StoreResult<(PromptId, Job)> {
     prompt_title(text)?;
-    let key = jobs::current(tx, key)?;
+    let key = jobs::current_key(tx, key)?;
     let prompt = insert_prompt(tx, key, PromptKind::FollowUp, text, sender, now)?;
-    drafts::delete_follow_up(tx, key)?;
+    drafts::delete_follow_up_draft(tx, key)?;
     Ok((prompt, jobs::touch(tx, key)?))
 }
 
-/// Like [`add_follow_up`], and discards the job's prompts that were rejected or not sent, so that they don't block the
-/// new one. Returns the discarded ones as they were.
+/// Like [`add_follow_up`], but first discards the job's prompts that were rejected or not sent, so that they don't
+/// block the new prompt. Returns the discarded prompts as they were before.
 pub(super) fn supersede(
     tx: &Transaction<'_>,
     key: JobKey,
@@ -198,7 +202,7 @@ pub(super) fn supersede(
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SendingInstance<'a> {
     Any,
-    /// Only this one. For other instances, and after this one has ended, the prompt is paused.
+    /// Only the instance with this name. For other instances, and after that instance has ended, the prompt is paused.
     Only(&'a str),
 }
 
@@ -222,9 +226,10 @@ fn insert_prompt(
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
-/// Stores a prompt from a backup. Whether it may still be sent is decided before (`model::backup::join`).
+/// Stores a prompt from a backup with the record's delivery, which doesn't let this computer send what another one may
+/// send (see `model::backup::join`).
 pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &PromptRecord) -> StoreResult<PromptId> {
-    let (state, paused, until) = columns_of(&record.delivery);
+    let (state, paused, until) = delivery_columns(&record.delivery);
     let (state_at, from) = (state_at(record), discarded_from(&record.delivery));
     tx.prepare_cached(
         "INSERT INTO prompt (job, kind, text, state, paused, until, reason, written_at, sent_at, state_at, discarded_at,
@@ -240,14 +245,15 @@ pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &Prompt
         until,
         text_param(record.delivery.reason()),
         UnixMillis(record.written_at),
-        ms(record.sent_at),
+        millis_param(record.sent_at),
         UnixMillis(state_at),
         from,
     ])?;
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
-/// Replaces a known prompt by the one from a backup; its state becomes `delivery`.
+/// Replaces the text and the times of a known prompt by those of its copy in a backup, and sets its state to
+/// `delivery`.
 pub(super) fn update_imported(
     tx: &Transaction<'_>,
     id: PromptId,
@@ -258,16 +264,17 @@ pub(super) fn update_imported(
     tx.prepare_cached(
         "UPDATE prompt SET text = ?2, sent_at = coalesce(?3, sent_at), discarded_from = ?4 WHERE id = ?1",
     )?
-    .execute(params![id.0, record.text, ms(record.sent_at), discarded_from(delivery)])?;
+    .execute(params![id.0, record.text, millis_param(record.sent_at), discarded_from(delivery)])?;
     Ok(())
 }
 
-/// When the state of a prompt in a backup began; if that is missing, the last earlier time.
+/// Returns when the prompt in a backup entered its state. If the backup doesn't contain that time, returns when the
+/// prompt was sent or, if it wasn't sent, written.
 fn state_at(record: &PromptRecord) -> Time {
     record.state_at.or(record.sent_at).unwrap_or(record.written_at)
 }
 
-/// The state from which a prompt was discarded.
+/// Returns the name of the state from which a prompt was discarded, if it is known.
 fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
     match delivery {
         Delivery::Discarded { from } => from.map(DeliveryKind::word),
@@ -275,16 +282,21 @@ fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
     }
 }
 
-/// The first line with a visible character; a text without one is blank.
+/// Returns the first line with a visible character as the title. Fails if there is no such line, since the text is
+/// blank.
 fn prompt_title(text: &str) -> StoreResult<CleanText> {
-    text.lines().map(|line| CleanText::title(line, TITLE)).find(|line| !line.is_empty()).ok_or(StoreError::Blank)
+    text.lines()
+        .map(|line| CleanText::title(line, TITLE_CHARS_MAX))
+        .find(|line| !line.is_empty())
+        .ok_or(StoreError::BlankPrompt)
 }
 
-/// Puts the prompt into a state, which begins `now`. Clears the instance: only `sending` sets it.
+/// Sets the state of the prompt, which begins `now`. Clears the instance in every state but `Queued`; only
+/// [`take_turn`](super::sending::take_turn) sets the instance of a sending prompt.
 pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> StoreResult<()> {
-    let (state, paused, until) = columns_of(to);
+    let (state, paused, until) = delivery_columns(to);
     if matches!(to, Delivery::Queued { .. }) {
-        // If only one instance may send it, that stays so, and for the others it stays paused.
+        // If only one instance may send the prompt, that stays so: for the other instances it stays paused.
         tx.prepare_cached(
             "UPDATE prompt SET state = ?2, until = ?3, reason = NULL, state_at = ?4,
                  instance = iif(paused, instance, NULL), discarded_from = NULL, discarded_at = NULL
@@ -302,25 +314,27 @@ pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: 
     Ok(())
 }
 
-/// A queued prompt has to wait for the limit until then; the time since which it is queued stays.
-pub(super) fn wait_until(tx: &Transaction<'_>, id: PromptId, until: Time) -> StoreResult<()> {
+/// Stores until when a queued prompt has to wait for the hourly limit. Doesn't change the time since which it is
+/// queued.
+pub(super) fn set_wait_until(tx: &Transaction<'_>, id: PromptId, until: Time) -> StoreResult<()> {
     tx.prepare_cached("UPDATE prompt SET until = ?2 WHERE id = ?1")?.execute(params![id.0, UnixMillis(until)])?;
     Ok(())
 }
 
-/// A delivery as the columns state, paused and until: the state of a paused prompt is queued.
-fn columns_of(delivery: &Delivery) -> (&'static str, bool, Option<UnixMillis>) {
+/// Converts a delivery to the columns state, paused and until. A paused prompt is stored as `queued`, with `paused`
+/// set.
+fn delivery_columns(delivery: &Delivery) -> (&'static str, bool, Option<UnixMillis>) {
     let until = match delivery {
         Delivery::Queued { until } => *until,
         _ => None,
     };
     match delivery.kind() {
         DeliveryKind::Paused => (DeliveryKind::Queued.word(), true, None),
-        other => (other.stored_word(), false, ms(until)),
+        other => (other.stored_word(), false, millis_param(until)),
     }
 }
 
-/// Whether an earlier prompt of the thread is undelivered.
+/// Whether an earlier prompt of the thread is undelivered, which blocks this prompt.
 pub(super) fn has_undelivered_before(connection: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id < ?2 AND state NOT IN ('accepted', 'dismissed'))",
@@ -328,7 +342,7 @@ pub(super) fn has_undelivered_before(connection: &Connection, prompt: &StoredPro
     Ok(statement.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
 }
 
-/// Queues the prompt again, not paused and without a wait; with a new text if one is given.
+/// Queues the prompt again, neither paused nor waiting for the hourly limit, and with the text `edited` if it is given.
 pub(super) fn requeue_prompt(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, now: Time) -> StoreResult<Job> {
     let prompt = read_stored_prompt(tx, id)?;
     if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
@@ -341,39 +355,39 @@ pub(super) fn requeue_prompt(tx: &Transaction<'_>, id: PromptId, edited: Option<
         let title = prompt_title(text)?;
         tx.prepare_cached("UPDATE prompt SET text = ?2 WHERE id = ?1")?.execute(params![id.0, text])?;
         if prompt.kind == PromptKind::Create {
-            jobs::set_first_line(tx, prompt.job, &title)?;
+            jobs::set_default_title(tx, prompt.job, &title)?;
         }
-        drafts::delete_of_prompt(tx, id)?;
+        drafts::delete_draft_of_prompt(tx, id)?;
     }
     tx.prepare_cached("UPDATE prompt SET paused = 0 WHERE id = ?1")?.execute([id.0])?;
     set_state(tx, id, &Delivery::Queued { until: None }, now)?;
     let mut row = jobs::read_current_job(tx, prompt.job)?;
     row.dismissed = false;
-    jobs::put(tx, &row)
+    jobs::update_job(tx, &row)
 }
 
-/// Discards one prompt. A prompt that is being sent can't be discarded.
-pub(super) fn discard(tx: &Transaction<'_>, id: PromptId, now: Time) -> StoreResult<Discarded> {
+/// Discards one prompt. A prompt that is being sent or was accepted can't be discarded.
+pub(super) fn discard(tx: &Transaction<'_>, id: PromptId, now: Time) -> StoreResult<DiscardedPrompts> {
     let prompt = read_stored_prompt(tx, id)?;
     if matches!(prompt.state, DeliveryKind::Sending | DeliveryKind::Accepted | DeliveryKind::Discarded) {
         return Err(StoreError::StateChanged);
     }
     set_discarded(tx, id, now)?;
-    Ok(Discarded { prompts: vec![id], rows: vec![jobs::touch(tx, prompt.job)?] })
+    Ok(DiscardedPrompts { prompts: vec![id], rows: vec![jobs::touch(tx, prompt.job)?] })
 }
 
-/// Discards a prompt and keeps what [`restore`] needs: its state, its wait, its reason and its position.
+/// Discards a prompt, and stores what [`restore`] needs: the prompt's state, its wait, its reason and its position.
 pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> StoreResult<()> {
     tx.prepare_cached(&format!(
-        "UPDATE prompt SET discarded_from = {STATE}, discarded_at = ?2, state = 'dismissed', instance = NULL
+        "UPDATE prompt SET discarded_from = {STATE_SQL}, discarded_at = ?2, state = 'dismissed', instance = NULL
          WHERE id = ?1"
     ))?
     .execute(params![id.0, UnixMillis(now)])?;
     Ok(())
 }
 
-/// Restores all these discarded prompts to their previous states, or none; returns the rows of their jobs. Fails if one
-/// was accepted after all, or would be sent after a follow-up that was written later.
+/// Restores all these discarded prompts to their previous states, or none. Returns the rows of their jobs. Fails if one
+/// of the prompts was accepted after all, or if it was queued and a follow-up that was written later has been sent.
 pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> StoreResult<Vec<Job>> {
     let mut changed = BTreeSet::new();
     for id in ids {
@@ -401,7 +415,7 @@ pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> StoreResult<Vec
     changed.into_iter().map(|job| jobs::touch(tx, job)).collect()
 }
 
-/// Whether a later prompt of the thread was sent, or is being sent.
+/// Whether a later prompt of the thread was sent or is being sent.
 fn has_later_sent(connection: &Connection, prompt: &StoredPrompt) -> StoreResult<bool> {
     let mut statement = connection.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM prompt WHERE job = ?1 AND id > ?2

@@ -1,5 +1,5 @@
-//! Deletes old page views and returns their space to the disk. Never deletes jobs, prompts or drafts: those exist only
-//! on this computer, while views can be loaded again.
+//! Deletes old page views and returns their space to the disk. Jobs, prompts and drafts are never deleted here: they
+//! exist only on this computer, while page views can be loaded again.
 
 use super::columns::{UnixMillis, read_time};
 use super::error::StoreResult;
@@ -9,101 +9,107 @@ use rusqlite::{Connection, Row, Transaction, params};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which page views to delete: everything that one of the rules selects.
+/// Which page views to delete. An item is deleted if it matches `project` and `base_url`, and `before`, `keep` or `all`
+/// selects it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Prune {
-    /// What was loaded before this moment.
+pub struct ViewsPruneFilter {
+    /// Selects what was loaded before this moment.
     pub before: Option<Time>,
-    /// All ranges of a project except for this many, those that were loaded last.
+    /// Selects the ranges of each project, except for this many of them: those that were loaded last.
     pub keep: Option<u32>,
-    /// Everything.
+    /// Selects everything.
     pub all: bool,
-    /// Only of this project, at any service.
+    /// If given, only page views of this project are deleted, at any service.
     pub project: Option<String>,
-    /// Only of this service.
+    /// If given, only page views of the service with this address are deleted.
     pub base_url: Option<String>,
 }
 
-/// What was deleted, or would be.
+/// Counts of what was deleted, or would be deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pruned {
-    /// Ranges with pages. The other counts also include ranges with totals only.
+pub struct PrunedViews {
+    /// Ranges of which pages were cached. The other counts also include ranges of which only totals were cached.
     pub ranges: u32,
-    /// Reports of all pages, complete or partial.
+    /// Reports of all pages of a range, complete or partial.
     pub reports: u32,
-    /// Single answers.
+    /// Single answers of the service.
     pub answers: u32,
-    /// Totals of a range or of a day.
+    /// Cached totals of a range or of a day.
     pub totals: u32,
-    /// Bytes of the whole file before and after; equal if nothing was deleted.
+    /// Size of the whole file in bytes before the deletion.
     pub bytes_before: u64,
+    /// Size of the whole file in bytes after the deletion; the same as before if nothing was deleted.
     pub bytes_after: u64,
-    /// Whether the file could not be made smaller, since another process has it open or the disk is full. docdeck uses
-    /// the free space in it again.
+    /// Whether the file could not be made smaller, since another process has it open or the disk is full. docdeck then
+    /// reuses the free space in the file.
     pub still_large: bool,
 }
 
 impl Store {
-    /// What [`Store::prune_views`] would delete. Changes nothing.
-    pub async fn plan_prune(&self, what: Prune) -> StoreResult<Pruned> {
+    /// Counts what [`Store::prune_views`] would delete. Changes nothing.
+    pub async fn plan_prune(&self, what: ViewsPruneFilter) -> StoreResult<PrunedViews> {
         self.handle
             .read(move |db| {
                 let bytes = file_bytes(db)?;
-                Ok(Pruned { bytes_before: bytes, bytes_after: bytes, ..count_pruned(&items_to_delete(db, &what)?) })
+                Ok(PrunedViews {
+                    bytes_before: bytes,
+                    bytes_after: bytes,
+                    ..count_pruned(&items_to_delete(db, &what)?)
+                })
             })
             .await
     }
 
-    /// Deletes page views in one transaction, then returns the space to the disk.
-    pub async fn prune_views(&self, what: Prune) -> StoreResult<Pruned> {
+    /// Deletes the selected page views in one transaction, then returns their space to the disk.
+    pub async fn prune_views(&self, what: ViewsPruneFilter) -> StoreResult<PrunedViews> {
         let (pruned, orphans) = self
             .handle
             .write(move |tx| {
                 let bytes_before = file_bytes(tx)?;
-                let doomed = items_to_delete(tx, &what)?;
-                let orphans = delete_items(tx, &doomed)?;
-                Ok((Pruned { bytes_before, ..count_pruned(&doomed) }, orphans))
+                let selected = items_to_delete(tx, &what)?;
+                let orphans = delete_items(tx, &selected)?;
+                Ok((PrunedViews { bytes_before, ..count_pruned(&selected) }, orphans))
             })
             .await?;
-        let has_gone = orphans > 0 || (pruned.reports, pruned.answers, pruned.totals) != (0, 0, 0);
+        let has_deleted = orphans > 0 || (pruned.reports, pruned.answers, pruned.totals) != (0, 0, 0);
         self.handle
             .run(move |db| {
-                let still_large = (has_gone || has_much_free_space(db)?) && db.execute_batch("VACUUM").is_err();
-                Ok(Pruned { bytes_after: file_bytes(db)?, still_large, ..pruned })
+                let still_large = (has_deleted || has_much_free_space(db)?) && db.execute_batch("VACUUM").is_err();
+                Ok(PrunedViews { bytes_after: file_bytes(db)?, still_large, ..pruned })
             })
             .await
     }
 }
 
-/// A range of a scope, as it is stored in columns.
+/// A range of a scope in the form of its columns: the scope's id, the first day and the last day.
 type RangeKey = (i64, String, String);
 
-/// What is stored about a range.
+/// The kind of an item that is stored for a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RangeContent {
     Report,
     /// A report that is being loaded, or whose load was interrupted.
     Loading,
     Answer,
-    /// Identified by scope and range.
+    /// The totals of the range. They have no id of their own: scope and range identify them.
     Totals,
 }
 
-/// A stored item of a range, which may be deleted.
+/// An item that is stored for a range, and that may be deleted.
 #[derive(Debug)]
-struct Item {
+struct CachedItem {
     kind: RangeContent,
     id: i64,
     key: RangeKey,
     as_of: Time,
-    /// Whether this item makes its range one of the listed ones.
+    /// Whether the item contains pages, so that the list of cached ranges shows its range.
     has_pages: bool,
 }
 
-fn count_pruned(doomed: &[Item]) -> Pruned {
-    let ranges: BTreeSet<&RangeKey> = doomed.iter().filter(|item| item.has_pages).map(|item| &item.key).collect();
-    let mut pruned = Pruned { ranges: u32::try_from(ranges.len()).unwrap_or(u32::MAX), ..Pruned::default() };
-    for item in doomed {
+fn count_pruned(selected: &[CachedItem]) -> PrunedViews {
+    let ranges: BTreeSet<&RangeKey> = selected.iter().filter(|item| item.has_pages).map(|item| &item.key).collect();
+    let mut pruned = PrunedViews { ranges: u32::try_from(ranges.len()).unwrap_or(u32::MAX), ..PrunedViews::default() };
+    for item in selected {
         let count = match item.kind {
             RangeContent::Report | RangeContent::Loading => &mut pruned.reports,
             RangeContent::Answer => &mut pruned.answers,
@@ -114,7 +120,7 @@ fn count_pruned(doomed: &[Item]) -> Pruned {
     pruned
 }
 
-fn items_to_delete(connection: &Connection, what: &Prune) -> StoreResult<Vec<Item>> {
+fn items_to_delete(connection: &Connection, what: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
     let mut found = items(connection, what)?;
     let surplus = what.keep.map_or_else(BTreeSet::new, |keep| ranges_beyond(&found, keep));
     found.retain(|item| {
@@ -123,7 +129,7 @@ fn items_to_delete(connection: &Connection, what: &Prune) -> StoreResult<Vec<Ite
     Ok(found)
 }
 
-fn items(connection: &Connection, what: &Prune) -> StoreResult<Vec<Item>> {
+fn items(connection: &Connection, what: &ViewsPruneFilter) -> StoreResult<Vec<CachedItem>> {
     let mut statement = connection.prepare(
         "SELECT kind, id, scope, date_from, date_to, as_of, has_pages FROM (
              SELECT 0 AS kind, id, scope, date_from, date_to, as_of, 1 AS has_pages FROM views_report
@@ -135,7 +141,7 @@ fn items(connection: &Connection, what: &Prune) -> StoreResult<Vec<Item>> {
          AND base_url = coalesce(?2, base_url))",
     )?;
     let of_row = |row: &Row<'_>| {
-        Ok(Item {
+        Ok(CachedItem {
             kind: match row.get(0)? {
                 0 => RangeContent::Report,
                 1 => RangeContent::Loading,
@@ -151,8 +157,8 @@ fn items(connection: &Connection, what: &Prune) -> StoreResult<Vec<Item>> {
     Ok(statement.query_map(params![what.project, what.base_url], of_row)?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Ranges with pages beyond the `keep` of their project that were loaded last.
-fn ranges_beyond(found: &[Item], keep: u32) -> BTreeSet<RangeKey> {
+/// Returns the ranges with pages, except for the `keep` ranges of each project that were loaded last.
+fn ranges_beyond(found: &[CachedItem], keep: u32) -> BTreeSet<RangeKey> {
     let mut last: BTreeMap<&RangeKey, Time> = BTreeMap::new();
     for item in found.iter().filter(|item| item.has_pages) {
         let known = last.entry(&item.key).or_insert(item.as_of);
@@ -175,12 +181,12 @@ fn ranges_beyond(found: &[Item], keep: u32) -> BTreeSet<RangeKey> {
     surplus
 }
 
-/// Returns how many paths were deleted, since no report has them any more.
-fn delete_items(tx: &Transaction<'_>, doomed: &[Item]) -> StoreResult<usize> {
+/// Deletes the items, and the paths that no report contains any more. Returns the number of these paths.
+fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<usize> {
     let mut answer = tx.prepare("DELETE FROM views_answer WHERE rowid = ?1")?;
     let mut totals =
         tx.prepare("DELETE FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3 AND as_of = ?4")?;
-    for Item { kind, id, key: (scope, from, to), as_of, .. } in doomed {
+    for CachedItem { kind, id, key: (scope, from, to), as_of, .. } in selected {
         match kind {
             RangeContent::Report => reports::delete_report(tx, *id)?,
             RangeContent::Loading => loading::delete_loading(tx, *id)?,

@@ -1,45 +1,47 @@
-//! Deletes old jobs: finished, viewed and unchanged for a long time. Never deletes jobs that are unsent, unfinished or
-//! unviewed, or have a draft.
+//! Deletes old jobs that are finished, viewed, and unchanged for a long time. Never deletes jobs that are unsent,
+//! unfinished or not viewed, or that have a draft.
 
-use super::backup::ExportFilter;
+use super::backup::ScopeFilter;
 use super::error::StoreResult;
 use super::prune::file_bytes;
 use super::{Store, drafts, jobs, kv, prompts, scopes};
 use crate::model::Time;
 use crate::model::job::Status;
-use crate::model::prompt::{DeliveryKind, DraftSlot};
+use crate::model::prompt::{DeliveryKind, DraftTarget};
 use crate::model::row::{Job, JobGroup, JobKey};
 use rusqlite::{Connection, Transaction};
 use std::collections::HashSet;
 
-/// The key under which the number of prunes is stored, so that other instances notice them.
-pub(super) const COUNT: &str = "prunes";
+/// The key under which the store counts prunes, so that other instances notice that jobs were deleted.
+pub(super) const PRUNE_COUNT_KEY: &str = "prunes";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PruneJobs {
-    /// Jobs that have not changed since this moment.
+pub struct JobPruneFilter {
+    /// Only jobs that have not changed since this moment are deleted.
     pub before: Time,
-    pub only: ExportFilter,
+    /// Only jobs of these projects and services are deleted.
+    pub only: ScopeFilter,
 }
 
-/// What was deleted, or would be.
+/// Counts of what was deleted, or would be deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrunedJobs {
     pub jobs: u64,
-    /// Prompts of these jobs.
+    /// Prompts of the deleted jobs.
     pub prompts: u64,
-    /// Jobs as old as these that stay: working, unsent, not viewed, or with a draft.
+    /// Jobs that are old enough but are not deleted, since they are unfinished, unsent or not viewed, or have a draft.
     pub skipped: u64,
-    /// Bytes of the whole file before and after; equal if nothing was deleted.
+    /// Size of the whole file in bytes before the deletion.
     pub bytes_before: u64,
+    /// Size of the whole file in bytes after the deletion; the same as before if nothing was deleted.
     pub bytes_after: u64,
-    /// Whether the file could not be made smaller; docdeck uses the free space in it again.
+    /// Whether the file could not be made smaller; docdeck then reuses the free space in it.
     pub still_large: bool,
 }
 
 impl Store {
-    /// What [`Store::prune_jobs`] would delete. Changes nothing.
-    pub async fn plan_prune_jobs(&self, what: PruneJobs) -> StoreResult<PrunedJobs> {
+    /// Counts what [`Store::prune_jobs`] would delete. Changes nothing.
+    pub async fn plan_prune_jobs(&self, what: JobPruneFilter) -> StoreResult<PrunedJobs> {
         let work = move |db: &Connection| {
             let bytes = file_bytes(db)?;
             Ok(PrunedJobs { bytes_before: bytes, bytes_after: bytes, ..jobs_to_delete(db, &what)?.1 })
@@ -47,15 +49,15 @@ impl Store {
         self.handle.read(work).await
     }
 
-    /// Deletes the jobs with their threads in one transaction, then returns the space to the disk. Other instances
-    /// notice by [`Store::prunes`].
-    pub async fn prune_jobs(&self, what: PruneJobs) -> StoreResult<PrunedJobs> {
+    /// Deletes the selected jobs with their threads in one transaction, then returns their space to the disk. Other
+    /// instances notice it because [`Store::prune_count`] changes.
+    pub async fn prune_jobs(&self, what: JobPruneFilter) -> StoreResult<PrunedJobs> {
         let work = move |tx: &Transaction<'_>| {
             let bytes_before = file_bytes(tx)?;
             let (keys, pruned) = jobs_to_delete(tx, &what)?;
             if !keys.is_empty() {
                 delete_jobs(tx, &keys)?;
-                kv::count_up(tx, COUNT)?;
+                kv::increment_number(tx, PRUNE_COUNT_KEY)?;
             }
             Ok(PrunedJobs { bytes_before, ..pruned })
         };
@@ -68,23 +70,23 @@ impl Store {
     }
 }
 
-/// The keys of the jobs to delete, and the counts.
-fn jobs_to_delete(connection: &Connection, what: &PruneJobs) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
+/// Returns the keys of the jobs to delete, and the counts for them.
+fn jobs_to_delete(connection: &Connection, what: &JobPruneFilter) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
     let (mut keys, mut pruned) = (Vec::new(), PrunedJobs::default());
     for scope in scopes::read_scopes(connection)?.into_iter().filter(|scope| what.only.includes(scope)) {
-        let mut with_draft = HashSet::new();
-        let mut drafts_of_prompts = HashSet::new();
+        let mut jobs_with_draft = HashSet::new();
+        let mut prompts_with_draft = HashSet::new();
         for draft in drafts::list_drafts(connection, &scope)? {
             match draft.slot {
-                DraftSlot::FollowUp(key) => drop(with_draft.insert(key)),
-                DraftSlot::Prompt(id) => drop(drafts_of_prompts.insert(id)),
-                DraftSlot::NewJob | DraftSlot::AboutPages | DraftSlot::Batch => {}
+                DraftTarget::FollowUp(key) => drop(jobs_with_draft.insert(key)),
+                DraftTarget::Prompt(id) => drop(prompts_with_draft.insert(id)),
+                DraftTarget::NewJob | DraftTarget::AboutPages | DraftTarget::Batch => {}
             }
         }
         for row in jobs::load_jobs(connection, &scope)?.into_iter().filter(|row| last_change(row) < what.before) {
             let thread = prompts::read_thread(connection, row.key)?;
-            let has_draft = with_draft.contains(&row.key)
-                || thread.prompts.iter().any(|prompt| drafts_of_prompts.contains(&prompt.id));
+            let has_draft = jobs_with_draft.contains(&row.key)
+                || thread.prompts.iter().any(|prompt| prompts_with_draft.contains(&prompt.id));
             if !is_done(&row) || has_draft {
                 pruned.skipped += 1;
                 continue;
@@ -97,7 +99,7 @@ fn jobs_to_delete(connection: &Connection, what: &PruneJobs) -> StoreResult<(Vec
     Ok((keys, pruned))
 }
 
-/// When the job, or something about it, last changed.
+/// Returns when the job, its prompts or its delivery state last changed.
 fn last_change(row: &Job) -> Time {
     [
         Some(row.created_at),
@@ -112,7 +114,8 @@ fn last_change(row: &Job) -> Time {
     .fold(Time::MIN_UTC, Time::max)
 }
 
-/// Whether the job is done: neither the user nor a prompt waits for it.
+/// Whether the job needs nothing more: the agent has finished, no prompt is undelivered, and the user has seen the
+/// result. A job whose first prompt was discarded is done, too.
 fn is_done(row: &Job) -> bool {
     match row.undelivered {
         Some(undelivered) => undelivered == DeliveryKind::Discarded,
@@ -125,7 +128,7 @@ fn is_done(row: &Job) -> bool {
 }
 
 fn delete_jobs(tx: &Transaction<'_>, keys: &[JobKey]) -> StoreResult<()> {
-    // Rows that were merged into a job have no prompts, events or pages any more.
+    // Rows that were merged into a job have no prompts, events or pages of their own.
     for sql in [
         "DELETE FROM event WHERE job = ?1",
         "DELETE FROM job_page WHERE job = ?1",

@@ -1,6 +1,7 @@
-//! Prompts of new jobs that are queued or were sent recently: a batch that is submitted again must not repeat them.
+//! Finds the prompts of new jobs that are queued or were sent recently: a batch that is submitted again must not send
+//! them twice.
 
-use super::columns::{self, STATE, UnixMillis};
+use super::columns::{self, STATE_SQL, UnixMillis};
 use super::error::StoreError;
 use super::scopes;
 use crate::model::Time;
@@ -18,12 +19,16 @@ pub struct RecentPrompt {
     pub state: DeliveryKind,
 }
 
-/// All queued prompts, and those that were written or sent since then, oldest first; without rejected and discarded
-/// ones.
-pub(super) fn since(connection: &Connection, scope: &Scope, since: Time) -> Result<Vec<RecentPrompt>, StoreError> {
+/// Returns the prompts of new jobs that are queued or being sent, and those that were sent (or written, if they were
+/// not sent) after `since`, oldest first. Leaves out rejected and discarded prompts.
+pub(super) fn find_recent_prompts(
+    connection: &Connection,
+    scope: &Scope,
+    since: Time,
+) -> Result<Vec<RecentPrompt>, StoreError> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT prompt.id, prompt.job, prompt.text, {STATE} FROM prompt JOIN job ON job.key = prompt.job
+        "SELECT prompt.id, prompt.job, prompt.text, {STATE_SQL} FROM prompt JOIN job ON job.key = prompt.job
          WHERE job.scope = ?1 AND kind = 'create'
            AND (state IN ('queued', 'sending')
                 OR (state IN ('accepted', 'unconfirmed', 'not sent') AND coalesce(sent_at, written_at) >= ?2))

@@ -1,6 +1,6 @@
-//! Writes a complete report: thousands of rows, each with the id of its path. They are written in the order of their
-//! paths. That is the order of the index, and mostly also that of the ids, so that each page of the file is visited
-//! once.
+//! Writes a complete report, which has thousands of rows with the ids of their paths. The rows are written in the order
+//! of their paths, which is that of the index of paths and mostly that of the path ids. So SQLite visits each page of
+//! the file only once.
 
 use super::columns::UnixMillis;
 use super::error::StoreResult;
@@ -10,7 +10,7 @@ use crate::model::report::Report;
 use crate::model::views::{Count, Counts, PageRow};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 
-/// Stores the complete report of its range; there must be none yet.
+/// Stores the complete report of its range; no complete report of the range may be stored yet.
 pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -> StoreResult<()> {
     let (from, to) = date_columns(report.range);
     let rows = u32::try_from(report.rows.len()).unwrap_or(u32::MAX);
@@ -49,15 +49,16 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
     Ok(())
 }
 
-/// The id of a path.
+/// The query for the id of a path.
 pub(super) const FIND_PATH: &str = "SELECT id FROM views_path WHERE path = ?1";
 
-/// Three counts as columns of a row.
+/// The three counts of a report's row, in the form of its columns.
 struct CountColumns {
     human: Option<i64>,
     ai: Option<i64>,
     total: Option<i64>,
-    /// All three as received, if one of them isn't an integer: the columns contain integers only.
+    /// All three counts as received, if one of them isn't an integer; then the other columns are empty, since they
+    /// contain only integers.
     raw_counts: Option<String>,
 }
 

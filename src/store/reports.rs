@@ -1,8 +1,9 @@
-//! Reports of all pages of a range: a complete one, and one that is being loaded, answer by answer.
+//! Reports of all pages of a range. A range may have a complete report and, at the same time, an unfinished one that is
+//! being loaded answer by answer.
 //!
-//! Answers are stored as received until the last one completes the report, by the rules of [`Report::add_answer`]. Each
-//! answer is one transaction, so that an interrupted load can always be continued. Times are the service's, as
-//! everywhere in the cache.
+//! Answers are stored as received. The last answer completes the report, by the rules of [`Report::add_answer`]. Each
+//! answer is stored in one transaction, so that an interrupted load can always be continued. Times are the service's,
+//! as everywhere in the cache.
 
 use super::columns::{CleanLine, read_time};
 use super::error::StoreResult;
@@ -15,21 +16,22 @@ use crate::model::endpoint::Scope;
 use crate::model::period::DateRange;
 use crate::model::report::{Report, ReportMerge, SimilarRange, StoredReport};
 use crate::model::text::CleanText;
-use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
+use crate::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use std::sync::Arc;
 
-/// One answer for the report that is being loaded.
+/// An answer for a report that is being loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportAnswer {
     pub range: DateRange,
-    /// Its number, starting at 1.
+    /// The number of the answer within the report, starting at 1.
     pub number: u32,
     pub answer: ViewsPage,
     /// Whether the service reported that there are no more rows.
     pub complete: bool,
     pub as_of: Time,
-    /// When the load was restarted on purpose; otherwise `None`. Stored with the first answer.
+    /// When the user restarted the load, so that earlier answers are not used; otherwise `None`. Stored with the first
+    /// answer.
     pub restarted_at: Option<Time>,
 }
 
@@ -37,14 +39,14 @@ pub struct ReportAnswer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfinishedReport {
     pub report: Report,
-    /// When the load was restarted on purpose: earlier answers must not be used.
+    /// When the user restarted the load: answers loaded before must not be used. `None` if it was not restarted.
     pub restarted_at: Option<Time>,
 }
 
 impl Store {
-    /// Adds the next answer to the report that is being loaded; the last answer completes it and replaces the previous
-    /// complete report. Returns `false` if it is not the next answer: another instance has already added it, or has
-    /// dropped the report.
+    /// Adds the next answer to the report that is being loaded. The last answer completes the report, which then
+    /// replaces the previous complete report. Returns `false` and changes nothing if `next` is not the next answer:
+    /// another instance has already added it, or has deleted the unfinished report.
     pub async fn absorb_answer(&self, scope: &Scope, next: ReportAnswer) -> StoreResult<bool> {
         let scope = scope.clone();
         self.handle
@@ -55,9 +57,10 @@ impl Store {
             .await
     }
 
-    /// Does [`Store::save_views`] and [`Store::absorb_answer`] in one transaction, for an answer of the largest page
-    /// size: afterwards it is in the cache and, if it is the next one, in the report; or in neither. `so_far` is the
-    /// merge of the earlier answers, if the caller has it.
+    /// Does [`Store::save_views`] and [`Store::absorb_answer`] in one transaction, for an answer with the largest page
+    /// size. If this fails, the answer is neither in the cache nor in the report. If `next` is not the next answer of
+    /// the report, it is only cached and `false` is returned. `so_far` is the merge of the earlier answers, if the
+    /// caller has it.
     pub async fn cache_and_absorb(
         &self,
         scope: &Scope,
@@ -67,7 +70,7 @@ impl Store {
         let scope = scope.clone();
         self.handle
             .write(move |tx| {
-                let query = ViewsQuery { range: next.range, limit: LIMIT_MAX, page: next.number };
+                let query = ViewsQuery { range: next.range, limit: MAX_PAGE_SIZE, page: next.number };
                 let text = encode_answer(&next.answer)?;
                 let scope = scopes::ensure_scope(tx, &scope)?;
                 views::replace_views_answer(tx, scope, query, &next.answer, &text, next.as_of)?;
@@ -76,25 +79,24 @@ impl Store {
             .await
     }
 
-    /// What is cached for a range: the complete report, otherwise the one that is being loaded.
+    /// Returns what is cached for a range: the complete report, or the unfinished one if there is no complete report.
     pub async fn cached_report(&self, scope: &Scope, range: DateRange) -> StoreResult<StoredReport> {
-        self.handle.read_of(scope, move |db, scope| find_cached(db, scope, range)).await
+        self.handle.read_in_scope(scope, move |db, scope| find_cached(db, scope, range)).await
     }
 
-    /// The report that is being loaded, with the answers so far.
+    /// Returns the unfinished report of the range with the answers received so far, if there is one.
     pub async fn unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<UnfinishedReport>> {
         self.handle
-            .read_of(scope, move |db, scope| {
+            .read_in_scope(scope, move |db, scope| {
                 let Some(loading) = loading::find_loading(db, scope, range)? else { return Ok(None) };
-                let since = loading.restarted_at;
-                Ok(loading::merge_parts(db, range, &loading)?
-                    .map(|report| UnfinishedReport { report, restarted_at: since }))
+                let restarted_at = loading.restarted_at;
+                Ok(loading::merge_parts(db, range, &loading)?.map(|report| UnfinishedReport { report, restarted_at }))
             })
             .await
     }
 
-    /// Deletes the report that is being loaded; a complete one of the range stays.
-    pub async fn drop_unfinished(&self, scope: &Scope, range: DateRange) -> StoreResult<()> {
+    /// Deletes the unfinished report of the range; a complete report stays.
+    pub async fn delete_unfinished_report(&self, scope: &Scope, range: DateRange) -> StoreResult<()> {
         let scope = scope.clone();
         self.handle
             .write(move |tx| {
@@ -106,17 +108,17 @@ impl Store {
     }
 }
 
-/// A row of `views_report`.
+/// A row of the table `views_report`.
 #[derive(Debug)]
 pub(super) struct ReportRow {
     pub(super) id: i64,
     answers: u32,
-    moved: u32,
+    duplicates: u32,
     pub(super) as_of: Time,
     totals: Counts,
 }
 
-/// The complete report of the range.
+/// Returns the complete report of the range, without its rows.
 pub(super) fn find_complete(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<ReportRow>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, answers, moved, as_of, totals FROM views_report
@@ -128,7 +130,7 @@ pub(super) fn find_complete(connection: &Connection, scope: i64, range: DateRang
         Ok(ReportRow {
             id: row.get(0)?,
             answers: row.get(1)?,
-            moved: row.get(2)?,
+            duplicates: row.get(2)?,
             as_of: read_time(row, 3)?,
             totals: decode_counts(&totals),
         })
@@ -136,7 +138,7 @@ pub(super) fn find_complete(connection: &Connection, scope: i64, range: DateRang
     Ok(statement.query_row(params![scope, from, to], read).optional()?)
 }
 
-/// Adds the answer, also given as JSON in `text`; see [`Store::cache_and_absorb`].
+/// Adds the answer to the report; `text` is the same answer as JSON. See [`Store::cache_and_absorb`].
 fn absorb(
     tx: &Transaction<'_>,
     scope: i64,
@@ -174,7 +176,8 @@ fn absorb(
     Ok(true)
 }
 
-/// The unfinished report of the answer's range. One that can't be read any more is deleted if this is a first answer.
+/// Returns the unfinished report of the answer's range. If that report can't be read and `next` is a first answer,
+/// deletes the report and returns `None`.
 fn find_unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> StoreResult<Option<LoadingRow>> {
     let Some(loading) = loading::find_loading(tx, scope, next.range)? else { return Ok(None) };
     if next.number == 1 && loading::merge_parts(tx, next.range, &loading)?.is_none() {
@@ -184,20 +187,20 @@ fn find_unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> Sto
     Ok(Some(loading))
 }
 
-/// Whether both loads were restarted at the same moment, or neither was: another instance may have restarted it
-/// meanwhile.
-fn is_same_load(one: Option<Time>, other: Option<Time>) -> bool {
-    let ms = |since: Option<Time>| since.map(|since| since.timestamp_millis());
-    ms(one) == ms(other)
+/// Whether both times are those of the same load: restarted at the same moment, or never restarted. Another instance
+/// may have restarted the load in the meantime.
+fn is_same_load(restarted_at: Option<Time>, other_restarted_at: Option<Time>) -> bool {
+    let millis = |time: Option<Time>| time.map(|time| time.timestamp_millis());
+    millis(restarted_at) == millis(other_restarted_at)
 }
 
-/// The id of a path; `None` if it is in no report.
+/// Returns the id of a path; `None` if the path is in no report.
 pub(super) fn find_path(connection: &Connection, path: &CleanText) -> StoreResult<Option<i64>> {
     let mut statement = connection.prepare_cached(report_writer::FIND_PATH)?;
     Ok(statement.query_row([path.as_str()], |row| row.get(0)).optional()?)
 }
 
-/// Reads human, ai, total and raw_counts from four columns.
+/// Reads the counts from four columns, starting at `index`: human, ai, total, raw_counts.
 pub(super) fn read_counts(row: &Row<'_>, index: usize) -> rusqlite::Result<Counts> {
     let raw_counts: Option<String> = row.get(index + 3)?;
     if let Some(raw_counts) = raw_counts {
@@ -211,7 +214,7 @@ pub(super) fn read_counts(row: &Row<'_>, index: usize) -> rusqlite::Result<Count
 fn find_cached(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<StoredReport> {
     let complete = find_complete(connection, scope, range)?;
     let loading = loading::find_loading(connection, scope, range)?;
-    let broken_off = loading.as_ref().map(|loading| loading.answers);
+    let interrupted_after = loading.as_ref().map(|loading| loading.answers);
     let last_time = complete.as_ref().map(|row| row.answers);
     let similar = if complete.is_some() { None } else { similar_range(connection, scope, range)? };
     let report = match (complete, loading) {
@@ -221,14 +224,15 @@ fn find_cached(connection: &Connection, scope: i64, range: DateRange) -> StoreRe
     };
     Ok(StoredReport {
         report: report.map(Arc::new),
-        interrupted_after: broken_off,
+        interrupted_after,
         totals: totals::find_totals(connection, scope, range)?,
-        last_time,
+        requests_last_time: last_time,
         similar,
     })
 }
 
-/// The complete report whose range is closest in length; if there are several, the newest.
+/// Returns the complete report whose range is closest in length to `range`; if several are equally close, the newest of
+/// them.
 fn similar_range(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<SimilarRange>> {
     let mut statement = connection.prepare_cached(
         "SELECT date_from, date_to, row_count FROM views_report WHERE scope = ?1 AND complete = 1
@@ -252,7 +256,7 @@ fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> Sto
         let position: i64 = row.get(5)?;
         read.push((usize::try_from(position).unwrap_or(usize::MAX), PageRow { path, counts: read_counts(row, 1)? }));
     }
-    // Sorted here: SQLite would copy the texts while sorting.
+    // The rows are sorted by position here, since SQLite would copy their texts while sorting.
     let mut slots: Vec<Option<PageRow>> = read.iter().map(|_| None).collect();
     for (position, row) in read {
         match slots.get_mut(position) {
@@ -261,11 +265,11 @@ fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> Sto
         }
     }
     let rows = slots.into_iter().flatten().collect();
-    let ReportRow { answers, moved, as_of, totals, .. } = row;
+    let ReportRow { answers, duplicates: moved, as_of, totals, .. } = row;
     Ok(Report { range, totals, rows, duplicates: moved, answers, complete: true, as_of })
 }
 
-/// Deletes a report with its rows; paths that are in no report any more stay until the cache is pruned.
+/// Deletes a report with its rows. Paths that are in no other report stay until the cache is pruned.
 pub(super) fn delete_report(tx: &Transaction<'_>, report: i64) -> StoreResult<()> {
     tx.prepare_cached("DELETE FROM views_row WHERE report = ?1")?.execute([report])?;
     tx.prepare_cached("DELETE FROM views_report WHERE id = ?1")?.execute([report])?;

@@ -1,5 +1,5 @@
-//! The numbered migrations of `assets/schema`, the settings of a connection, and checks that a file is docdeck's and
-//! sound.
+//! The numbered migrations of `assets/schema`, the settings of a connection, and the checks that a file belongs to
+//! docdeck and is sound.
 //!
 //! `PRAGMA user_version` is the number of the last applied migration.
 
@@ -9,15 +9,15 @@ use rusqlite::{Connection, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
-/// Defines the group of each job, as a generated column.
+/// The migration that defines the group of each job, as the generated column `need`.
 const JOB_STATES: &str = include_str!("../../assets/schema/0009_job_states.sql");
 
 /// The first schema with the columns `job.need` and `job_count.need`.
-const STORED_GROUPS: i64 = 9;
-/// The first schema in which they are called `list_group`.
-const PLAIN_COLUMNS: i64 = 11;
+const STORED_GROUPS_SCHEMA: i64 = 9;
+/// The first schema in which these two columns are called `list_group`.
+const PLAIN_COLUMNS_SCHEMA: i64 = 11;
 
-/// All migrations, oldest first: the first one creates schema 1.
+/// All migrations, oldest first. The first one creates schema version 1.
 pub(super) const MIGRATIONS: [&str; 11] = [
     include_str!("../../assets/schema/0001_begin.sql"),
     include_str!("../../assets/schema/0002_own_words.sql"),
@@ -32,7 +32,7 @@ pub(super) const MIGRATIONS: [&str; 11] = [
     include_str!("../../assets/schema/0011_plain_columns.sql"),
 ];
 
-/// The tables of a sound file with the current schema.
+/// All tables that a sound file with the current schema has.
 pub(super) const TABLES: [&str; 18] = [
     "scope",
     "revision",
@@ -55,45 +55,48 @@ pub(super) const TABLES: [&str; 18] = [
 ];
 
 /// How long a call waits for another process's lock.
-const BUSY: Duration = Duration::from_secs(5);
-/// The same after a call has timed out, until a write succeeds, so that the calls behind it fail early.
-const BUSY_STILL: Duration = Duration::from_millis(500);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a call waits for another process's lock after a call has timed out, until a write succeeds: the calls that
+/// wait behind it shall fail early.
+const LOCK_TIMEOUT_AFTER_BUSY: Duration = Duration::from_millis(500);
 
-/// The schema version that this docdeck reads and writes.
+/// Returns the schema version that this docdeck reads and writes.
 pub(super) fn supported() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// The schema version of the file; 0 for an empty one.
+/// Returns the schema version of the file; 0 for an empty file.
 pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-/// Refuses a file that is newer than this docdeck or belongs to another program. Only reads.
+/// Returns the schema version of the file. Fails if the file is newer than this docdeck or belongs to another program.
+/// Writes nothing.
 pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let found = version(connection)?;
     if found == supported() {
-        // No further check is necessary, which saves a query at every start.
+        // No further check is necessary, which saves one query at every start.
         return Ok(found);
     }
     if found > supported() {
         return Err(StoreError::Newer { path: path.to_owned(), found, known: supported() });
     }
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    // Checked again: another docdeck may have created its tables between the two queries.
+    // The version is read again, since another docdeck may have created its tables between the two queries.
     if found < 0 || (found == 0 && tables > 0 && version(connection)? == 0) {
         return Err(StoreError::Foreign(path.to_owned()));
     }
     Ok(found)
 }
 
-/// Lets a connection read the job groups and their sizes in an older file, under their current names: temporary views
-/// compute what the file doesn't store. The file is not changed.
+/// Lets a connection read the job groups and their sizes from an older file, with the current names of tables and
+/// columns: temporary views compute what the file doesn't store. `found` is the file's schema version. The file is not
+/// changed.
 pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result<(), StoreError> {
-    if found >= PLAIN_COLUMNS {
+    if found >= PLAIN_COLUMNS_SCHEMA {
         return Ok(());
     }
-    if found >= STORED_GROUPS {
+    if found >= STORED_GROUPS_SCHEMA {
         connection.execute_batch(
             "PRAGMA temp_store = MEMORY;
              CREATE TEMP VIEW job AS
@@ -121,15 +124,15 @@ pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result
     Ok(())
 }
 
-/// Settings that a connection needs before its first statement. `EXTRA` also waits until the end of the journal is on
-/// disk: a journal that reappears after a power failure would undo a finished transaction, and a prompt would be sent
-/// twice.
-pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
-    connection.busy_timeout(BUSY)?;
-    // All statements of this module stay prepared.
+/// Applies the settings that a connection needs before its first statement. `EXTRA` also waits until the end of the
+/// journal is on disk: if the journal reappeared after a power failure, it would undo a finished transaction, and a
+/// prompt would be sent twice.
+pub(super) fn configure_connection(connection: &Connection) -> Result<(), StoreError> {
+    connection.busy_timeout(LOCK_TIMEOUT)?;
+    // Large enough to keep all statements of the store prepared.
     connection.set_prepared_statement_cache_capacity(64);
-    // Without this, SQLite plans a statement again for each new value of a parameter, which takes longer than most of
-    // them run.
+    // Without this setting, SQLite plans a statement again for each new value of a parameter, which takes longer than
+    // running most of the statements.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.execute_batch(
         "PRAGMA foreign_keys = ON;
@@ -144,14 +147,15 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), StoreError> {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PageCache {
+    /// For all other transactions.
     Normal,
-    /// For a transaction that writes most of the file: with the normal cache, each row would wait for index pages that
-    /// were written out and have to be read again.
+    /// For a transaction that writes most of the file. With the normal cache, index pages would be written out and read
+    /// again for each row.
     Bulk,
 }
 
-/// Sets the size of the page cache, and when changed pages are written before the end of a transaction. The system
-/// caches pages that were read as well, so the cache is small.
+/// Sets the size of the page cache, and from how many changed pages on SQLite writes pages before the end of a
+/// transaction. The normal cache is small, since the operating system caches the file, too.
 pub(super) fn set_cache(connection: &Connection, cache: PageCache) -> Result<(), StoreError> {
     let (read_kb, changed_pages) = match cache {
         PageCache::Normal => (512, 512),
@@ -162,25 +166,25 @@ pub(super) fn set_cache(connection: &Connection, cache: PageCache) -> Result<(),
 }
 
 /// Sets how long the next calls wait for another process's lock: shorter if a call has just timed out.
-pub(super) fn wait_for_locks(connection: &Connection, in_vain: bool) -> Result<(), StoreError> {
-    Ok(connection.busy_timeout(if in_vain { BUSY_STILL } else { BUSY })?)
+pub(super) fn set_lock_timeout(connection: &Connection, has_timed_out: bool) -> Result<(), StoreError> {
+    Ok(connection.busy_timeout(if has_timed_out { LOCK_TIMEOUT_AFTER_BUSY } else { LOCK_TIMEOUT })?)
 }
 
 /// Uses a rollback journal: write-ahead logs need shared memory, which home folders on a network do not have. After a
-/// transaction the journal is truncated, not deleted: creating and deleting a file has to reach the disk as well, which
-/// takes a quarter of the time of a transaction.
+/// transaction, the journal is truncated, not deleted: to create and delete a file, the folder must be synced to disk,
+/// which takes a quarter of the time of a transaction.
 pub(super) fn use_rollback_journal(connection: &Connection) -> Result<(), StoreError> {
     let mode: rusqlite::Result<String> =
         connection.pragma_update_and_check(None, "journal_mode", "TRUNCATE", |row| row.get(0));
     match mode.map_err(StoreError::from) {
-        // Another program uses the file in another journal mode: that works as well.
+        // If another program uses the file in another journal mode, that mode works as well.
         Ok(_) | Err(StoreError::Busy) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Migrates the file to the current schema. Safe if several processes do it at once: the second one to get the lock
-/// finds nothing left to do.
+/// Migrates the file to the current schema. Several processes may do this at the same time: those that get the lock
+/// later find nothing left to do.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = version(&transaction)?;
@@ -194,42 +198,43 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Checks that the tables can be read: their first rows, or every page.
+/// Checks that the tables can be read: every page of the file if `every_page` is set, otherwise only the first row of
+/// each table.
 pub(super) fn check_sound(connection: &Connection, every_page: bool) -> Result<(), StoreError> {
     if every_page {
-        let word: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-        if word != "ok" {
+        let message: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        if message != "ok" {
             return Err(StoreError::Damaged);
         }
     }
-    // One statement, since each one locks and unlocks the file.
+    // All first rows are read with one statement, since each statement locks and unlocks the file.
     let firsts = TABLES.map(|table| format!("(SELECT 1 FROM {table} LIMIT 1)"));
     match connection.query_row(&format!("SELECT {}", firsts.join(", ")), [], |_| Ok(())) {
         Ok(()) => Ok(()),
-        // By its version the file has this table, so pages are lost.
+        // A file with the current schema version has this table, so pages of the file are lost.
         Err(error) if error.to_string().contains("no such table") => Err(StoreError::Damaged),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Rebuilds the indexes if nothing else is wrong with the file. Returns whether that was necessary.
+/// Rebuilds the indexes if nothing else is wrong with the file. Returns whether they had to be rebuilt.
 ///
 /// # Errors
-/// [`StoreError::Damaged`]: more is wrong.
+/// [`StoreError::Damaged`] if more than the indexes is wrong.
 pub(super) fn rebuild_indexes(connection: &mut Connection) -> Result<bool, StoreError> {
     let faults = integrity_errors(connection)?;
     if faults.is_empty() {
         return Ok(false);
     }
-    // An index with a missing or superfluous row; all other messages are about pages.
+    // These messages are about an index with a missing or superfluous row; all other messages are about damaged pages.
     if !faults.iter().all(|fault| fault.contains(" index ")) {
         return Err(StoreError::Damaged);
     }
     connection.execute_batch("REINDEX")?;
-    if self::integrity_errors(connection)?.is_empty() { Ok(true) } else { Err(StoreError::Damaged) }
+    if integrity_errors(connection)?.is_empty() { Ok(true) } else { Err(StoreError::Damaged) }
 }
 
-/// What SQLite finds wrong with the file, in its words.
+/// Returns SQLite's messages about what is wrong with the file.
 fn integrity_errors(connection: &Connection) -> Result<Vec<String>, StoreError> {
     let mut check = connection.prepare("PRAGMA integrity_check(100)")?;
     let lines = check.query_map([], |row| row.get::<_, String>(0))?;
@@ -237,8 +242,8 @@ fn integrity_errors(connection: &Connection) -> Result<Vec<String>, StoreError> 
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
-/// Whether writing works: makes a change and rolls it back. SQLite creates the journal for it, but syncs nothing. (The
-/// change must be real: SQLite skips writing an equal value.)
+/// Whether writing works: changes a value and rolls the change back. SQLite creates the journal for this, but syncs
+/// nothing to disk. (The value must really change: SQLite skips writing an equal value.)
 pub(super) fn is_store_writable(connection: &mut Connection) -> Result<bool, StoreError> {
     if connection.is_readonly(rusqlite::MAIN_DB)? {
         return Ok(false);
@@ -247,8 +252,9 @@ pub(super) fn is_store_writable(connection: &mut Connection) -> Result<bool, Sto
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .and_then(|trial| trial.execute("UPDATE revision SET value = value + 1", []).and_then(|_| trial.rollback()));
     match tried.map_err(StoreError::from) {
-        // Busy: another process is writing, so writing works. Full: later writes report it, and space may be freed.
-        Ok(()) | Err(StoreError::Busy | StoreError::Full | StoreError::WriteRefused) => Ok(true),
+        // Busy: another process is writing, so writing works. Full: later writes report it, and space may be freed
+        // until then.
+        Ok(()) | Err(StoreError::Busy | StoreError::DiskFull | StoreError::WriteRefused) => Ok(true),
         Err(StoreError::ReadOnly) => Ok(false),
         Err(error) => Err(error),
     }

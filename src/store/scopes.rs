@@ -1,16 +1,16 @@
-//! The id of a scope, which rows of jobs, drafts and cached views refer to.
+//! The ids of scopes. The rows of jobs, drafts and cached page views contain them.
 
 use super::error::StoreError;
 use crate::model::endpoint::Scope;
 use rusqlite::{Connection, OptionalExtension as _};
 
-/// The scope's id; `None` if nothing was ever written for it.
+/// Returns the scope's id; `None` if nothing was ever stored for the scope.
 pub(super) fn find_scope(connection: &Connection, scope: &Scope) -> Result<Option<i64>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT id FROM scope WHERE base_url = ?1 AND project = ?2")?;
     Ok(statement.query_row([&scope.base_url, &scope.project], |row| row.get(0)).optional()?)
 }
 
-/// The scope's id; adds the scope if it is new.
+/// Returns the scope's id; adds the scope if it is new.
 pub(super) fn ensure_scope(connection: &Connection, scope: &Scope) -> Result<i64, StoreError> {
     if let Some(id) = find_scope(connection, scope)? {
         return Ok(id);
@@ -19,7 +19,7 @@ pub(super) fn ensure_scope(connection: &Connection, scope: &Scope) -> Result<i64
     Ok(connection.last_insert_rowid())
 }
 
-/// All scopes that something was ever written for.
+/// Returns all scopes for which something was ever stored.
 pub(super) fn read_scopes(connection: &Connection) -> Result<Vec<Scope>, StoreError> {
     let mut statement = connection.prepare_cached("SELECT base_url, project FROM scope ORDER BY base_url, project")?;
     let scopes =

@@ -1,7 +1,8 @@
-//! The steps of sending a prompt. This is the only place where a prompt enters `Sending`, and every way out of that
-//! state is here.
+//! The steps of sending a prompt. Only this module puts a prompt into `Sending`, and only this module takes it out of
+//! that state.
 //!
-//! Each step is one transaction that checks the prompt's current state, so that no two instances send the same prompt.
+//! Each step is one transaction that checks the prompt's current state, so that two instances never send the same
+//! prompt.
 
 use super::columns::UnixMillis;
 use super::error::{StoreError, StoreResult};
@@ -16,11 +17,11 @@ use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 
-/// The reason of an unconfirmed prompt whose process ended while sending it.
-pub(super) const ABANDONED: &str =
-    "docdeck ended before the answer arrived: the service may or may not have received this prompt";
+/// The reason that is stored with an unconfirmed prompt if its process ended while sending it.
+pub(super) const ABANDONED_REASON: &str =
+    "docdeck ended before the reply arrived: the service may or may not have received this prompt";
 
-/// The ledger that counts a prompt.
+/// Returns the hourly limit that counts a prompt of this kind.
 fn limit_of(kind: PromptKind) -> RateLimited {
     match kind {
         PromptKind::Create => RateLimited::Create,
@@ -28,7 +29,7 @@ fn limit_of(kind: PromptKind) -> RateLimited {
     }
 }
 
-/// Whether the prompt may be sent now. With [`SendPermit::Go`], its use is recorded in the ledger and it is `Sending`.
+/// Marks the prompt as being sent and records the use in the ledger, if it may be sent now ([`SendPermit::Go`]).
 pub(super) fn take_turn(
     tx: &Transaction<'_>,
     id: PromptId,
@@ -41,7 +42,7 @@ pub(super) fn take_turn(
         DeliveryKind::Queued => {}
         DeliveryKind::Paused if prompt.instance.as_deref() == Some(instance) => {}
         DeliveryKind::Paused => return Ok(SendPermit::Blocked),
-        _ => return Ok(SendPermit::Taken),
+        _ => return Ok(SendPermit::NotQueued),
     }
     let row = jobs::read_current_job(tx, prompt.job)?;
     let has_no_target = prompt.kind == PromptKind::FollowUp && row.id.is_none();
@@ -51,9 +52,9 @@ pub(super) fn take_turn(
     // Prompts are counted per project, so the organization doesn't matter.
     let scope = job_scope(tx, row.key)?;
     if let Err(Wait { until, .. }) = ledgers::spend(tx, &scope, limit_of(prompt.kind), service_now)? {
-        // The prompt repeats the ledger's time, for the screen.
+        // The time is stored with the prompt as well, so that the screen can show it.
         if prompt.until != Some(until) {
-            prompts::wait_until(tx, id, until)?;
+            prompts::set_wait_until(tx, id, until)?;
             jobs::touch(tx, row.key)?;
         }
         return Ok(SendPermit::Wait { until });
@@ -69,11 +70,17 @@ pub(super) fn take_turn(
     Ok(SendPermit::Go { kind: prompt.kind, text, job: row.key, id: row.id })
 }
 
-/// Stores how sending ended.
+/// Stores how sending the prompt ended.
 ///
-/// An acceptance always counts, even if another instance had given up the sender meanwhile; any other outcome counts
-/// only while the prompt is in the state in which the sender left it. What never reached the service is refunded.
-pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: SendOutcome, now: Time) -> StoreResult<MergeResult> {
+/// An acceptance is always stored, even if another instance has marked the send as abandoned in the meantime. Any other
+/// outcome is stored only if the prompt is still being sent or unconfirmed. The use of a prompt that never reached the
+/// service is refunded.
+pub(super) fn record_send_outcome(
+    tx: &Transaction<'_>,
+    id: PromptId,
+    how: SendOutcome,
+    now: Time,
+) -> StoreResult<MergeResult> {
     let prompt = prompts::read_stored_prompt(tx, id)?;
     let unchanged = |row| MergeResult { row, events: Vec::new(), shares_id_with: None };
     let to = match how {
@@ -96,7 +103,7 @@ pub(super) fn settle(tx: &Transaction<'_>, id: PromptId, how: SendOutcome, now: 
     jobs::touch(tx, prompt.job).map(unchanged)
 }
 
-/// Takes back the use that the last attempt to send recorded in the ledger.
+/// Deletes the use that the last attempt to send the prompt recorded in the ledger.
 fn refund_attempt(tx: &Transaction<'_>, prompt: &StoredPrompt) -> StoreResult<()> {
     let paid_at: Option<UnixMillis> =
         tx.prepare_cached("SELECT paid_at FROM prompt WHERE id = ?1")?.query_row([prompt.id.0], |row| row.get(0))?;
@@ -114,7 +121,7 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
     let was_finished = row.status.as_ref().is_some_and(Status::is_finished);
     let is_this_job = match prompt.kind {
         PromptKind::Create if row.id.is_none() => {
-            shares_id_with = created_before(tx, prompt.job, &job.id)?;
+            shares_id_with = title_of_earlier_job(tx, prompt.job, &job.id)?;
             jobs::assign_id(tx, &mut row, &job.id)?;
             true
         }
@@ -122,10 +129,10 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
     };
     if is_this_job {
         events = merge::merge_answer(&mut row, job, now);
-        jobs::record(tx, row.key, &events)?;
+        jobs::insert_events(tx, row.key, &events)?;
         row.dismissed = false;
     } else {
-        // The user agreed to send it twice, or the service answered with another job: neither job may get lost.
+        // The user agreed to send the prompt twice, or the service answered with another job: both jobs must be listed.
         jobs::track_job(tx, jobs::job_scope_id(tx, row.key)?, job, now)?;
     }
     if prompt.state != DeliveryKind::Accepted && (is_this_job || prompt.kind == PromptKind::FollowUp) {
@@ -137,16 +144,16 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
             row.handled_at = row.handled_at.max(Some(now.max(row.changed_at)));
             row.finished_at = None;
             if row.status != Some(Status::Active) {
-                // The service may need a moment to wake the job: it counts as not checked since the follow-up.
+                // The service may need a moment to wake the job, so the job counts as not checked since the follow-up.
                 row.checked_at = None;
             }
         }
     }
-    Ok(MergeResult { row: jobs::put(tx, &row)?, events, shares_id_with })
+    Ok(MergeResult { row: jobs::update_job(tx, &row)?, events, shares_id_with })
 }
 
-/// The title of another row with this id that was created by a prompt of its own.
-fn created_before(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> StoreResult<Option<CleanText>> {
+/// Returns the title of the other row with this id, if that row's job was created by a prompt from this store.
+fn title_of_earlier_job(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> StoreResult<Option<CleanText>> {
     let other = jobs::find_by_id(tx, jobs::job_scope_id(tx, key)?, id)?;
     let Some(other) = other.filter(|other| other.key != key) else { return Ok(None) };
     let mut statement = tx.prepare_cached(
@@ -156,7 +163,7 @@ fn created_before(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> StoreResult<
     Ok(was_created_by_prompt.then_some(other.title))
 }
 
-/// Links an unconfirmed new job to this job of the service.
+/// Links an undelivered (usually unconfirmed) new job to this job of the service.
 pub(super) fn link_to_job(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, now: Time) -> StoreResult<Job> {
     let prompt = prompts::read_stored_prompt(tx, id)?;
     let mut row = jobs::read_current_job(tx, prompt.job)?;
@@ -165,20 +172,20 @@ pub(super) fn link_to_job(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, n
     }
     prompts::set_state(tx, id, &Delivery::Accepted, now)?;
     jobs::assign_id(tx, &mut row, &job.id)?;
-    let was_known = row.status.is_some();
+    let had_answer = row.status.is_some();
     let events = merge::merge_answer(&mut row, job, now);
-    if !was_known {
+    if !had_answer {
         row.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.started_at);
-        // The job may have finished a while ago; the time is unknown.
+        // The job may have finished a while ago, and the answer doesn't contain the time.
         row.finished_at = None;
     }
     row.dismissed = false;
-    jobs::record(tx, row.key, &events)?;
-    jobs::put(tx, &row)
+    jobs::insert_events(tx, row.key, &events)?;
+    jobs::update_job(tx, &row)
 }
 
-/// Instances that have a prompt in `Sending`.
-pub(super) fn senders(connection: &Connection, scope: &Scope) -> StoreResult<Vec<String>> {
+/// Returns the names of the instances that have a prompt in `Sending`.
+pub(super) fn sending_instances(connection: &Connection, scope: &Scope) -> StoreResult<Vec<String>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement = connection.prepare_cached(
         "SELECT DISTINCT prompt.instance FROM prompt CROSS JOIN job ON job.key = prompt.job
@@ -188,7 +195,7 @@ pub(super) fn senders(connection: &Connection, scope: &Scope) -> StoreResult<Vec
     Ok(instances.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Marks the prompts that a dead instance left in `Sending` as unconfirmed; returns the changed rows.
+/// Marks the prompts that an ended instance left in `Sending` as unconfirmed; returns the changed rows.
 pub(super) fn mark_unconfirmed(
     tx: &Transaction<'_>,
     scope: &Scope,
@@ -206,7 +213,7 @@ pub(super) fn mark_unconfirmed(
     abandoned
         .into_iter()
         .map(|(id, job)| {
-            prompts::set_state(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED)), now)?;
+            prompts::set_state(tx, id, &Delivery::Unconfirmed(CleanText::line(ABANDONED_REASON)), now)?;
             jobs::touch(tx, job)
         })
         .collect()

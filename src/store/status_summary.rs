@@ -1,9 +1,9 @@
-//! Reads the number of jobs in each state quickly: opens the file for reading only, skips slow checks, and uses the
-//! stored counts if there are any.
+//! Counts the jobs in each state quickly: opens the file for reading only, skips slow checks, and uses the stored
+//! counts if the file has them.
 
 use super::columns::UnixMillis;
 use super::error::{StoreError, StoreResult};
-use super::jobs::{GroupSizes, WORKING, WORKING_DISMISSED};
+use super::jobs::{GroupSizes, WORKING_DISMISSED_GROUP, WORKING_GROUP};
 use super::{jobs, open, schema, scopes};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
@@ -11,24 +11,26 @@ use rusqlite::Connection;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long to wait for another process's lock: a status line must not be late.
-const BUSY: Duration = Duration::from_millis(250);
+/// How long to wait for another process's lock. The wait is short, since a status line must not be late.
+const SUMMARY_LOCK_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// The value of the column `list_group` for queued jobs.
-const QUEUED: i64 = 2;
+const QUEUED_GROUP: i64 = 2;
 
 /// The number of jobs of a scope in each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatusSummary {
     /// All tracked jobs except for dismissed ones.
     pub tracked: usize,
+    /// Jobs that wait for the user's decision.
     pub needs_you: usize,
     /// Jobs that the agent works on, including dismissed ones.
     pub active: usize,
+    /// Queued jobs that are not paused.
     pub queued: usize,
     /// Queued jobs that stay paused until the user resumes them.
     pub paused: usize,
-    /// The oldest last check of an active job; `None` if no job is active.
+    /// When the active jobs were last checked: the oldest of these times. `None` if no job is active.
     pub as_of: Option<Time>,
 }
 
@@ -44,23 +46,23 @@ pub(super) fn read_summary(folder: &Path, scope: &Scope) -> StoreResult<Option<S
 
 fn try_read_summary(folder: &Path, scope: &Scope, may_roll_back: bool) -> StoreResult<Option<StatusSummary>> {
     let connection = open::connect_for_reading(folder, may_roll_back)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(SUMMARY_LOCK_TIMEOUT)?;
     match schema::check_owner(&connection, folder)? {
-        // It is just being created.
+        // Another process is just creating the file.
         0 => Ok(None),
         version => {
-            // An older file is read without a migration: a status line keeps working during an update, and makes no
-            // other process wait.
+            // An older file is read without a migration: so a status line works during an update, and no other process
+            // has to wait for it.
             schema::add_temporary_views(&connection, version)?;
             summarize_scope(&connection, scope)
         }
     }
 }
 
-/// What is not stored as a count is found by the generated column `list_group`, which has an index.
+/// Reads the stored counts, and finds the rest with the generated column `list_group`, which has an index.
 fn summarize_scope(connection: &Connection, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(None) };
-    let GroupSizes { sizes, working: active } = jobs::sizes(connection, scope)?;
+    let GroupSizes { sizes, working: active } = jobs::read_group_sizes(connection, scope)?;
     let [needs_you, working, queued, done, _] = sizes;
     let mut summary = StatusSummary {
         tracked: needs_you + working + queued + done,
@@ -73,18 +75,18 @@ fn summarize_scope(connection: &Connection, scope: &Scope) -> StoreResult<Option
         let paused: i64 = connection.query_row(
             "SELECT count(*) FROM job
              WHERE scope = ?1 AND merged_into IS NULL AND list_group = ?2 AND undelivered = 'paused'",
-            [scope, QUEUED],
+            [scope, QUEUED_GROUP],
             |row| row.get(0),
         )?;
         summary.paused = usize::try_from(paused).unwrap_or_default();
         summary.queued = summary.queued.saturating_sub(summary.paused);
     }
     if summary.active > 0 {
-        // A job that was never checked counts from its start.
+        // If a job was never checked, its start time is used instead.
         let oldest: Option<UnixMillis> = connection.query_row(
             "SELECT min(coalesce(checked_at, started_at)) FROM job
              WHERE scope = ?1 AND merged_into IS NULL AND list_group IN (?2, ?3)",
-            [scope, WORKING, WORKING_DISMISSED],
+            [scope, WORKING_GROUP, WORKING_DISMISSED_GROUP],
             |row| row.get(0),
         )?;
         summary.as_of = oldest.map(|UnixMillis(at)| at);

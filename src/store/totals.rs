@@ -1,4 +1,5 @@
-//! The site's totals of every range for which there was an answer; those of a day are a bar of the trend.
+//! The site-wide totals of every range for which an answer was stored. The totals of a single day are shown as a bar of
+//! the trend.
 
 use super::Store;
 use super::columns::{UnixMillis, read_time};
@@ -13,8 +14,8 @@ use crate::model::views::Counts;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 impl Store {
-    /// The cached totals of these ranges, in this order, without unknown ones: those of the last stored answer for
-    /// each, as received and in the service's time.
+    /// Returns the cached totals of these ranges, in this order: for each range those of the answer that was stored
+    /// last, as received and with the service's time. Leaves out ranges without cached totals.
     pub async fn views_totals(
         &self,
         scope: &Scope,
@@ -22,7 +23,7 @@ impl Store {
     ) -> StoreResult<Vec<(DateRange, Timed<Counts>)>> {
         let ranges = ranges.to_vec();
         self.handle
-            .read_of(scope, move |db, scope| {
+            .read_in_scope(scope, move |db, scope| {
                 let mut known = Vec::new();
                 for range in ranges {
                     known.extend(find_totals(db, scope, range)?.map(|totals| (range, totals)));
@@ -33,7 +34,7 @@ impl Store {
     }
 }
 
-/// Replaces the range's totals.
+/// Replaces the cached totals of the range.
 pub(super) fn replace_totals(
     tx: &Transaction<'_>,
     scope: i64,
@@ -50,7 +51,7 @@ pub(super) fn replace_totals(
     Ok(())
 }
 
-/// The range's totals, if an answer for it was stored.
+/// Returns the cached totals of the range, if an answer for it was stored.
 pub(super) fn find_totals(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<Timed<Counts>>> {
     let mut statement = connection
         .prepare_cached("SELECT totals, as_of FROM views_total WHERE scope = ?1 AND date_from = ?2 AND date_to = ?3")?;

@@ -1,6 +1,6 @@
-//! The cache of page views: one answer per query, replaced when the query is sent again.
+//! The cache of page views: one answer per query, replaced when the query has been sent again.
 //!
-//! Whether an answer is still fresh is decided by the caller, by the time that comes with it.
+//! The caller decides whether an answer is still fresh, by the time that is stored with the answer.
 
 use super::columns::{UnixMillis, read_time};
 use super::error::StoreResult;
@@ -13,7 +13,7 @@ use crate::model::period::DateRange;
 use crate::model::views::{ViewsPage, ViewsQuery};
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 
-/// Replaces the answer to this query, also given as JSON in `text`, and the range's totals.
+/// Replaces the cached answer to this query, and the totals of its range. `text` is the same answer as JSON.
 pub(super) fn replace_views_answer(
     tx: &Transaction<'_>,
     scope: i64,
@@ -32,7 +32,8 @@ pub(super) fn replace_views_answer(
     totals::replace_totals(tx, scope, query.range, &page.totals, as_of)
 }
 
-/// The last answer to this query. Returns `None` if it can't be read any more: it can be loaded again.
+/// Returns the cached answer to this query. Returns `None` if there is none or if it can't be read: it can be loaded
+/// again.
 pub(super) fn find_views_answer(
     connection: &Connection,
     scope: &Scope,
@@ -51,7 +52,7 @@ pub(super) fn find_views_answer(
     Ok(decode_answer(&answer).map(|value| Timed { value, as_of }))
 }
 
-/// The newest answer with page 1 of the range, of any size, that contains all its pages.
+/// Returns the newest answer, of any page size, whose first page contains all pages of the range.
 pub(super) fn find_complete_answer(
     connection: &Connection,
     scope: &Scope,
@@ -76,12 +77,13 @@ pub(super) fn find_complete_answer(
     Ok(None)
 }
 
-/// First and last day as they are stored in columns.
+/// Converts a range to its columns: first day and last day.
 pub(super) fn date_columns(range: DateRange) -> (String, String) {
     (range.from().to_string(), range.to().to_string())
 }
 
-/// Reads a range from two columns. Returns `None` if they are not valid days: the file may have been edited by others.
+/// Reads a range from two columns, starting at `index`. Returns `None` if they don't contain a valid range, since the
+/// file may have been edited by others.
 pub(super) fn read_range(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<DateRange>> {
     let (from, to): (String, String) = (row.get(index)?, row.get(index + 1)?);
     Ok(from.parse().ok().zip(to.parse().ok()).and_then(|(from, to)| DateRange::new(from, to)))

@@ -1,4 +1,4 @@
-//! The list of the jobs of all profiles.
+//! Draws the list of the jobs of all profiles.
 //!
 //! ```text
 //! ┌ Jobs of all profiles: 48 · needs you 3 ─────────────────────────────────────────┐
@@ -7,7 +7,7 @@
 //! │ ● ✗ beta      Translate /billing                           failed           5h  │
 //! ```
 
-use super::jobs::{age, fitting_tags, glyph, group_heading, info};
+use super::jobs::{fitting_tags, group_heading, job_info, state_age, state_glyph};
 use super::text::{TextRow, fit, left, right};
 use super::{View, draw_box, draw_line, draw_more_below};
 use crate::app::all_jobs::AllJobs;
@@ -23,23 +23,28 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-const INFO: usize = 12;
-const AGE: usize = 5;
-/// Maximum width of the profile column: normal, with less space, and in a narrow terminal.
-const PROFILE: usize = 16;
-const SHORT_PROFILE: usize = 12;
-const NARROW_PROFILE: usize = 8;
-/// From this width on, profile names get their full width.
-const WITH_WHOLE_NAMES: usize = 100;
+/// Width of the column with the pull request or the status.
+const INFO_CELLS: usize = 12;
+/// Width of the column that shows for how long the job has been in its state.
+const AGE_CELLS: usize = 5;
+/// Maximum width of the profile column.
+const MAX_PROFILE_CELLS: usize = 16;
+/// Maximum width of the profile column in a list of medium width.
+const MAX_PROFILE_CELLS_MEDIUM: usize = 12;
+/// Maximum width of the profile column in a narrow list.
+const MAX_PROFILE_CELLS_NARROW: usize = 8;
+/// Minimum width of the list at which the profile column has its normal maximum width.
+const MIN_WIDTH_WIDE: usize = 100;
 /// Width of the "more below" text in the lower border.
-const BELOW: u16 = 16;
-/// Below the first width, names are cut shorter; below the second, only the symbol shows the state of a job.
-const WITH_NAMES: usize = 60;
-const WITH_INFO: usize = 50;
+const MORE_BELOW_CELLS: u16 = 16;
+/// Width of the list below which profile names are cut even shorter.
+const MIN_WIDTH_MEDIUM: usize = 60;
+/// Width of the list below which only the symbol shows the state of a job.
+const MIN_WIDTH_WITH_INFO: usize = 50;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect) {
     let theme = view.theme;
-    let title = super::list_title::all_jobs(view, usize::from(area.width.saturating_sub(2)));
+    let title = super::list_title::all_jobs_title_line(view, usize::from(area.width.saturating_sub(2)));
     let inner = draw_box(frame, area, title, theme.focus);
     if let Some((text, style)) = no_jobs_text(view, open) {
         let inside = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
@@ -59,19 +64,20 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: 
     draw_line(frame, inner, rows, footer_line(view, open, width));
     let below = open.list.line_count().saturating_sub(open.list.top() + rows);
     draw_more_below(frame, view, area, below);
-    draw_omitted(frame, view, open, area, if below > 0 { BELOW } else { 0 });
+    draw_omitted(frame, view, open, area, if below > 0 { MORE_BELOW_CELLS } else { 0 });
 }
 
-/// Shows in the lower border how many jobs belong to no profile. `taken` cells of the border are already used.
+/// Shows in the lower border how many jobs are not listed because no profile has their project. `taken` cells of the
+/// border are already used.
 fn draw_omitted(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect, taken: u16) {
-    if open.left_out() == 0 {
+    if open.omitted_count() == 0 {
         return;
     }
     let space = usize::from(area.width.saturating_sub(4 + taken));
-    let jobs = plural(open.left_out(), "job");
+    let jobs = plural(open.omitted_count(), "job");
     let texts = [
-        format!(" not listed: {jobs} of projects without a profile "),
-        format!(" not listed: {jobs} without a profile "),
+        format!(" {jobs} in projects without a profile not listed "),
+        format!(" {jobs} without a profile not listed "),
         format!(" {jobs} not listed "),
     ];
     let Some(text) = texts.iter().find(|text| text.width() <= space) else { return };
@@ -80,13 +86,13 @@ fn draw_omitted(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rec
     frame.render_widget(Line::styled(text.as_str(), view.theme.warning), place);
 }
 
-/// The text shown instead of a list without jobs.
+/// Returns the text, and its style, that is shown instead of an empty list; `None` if there are jobs to list.
 fn no_jobs_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::style::Style)> {
     let theme = view.theme;
     match (&open.reading, open.is_read()) {
         (Load::Failed { failure, .. }, false) => Some((failure.message.to_string(), theme.bad)),
         (_, false) => Some(("Loading jobs…".to_owned(), theme.muted)),
-        (_, true) if open.list.is_empty() && open.left_out() > 0 => {
+        (_, true) if open.list.is_empty() && open.omitted_count() > 0 => {
             Some(("No jobs of these profiles yet.".to_owned(), theme.muted))
         }
         (_, true) if open.list.is_empty() => Some(("No jobs yet.".to_owned(), theme.muted)),
@@ -104,7 +110,7 @@ fn no_jobs_text(view: View<'_>, open: &AllJobs) -> Option<(String, ratatui::styl
     }
 }
 
-/// Width of the profile column: that of its longest name, within limits.
+/// Returns the width of the profile column: the width of the longest profile name, up to a limit.
 fn name_width(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usize {
     let app = view.app;
     let all = app.config.profiles.iter().map(|profile| profile.name.as_str().width());
@@ -113,9 +119,9 @@ fn name_width(view: View<'_>, open: &AllJobs, rows: usize, width: usize) -> usiz
         ListLine::Heading(..) => None,
     });
     let most = match width {
-        0..WITH_NAMES => NARROW_PROFILE,
-        WITH_NAMES..WITH_WHOLE_NAMES => SHORT_PROFILE,
-        _ => PROFILE,
+        0..MIN_WIDTH_MEDIUM => MAX_PROFILE_CELLS_NARROW,
+        MIN_WIDTH_MEDIUM..MIN_WIDTH_WIDE => MAX_PROFILE_CELLS_MEDIUM,
+        _ => MAX_PROFILE_CELLS,
     };
     all.chain(shown).max().unwrap_or(0).min(most)
 }
@@ -124,8 +130,8 @@ fn profile_job_line<'a>(view: View<'_>, open: &AllJobs, job: &Job, name_width: u
     let View { app, theme, now } = view;
     let chosen = open.list.is_selected(job);
     let is_quiet = matches!(open.list.shown_group(job), JobGroup::Done | JobGroup::Dismissed);
-    let (glyph, glyph_style) = glyph(view, job);
-    let (info, info_style) = info(view, job);
+    let (glyph, glyph_style) = state_glyph(view, job);
+    let (info, info_style) = job_info(view, job);
     let mut row = TextRow::new(width);
     row.push(if chosen { SELECTED } else { " " }, theme.mark);
     row.push(if job.group() == JobGroup::NeedsYou { NEEDS_YOU } else { " " }, theme.warning);
@@ -133,9 +139,9 @@ fn profile_job_line<'a>(view: View<'_>, open: &AllJobs, job: &Job, name_width: u
     row.push(glyph, glyph_style).push(" ", theme.text);
     let name = open.profile_of(job).map(|at| app.profile_names(at)).unwrap_or_default();
     row.push(left(&name, name_width), theme.muted).push("  ", theme.text);
-    // A title uses the info column too if that is empty.
-    let info_cells = if width < WITH_INFO || info.is_empty() { 0 } else { INFO };
-    let space = row.remaining().saturating_sub(info_cells + AGE + 3);
+    // If the info column is empty, the title uses its space.
+    let info_cells = if width < MIN_WIDTH_WITH_INFO || info.is_empty() { 0 } else { INFO_CELLS };
+    let space = row.remaining().saturating_sub(info_cells + AGE_CELLS + 3);
     let style = match (chosen, is_quiet) {
         (true, _) => theme.selected,
         (false, true) => theme.muted,
@@ -145,15 +151,16 @@ fn profile_job_line<'a>(view: View<'_>, open: &AllJobs, job: &Job, name_width: u
     row.push(left(job.title.as_str(), space.saturating_sub(tags.width())), style);
     row.push(tags, theme.muted).push("  ", theme.text);
     row.push(left(&info, info_cells), if is_quiet && !chosen { theme.muted } else { info_style });
-    row.push(right(&age(job, now), AGE), theme.muted);
+    row.push(right(&state_age(job, now), AGE_CELLS), theme.muted);
     row.line()
 }
 
-/// When the selected job was last checked. Only jobs of the current profile are watched.
+/// Returns the line below the list: when the selected job was last checked, and whether it is watched. Only jobs of the
+/// current profile are watched.
 fn footer_line<'a>(view: View<'_>, open: &AllJobs, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let Some(job) = open.list.selected() else { return Line::default() };
-    let is_narrow = width < WITH_NAMES;
+    let is_narrow = width < MIN_WIDTH_MEDIUM;
     let seen = match job.checked_at.map(|at| short_age(now - at)) {
         None => "not checked yet".to_owned(),
         Some(age) if age == "now" => "updated just now".to_owned(),

@@ -9,7 +9,7 @@ pub(super) fn translate(buffer: &mut Buffer) {
     let mut covered = 0;
     for cell in &mut buffer.content {
         if covered > 0 {
-            // The second half of a wide character.
+            // This cell is the second half of a wide character.
             covered -= 1;
             cell.set_symbol("?");
             continue;
@@ -31,7 +31,7 @@ mod tests {
     use ratatui::style::Style;
 
     #[test]
-    fn signs_of_weekends_and_partial_days_are_unique_in_a_chart() {
+    fn the_ascii_signs_of_weekends_and_partial_days_are_unique_in_a_chart() {
         let signs = ["█", "▒", "═", "┄", "┅", "─", "━", "▲"].map(ascii_symbol);
         for sign in ["═", "┄", "┅"].map(ascii_symbol) {
             assert_eq!(signs.iter().filter(|other| **other == sign).count(), 1, "{sign}");
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_stay_where_they_are_when_wide_characters_go() {
+    fn replacing_wide_characters_does_not_move_the_columns() {
         let mut buffer = Buffer::empty(Rect::new(0, 0, 12, 1));
         buffer.set_string(0, 0, "│日本 é✓│ab", Style::new());
         translate(&mut buffer);

@@ -1,4 +1,5 @@
-//! Bars: human `█` and AI `▒`, stacked or alone, distinguishable without colour; a plain total is `■`.
+//! Draws bars: `█` for human views and `▒` for AI views, stacked or alone, distinguishable without colour. A total that
+//! is not stacked is `■`.
 
 use super::theme::Theme;
 use crate::app::format::{format_views, grouped_number};
@@ -10,25 +11,26 @@ use unicode_width::UnicodeWidthStr;
 
 const HUMAN: &str = "█";
 const AI: &str = "▒";
-const WHOLE: &str = "■";
+const TOTAL: &str = "■";
 
-/// Symbol and style of the bar of a metric. A total on a log scale is not the sum of its parts, so it uses neither
-/// symbol.
+/// Returns the symbol and the style of a bar that shows one metric. The total has its own symbol, because on a log
+/// scale its bar is not the sum of the human and the AI bar.
 pub(super) fn symbol_and_style(metric: Metric, theme: &Theme) -> (&'static str, Style) {
     match metric {
         Metric::Human => (HUMAN, theme.human),
         Metric::Ai | Metric::Share => (AI, theme.ai),
-        Metric::Total => (WHOLE, theme.text),
+        Metric::Total => (TOTAL, theme.text),
     }
 }
 
-/// Number of cells for a fraction (0 to 1) of `width`. A value above 0 gets at least one cell.
+/// Returns the number of cells nearest to the fraction `part` (0 to 1) of `width`. A fraction above 0 gets at least one
+/// cell.
 fn cells_of_fraction(part: f64, width: usize) -> usize {
     if part <= 0.0 || width == 0 {
         return 0;
     }
-    // Bisection finds the smallest number of cells that is at least as long; that number or the one before it is
-    // nearest. Widths are far below 2³², so the result is exact.
+    // Bisection finds the smallest number of cells that is not shorter than `part`. Either this number or the previous
+    // one is the nearest. Widths are far below 2³², so the result is exact.
     let (part, of_whole) = (part.min(1.0), |cells: usize| as_f64(cells as u64) / as_f64(width as u64));
     let (mut low, mut high) = (1, width);
     while low < high {
@@ -43,13 +45,13 @@ fn cells_of_fraction(part: f64, width: usize) -> usize {
     if is_nearer_before { (low - 1).max(1) } else { low }
 }
 
-/// Number of cells for `value` on a scale from 0 to `full`. A value above 0 gets at least one cell.
+/// Returns the number of cells for `value` on a scale from 0 to `full`. A value above 0 gets at least one cell.
 pub(super) fn bar_cells(value: ViewCount, full: f64, width: usize) -> usize {
     if full <= 0.0 { 0 } else { cells_of_fraction(value.as_f64() / full, width) }
 }
 
-/// The bar of a page or folder on a scale, in at most `width` cells. Empty if the value is not a count or the page is
-/// not in the range.
+/// Returns the bar of a page or folder on a scale, in at most `width` cells. The bar is empty if the value is not a
+/// count, or if the page is not listed in the range.
 pub(super) fn bar_spans(
     figures: &PageMetrics<'_>,
     metric: Metric,
@@ -62,27 +64,28 @@ pub(super) fn bar_spans(
     }
     let part = match (scale, metric) {
         (BarScale::Linear(full), Metric::Total) => {
-            return stacked(figures.counts, full.as_f64(), width, theme).into();
+            return stacked_bar(figures.counts, full.as_f64(), width, theme).into();
         }
         (BarScale::Share, _) => figures.counts.ai_share().unwrap_or(0.0),
         (scale, metric) => metric.bar_length(figures.counts).map_or(0.0, |views| scale.fraction(views)),
     };
-    // A single view is at the very start of a log scale but still gets a cell.
+    // On a log scale a single view has the length 0, but it still gets a cell.
     let has_views = metric.bar_length(figures.counts).is_some_and(|views| !views.is_zero());
     let (sign, style) = symbol_and_style(metric, theme);
     vec![Span::styled(sign.repeat(cells_of_fraction(part, width).max(usize::from(has_views && width > 0))), style)]
 }
 
-/// A stacked bar on a scale from 0 to `full`, in at most `width` cells. Values that are not counts are left out.
-pub(super) fn stacked(counts: &Counts, full: f64, width: usize, theme: &Theme) -> [Span<'static>; 2] {
+/// Returns a stacked bar of human and AI views on a linear scale from 0 to `full`, in at most `width` cells. Leaves out
+/// values that are not counts.
+pub(super) fn stacked_bar(counts: &Counts, full: f64, width: usize, theme: &Theme) -> [Span<'static>; 2] {
     let (human, ai) = (counts.human.value().unwrap_or_default(), counts.ai.value().unwrap_or_default());
     let cell_count = bar_cells(human + ai, full, width);
-    let human_cells = human_part(human, ai, cell_count);
+    let human_cells = human_cell_count(human, ai, cell_count);
     [Span::styled(HUMAN.repeat(human_cells), theme.human), Span::styled(AI.repeat(cell_count - human_cells), theme.ai)]
 }
 
-/// How many cells of a stacked bar are human. With two cells or more, neither part disappears.
-pub(super) fn human_part(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
+/// Returns how many cells of a stacked bar show human views. In a bar of two or more cells, neither part disappears.
+pub(super) fn human_cell_count(human: ViewCount, ai: ViewCount, cell_count: usize) -> usize {
     match (human.is_zero(), ai.is_zero()) {
         (true, _) => 0,
         (_, true) => cell_count,
@@ -91,9 +94,9 @@ pub(super) fn human_part(human: ViewCount, ai: ViewCount, cell_count: usize) -> 
     }
 }
 
-/// A scale line, `total 0 ──── 13,430`, in exactly `width` cells. With little space the name of the metric is left
-/// out, then the start.
-pub(super) fn scale(metric: Metric, scale: BarScale, width: usize) -> String {
+/// Returns a line that shows the scale, such as `total 0 ──── 13,430`, in exactly `width` cells. If space is short,
+/// leaves out first the name of the metric, then the start of the scale.
+pub(super) fn scale_line(metric: Metric, scale: BarScale, width: usize) -> String {
     let (log, start, end) = match scale {
         BarScale::Linear(full) => ("", "0", format_views(full)),
         BarScale::Log(full) => ("log ", "1", format_views(full)),
@@ -107,20 +110,21 @@ pub(super) fn scale(metric: Metric, scale: BarScale, width: usize) -> String {
         }
     }
     let end = match scale {
-        BarScale::Linear(full) | BarScale::Log(full) if log.len() + end.width() > width => short(full),
+        BarScale::Linear(full) | BarScale::Log(full) if log.len() + end.width() > width => short_number(full),
         _ => end,
     };
     super::text::right(&format!("{log}{end}"), width)
 }
 
-/// A scale line without a name, `0 ──── 13,430`, in exactly `width` cells if it fits.
-pub(super) fn plain_scale(full: &str, width: usize) -> String {
+/// Returns a line that shows a scale without a name, such as `0 ──── 13,430`, in exactly `width` cells if it fits.
+pub(super) fn plain_scale_line(full: &str, width: usize) -> String {
     let line = width.saturating_sub(full.width() + 3);
     if line < 2 { super::text::right(full, width) } else { format!("0 {} {full}", "─".repeat(line)) }
 }
 
-/// A rounded number in at most six cells: `9,999`, `13k`, `1,204m`, `9e18`; at most one decimal below 1,000.
-pub(super) fn short(count: ViewCount) -> String {
+/// Formats a rounded number in at most six cells: `9,999`, `13k`, `1,204m`, `9e18`. A number below 1,000 has at most
+/// one decimal.
+pub(super) fn short_number(count: ViewCount) -> String {
     if count < ViewCount::from(999) {
         return format_views(count);
     }
@@ -141,11 +145,14 @@ mod tests {
     use super::*;
     use crate::app::views::table::ComparisonBaseline;
     use crate::model::views::Count;
-    use crate::ui::theme::Depth;
+    use crate::ui::theme::ColorDepth;
 
     fn bar(human: i64, ai: i64, full: f64, width: usize) -> String {
         let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
-        stacked(&counts, full, width, &Theme::new(Depth::None)).iter().map(|span| span.content.as_ref()).collect()
+        stacked_bar(&counts, full, width, &Theme::new(ColorDepth::None))
+            .iter()
+            .map(|span| span.content.as_ref())
+            .collect()
     }
 
     #[test]
@@ -176,22 +183,22 @@ mod tests {
 
     #[test]
     fn the_scale_fills_its_width() {
-        let linear = |width| scale(Metric::Total, BarScale::Linear(13_430.into()), width);
+        let linear = |width| scale_line(Metric::Total, BarScale::Linear(13_430.into()), width);
         assert_eq!(linear(24), "total 0 ───────── 13,430");
         assert_eq!(linear(14), "0 ───── 13,430");
         assert_eq!([6, 5].map(linear), ["13,430", "  13k"]);
-        assert_eq!(scale(Metric::Total, BarScale::Log(13_430.into()), 8), " log 13k");
-        let numbers = [9_999, 10_600, 1_204_000_000, u64::MAX].map(|n| short(n.into()));
+        assert_eq!(scale_line(Metric::Total, BarScale::Log(13_430.into()), 8), " log 13k");
+        let numbers = [9_999, 10_600, 1_204_000_000, u64::MAX].map(|n| short_number(n.into()));
         assert_eq!(numbers, ["9,999", "11k", "1,204m", "1e19"], "rounded, not cut");
-        assert_eq!(short(ViewCount::parse("12.5").expect("a number")), "12.5");
-        assert_eq!(scale(Metric::Ai, BarScale::Log(99.into()), 15), "log AI 1 ─── 99");
-        assert_eq!(scale(Metric::Share, BarScale::Share, 15), "AI % 0 ─── 100%");
+        assert_eq!(short_number(ViewCount::parse("12.5").expect("a number")), "12.5");
+        assert_eq!(scale_line(Metric::Ai, BarScale::Log(99.into()), 15), "log AI 1 ─── 99");
+        assert_eq!(scale_line(Metric::Share, BarScale::Share, 15), "AI % 0 ─── 100%");
     }
 
     fn plain(human: i64, ai: i64, metric: Metric, scale: BarScale) -> String {
         let counts = Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) };
         let figures = PageMetrics::of(&counts, ComparisonBaseline::Uncompared);
-        bar_spans(&figures, metric, scale, 10, &Theme::new(Depth::None))
+        bar_spans(&figures, metric, scale, 10, &Theme::new(ColorDepth::None))
             .iter()
             .map(|span| span.content.as_ref())
             .collect()
@@ -216,7 +223,8 @@ mod tests {
         let before = Counts { human: Count::Known(9), ai: Count::Known(9), total: Count::Known(18) };
         let figures = PageMetrics::of(&before, ComparisonBaseline::Gone(&before));
         assert!(
-            bar_spans(&figures, Metric::Total, BarScale::Linear(18.into()), 10, &Theme::new(Depth::None)).is_empty()
+            bar_spans(&figures, Metric::Total, BarScale::Linear(18.into()), 10, &Theme::new(ColorDepth::None))
+                .is_empty()
         );
     }
 }

@@ -1,4 +1,4 @@
-//! New jobs from a list of prompts: the text, then a preview with the cost.
+//! Draws the dialog for new jobs from a list of prompts: the text field, then a preview with the cost.
 
 use super::editor::draft_state_text;
 use super::text::{TextRow, fit, right};
@@ -25,7 +25,8 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, area: 
     let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let width = usize::from(inner.width);
     // A message takes up to three lines.
-    let draft_failure = matches!(batch.saved, DraftState::Failed(_)).then(|| draft_state_text(view, &batch.saved).0);
+    let draft_failure =
+        matches!(batch.draft_state, DraftState::Failed(_)).then(|| draft_state_text(view, &batch.draft_state).0);
     let message = batch.message.as_ref().map(|message| message.to_string()).or(draft_failure);
     let message_lines = message.as_ref().map_or(1, |message| message.width().div_ceil(width.max(1)).clamp(1, 3));
     let text_rows = usize::from(inner.height).saturating_sub(message_lines + 1);
@@ -46,9 +47,9 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, area: 
         _ => {
             let (lines, characters) = batch.input.size();
             let size = format!("{}, {}", plural(lines, "line"), plural(characters, "character"));
-            let draft = draft_state_text(view, &batch.saved).0;
+            let draft = draft_state_text(view, &batch.draft_state).0;
             let both = format!("{size}; {draft}");
-            // If only one fits, the state of the draft matters more.
+            // If the size and the state of the draft don't fit together, the state of the draft matters more.
             (if both.width() <= width { both } else { draft }, theme.muted)
         }
     };
@@ -57,9 +58,10 @@ fn draw_input(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, area: 
 
 fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, preview: &Preview, area: Rect) {
     let View { app, theme, now } = view;
-    let from = preview.file.as_ref().map_or_else(|| "as typed".to_owned(), ToString::to_string);
-    let title = format!(" {} from {from} ", plural(preview.prompts.len(), "prompt"));
-    let title = if preview.file.is_none() { title.replace("from as typed", "as typed") } else { title };
+    let title = match &preview.file {
+        Some(file) => format!(" {} from {file} ", plural(preview.prompts.len(), "prompt")),
+        None => format!(" {} ", plural(preview.prompts.len(), "typed prompt")),
+    };
     let title = fit(&title, usize::from(area.width.saturating_sub(4)));
     let inner = draw_box(frame, area, Line::styled(title, theme.title), theme.focus);
     let width = usize::from(inner.width);

@@ -1,4 +1,4 @@
-//! Places the terminal cursor on the selected row of the topmost layer or where text is typed, so that screen readers
+//! Places the terminal cursor on the selected row of the topmost layer, or where the user types, so that screen readers
 //! and magnifiers follow. The runtime decides whether the cursor is visible.
 
 use super::View;
@@ -18,8 +18,8 @@ pub(super) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
     }
 }
 
-/// Places the cursor on a row that is about to be drawn if that row is selected: at its first letter, digit or `/`.
-/// Also follows a reversed span in the row, such as a day of a calendar.
+/// Places the cursor on a row that is about to be drawn, if that row is selected: at its first letter, digit or `/`. In
+/// any other row, places the cursor on a reversed span, such as the selected day of a calendar.
 pub(super) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     let mut chars = line.spans.iter().flat_map(|span| span.content.chars());
     if row.is_empty() {
@@ -49,8 +49,8 @@ fn follow_chosen(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     }
 }
 
-/// Places the cursor in a text field: at the reversed cell, or the last one if text is selected. If the terminal
-/// shows its own cursor, the cell is no longer reversed, since the two would cancel out.
+/// Places the cursor in a text field: at the reversed cell, or at the last reversed cell if text is selected. If the
+/// terminal shows its own cursor, the cell is no longer reversed, because the two would cancel each other out.
 pub(super) fn place_in_input(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let buffer = frame.buffer_mut();
     let reversed = |spot: &Position| buffer.cell(*spot).is_some_and(|cell| cell.modifier.contains(Modifier::REVERSED));

@@ -1,11 +1,11 @@
-//! The details of the selected job and its thread.
+//! Draws the details of the selected job, and its thread.
 
 use super::links::ScreenLink;
 use super::text::{TextRow, fit_from_end, left};
 use super::{View, draw_line, draw_more_below, draw_pane, impact};
 use crate::app::Pane;
-use crate::app::detail::{Author, Fact, INDENT, LABEL, ThreadLine, facts};
-use crate::app::format::{duration, format_count, plural, short_age};
+use crate::app::detail::{Author, ENTRY_INDENT, Fact, LABEL_WIDTH, ThreadLine, facts};
+use crate::app::format::{format_count, format_duration, plural, short_age};
 use crate::app::impact::PagesLine;
 use crate::app::keymap::{Action, Context};
 use crate::model::Time;
@@ -34,7 +34,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         return;
     };
     let title_width = usize::from(area.width.saturating_sub(4));
-    let marks = marks(view, title_width);
+    let marks = marked_jobs_text(view, title_width);
     let space = title_width.saturating_sub(marks.width());
     let mut title = Line::styled(format!(" {} ", super::text::fit(job.title.as_str(), space)), theme.title);
     if !marks.is_empty() {
@@ -67,10 +67,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     draw_more_below(frame, view, area, (above + thread.len()).saturating_sub(skip + usize::from(text.height)));
 }
 
-/// Shows that jobs are marked and which jobs the keys act on: the detail shows the selected job, which may be another
-/// one.
-fn marks(view: View<'_>, width: usize) -> String {
-    let marked = view.app.jobs.marked();
+/// Returns the part of the title that shows how many jobs are marked, and on which jobs the keys act. The pane shows
+/// the selected job, which need not be a marked one.
+fn marked_jobs_text(view: View<'_>, width: usize) -> String {
+    let marked = view.app.jobs.marked_count();
     if marked == 0 {
         return String::new();
     }
@@ -84,12 +84,12 @@ fn marks(view: View<'_>, width: usize) -> String {
     if long.width() <= width * 2 / 3 { long } else { short }
 }
 
-/// The area for text inside the borders.
+/// Returns the area for text inside the borders.
 fn text_area(inner: Rect) -> Rect {
     Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner }
 }
 
-/// The link to the pull request, if its line is visible.
+/// Returns the link to the pull request, if its line is visible.
 pub(super) fn pr_screen_link(view: View<'_>, area: Rect) -> Option<ScreenLink> {
     let job = view.app.jobs.selected()?;
     let target = job.pr_link.as_ref()?;
@@ -97,7 +97,7 @@ pub(super) fn pr_screen_link(view: View<'_>, area: Rect) -> Option<ScreenLink> {
     let facts = facts(job, usize::from(text.width));
     let line = facts.iter().position(|fact| *fact == Fact::PullRequest)?;
     let row = u16::try_from(line.checked_sub(view.app.detail.scroll)?).ok().filter(|row| *row < text.height)?;
-    let label = u16::try_from(LABEL).ok()?;
+    let label = u16::try_from(LABEL_WIDTH).ok()?;
     let spot = Rect { x: text.x + label, y: text.y + row, width: text.width.saturating_sub(label), height: 1 };
     ScreenLink::new(spot, &short_display_url(target), target.as_str())
 }
@@ -106,11 +106,11 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let mut labelled = |label: &str, value: &str, style: Style| {
-        row.push(left(label, LABEL), theme.muted).push(value, style);
+        row.push(left(label, LABEL_WIDTH), theme.muted).push(value, style);
     };
     match fact {
         Fact::State => {
-            let (glyph, style) = super::jobs::glyph(view, job);
+            let (glyph, style) = super::jobs::state_glyph(view, job);
             row.push(glyph, style).push(" ", theme.text);
             let (text, style) = job_state_text(view, job);
             row.push(text, style);
@@ -143,21 +143,21 @@ fn fact_line<'a>(view: View<'_>, job: &Job, fact: &Fact, width: usize) -> Line<'
     row.line()
 }
 
-/// A line about the pages that the job was started for.
+/// Returns a line about the pages for which the job was started.
 fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let mut row = TextRow::new(width);
     let (windows, after) = (job_windows(job), after_window(job, now.date_naive()));
     let label = if line == PagesLine::DaysBefore { "pages" } else { "" };
-    row.push(left(label, LABEL), theme.muted);
+    row.push(left(label, LABEL_WIDTH), theme.muted);
     let known = |place: usize| (app.detail.job_pages.page(place), windows);
     match line {
         PagesLine::DaysBefore => {
-            let before = windows.map(|windows| window(windows.before, row.remaining())).unwrap_or_default();
+            let before = windows.map(|windows| window_text(windows.before, row.remaining())).unwrap_or_default();
             row.push(format!("before  {before}"), theme.muted);
         }
         PagesLine::DaysAfter => {
-            let range = windows.and_then(|windows| windows.after).map(|range| window(range, row.remaining()));
+            let range = windows.and_then(|windows| windows.after).map(|range| window_text(range, row.remaining()));
             row.push(format!("after   {}", range.unwrap_or_else(|| impact::after_text(after))), theme.muted);
         }
         PagesLine::Path(place) => {
@@ -189,13 +189,13 @@ fn pages_line<'a>(view: View<'_>, job: &Job, line: PagesLine, width: usize) -> L
     row.line()
 }
 
-/// The days of a window, shortened to the available width.
-fn window(range: DateRange, space: usize) -> String {
+/// Formats the days before or after a job, in a short form if space is short.
+fn window_text(range: DateRange, space: usize) -> String {
     let full = format!("{} UTC", impact::range_or_day(range));
     if space >= 8 + full.chars().count() { full } else { format!("{}, {} days", range.from(), range.days()) }
 }
 
-/// Why there are no numbers for a page.
+/// Returns why there are no numbers for a page: they are being loaded, or loading failed.
 fn loading_text(view: View<'_>) -> String {
     match view.app.detail.job_pages.pages() {
         Load::Failed { failure, .. } => failure.message.to_string(),
@@ -210,8 +210,8 @@ fn ago(from: Time, now: Time) -> String {
     }
 }
 
-/// How long the job has been in its state, for a `lead` that ends in "for"; how long ago it entered the state
-/// otherwise. Empty if unknown.
+/// Returns `lead` followed by the time that the job has been in its state, if `lead` ends in “for”; otherwise followed
+/// by how long ago the job entered that state. Empty if unknown.
 fn duration_since(lead: &str, job: &Job, now: Time) -> String {
     match job.state_since() {
         Some(since) => match (lead.strip_suffix(" for"), short_age(now - since)) {
@@ -223,7 +223,7 @@ fn duration_since(lead: &str, job: &Job, now: Time) -> String {
     }
 }
 
-/// What the job does, or how it ended.
+/// Returns what the job is doing or how it ended, and the style of that text.
 fn job_state_text(view: View<'_>, job: &Job) -> (String, Style) {
     let View { theme, now, .. } = view;
     if let Some(kind) = job.undelivered {
@@ -254,11 +254,11 @@ fn job_state_text(view: View<'_>, job: &Job) -> (String, Style) {
     }
     let took = || {
         let end = job.finished_at.filter(|end| *end >= job.started_at);
-        end.map(|end| format!(", took {}", duration(end - job.started_at))).unwrap_or_default()
+        end.map(|end| format!(", took {}", format_duration(end - job.started_at))).unwrap_or_default()
     };
     match &job.status {
         None => ("accepted, not checked yet".to_owned(), theme.text),
-        Some(Status::Active) => (format!("working for {}", duration(now - job.started_at)), theme.working),
+        Some(Status::Active) => (format!("working for {}", format_duration(now - job.started_at)), theme.working),
         Some(Status::Unknown(_)) => {
             let word = job.status.as_ref().map(Status::word).unwrap_or_default();
             (format!("status: {word}"), theme.working)
@@ -271,7 +271,7 @@ fn job_state_text(view: View<'_>, job: &Job) -> (String, Style) {
     }
 }
 
-/// When the job was last checked and when it is checked again.
+/// Returns when the job was last checked, and when it will be checked again.
 fn poll_times(view: View<'_>, job: &Job) -> String {
     let View { app, now, .. } = view;
     let last = job.checked_at.map_or_else(|| "not yet".to_owned(), |at| ago_exact(at, now, job.is_working()));
@@ -280,21 +280,21 @@ fn poll_times(view: View<'_>, job: &Job) -> String {
         (Connection::Offline { .. } | Connection::Limited(_) | Connection::Refused { .. }, Some(_)) => {
             ", again when the service answers".to_owned()
         }
-        (_, Some(at)) if at > now => format!(", again in {}", duration(at - now)),
+        (_, Some(at)) if at > now => format!(", again in {}", format_duration(at - now)),
         (_, Some(_)) => ", due now".to_owned(),
     };
     format!("{last}{next}")
 }
 
 fn ago_exact(at: Time, now: Time, counting: bool) -> String {
-    if counting { format!("{} ago", duration(now - at)) } else { ago(at, now) }
+    if counting { format!("{} ago", format_duration(now - at)) } else { ago(at, now) }
 }
 
 fn in_local_zone(view: View<'_>, at: Time) -> chrono::DateTime<chrono::FixedOffset> {
     at.with_timezone(&view.app.config.offset)
 }
 
-/// The time if it is today, otherwise the day.
+/// Formats a time: the time of day if it is today, otherwise the date.
 fn time_or_day(view: View<'_>, at: Time) -> String {
     let (then, today) = (in_local_zone(view, at), in_local_zone(view, view.now));
     let format = if then.date_naive() == today.date_naive() { "%H:%M" } else { "%m-%d" };
@@ -312,19 +312,19 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
                 Author::Docdeck => ("docdeck", theme.muted),
             };
             row.push(left(&time_or_day(view, *at), 6), theme.muted);
-            row.push(left(name, INDENT - 6), style).push(text, theme.text);
+            row.push(left(name, ENTRY_INDENT - 6), style).push(text, theme.text);
         }
-        ThreadLine::More(text) => {
-            row.pad_to(INDENT).push(text, theme.text);
+        ThreadLine::Continuation(text) => {
+            row.pad_to(ENTRY_INDENT).push(text, theme.text);
         }
         ThreadLine::PromptLength(text) | ThreadLine::Discarded(text) => {
-            row.pad_to(INDENT).push(text, theme.muted);
+            row.pad_to(ENTRY_INDENT).push(text, theme.muted);
         }
-        ThreadLine::Waits => {
-            row.pad_to(INDENT).push("… behind another prompt", theme.muted);
+        ThreadLine::WaitsForEarlierPrompt => {
+            row.pad_to(ENTRY_INDENT).push("… behind another prompt", theme.muted);
         }
         ThreadLine::Delivery(delivery) => {
-            row.pad_to(INDENT);
+            row.pad_to(ENTRY_INDENT);
             let (text, style) = delivery_text(view, delivery, row.remaining());
             row.push(text, style);
         }
@@ -332,7 +332,7 @@ fn thread_line<'a>(view: View<'_>, line: &ThreadLine, width: usize) -> Line<'a> 
     row.line()
 }
 
-/// The state of a delivery and what to do about it, in the longest form that fits.
+/// Returns the state of a delivery and what to do about it, in the longest form that fits, and the style of that text.
 fn delivery_text(view: View<'_>, delivery: &Delivery, space: usize) -> (String, Style) {
     let theme = view.theme;
     let fitting = |how: &str, forms: [&str; 3]| {
@@ -345,7 +345,7 @@ fn delivery_text(view: View<'_>, delivery: &Delivery, space: usize) -> (String, 
         Delivery::Queued { until } => {
             let (app, now) = (view.app, view.now);
             let job = app.jobs.selected();
-            // Only the first prompts in the queue have a send time; the others wait behind them.
+            // Only the first prompts in the queue have a send time; the other prompts wait behind them.
             let known = until.filter(|until| *until > now).map(|until| app.prompt_wait(job, until, now));
             let text = match (known, job.and_then(|job| app.queue_wait(job, now))) {
                 (Some(wait), _) => {
@@ -368,14 +368,14 @@ fn delivery_text(view: View<'_>, delivery: &Delivery, space: usize) -> (String, 
         Delivery::Sending => ("↑ sending".to_owned(), theme.working),
         Delivery::Accepted => (String::new(), theme.text),
         Delivery::NotSent(_) => {
-            let how = format!("! not sent: {resolve_key} ");
-            (fitting(&how, ["to retry or edit", "to retry", "to fix"]), theme.bad)
+            let how = format!("! not sent; press {resolve_key}");
+            (fitting(&how, [" to retry or edit", " to retry", ""]), theme.bad)
         }
         Delivery::Rejected(_) => {
-            let how = format!("! rejected: {resolve_key} ");
-            (fitting(&how, ["to edit and send again", "to edit and resend", "to edit"]), theme.bad)
+            let how = format!("! rejected; press {resolve_key}");
+            (fitting(&how, [" to edit and send again", " to edit", ""]), theme.bad)
         }
-        Delivery::Unconfirmed(_) => (format!("! unconfirmed: press {resolve_key}"), theme.warning),
+        Delivery::Unconfirmed(_) => (format!("! unconfirmed; press {resolve_key}"), theme.warning),
         Delivery::Discarded { .. } => ("discarded".to_owned(), theme.muted),
     }
 }

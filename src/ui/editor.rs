@@ -1,4 +1,4 @@
-//! The prompt editor: the text, the state of the draft, and the requests left.
+//! Draws the prompt editor: the text, the state of the draft, and how many requests are left.
 
 use super::text::{TextRow, fit};
 use super::{View, cursor, draw_box, draw_line};
@@ -24,7 +24,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
     let inner = Rect { x: inner.x + 1, width: inner.width.saturating_sub(2), ..inner };
     let (message, style) = editor_message(view, editor);
     let width = usize::from(inner.width).max(1);
-    // A failure message matters more than the size of the text; one line of text and the rule stay visible.
+    // A failure message may use the line with the size of the text, but one line of the text and the rule stay visible.
     let space = usize::from(inner.height).saturating_sub(2).max(1);
     let message = laid_out(&message, width, space.min(MESSAGE_LINES));
     let below = u16::try_from(message.len() + if message.len() < space { 2 } else { 1 }).unwrap_or(inner.height);
@@ -34,7 +34,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
     if editor.input.is_blank() && editor.input.size().1 == 0 {
         let hint = editor.placeholder();
         let spot = Rect { x: text.x + 1, width: text.width.saturating_sub(1), height: text.height.min(1), ..text };
-        // In a narrow terminal the question alone remains.
+        // In a narrow terminal, only the question at the start of the hint is shown.
         let question = hint.split_inclusive('?').next().unwrap_or(hint);
         let hint = if hint.width() < width { hint } else { question };
         frame.render_widget(Line::styled(fit(hint, width - 1), theme.muted), spot);
@@ -49,7 +49,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, editor: &Editor, area:
     }
 }
 
-/// A message, why the prompt was not delivered, or the state of the draft.
+/// Returns the text below the editor and its style: a message, why the prompt was not delivered, or the state of the
+/// draft.
 fn editor_message(view: View<'_>, editor: &Editor) -> (String, Style) {
     let theme = view.theme;
     if let Some(message) = &editor.message {
@@ -61,17 +62,17 @@ fn editor_message(view: View<'_>, editor: &Editor) -> (String, Style) {
     if let Some(reason) = &editor.last_failure {
         return (format!("Last attempt: {reason}"), theme.warning);
     }
-    if editor.saved == DraftState::Unchanged && editor.is_unchanged() && !editor.input.is_blank() {
+    if editor.draft_state == DraftState::Unchanged && editor.is_unchanged() && !editor.input.is_blank() {
         return (format!("{} closes (nothing to save)", close_key(view)), theme.muted);
     }
-    draft_state_text(view, &editor.saved)
+    draft_state_text(view, &editor.draft_state)
 }
 
 fn close_key(view: View<'_>) -> String {
     view.app.contexts().first().map_or_else(String::new, |context| view.app.key_label(*context, Action::Close))
 }
 
-/// The state of the draft.
+/// Returns the state of the draft as text, and its style.
 pub(super) fn draft_state_text(view: View<'_>, saved: &DraftState) -> (String, Style) {
     let theme = view.theme;
     match saved {
@@ -99,16 +100,16 @@ fn size_line<'a>(view: View<'_>, editor: &Editor, width: usize) -> Line<'a> {
     };
     if view.app.has_budget(limited) {
         let budget = view.app.budget(limited);
-        let short = format!("{} {} left", budget.left(), limited.label());
+        let short = format!("{} {} left", budget.requests_left(), limited.label());
         let long = format!("{short} this hour");
         let size = [both, line_count];
         let fits = |size: &str, left: &str| size.width() + 2 + left.width() <= width;
-        // On a narrow terminal, what is left matters more than the number of characters.
+        // In a narrow terminal, the number of requests left matters more than the number of characters.
         let size = if fits(&size[0], &long) { &size[0] } else { &size[1] };
         let left = if fits(size, &long) { long } else { short };
         row.push(size, theme.muted);
         row.pad_to(width.saturating_sub(left.width()).max(width - row.remaining() + 2));
-        row.push(left, if budget.left() == 0 { theme.warning } else { theme.muted });
+        row.push(left, if budget.requests_left() == 0 { theme.warning } else { theme.muted });
     } else {
         row.push(both, theme.muted);
     }

@@ -1,4 +1,4 @@
-//! The header (tabs, connection, limits) and the footer (keys), with messages above the footer.
+//! Draws the header (tabs, connection, limits) and the footer (keyboard shortcuts), with messages above the footer.
 
 use super::View;
 use super::text::TextRow;
@@ -21,7 +21,7 @@ pub(super) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         super::text::paint(frame.buffer_mut(), area, &row.line());
         return;
     }
-    if let Some(name) = &header.name {
+    if let Some(name) = &header.profile {
         row.push("  ", theme.text).push(name, theme.muted);
     }
     for tab in &header.tabs {
@@ -32,8 +32,8 @@ pub(super) fn draw_header(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let budget = app.budget(app.closest_limit());
     let parts = [
         Some((header.connection, connection_style(view))),
-        header.active.map(|text| (text, theme.text)),
-        header.limit.map(|text| (text, if budget.left() == 0 { theme.warning } else { theme.muted })),
+        header.active_jobs.map(|text| (text, theme.text)),
+        header.limit.map(|text| (text, if budget.requests_left() == 0 { theme.warning } else { theme.muted })),
     ];
     let parts: Vec<(String, Style)> = parts.into_iter().flatten().collect();
     let needed = parts.iter().map(|(text, _)| text.width() + 2).sum::<usize>();
@@ -54,7 +54,7 @@ fn connection_style(view: View<'_>) -> Style {
     }
 }
 
-pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+pub(super) fn draw_footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
     let width = usize::from(area.width);
     let mut row = TextRow::new(width);
@@ -67,11 +67,11 @@ pub(super) fn footer(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         row.push(format!(" {} ", hint.label), theme.muted);
     }
     super::text::paint(frame.buffer_mut(), area, &row.line());
-    messages(frame, view, width);
+    draw_messages(frame, view, width);
 }
 
 /// Draws messages over the last lines of the body, or inside its lower border.
-fn messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
+fn draw_messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
     let View { app, theme, .. } = view;
     let lines = app.message_lines(width);
     let area = app.message_area(lines.len());
@@ -92,7 +92,7 @@ fn messages(frame: &mut Frame<'_>, view: View<'_>, width: usize) {
         return;
     }
     frame.render_widget(Clear, area);
-    let alerts = app.alerts(width).len();
+    let alerts = app.alert_lines(width).len();
     for (at, (spot, text)) in area.rows().zip(lines).enumerate() {
         let mut row = TextRow::new(width);
         row.push(text, if at < alerts { theme.warning } else { style });

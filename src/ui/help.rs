@@ -1,4 +1,5 @@
-//! The help: keys of the contexts that were active when it opened, then the symbols of the list.
+//! Draws the help: the keyboard shortcuts of the contexts that were active when the help was opened, then the symbols
+//! of the jobs list.
 
 use super::text::{TextRow, fit, left};
 use super::{View, cursor, draw_box, draw_line, draw_more_below};

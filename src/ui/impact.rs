@@ -1,4 +1,4 @@
-//! Page views before and after a job, for the job's details and the page details.
+//! Draws the page views before and after a job, for the job's details and for the page details.
 //!
 //! ```text
 //! before  9,120 human · 4,310 AI   after   10,002 ▲ 9.7% · 5,100 ▲ 18%
@@ -12,12 +12,12 @@ use crate::model::impact::{AfterWindow, PageViewsState};
 use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 
-/// The range as text: a single day or two dates.
+/// Formats a range: a single day or two dates.
 pub(super) fn range_or_day(range: DateRange) -> String {
     if range.days() == 1 { range.from().to_string() } else { range.to_string() }
 }
 
-/// The change of a number, with a sign for its direction so that it is readable without colour.
+/// Formats the change of a number, with a sign for its direction so that it is readable without colour.
 pub(super) fn change_with_sign(now: ViewCount, before: ViewCount) -> String {
     if now == before {
         return "same".to_owned();
@@ -36,7 +36,7 @@ pub(super) fn change_with_sign(now: ViewCount, before: ViewCount) -> String {
     format!("{sign} {text}")
 }
 
-/// The days in short form, for rows without a separate line for them.
+/// Adds the days of `range` in short form, for rows that have no separate line with the days.
 fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
     if let Some(range) = range {
         let days = format!("{}…{}  ", range.from().format("%m-%d"), range.to().format("%m-%d"));
@@ -44,7 +44,7 @@ fn push_days(row: &mut TextRow<'_>, view: View<'_>, range: Option<DateRange>) {
     }
 }
 
-/// The views before a job.
+/// Adds the views before a job, with the days if `dated` is set.
 pub(super) fn push_before(
     row: &mut TextRow<'_>,
     view: View<'_>,
@@ -66,7 +66,8 @@ pub(super) fn push_before(
     }
 }
 
-/// The views after a job, compared with those before it if both ranges are complete.
+/// Adds the views after a job, compared with the views before it if both ranges are complete. Adds the days if `dated`
+/// is set.
 pub(super) fn push_after(
     row: &mut TextRow<'_>,
     view: View<'_>,
@@ -97,7 +98,7 @@ pub(super) fn push_after(
     for (n, (label, count, before, style)) in [human, ai].into_iter().enumerate() {
         row.push(if n == 0 { "" } else { " · " }, theme.muted);
         row.push(count_text(count), style);
-        // Without a comparison the numbers need labels; otherwise the line before has them.
+        // Without a comparison the numbers need labels. With one, the views before the job have the labels.
         if before.is_none() {
             row.push(label, theme.muted);
         }
@@ -108,26 +109,26 @@ pub(super) fn push_after(
     push_warnings(row, view, views, range);
 }
 
-/// Why there are no numbers after a job, if the days are not over.
+/// Returns why there are no numbers after a job yet; the days themselves if they are over.
 pub(super) fn after_text(after: AfterWindow) -> String {
     match after {
         AfterWindow::NotSent => "not sent yet".to_owned(),
-        AfterWindow::Working => "still working".to_owned(),
+        AfterWindow::Working => "job still working".to_owned(),
         AfterWindow::FinishUnknown => "finish time unknown".to_owned(),
-        AfterWindow::Open(day) => format!("complete on {day}"),
+        AfterWindow::Open(day) => format!("data on {day}"),
         AfterWindow::Complete(range) => range_or_day(range),
     }
 }
 
 fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
     let text = match views {
-        PageViewsState::NotListed(_) => "not listed: no views",
+        PageViewsState::NotListed(_) => "no views listed",
         _ => "not loaded",
     };
     row.push(text, view.theme.muted);
 }
 
-/// Signs for numbers that don't add up and for views loaded before the range was over.
+/// Adds signs for counts that don't add up, and for views that were loaded before the range was over.
 fn push_warnings(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState, range: DateRange) {
     if let Some(counts) = views.counts() {
         row.push(mismatch_sign(counts), view.theme.warning);

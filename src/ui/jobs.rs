@@ -1,4 +1,4 @@
-//! The jobs list with its groups.
+//! Draws the jobs list with its groups.
 //!
 //! ```text
 //! ┌ Jobs: all 48 · needs you 3 · working 1 ─────────────────┐
@@ -25,8 +25,10 @@ use ratatui::widgets::{Paragraph, Wrap};
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
-const INFO: usize = 12;
-const AGE: usize = 4;
+/// Width of the column with the queue wait, the pull request or the status.
+const INFO_CELLS: usize = 12;
+/// Width of the column that shows for how long the job has been in its state.
+const AGE_CELLS: usize = 4;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
@@ -34,11 +36,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let title = super::list_title::list_title_line(view, usize::from(view.app.geometry().list_title().width));
     let inner = draw_pane(frame, area, &title, border);
     if app.jobs.is_empty() {
-        empty(frame, view, inner);
+        draw_empty_list(frame, view, inner);
         return;
     }
     if app.jobs.matching_count() == 0 {
-        no_match(frame, view, inner);
+        draw_no_match(frame, view, inner);
         return;
     }
     for (row, line) in app.jobs.visible(usize::from(inner.height)).enumerate() {
@@ -56,8 +58,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     );
 }
 
-/// The message if the filter or the tab hides all jobs, with the key that brings them back.
-fn no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
+/// Draws the message that is shown if the filter or the tab hides all jobs, with the keys that show jobs again.
+fn draw_no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
     let mut lines = vec![
         Line::styled(format!("None of the {} matches.", plural(app.jobs.len(), "job")), theme.title),
@@ -72,11 +74,11 @@ fn no_match(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
         lines.extend(key_lines(view, &all));
     }
     lines.push(Line::default());
-    lines.push(Line::styled("words  s:failed  m:sonnet  PR 1423  tag:x  !word", theme.muted));
+    lines.push(Line::styled("words  s:failed  m:sonnet  #1423  tag:x  !word", theme.muted));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: false }), inset(inner));
 }
 
-/// One line per action: its key and what it does.
+/// Returns one line per action: its keyboard shortcut and what it does.
 fn key_lines<'a>(view: View<'_>, all: &[(Context, Action, &'static str)]) -> Vec<Line<'a>> {
     let label = |(context, action, _): &(Context, Action, _)| view.app.key_label(*context, *action);
     let widest = all.iter().map(|row| label(row).width()).max().unwrap_or(0);
@@ -95,7 +97,7 @@ fn inset(inner: Rect) -> Rect {
     }
 }
 
-fn empty(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
+fn draw_empty_list(frame: &mut Frame<'_>, view: View<'_>, inner: Rect) {
     let View { app, theme, .. } = view;
     let lines = match &app.store {
         StoreState::Reading => vec![Line::styled("Loading jobs…", theme.muted)],
@@ -125,7 +127,7 @@ pub(super) fn group_heading<'a>(view: View<'_>, group: JobGroup, n: usize, hidde
     ];
     if hidden {
         spans.push(Span::styled(
-            format!("  {} shows them", view.app.key_label(Context::Jobs, Action::FoldDismissed)),
+            format!("  {} to show", view.app.key_label(Context::Jobs, Action::FoldDismissed)),
             theme.muted,
         ));
     }
@@ -138,11 +140,11 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
     let group = app.jobs.shown_group(job);
     let is_quiet = matches!(group, JobGroup::Done | JobGroup::Dismissed);
     let needs_user = job.group() == JobGroup::NeedsYou;
-    let (glyph, glyph_style) = glyph(view, job);
+    let (glyph, glyph_style) = state_glyph(view, job);
     let mut row = TextRow::new(width);
     row.push_cow(if selected { SELECTED } else { " " }, theme.mark);
-    // A full dot means that the job needs the user; a hollow one that it ended without a request and was not viewed
-    // since.
+    // A full dot means that the job needs the user. A hollow dot means that the job has finished, doesn't need the
+    // user, and was not opened since.
     let ended_unseen = job.status.as_ref().is_some_and(Status::is_finished) && job.is_unseen() && !job.dismissed;
     let (sign, style) = match (needs_user, ended_unseen) {
         (true, _) => (NEEDS_YOU, theme.warning),
@@ -152,7 +154,7 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
     row.push_cow(sign, style);
     row.push_cow(if app.jobs.is_marked(job.key) { MARKED } else { " " }, theme.mark);
     row.push_cow(glyph, glyph_style).push_cow(" ", theme.text);
-    let title_width = row.remaining().saturating_sub(INFO + AGE + 4);
+    let title_width = row.remaining().saturating_sub(INFO_CELLS + AGE_CELLS + 4);
     let title_style = match (selected, is_quiet) {
         (true, _) => theme.selected,
         (false, true) => theme.muted,
@@ -162,25 +164,25 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
     row.left(job.title.as_str(), title_width.saturating_sub(tags.width()), title_style);
     row.push_cow(tags, theme.muted).push_cow("  ", theme.text);
     let (info, info_style) = match app.queue_wait(job, now) {
-        // All queued prompts wait at least until then.
+        // All queued prompts wait at least until this time.
         Some(wait) if wait.is_estimate => ("about 1 min".into(), theme.muted),
         Some(wait) if wait.until - now >= TimeDelta::minutes(1) => {
             let clock = wait.until.with_timezone(&app.config.offset).format("%H:%M");
             (format!("after {clock}").into(), theme.muted)
         }
-        _ => info(view, job),
+        _ => job_info(view, job),
     };
-    row.left(info, INFO, if is_quiet && !selected { theme.muted } else { info_style });
-    row.right(age(job, now), AGE + 1, theme.muted);
+    row.left(info, INFO_CELLS, if is_quiet && !selected { theme.muted } else { info_style });
+    row.right(state_age(job, now), AGE_CELLS + 1, theme.muted);
     row.line()
 }
 
-/// How long the job has been in its state. Empty if unknown.
-pub(super) fn age(job: &Job, now: Time) -> Cow<'static, str> {
+/// Returns how long the job has been in its state, as text. Empty if unknown.
+pub(super) fn state_age(job: &Job, now: Time) -> Cow<'static, str> {
     job.state_since().map_or(Cow::Borrowed(""), |since| short_age(now - since).into())
 }
 
-/// The tags that fit behind the title, in full, aligned right.
+/// Returns the tags that fit behind the title. A tag is shown in full or not at all.
 pub(super) fn fitting_tags(job: &Job, space: usize) -> String {
     let mut out = String::new();
     if job.tags.is_empty() {
@@ -197,13 +199,13 @@ pub(super) fn fitting_tags(job: &Job, space: usize) -> String {
     out
 }
 
-/// The symbol before a title, in its color.
-pub(super) fn glyph(view: View<'_>, job: &Job) -> (&'static str, Style) {
+/// Returns the symbol of the job's state, which is drawn before the title, and its style.
+pub(super) fn state_glyph(view: View<'_>, job: &Job) -> (&'static str, Style) {
     let state = JobState::of(job);
     (state.symbol(), symbol_style(view, state))
 }
 
-/// The color of a state's symbol.
+/// Returns the style of a state's symbol.
 pub(super) fn symbol_style(view: View<'_>, state: JobState) -> Style {
     let theme = view.theme;
     match state {
@@ -215,8 +217,8 @@ pub(super) fn symbol_style(view: View<'_>, state: JobState) -> Style {
     }
 }
 
-/// The text behind a title: what the symbol alone doesn't show.
-pub(super) fn info<'a>(view: View<'_>, job: &'a Job) -> (Cow<'a, str>, Style) {
+/// Returns the text of the column behind the title, which shows what the symbol alone doesn't, and its style.
+pub(super) fn job_info<'a>(view: View<'_>, job: &'a Job) -> (Cow<'a, str>, Style) {
     let theme = view.theme;
     let style = match JobState::of(job) {
         JobState::Unconfirmed | JobState::NotSent | JobState::Rejected => theme.warning,

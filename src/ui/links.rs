@@ -1,8 +1,8 @@
 //! Adds links to the finished frame: OSC 8 sequences around existing glyphs, so that the screen looks the same.
 //!
-//! The first cell of a link contains the complete run of glyphs between the opening and closing sequences and has the
-//! width of the run. So no cell of another part of the screen can come between, and the link is sent only when the
-//! run changes. The cells behind it contain their plain glyphs.
+//! The first cell of a link contains the opening sequence, all glyphs of the link and the closing sequence, and has the
+//! width of the whole link. Therefore no other cell is drawn between the two sequences, and the link is sent only when
+//! it changes. The other cells of the link contain their plain glyphs.
 
 use super::text::fit;
 use crate::model::link::WebLink;
@@ -11,11 +11,11 @@ use ratatui::layout::Rect;
 use std::num::NonZeroU16;
 use unicode_width::UnicodeWidthStr;
 
-/// Longest target, in bytes, that terminals accept.
-const LONGEST: usize = 2000;
-/// Marks the cells behind the first one of a link. They differ from cells without a link, so they are sent again when
-/// the link goes; otherwise the terminal would keep the link.
-const BEHIND: CellDiffOption = CellDiffOption::ForcedWidth(NonZeroU16::MIN);
+/// Maximum length of a target, in bytes, that terminals accept.
+const MAX_TARGET_BYTES: usize = 2000;
+/// Marks the cells behind the first cell of a link. The mark makes them differ from cells without a link, so that they
+/// are sent again when the link is removed. Otherwise the terminal would keep the link.
+const LINK_TAIL: CellDiffOption = CellDiffOption::ForcedWidth(NonZeroU16::MIN);
 
 /// A text on the screen that is a link.
 #[derive(Debug)]
@@ -26,14 +26,14 @@ pub(super) struct ScreenLink {
 }
 
 impl ScreenLink {
-    /// A link with `text` at the left of a one-line area. Returns `None` if the target is not a web page.
+    /// Creates a link for `text` at the left of an area of one line. Returns `None` if the target is not a web page.
     pub(super) fn new(area: Rect, text: &str, target: &str) -> Option<Self> {
         let text = fit(text, usize::from(area.width));
         let width = u16::try_from(text.width()).ok()?;
         Some(Self { area: Rect { width, ..area }, text, target: clean_target(target)? })
     }
 
-    /// Whether the text of the link is visible, and not covered by a dialog.
+    /// Whether the text of the link is completely visible, so not covered by a dialog.
     pub(super) fn is_visible(&self, buffer: &Buffer) -> bool {
         glyphs_in(buffer, self.area).is_some_and(|seen| seen == self.text)
     }
@@ -44,7 +44,7 @@ impl ScreenLink {
         let (Some(cells), Some(run)) = (NonZeroU16::new(width), glyphs_in(buffer, self.area)) else { return };
         for column in x.saturating_add(1)..self.area.right() {
             if let Some(cell) = buffer.cell_mut((column, y)) {
-                cell.set_diff_option(BEHIND);
+                cell.set_diff_option(LINK_TAIL);
             }
         }
         if let Some(head) = buffer.cell_mut((x, y)) {
@@ -54,14 +54,14 @@ impl ScreenLink {
     }
 }
 
-/// The glyphs in these cells of a line. Returns `None` if the area exceeds the screen.
+/// Returns the glyphs in an area of one line, or `None` if the area exceeds the screen.
 fn glyphs_in(buffer: &Buffer, area: Rect) -> Option<String> {
     let mut out = String::new();
     let mut covered = 0;
     for column in area.left()..area.right() {
         let symbol = buffer.cell((column, area.y))?.symbol();
         if covered > 0 {
-            // The second half of a wide character.
+            // Skips the second half of a wide character.
             covered -= 1;
             continue;
         }
@@ -71,10 +71,11 @@ fn glyphs_in(buffer: &Buffer, area: Rect) -> Option<String> {
     Some(out)
 }
 
-/// The target in the form for a terminal: the real address, printable ASCII, not too long.
+/// Returns the target in a form that is safe for a terminal: an http or https address in printable ASCII. Returns
+/// `None` if the target is another kind of address or too long.
 fn clean_target(target: &str) -> Option<String> {
     let link = WebLink::parse(target)?;
-    (link.as_str().len() <= LONGEST).then(|| link.as_str().to_owned())
+    (link.as_str().len() <= MAX_TARGET_BYTES).then(|| link.as_str().to_owned())
 }
 
 #[cfg(test)]
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_characters_take_their_cells() {
+    fn a_link_of_wide_characters_has_their_width() {
         let with = linked("PR 日本 x", "日本", "https://example.com/日本");
         let head = with.cell((3, 0)).expect("a cell");
         assert_eq!(head.symbol(), "\x1b]8;;https://example.com/%E6%97%A5%E6%9C%AC\x1b\\日本\x1b]8;;\x1b\\");
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partly_covered_link_is_not_linked() {
+    fn a_partly_covered_text_is_not_visible_as_a_link() {
         let link = ScreenLink::new(Rect::new(3, 0, 20, 1), "1423", URL).expect("a link");
         assert!(!link.is_visible(&line("PR 14┌─┐")));
         assert!(!ScreenLink::new(Rect::new(28, 0, 20, 1), "1423", URL).expect("a link").is_visible(&line("")));
@@ -152,7 +153,7 @@ mod tests {
             "https://a/\x07b",
             "https://a/\u{9c}b",
             "https://a/b\nc",
-            &format!("https://a/{}", "b".repeat(LONGEST)),
+            &format!("https://a/{}", "b".repeat(MAX_TARGET_BYTES)),
         ] {
             assert_eq!(clean_target(bad), None, "{bad:?}");
         }

@@ -1,4 +1,4 @@
-//! The title of the jobs list, and the filter as shown in that title or in the last line of the page views.
+//! Draws the title of the jobs list, and the filter, which is part of that title or of the last line of the page views.
 
 use super::View;
 use crate::app::list_title::TitlePiece;
@@ -13,8 +13,8 @@ pub(super) fn list_title_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     Line::from(title_spans(view, view.app.list_title(width)))
 }
 
-/// The title of the list of the jobs of all profiles.
-pub(super) fn all_jobs<'a>(view: View<'_>, width: usize) -> Line<'a> {
+/// Returns the title of the list of the jobs of all profiles.
+pub(super) fn all_jobs_title_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     Line::from(title_spans(view, view.app.all_jobs_title(width)))
 }
 
@@ -22,8 +22,8 @@ pub(super) fn spans_width<'s, 'a: 's>(parts: impl Iterator<Item = &'s TitleSpans
     parts.flatten().map(|span| span.content.width()).sum()
 }
 
-/// The filter text in at most `space` cells, with its cursor while it is edited.
-pub(super) fn filter<'a>(view: View<'_>, space: usize) -> Option<TitleSpans<'a>> {
+/// Returns the filter text in at most `space` cells, with its cursor while the user edits it; `None` without a filter.
+pub(super) fn filter_spans<'a>(view: View<'_>, space: usize) -> Option<TitleSpans<'a>> {
     view.app.filter_pieces(space).map(|pieces| title_spans(view, pieces))
 }
 
@@ -35,10 +35,10 @@ fn piece_style(view: View<'_>, piece: TitlePiece) -> Style {
     let theme = view.theme;
     match piece {
         TitlePiece::Name => theme.title,
-        TitlePiece::Count | TitlePiece::Between | TitlePiece::Tab(_, false) => theme.muted,
-        TitlePiece::Sign => theme.key,
+        TitlePiece::Count | TitlePiece::Separator | TitlePiece::Tab(_, false) => theme.muted,
+        TitlePiece::FilterSlash => theme.key,
         TitlePiece::Filter | TitlePiece::Sorting => theme.text,
-        TitlePiece::Cursor | TitlePiece::Selected => theme.text.add_modifier(Modifier::REVERSED),
+        TitlePiece::Cursor | TitlePiece::SelectedFilter => theme.text.add_modifier(Modifier::REVERSED),
         TitlePiece::Marked | TitlePiece::Tab(_, true) => theme.mark,
         TitlePiece::Blank => Style::new(),
         TitlePiece::Group(JobGroup::NeedsYou) => theme.warning,

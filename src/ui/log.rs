@@ -1,4 +1,4 @@
-//! The log screen: requests and transitions, newest at the bottom.
+//! Draws the log screen: requests and transitions, the newest at the bottom.
 
 use super::text::{TextRow, fit, left, right};
 use super::{View, draw_line, draw_more_below, draw_pane};
@@ -11,7 +11,8 @@ use ratatui::text::Line;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let View { app, theme, .. } = view;
-    let title = format!(" Log: {} of at most {} entries ", format_count(app.log.len()), crate::app::log::MAX_LINES);
+    let entries = if app.log.len() == 1 { "entry" } else { "entries" };
+    let title = format!(" Log: {} {entries} (max {}) ", format_count(app.log.len()), crate::app::log::MAX_LOG_ENTRIES);
     let title = Line::styled(title, theme.title);
     let inner = draw_pane(frame, area, &title, theme.focus);
     let width = usize::from(inner.width);
@@ -41,14 +42,14 @@ const TIME: usize = 10;
 const OPERATION: usize = 9;
 const STATUS: usize = 6;
 const MILLIS: usize = 9;
-/// Below this width not all columns fit.
-const NARROW: usize = 60;
+/// Minimum width at which all columns are shown.
+const MIN_WIDTH_ALL_COLUMNS: usize = 60;
 
 impl LogColumns {
     fn fitting(width: usize) -> Self {
-        let millis = if width < NARROW { 0 } else { MILLIS };
+        let millis = if width < MIN_WIDTH_ALL_COLUMNS { 0 } else { MILLIS };
         let space = width.saturating_sub(TIME + OPERATION + STATUS + millis + 3);
-        Self { width, millis, subject: if width < NARROW { 0 } else { (space / 2).min(40) } }
+        Self { width, millis, subject: if width < MIN_WIDTH_ALL_COLUMNS { 0 } else { (space / 2).min(40) } }
     }
 
     fn heads<'a>(&self, view: View<'_>) -> Line<'a> {

@@ -1,4 +1,5 @@
-//! Draws the state with a theme and a time into a frame. Changes no state and visits only what is visible.
+//! Draws the state of the app into a frame, with a theme and for a given time. Changes no state, and visits only what
+//! is visible.
 
 mod all_jobs;
 mod ascii;
@@ -24,10 +25,10 @@ mod theme;
 mod views;
 mod welcome;
 
-pub use theme::{Depth, Theme};
+pub use theme::{ColorDepth, Theme};
 
 use crate::app::dialog::Dialog;
-use crate::app::geometry::{MIN, is_usable};
+use crate::app::geometry::{MIN_SCREEN_SIZE, is_usable};
 use crate::app::keymap::{Action, Context};
 use crate::app::{App, Pane, Screen};
 use crate::model::Time;
@@ -39,7 +40,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
 
-/// What all drawing functions need.
+/// What all drawing functions need: the state, the theme and the current time.
 #[derive(Debug, Clone, Copy)]
 struct View<'a> {
     app: &'a App,
@@ -51,7 +52,8 @@ struct View<'a> {
 pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     let view = View { app, theme, now };
     let area = frame.buffer_mut().area;
-    // A resize reaches the state as a message; until then the old state is drawn no larger than the screen.
+    // A message notifies the state of a resize. Until then nothing is drawn, because the state was laid out for another
+    // size.
     let size = (app.size.0.min(area.width), app.size.1.min(area.height));
     if !is_usable(size) || (area.width, area.height) != app.size {
         if !is_usable((area.width, area.height)) {
@@ -61,8 +63,8 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
         screen(frame, view);
     }
     replace_hidden_chars(frame.buffer_mut());
-    // The link is found in the glyphs as drawn, but inserted last, so that no later step takes its sequence for a
-    // glyph.
+    // The link is looked up before the glyphs are changed. It is inserted last, so that no other step takes its escape
+    // sequence for a glyph.
     let link = link_of(view).filter(|link| link.is_visible(frame.buffer_mut()));
     if let Some(ground) = theme.background {
         paint_background(frame.buffer_mut(), ground, theme.text.fg);
@@ -75,7 +77,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     }
 }
 
-/// The link on the screen, if the terminal supports links.
+/// Returns the link on the screen, if there is one and the terminal supports links.
 fn link_of(view: View<'_>) -> Option<links::ScreenLink> {
     let View { app, theme, .. } = view;
     let g = app.geometry();
@@ -84,11 +86,11 @@ fn link_of(view: View<'_>) -> Option<links::ScreenLink> {
 }
 
 /// Removes control and format characters from a finished frame: the editor's widget draws text that users typed or
-/// pasted, and none of these characters may reach the terminal. A cell with nothing else shows `\u{fffd}`.
+/// pasted, and none of these characters may reach the terminal. A cell that contains nothing else shows `\u{fffd}`.
 fn replace_hidden_chars(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
-        // One byte is ASCII, as in nearly every cell; lines and blocks, of which borders and bars consist, have three
-        // bytes.
+        // Skips the most common symbols: those of one byte, which are ASCII, and lines and blocks, of which borders and
+        // bars consist.
         let is_plain = matches!(cell.symbol().as_bytes(), [_] | [0xe2, 0x94..=0x97, _]);
         if !is_plain && cell.symbol().contains(is_hidden) {
             let seen: String = cell.symbol().chars().filter(|c| !is_hidden(*c)).collect();
@@ -97,7 +99,7 @@ fn replace_hidden_chars(buffer: &mut Buffer) {
     }
 }
 
-/// Fills in the theme's background and text colour in cells that would show the terminal's defaults.
+/// Applies the theme's background and text colour to cells that have the terminal's default colours.
 fn paint_background(buffer: &mut Buffer, ground: Color, letters: Option<Color>) {
     for cell in &mut buffer.content {
         if cell.bg == Color::Reset {
@@ -138,8 +140,9 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Dialog::Batch(batch) => batch::draw(frame, view, batch, g.full_dialog()),
             Dialog::Input(ask) => dialogs::draw_input_dialog(frame, view, ask),
             Dialog::Undelivered(open) => resolve::draw(frame, view, open, g.full_dialog()),
-            Dialog::Confirm(question) => dialogs::confirm(frame, view, question),
-            // Drawn with its list, in the title or the last line.
+            Dialog::Confirm(question) => dialogs::draw_confirm_dialog(frame, view, question),
+            // The filter itself is drawn with its list. Only the cursor is placed here: in the title, or in the last
+            // line.
             Dialog::Filter(_) => {
                 let last = Rect { y: g.body.bottom().saturating_sub(1), height: 1, ..g.body };
                 let list = if app.all_jobs().is_some() { g.full_dialog() } else { g.list };
@@ -155,16 +158,16 @@ fn screen(frame: &mut Frame<'_>, view: View<'_>) {
             Dialog::Export(open) => views::export::draw(frame, view, open, g.body),
             Dialog::CachedRanges(open) => views::cached_ranges::draw(frame, view, open, g.full_dialog()),
             Dialog::AllJobs(open) => all_jobs::draw(frame, view, open, g.full_dialog()),
-            Dialog::Setup(form) => welcome::dialog(frame, view, form, g.full_dialog()),
+            Dialog::Setup(form) => welcome::draw_dialog(frame, view, form, g.full_dialog()),
             Dialog::Profiles(open) => profiles::draw(frame, view, open, g.profiles(app.config.profiles.len())),
         }
     }
-    frame_lines::footer(frame, view, g.footer);
+    frame_lines::draw_footer(frame, view, g.footer);
 }
 
 fn too_small(frame: &mut Frame<'_>, view: View<'_>) {
     let (area, quit) = (frame.buffer_mut().area, view.app.key_label(Context::Everywhere, Action::Quit));
-    let size = format!("{}×{}, needs {}×{}", area.width, area.height, MIN.0, MIN.1);
+    let size = format!("{}×{}, needs {}×{}", area.width, area.height, MIN_SCREEN_SIZE.0, MIN_SCREEN_SIZE.1);
     let text = format!("Terminal too small ({size}). Press {quit} to quit.");
     let paragraph = Paragraph::new(text).style(view.theme.text).wrap(Wrap { trim: true });
     frame.render_widget(paragraph, area);
@@ -187,12 +190,12 @@ fn draw_pane(frame: &mut Frame<'_>, area: Rect, title: &Line<'_>, border: Style)
     inner
 }
 
-/// The text for `hidden` lines that are not visible.
+/// Returns the text for `hidden` lines below the visible ones.
 fn hidden_lines_text(hidden: usize) -> String {
     format!("{hidden} more ↓")
 }
 
-/// Shows in the lower border how many lines are not visible.
+/// Shows in the lower border how many lines follow below the visible ones.
 fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: usize) {
     if hidden > 0 && area.width > 20 {
         let text = format!(" {} ", hidden_lines_text(hidden));
@@ -202,7 +205,7 @@ fn draw_more_below(frame: &mut Frame<'_>, view: View<'_>, area: Rect, hidden: us
     }
 }
 
-/// Draws one line at a row of an area that is still blank. Rows beyond the area are ignored.
+/// Draws one line at the given row of an area that is still blank. Ignores rows beyond the area.
 fn draw_line(frame: &mut Frame<'_>, area: Rect, row: usize, line: Line<'_>) {
     let Ok(row) = u16::try_from(row) else { return };
     if row < area.height {

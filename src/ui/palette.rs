@@ -1,4 +1,4 @@
-//! The command palette: a search field and the matching commands with their keys.
+//! Draws the command palette: a search field and the matching commands with their keyboard shortcuts.
 //!
 //! ```text
 //! ┌ Commands: 3 of 62 ───────────────────────────────────────┐
@@ -16,9 +16,10 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-/// Maximum width of the keys, and of the category before them if there is space.
-const KEYS: usize = 14;
-const CATEGORY: usize = 10;
+/// Maximum width of the keyboard shortcuts of a command.
+const MAX_KEYS_CELLS: usize = 14;
+/// Maximum width of the category before the keyboard shortcuts, if there is space.
+const MAX_CATEGORY_CELLS: usize = 10;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalette, area: Rect) {
     let theme = view.theme;
@@ -34,8 +35,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalet
         frame.render_widget(palette.input.area(), Rect { height: text.height.min(1), ..text });
     }
     let width = usize::from(inner.width);
-    let most = if width < 60 { KEYS / 2 } else { KEYS };
-    let category = if width < 60 { 0 } else { CATEGORY };
+    let most = if width < 60 { MAX_KEYS_CELLS / 2 } else { MAX_KEYS_CELLS };
+    let category = if width < 60 { 0 } else { MAX_CATEGORY_CELLS };
     let g = view.app.geometry();
     let (lines, rows) = (g.palette_lines(), g.palette_rows());
     for (n, (entry, chosen)) in palette.visible(rows).enumerate() {
@@ -44,7 +45,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalet
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         let first = entry.keys.split("  ").take(2).collect::<Vec<_>>().join("  ");
         let shown = if first.width() <= most { first } else { entry.keys.split("  ").next().unwrap_or("").to_owned() };
-        // Categories are aligned in one column if there is space for it; texts are cut before that column.
+        // If there is space, the categories are aligned in one column, and the texts are cut before that column.
         let keys_at = width.saturating_sub(shown.width() + 1);
         let column = width.saturating_sub(most + category + 2);
         let end = if category > 0 { column } else { keys_at };
@@ -59,7 +60,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalet
         draw_line(frame, text, 1, Line::styled("No matching command.", theme.muted));
     }
     draw_more_below(frame, view, area, palette.hidden_below(rows));
-    // The search field has the cursor, even if nothing was typed yet.
+    // The search field has the cursor, even before something is typed.
     let field = Rect { height: text.height.min(1), ..text };
     cursor::place_in_corner(frame, field);
     if !palette.input.is_blank() {

@@ -1,4 +1,4 @@
-//! A list of texts to choose from: a search field, the titles, and a preview of the selected text.
+//! Draws a list of texts from which the user chooses: a search field, the titles, and a preview of the selected text.
 //!
 //! ```text
 //! ┌ Sent prompts: 12 ────────────────────────────────────────┐
@@ -20,8 +20,8 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-/// Number of characters of the selected text that are laid out; no screen fits more.
-const PREVIEW: usize = 8000;
+/// Maximum number of characters of the selected text that are laid out. No screen has space for more.
+const MAX_PREVIEW_CHARS: usize = 8000;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
     let theme = view.theme;
@@ -56,7 +56,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area:
     let below = u16::try_from(rows + 2).unwrap_or(u16::MAX).min(inner.height);
     let preview = Rect { y: text.y + below, height: inner.height - below, ..text };
     if let Some(entry) = picker.selected() {
-        let head: String = entry.text.chars().take(PREVIEW).collect();
+        let head: String = entry.text.chars().take(MAX_PREVIEW_CHARS).collect();
         let shown = Paragraph::new(CleanText::block(&head).to_string()).wrap(Wrap { trim: false });
         frame.render_widget(shown, preview);
     }
@@ -76,7 +76,7 @@ fn picker_title(picker: &Picker) -> String {
     }
 }
 
-/// The search field, or a message if the list is empty.
+/// Draws the search field, and a message if the list is empty.
 fn draw_picker_search(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area: Rect) {
     let theme = view.theme;
     let width = usize::from(area.width);

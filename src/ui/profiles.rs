@@ -1,4 +1,4 @@
-//! The profiles of the configuration.
+//! Draws the dialog with the configured profiles.
 //!
 //! ```text
 //! ┌ Profiles: 3 ───────────────────────────────────────────────┐
@@ -22,8 +22,8 @@ use unicode_width::UnicodeWidthStr;
 const STATE: usize = 11;
 /// Width of the symbols before a name.
 const SIGNS: usize = 3;
-/// From this width on, there is a column for the service.
-const WITH_HOST: usize = 56;
+/// Minimum width at which there is a column for the service.
+const MIN_WIDTH_WITH_HOST: usize = 56;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog, area: Rect) {
     let View { app, theme, .. } = view;
@@ -47,23 +47,24 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog,
     draw_more_below(frame, view, area, profiles.len().saturating_sub(open.top() + rows));
 }
 
-/// Cells of the columns.
+/// The widths of the columns, in cells.
 #[derive(Debug, Clone, Copy)]
 struct ProfileColumns {
     name: usize,
     project: usize,
-    /// The service; 0 without such a column.
+    /// The width of the column for the service; 0 if there is none.
     host: usize,
 }
 
 impl ProfileColumns {
-    /// The name gets the width it needs, up to half of the space. Project and service share the rest; the service
-    /// gets what it needs if the project leaves it.
+    /// Distributes the width. The name gets the width that it needs, up to half of the space. The service gets the
+    /// width that it needs, up to half of the rest, or more if the project doesn't need it. The project gets what
+    /// remains.
     fn fitting(profiles: &[ProfileEntry], width: usize) -> Self {
         let most = |of: fn(&ProfileEntry) -> usize| profiles.iter().map(of).max().unwrap_or(0);
         let (names, projects) =
             (most(|profile| profile.name.as_str().width()), most(|profile| profile.project().as_str().width()));
-        let hosts = if width < WITH_HOST { 0 } else { most(|profile| profile.host().as_str().width()) };
+        let hosts = if width < MIN_WIDTH_WITH_HOST { 0 } else { most(|profile| profile.host().as_str().width()) };
         let space = width.saturating_sub(SIGNS + STATE + 2);
         let gaps = if hosts > 0 { 4 } else { 2 };
         let name = names.min(space / 2).max(8);
@@ -73,8 +74,8 @@ impl ProfileColumns {
     }
 }
 
-/// The service in exactly `cells` cells. If it is too long, its port stays, which may be all that distinguishes two
-/// services.
+/// Returns the service in exactly `cells` cells. If the service is too long, its port is not cut, because two services
+/// may differ only in their ports.
 fn service_text(host: &str, cells: usize) -> String {
     let port = host.rfind(':').filter(|at| host.get(at + 1..).is_some_and(|port| port.parse::<u16>().is_ok()));
     match port.and_then(|at| host.split_at_checked(at)) {
@@ -101,8 +102,8 @@ fn profile_entry_line<'a>(
         (false, false) => theme.text,
     };
     let (state, state_style): (&str, Style) = match (&open.step, profile) {
-        (SwitchStep::Reading(of), _) if *of == at => ("reading key", theme.working),
-        (SwitchStep::Asking(of), _) if *of == at => ("checking", theme.working),
+        (SwitchStep::ReadingKey(of), _) if *of == at => ("reading key", theme.working),
+        (SwitchStep::TestingKey(of), _) if *of == at => ("checking", theme.working),
         _ if is_current => ("current", theme.good),
         (_, ProfileEntry { scope: None, .. }) => ("no project", theme.warning),
         (_, ProfileEntry { problem: Some(_), .. }) => ("no key", theme.warning),
@@ -121,13 +122,15 @@ fn profile_entry_line<'a>(
     row.line()
 }
 
-/// The progress, the failure, or what switching does.
+/// Returns the text below the list, and its style: the progress of switching, its failure, or what switching does.
 fn profiles_message(view: View<'_>, open: &ProfilesDialog) -> (String, Style) {
     let View { app, theme, .. } = view;
     let name = |at: usize| app.config.profiles.get(at).map(|profile| profile.name.to_string()).unwrap_or_default();
     match (&open.step, &open.message) {
-        (SwitchStep::Reading(at), _) => (format!("Reading the key of {}…", name(*at)), theme.working),
-        (SwitchStep::Asking(at), _) => (format!("Checking the key of {} with the service…", name(*at)), theme.working),
+        (SwitchStep::ReadingKey(at), _) => (format!("Reading the key of {}…", name(*at)), theme.working),
+        (SwitchStep::TestingKey(at), _) => {
+            (format!("Checking the key of {} with the service…", name(*at)), theme.working)
+        }
         (SwitchStep::Choosing, Some(message)) => (message.to_string(), theme.bad),
         (SwitchStep::Choosing, None) => {
             let key = app.key_label(Context::Profiles, Action::Confirm);

@@ -1,4 +1,4 @@
-//! The dialog about an undelivered prompt.
+//! Draws the dialog about an undelivered prompt.
 
 use super::text::TextRow;
 use super::{View, draw_box, draw_line};

@@ -9,18 +9,18 @@ use ratatui::widgets::Widget as _;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar as _;
 
-/// As many blanks as most gaps need.
+/// As many blanks as most gaps need, so that most gaps are slices of this text.
 const BLANKS: &str = "                                                                                                ";
 
-/// Modifiers that are invisible on a blank.
-const UNSEEN: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::ITALIC);
+/// The modifiers that are invisible on a blank.
+const INVISIBLE_ON_BLANK: Modifier = Modifier::BOLD.union(Modifier::DIM).union(Modifier::ITALIC);
 
-/// A string of `width` blanks.
+/// Returns `width` blanks.
 fn blanks(width: usize) -> Cow<'static, str> {
     BLANKS.get(..width).map_or_else(|| " ".repeat(width).into(), Cow::Borrowed)
 }
 
-/// Returns exactly `width` cells, with the text at the left.
+/// Pads or cuts a text to exactly `width` cells. Aligns it to the left.
 pub(super) fn left(text: &str, width: usize) -> String {
     let mut out = fit(text, width);
     let missing = width.saturating_sub(display_width(&out));
@@ -28,22 +28,23 @@ pub(super) fn left(text: &str, width: usize) -> String {
     out
 }
 
-/// Returns exactly `width` cells, with the text at the right.
+/// Pads or cuts a text to exactly `width` cells. Aligns it to the right.
 pub(super) fn right(text: &str, width: usize) -> String {
     let text = fit(text, width);
     let missing = width.saturating_sub(display_width(&text));
     [&blanks(missing), text.as_str()].concat()
 }
 
-/// Draws a line from the left of a row and cuts what doesn't fit. ASCII text, the most common case, goes directly
-/// into its cells, without a search for graphemes.
+/// Draws a line from the left of a row and cuts what doesn't fit. ASCII text, the most common case, is written directly
+/// into the cells, without being split into graphemes.
 pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
     paint_over(buffer, row, line, RowContent::Anything);
 }
 
-/// The same for a row on which nothing was drawn yet: its blanks, half of a frame, are already there.
+/// Like [`paint`], for a row on which nothing was drawn yet. The blanks, half of a frame, are already there and are not
+/// drawn.
 pub(super) fn paint_on_blank(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
-    let is_blank = |cell: &Cell| cell.symbol() == " " && UNSEEN.contains(cell.modifier);
+    let is_blank = |cell: &Cell| cell.symbol() == " " && INVISIBLE_ON_BLANK.contains(cell.modifier);
     debug_assert!(row.intersection(buffer.area).positions().all(|at| buffer.cell(at).is_some_and(is_blank)));
     paint_over(buffer, row, line, RowContent::Blanks);
 }
@@ -115,21 +116,22 @@ pub(super) fn border(buffer: &mut Buffer, area: Rect, style: Style) {
     }
 }
 
-/// The cells of a one-row area within the buffer.
+/// Returns the cells of an area of one row, which must be within the buffer.
 fn row_cells(buffer: &mut Buffer, row: Rect) -> Option<&mut [Cell]> {
     let (down, right) = (row.y.checked_sub(buffer.area.y)?, row.x.checked_sub(buffer.area.x)?);
     let begin = usize::from(down) * usize::from(buffer.area.width) + usize::from(right);
     buffer.content.get_mut(begin..begin + usize::from(row.width))
 }
 
-/// Draws ASCII text and returns the number of cells. Returns `None` if a character is not one cell by itself; then
-/// the complete text must be drawn again.
+/// Draws ASCII text and returns the number of cells. Returns `None` if the text contains anything else than printable
+/// ASCII characters; then the caller must draw the complete text in another way.
 fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content: RowContent) -> Option<u16> {
-    let is_unseen = style.bg.is_none() && UNSEEN.contains(style.add_modifier | style.sub_modifier);
+    let is_unseen = style.bg.is_none() && INVISIBLE_ON_BLANK.contains(style.add_modifier | style.sub_modifier);
     if is_unseen && content == RowContent::Blanks && BLANKS.get(..text.len()) == Some(text) {
         return u16::try_from(text.len()).ok();
     }
-    // A letter of which the rest does not fit must not be left behind, so nothing is drawn before this is known.
+    // Nothing is drawn before the text that fits, and one more byte, is known to be ASCII: a combining character could
+    // follow the last letter.
     let reach = text.len().min(usize::from(row.width) + 1);
     if !text.as_bytes().get(..reach)?.is_ascii() {
         return None;
@@ -149,8 +151,8 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content
     Some(drawn)
 }
 
-/// The same for a single one-cell character and for a bar of one: lines, blocks and shapes never combine with what
-/// follows.
+/// Draws a single one-cell character, or a bar that repeats a line, block or shape, which never combine with the next
+/// character. Returns the number of cells, or `None` for any other text.
 fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
     let sign = text.chars().next().filter(|sign| sign.width() == Some(1))?;
     let length = sign.len_utf8();
@@ -166,8 +168,8 @@ fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Opti
     Some(drawn)
 }
 
-/// Maximum number of spans of most rows.
-const SPANS: usize = 16;
+/// A number of spans that most rows don't exceed.
+const TYPICAL_SPANS: usize = 16;
 
 /// A row of cells that is filled from the left; what doesn't fit is cut.
 #[derive(Debug)]
@@ -178,22 +180,22 @@ pub(super) struct TextRow<'a> {
 }
 
 impl<'a> TextRow<'a> {
-    /// An empty row of `width` cells.
+    /// Creates an empty row of `width` cells.
     pub(super) fn new(width: usize) -> Self {
-        Self { width, used: 0, spans: Vec::with_capacity(SPANS) }
+        Self { width, used: 0, spans: Vec::with_capacity(TYPICAL_SPANS) }
     }
 
-    /// Number of cells left.
+    /// Returns the number of unused cells.
     pub(super) fn remaining(&self) -> usize {
         self.width.saturating_sub(self.used)
     }
 
-    /// Adds text, cut to the space left.
+    /// Adds text, cut to the unused cells.
     pub(super) fn push(&mut self, text: impl AsRef<str>, style: Style) -> &mut Self {
         self.push_cow(text.as_ref().to_owned(), style)
     }
 
-    /// The same without a copy of the text.
+    /// Like [`Self::push`], without a copy of the text.
     pub(super) fn push_cow(&mut self, text: impl Into<Cow<'a, str>>, style: Style) -> &mut Self {
         let mut text = text.into();
         let mut taken = display_width(&text);
@@ -208,7 +210,7 @@ impl<'a> TextRow<'a> {
         self
     }
 
-    /// Adds a column of `width` cells, with the text at its left.
+    /// Adds a column of `width` cells, with the text aligned to the left.
     pub(super) fn left(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
         let text = text.into();
         let missing = width.checked_sub(display_width(&text));
@@ -218,7 +220,7 @@ impl<'a> TextRow<'a> {
         }
     }
 
-    /// Adds a column of `width` cells, with the text at its right.
+    /// Adds a column of `width` cells, with the text aligned to the right.
     pub(super) fn right(&mut self, text: impl Into<Cow<'a, str>>, width: usize, style: Style) -> &mut Self {
         let text = text.into();
         let missing = width.checked_sub(display_width(&text));
@@ -228,7 +230,7 @@ impl<'a> TextRow<'a> {
         }
     }
 
-    /// Adds blanks up to this cell.
+    /// Adds blanks until `cell` cells are used.
     pub(super) fn pad_to(&mut self, cell: usize) -> &mut Self {
         let gap = cell.min(self.width).saturating_sub(self.used);
         self.push_cow(blanks(gap), Style::new())
@@ -255,17 +257,17 @@ mod tests {
         }
     }
 
-    /// Removes modifiers that are invisible on a blank.
+    /// Removes the invisible part of the style of a blank.
     fn settle(cell: &mut Cell) {
         if cell.symbol() == " " {
-            cell.modifier.remove(UNSEEN);
+            cell.modifier.remove(INVISIBLE_ON_BLANK);
             cell.fg = if cell.modifier.is_empty() { Color::Reset } else { cell.fg };
         }
     }
 
     proptest! {
         #[test]
-        fn a_column_of_a_row_is_the_same_as_its_text_made_to_fit(
+        fn a_column_of_a_row_contains_the_same_as_the_padded_text(
             text in prop_oneof!["[ -~]{0,12}", "\\PC{0,6}", "[ -~日é]{0,9}"],
             (width, space) in (0_usize..14, 0_usize..20),
         ) {
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_border_is_the_one_of_ratatuis_blocks() {
+    fn a_border_looks_like_that_of_a_ratatui_block() {
         let area = Rect::new(2, 1, 20, 6);
         for size in [(0, 0), (1, 5), (2, 2), (3, 3), (9, 4), (18, 5), (40, 40)] {
             let spot = Rect::new(4, 2, size.0, size.1);

@@ -1,32 +1,32 @@
-//! Turns theme colours into styles with the colours that the terminal supports. Drawing code names no colours, and
-//! colour alone never carries a meaning.
+//! Converts the colours of a theme to styles with the colours that the terminal supports. Drawing code uses only these
+//! styles, and colour alone never carries a meaning.
 
 use crate::model::colors::{ColorPalette, ColorRole, Paint, Rgb, ThemeColor};
 use ratatui::style::{Color, Modifier, Style};
 
 /// How many colours the terminal supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
+pub enum ColorDepth {
     /// No colours: `NO_COLOR`, `--color never`.
     None,
-    /// The sixteen colours of every terminal.
+    /// The sixteen colours that every terminal has.
     Sixteen,
-    /// The 256 colours of nearly every terminal.
+    /// The 256 colours that nearly every terminal has.
     Indexed256,
     /// 24-bit colours.
     True,
 }
 
-/// Styles by meaning.
+/// The styles by meaning, and which features of the terminal are used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
-    /// Draw only ASCII.
+    /// Whether to draw only ASCII characters.
     pub ascii: bool,
-    /// Make links clickable (OSC 8).
+    /// Whether to make links clickable (OSC 8).
     pub links: bool,
-    /// The terminal's cursor is visible in text inputs; otherwise docdeck draws one.
+    /// Whether the terminal's cursor is visible in text inputs. If not, docdeck draws a cursor.
     pub terminal_cursor: bool,
-    /// The background; `None` for the terminal's own.
+    /// The background colour; `None` for the terminal's own.
     pub background: Option<Color>,
     pub text: Style,
     pub muted: Style,
@@ -45,13 +45,13 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// Middle tones, for an unknown background.
-    pub fn new(depth: Depth) -> Self {
+    /// Creates the theme with middle tones, for an unknown background.
+    pub fn new(depth: ColorDepth) -> Self {
         Self::of(&ColorPalette::middle_tones(), depth)
     }
 
-    /// The colours of a theme, reduced to `depth`.
-    pub fn of(colors: &ColorPalette, depth: Depth) -> Self {
+    /// Creates the theme from these colours, reduced to the colours of `depth`.
+    pub fn of(colors: &ColorPalette, depth: ColorDepth) -> Self {
         let style = |meaning| paint_style(colors.paint(meaning), depth);
         Self {
             ascii: false,
@@ -76,10 +76,10 @@ impl Theme {
     }
 }
 
-fn paint_style(paint: Paint, depth: Depth) -> Style {
+fn paint_style(paint: Paint, depth: ColorDepth) -> Style {
     let mut style = Style { fg: color(paint.fg, depth), bg: color(paint.bg, depth), ..Style::new() };
     // Without colours, a style with a background is drawn reversed, so that it still stands out.
-    let reversed = paint.reversed || (depth == Depth::None && paint.bg != ThemeColor::Terminal);
+    let reversed = paint.reversed || (depth == ColorDepth::None && paint.bg != ThemeColor::Terminal);
     let modifiers = [
         (paint.bold, Modifier::BOLD),
         (paint.dim, Modifier::DIM),
@@ -92,19 +92,22 @@ fn paint_style(paint: Paint, depth: Depth) -> Style {
     style
 }
 
-/// The colour for the terminal. Returns `None` for the terminal's own colour.
-fn color(colour: ThemeColor, depth: Depth) -> Option<Color> {
+/// Converts a colour to the nearest one that the terminal supports. Returns `None` for the terminal's own colour.
+fn color(colour: ThemeColor, depth: ColorDepth) -> Option<Color> {
     match (colour, depth) {
-        (ThemeColor::Terminal, _) | (_, Depth::None) => None,
+        (ThemeColor::Terminal, _) | (_, ColorDepth::None) => None,
         (ThemeColor::Ansi(n), _) => Some(ansi_color(n)),
-        (ThemeColor::Rgb(rgb), Depth::Sixteen) => Some(ansi_color(nearest(rgb, SIXTEEN.into_iter().zip(0..)))),
-        (ThemeColor::Rgb(rgb), Depth::Indexed256) => Some(Color::Indexed(nearest(rgb, fixed()))),
-        (ThemeColor::Rgb(Rgb(r, g, b)), Depth::True) => Some(Color::Rgb(r, g, b)),
+        (ThemeColor::Rgb(rgb), ColorDepth::Sixteen) => {
+            Some(ansi_color(nearest(rgb, SIXTEEN_COLORS.into_iter().zip(0..))))
+        }
+        (ThemeColor::Rgb(rgb), ColorDepth::Indexed256) => Some(Color::Indexed(nearest(rgb, fixed_colors()))),
+        (ThemeColor::Rgb(Rgb(r, g, b)), ColorDepth::True) => Some(Color::Rgb(r, g, b)),
     }
 }
 
-/// The sixteen colours of the PC, with brown for yellow: nearest in hue to what themes ask for.
-const SIXTEEN: [Rgb; 16] = [
+/// The sixteen colours of PC text mode, in which dark yellow is brown. Their hues are nearest to the hues that themes
+/// use.
+const SIXTEEN_COLORS: [Rgb; 16] = [
     Rgb(0, 0, 0),
     Rgb(170, 0, 0),
     Rgb(0, 170, 0),
@@ -123,8 +126,9 @@ const SIXTEEN: [Rgb; 16] = [
     Rgb(255, 255, 255),
 ];
 
-/// The 240 of the 256 colours that look the same everywhere: a cube of 6 × 6 × 6, then 24 greys.
-fn fixed() -> impl Iterator<Item = (Rgb, u8)> {
+/// Returns those 240 of the 256 colours that look the same in every terminal, with their numbers: a cube of 6 × 6 × 6
+/// colours, then 24 greys.
+fn fixed_colors() -> impl Iterator<Item = (Rgb, u8)> {
     let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
     let cube = (0..216_u8).map(move |n| Rgb(level(n / 36), level(n / 6 % 6), level(n % 6)));
     let greys = (0..24_u8).map(|n| Rgb(8 + 10 * n, 8 + 10 * n, 8 + 10 * n));
@@ -139,7 +143,7 @@ fn nearest(wanted: Rgb, among: impl Iterator<Item = (Rgb, u8)>) -> u8 {
     among.min_by_key(|(rgb, _)| distance(*rgb)).map_or(0, |(_, index)| index)
 }
 
-/// One of the sixteen colours by its number.
+/// Returns one of the sixteen colours by its number.
 fn ansi_color(n: u8) -> Color {
     match n {
         0 => Color::Black,
@@ -165,18 +169,18 @@ fn ansi_color(n: u8) -> Color {
 mod tests {
     use super::*;
 
-    fn shown(rgb: Rgb, depth: Depth) -> Option<Color> {
+    fn shown(rgb: Rgb, depth: ColorDepth) -> Option<Color> {
         color(ThemeColor::Rgb(rgb), depth)
     }
 
     #[test]
     fn a_colour_becomes_the_nearest_that_the_terminal_has() {
         let blue = Rgb(0x5f, 0xaf, 0xd7);
-        assert_eq!(shown(blue, Depth::True), Some(Color::Rgb(0x5f, 0xaf, 0xd7)));
-        assert_eq!(shown(blue, Depth::Indexed256), Some(Color::Indexed(74)));
-        assert_eq!(shown(Rgb(0x80, 0x80, 0x80), Depth::Indexed256), Some(Color::Indexed(244)));
-        assert_eq!(shown(Rgb(0xd7, 0x5f, 0x00), Depth::Sixteen), Some(Color::Yellow));
-        assert_eq!(shown(blue, Depth::None), None);
+        assert_eq!(shown(blue, ColorDepth::True), Some(Color::Rgb(0x5f, 0xaf, 0xd7)));
+        assert_eq!(shown(blue, ColorDepth::Indexed256), Some(Color::Indexed(74)));
+        assert_eq!(shown(Rgb(0x80, 0x80, 0x80), ColorDepth::Indexed256), Some(Color::Indexed(244)));
+        assert_eq!(shown(Rgb(0xd7, 0x5f, 0x00), ColorDepth::Sixteen), Some(Color::Yellow));
+        assert_eq!(shown(blue, ColorDepth::None), None);
     }
 
     #[test]
@@ -184,7 +188,7 @@ mod tests {
         let mut colors = ColorPalette::default();
         let white = ThemeColor::Ansi(15);
         colors.set(ColorRole::Selected, Paint { bg: white, ..Paint::default() });
-        assert_eq!(Theme::of(&colors, Depth::None).selected, Style::new().add_modifier(Modifier::REVERSED));
-        assert_eq!(Theme::of(&colors, Depth::Sixteen).selected, Style::new().bg(Color::White));
+        assert_eq!(Theme::of(&colors, ColorDepth::None).selected, Style::new().add_modifier(Modifier::REVERSED));
+        assert_eq!(Theme::of(&colors, ColorDepth::Sixteen).selected, Style::new().bg(Color::White));
     }
 }

@@ -1,8 +1,8 @@
-//! The setup form: the screen of a first start, or a dialog for another profile.
+//! Draws the setup form: the screen of the first start, or a dialog for another profile.
 //!
 //! ```text
 //! Welcome to docdeck
-//! Start agent jobs …                                          if the page is high enough
+//! Start agent jobs …                                          if the screen is high enough
 //!
 //!  key from     a command   a file  [typed here]  environment
 //! ▌key          ••••••••
@@ -26,36 +26,37 @@ use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 use unicode_width::UnicodeWidthStr;
 
-/// Width of the part before a value: the cursor mark and the label.
+/// Width of the part of a line before the value: the mark of the selected field, and the label.
 const LABEL: u16 = 14;
-/// Maximum width for readable text.
-const WIDEST: u16 = 96;
-/// Up to this height, no row is left empty.
-const SMALLEST: u16 = 10;
-/// From this height on, there is space for an introduction.
-const ROOMY: u16 = 19;
+/// Maximum width of the form, so that its texts are readable.
+const MAX_FORM_WIDTH: u16 = 96;
+/// Up to this height of the form, there is no empty row between the fields and the message.
+const MAX_DENSE_HEIGHT: u16 = 10;
+/// Minimum height of the screen at which there is space for the introduction.
+const MIN_INTRODUCTION_HEIGHT: u16 = 19;
 
-/// The screen of a first start.
+/// Draws the screen of the first start.
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let Some(welcome) = view.app.welcome.as_deref() else { return };
     let margin = if area.width < 60 { 0 } else { 2 };
-    let width = area.width.saturating_sub(2 * margin).min(WIDEST);
+    let width = area.width.saturating_sub(2 * margin).min(MAX_FORM_WIDTH);
     let mut rest = Rect { x: area.x + margin, width, ..area };
-    if area.height >= ROOMY {
-        let lines = introduction(frame, view, Rect { y: rest.y + 1, height: rest.height - 1, ..rest });
+    if area.height >= MIN_INTRODUCTION_HEIGHT {
+        let lines = draw_introduction(frame, view, Rect { y: rest.y + 1, height: rest.height - 1, ..rest });
         rest = area_below_rows(rest, lines + 2);
     }
-    form(frame, view, welcome, rest);
+    draw_form(frame, view, welcome, rest);
 }
 
-/// The dialog for another profile.
-pub(super) fn dialog(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
+/// Draws the dialog for another profile.
+pub(super) fn draw_dialog(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
     let inner = draw_box(frame, area, Line::styled(" New profile ", view.theme.title), view.theme.focus);
-    form(frame, view, welcome, Rect { width: inner.width.min(WIDEST), ..inner });
+    draw_form(frame, view, welcome, Rect { width: inner.width.min(MAX_FORM_WIDTH), ..inner });
 }
 
-/// The fields of the form, as many as leave two rows for the message below them, and that message.
-fn form(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
+/// Draws the fields of the form, and the message below them. Draws only as many fields as leave two rows for the
+/// message.
+fn draw_form(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
     let lines = welcome.form.lines();
     let rows = lines.len().min(usize::from(area.height.saturating_sub(2)).max(1));
     let at = lines.iter().position(|line| *line == welcome.form.line).unwrap_or(0);
@@ -64,7 +65,7 @@ fn form(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
         draw_field(frame, view, welcome, field, rest);
         rest = area_below_rows(rest, 1);
     }
-    rest = area_below_rows(rest, u16::from(area.height > SMALLEST));
+    rest = area_below_rows(rest, u16::from(area.height > MAX_DENSE_HEIGHT));
     let text = Rect { x: rest.x + 1, width: rest.width.saturating_sub(1), ..rest };
     let (message, style) = welcome_message(view, welcome);
     let (mut lines, is_cut) = wrap(&message, usize::from(text.width), usize::from(text.height));
@@ -76,14 +77,14 @@ fn form(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, area: Rect) {
     }
 }
 
-/// The area below the first `rows` rows.
+/// Returns the area below the first `rows` rows.
 fn area_below_rows(area: Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     Rect { y: area.y + rows, height: area.height - rows, ..area }
 }
 
-/// Draws what docdeck is, and returns the number of rows used.
-fn introduction(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> u16 {
+/// Draws an introduction to docdeck, and returns the number of rows that it uses.
+fn draw_introduction(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> u16 {
     let theme = view.theme;
     let demo = view.app.key_label(Context::WelcomeText, Action::Demo);
     let what = format!(
@@ -98,7 +99,7 @@ fn introduction(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> u16 {
     rows
 }
 
-/// One field of the form.
+/// Draws one field of the form.
 fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: Field, area: Rect) {
     if area.height == 0 {
         return;
@@ -116,7 +117,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: F
         row.push(if form.is_open { "▾ " } else { "▸ " }, theme.mark);
         row.push(fit(&more_fields_text(form), space.saturating_sub(2)), theme.muted);
     } else if form.is_secret(field) {
-        // The end is visible, since that is where the user types.
+        // Shows one dot per character. The last cell stays free for the cursor, even if the key is too long to fit.
         let dots = "•".repeat(form.secret.len().min(space.saturating_sub(1)));
         if dots.is_empty() && !is_focused {
             row.push("needed", theme.muted);
@@ -143,7 +144,7 @@ fn draw_field(frame: &mut Frame<'_>, view: View<'_>, welcome: &Welcome, field: F
 fn label(form: &Form, field: Field) -> &'static str {
     match (field, form.source) {
         (Field::Source, _) => "key from",
-        (Field::Key, KeySourceChoice::Program) => "command",
+        (Field::Key, KeySourceChoice::Command) => "command",
         (Field::Key, KeySourceChoice::File) => "file",
         (Field::Key, _) => "key",
         (Field::Project, _) => "project id",
@@ -155,7 +156,7 @@ fn label(form: &Form, field: Field) -> &'static str {
     }
 }
 
-/// What an empty field shows.
+/// Returns the text that is shown in an empty field.
 fn placeholder(form: &Form, field: Field) -> &'static str {
     match field {
         Field::BaseUrl => DEFAULT_BASE_URL,
@@ -165,7 +166,8 @@ fn placeholder(form: &Form, field: Field) -> &'static str {
     }
 }
 
-/// The line that opens the optional fields: their values, or their names.
+/// Returns the text of the line that opens the optional fields: the values that are set, or the names of these fields
+/// if none is set.
 fn more_fields_text(form: &Form) -> String {
     if form.is_open {
         return String::new();
@@ -184,7 +186,8 @@ fn more_fields_text(form: &Form) -> String {
     }
 }
 
-/// The key sources with the selected one in brackets; only that one if not all fit.
+/// Adds the sources of the API key, with the selected source in brackets. If they don't all fit, adds only the selected
+/// source.
 fn push_key_sources(view: View<'_>, form: &Form, row: &mut TextRow<'_>) {
     let theme = view.theme;
     let all = form.sources();
@@ -200,24 +203,25 @@ fn push_key_sources(view: View<'_>, form: &Form, row: &mut TextRow<'_>) {
     }
 }
 
-/// The progress or result of the setup; otherwise an explanation of the focused field.
+/// Returns the message below the fields, and its style: the progress or result of the setup, or else an explanation of
+/// the focused field.
 fn welcome_message(view: View<'_>, welcome: &Welcome) -> (String, Style) {
     let theme = view.theme;
     match (welcome.step, &welcome.message) {
         (SetupStep::Checking, _) => ("Checking…".to_owned(), theme.working),
         (SetupStep::ReadingKey, _) => ("Reading the key…".to_owned(), theme.working),
         (SetupStep::Testing, _) => ("Testing the key, one request…".to_owned(), theme.working),
-        (SetupStep::Saving, _) => (format!("Writing {}…", welcome.config), theme.working),
+        (SetupStep::Saving, _) => (format!("Writing {}…", welcome.config_path), theme.working),
         (SetupStep::Filling, Some(message)) if message.is_success => (format!("✓ {}", message.text), theme.good),
         (SetupStep::Filling, Some(message)) => (format!("! {}", message.text), theme.warning),
         (SetupStep::Filling, None) => (explanation(view, welcome), theme.muted),
     }
 }
 
-/// What a field is, and where to get its value.
+/// Returns what the focused field is, and where to get its value.
 fn explanation(view: View<'_>, welcome: &Welcome) -> String {
     let form = &welcome.form;
-    // Whoever adds a profile has created a key before.
+    // A user who adds another profile has created a key before.
     let where_from = match form.purpose {
         SetupPurpose::FirstProfile => "\nCreate an admin key on the API keys page of the service's dashboard.",
         SetupPurpose::AnotherProfile => "",
@@ -226,10 +230,8 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
         (Field::Source, source) => {
             let what = match source {
                 KeySourceChoice::Unchanged => "Keeps the key source of the configuration.",
-                KeySourceChoice::Program => {
-                    "A command such as `pass show docdeck` prints the key each time docdeck starts."
-                }
-                KeySourceChoice::File => "A file that contains only the key. Only you may have access to it.",
+                KeySourceChoice::Command => "Runs at each start and prints the key, for example `pass show docdeck`.",
+                KeySourceChoice::File => "A file that contains only the key. Readable only by you.",
                 KeySourceChoice::Typed => "The key is stored in the configuration, in a file that only you can read.",
                 KeySourceChoice::Variable if form.has_variable() => {
                     "DOCDECK_API_KEY is set in this shell. It is used instead of any key in a file."
@@ -242,11 +244,11 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
             let unused = if is_unused { " DOCDECK_API_KEY is set in this shell and is used instead." } else { "" };
             return format!("{what}{unused}{where_from}");
         }
-        (Field::Key, KeySourceChoice::Program) => {
+        (Field::Key, KeySourceChoice::Command) => {
             "The command and its arguments, like: pass show docdeck. It runs without a shell; quotes keep spaces. The first line of its output is the key."
         }
         (Field::Key, KeySourceChoice::File) => {
-            "Path of the file; ~/ is your home folder. Only you may have access to it: chmod 600."
+            "Path of the file; ~/ is your home folder. It must be readable only by you: chmod 600."
         }
         (Field::Key, _) => return format!("Paste or type it; it is shown as dots.{where_from}"),
         (Field::Project, _) => "The project id is on the API keys page of the service's dashboard.",
@@ -260,7 +262,7 @@ fn explanation(view: View<'_>, welcome: &Welcome) -> String {
         (Field::Organization, _) => {
             "Page views are limited per organization: enter yours if you use several of its projects, so that they share one count."
         }
-        (Field::CaFile, _) => "Path of a PEM file with more certificates to trust.",
+        (Field::CaFile, _) => "PEM file of extra CA certificates to trust.",
         (Field::Name, _) => "A name for this key and project. It is [profiles.NAME] in the configuration.",
     };
     text.to_owned()

@@ -1,4 +1,4 @@
-//! Measures how long it takes to decode the service's answers: a job, and 250 rows of page views.
+//! Measures how long docdeck takes to decode answers of the service: a job, and page views with 50 and 250 rows.
 //!
 //! `cargo bench --bench decode`
 
@@ -18,12 +18,12 @@ fn main() {
         .measurement_time(Duration::from_secs(2))
         .without_plots()
         .configure_from_args();
-    job(&mut criterion);
-    rows_of_views(&mut criterion);
+    bench_job(&mut criterion);
+    bench_page_views(&mut criterion);
     criterion.final_summary();
 }
 
-fn job(criterion: &mut Criterion) {
+fn bench_job(criterion: &mut Criterion) {
     let body = JobBody {
         id: "01J9ZK4M8Q7V5T".to_owned(),
         status: "completed".to_owned(),
@@ -38,15 +38,15 @@ fn job(criterion: &mut Criterion) {
     };
     let bytes = serde_json::to_vec(&body).expect("JSON");
     let key = ApiKey::new("mint_of_nobody").expect("a key");
-    let reading = BodyReader { operation: Operation::Get, within: Duration::from_secs(60), key: &key };
-    criterion.bench_function("job", |bencher| bencher.iter(|| reading.job(200, None, black_box(&bytes))));
+    let reader = BodyReader { operation: Operation::Get, timeout: Duration::from_secs(60), key: &key };
+    criterion.bench_function("job", |bencher| bencher.iter(|| reader.job(200, None, black_box(&bytes))));
 }
 
-/// One page of the table, and the service's largest answer.
-fn rows_of_views(criterion: &mut Criterion) {
+/// Measures 50 rows, the default page size of the table, and 250 rows, the largest answer of the service.
+fn bench_page_views(criterion: &mut Criterion) {
     let counts = |n: u64| CountsBody { human: n * 17, ai: n * 5, total: n * 22 };
     let key = ApiKey::new("mint_of_nobody").expect("a key");
-    let reading = BodyReader { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
+    let reader = BodyReader { operation: Operation::Views, timeout: Duration::from_secs(60), key: &key };
     let mut group = criterion.benchmark_group("rows of views");
     for rows in [50, 250] {
         let page = |n: u64| PageBody {
@@ -56,7 +56,7 @@ fn rows_of_views(criterion: &mut Criterion) {
         let body = ViewsBody { totals: counts(1_000_000), views: (0..rows).map(page).collect(), has_more: true };
         let bytes = serde_json::to_vec(&body).expect("JSON");
         group.bench_with_input(BenchmarkId::from_parameter(rows), &bytes, |bencher, bytes| {
-            bencher.iter(|| reading.views(200, None, black_box(bytes)));
+            bencher.iter(|| reader.views(200, None, black_box(bytes)));
         });
     }
 }

@@ -1,7 +1,7 @@
 //! Measures the jobs screen with 10,000 and 100,000 jobs at 160×48 with the details on the right: the time of a key
-//! press and its frame, without the terminal. Goals: 0.3 ms to move the selection, whatever the number of jobs; 10 ms
-//! to filter or sort all rows. Also measures a change of one job, a search in prompts, and loading all rows. Takes
-//! about a minute.
+//! press and the frame after it, without a real terminal. Goals: 0.3 ms to move the selection, whatever the number of
+//! jobs; 10 ms to filter or sort all rows. Also measures a change of one job, a search in prompts, and loading all
+//! rows. Takes about a minute.
 //!
 //! `cargo bench --bench jobs`
 
@@ -17,13 +17,14 @@ use docdeck::app::Msg;
 use docdeck::model::job::Status;
 use docdeck::model::prompt::{Delivery, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread};
 use docdeck::model::row::JobKey;
-use stage::{Stage, input, now, rows};
+use stage::{AppFixture, finished_jobs, key_press, now};
 use std::time::Instant;
-use timing::{criterion, group, timed};
+use timing::{bench_group, bench_timed, short_criterion};
 
-const MANY: [i64; 2] = [10_000, 100_000];
+const JOB_COUNTS: [i64; 2] = [10_000, 100_000];
 
-/// A measured key: its description, the keys before it, the key itself, and the keys that restore the state.
+/// A key press to measure: its description, the keys pressed before it, the measured key, and the keys pressed after it
+/// to restore the state.
 type Step = (&'static str, &'static str, &'static str, &'static str);
 
 const STEPS: [Step; 20] = [
@@ -50,102 +51,102 @@ const STEPS: [Step; 20] = [
 ];
 
 fn main() {
-    let mut criterion = criterion();
-    for jobs in MANY {
-        let mut stage = Stage::of(rows(jobs));
-        keys(&mut criterion, jobs, &mut stage);
-        frame(&mut criterion, jobs, &mut stage);
-        change(&mut criterion, jobs, &mut stage);
-        found(&mut criterion, jobs, &mut stage);
-        stage.thread = Some(thread());
-        let mut group = group(&mut criterion, "key and frame with a thread");
-        measure(&mut group, jobs, &mut stage, ("down", "", "Down", ""));
+    let mut criterion = short_criterion();
+    for jobs in JOB_COUNTS {
+        let mut fixture = AppFixture::with_jobs(finished_jobs(jobs));
+        bench_keys(&mut criterion, jobs, &mut fixture);
+        bench_unchanged_frame(&mut criterion, jobs, &mut fixture);
+        bench_job_change(&mut criterion, jobs, &mut fixture);
+        bench_prompt_search(&mut criterion, jobs, &mut fixture);
+        fixture.thread = Some(long_thread());
+        let mut group = bench_group(&mut criterion, "key and frame with a thread");
+        bench_step(&mut group, jobs, &mut fixture, ("down", "", "Down", ""));
         drop(group);
-        all_rows(&mut criterion, jobs);
+        bench_load(&mut criterion, jobs);
     }
     criterion.final_summary();
 }
 
-fn keys(criterion: &mut Criterion, jobs: i64, stage: &mut Stage) {
-    let mut group = group(criterion, "key and frame");
+fn bench_keys(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixture) {
+    let mut group = bench_group(criterion, "key and frame");
     for step in STEPS {
-        stage.press("g");
-        measure(&mut group, jobs, stage, step);
+        fixture.press("g");
+        bench_step(&mut group, jobs, fixture, step);
     }
 }
 
-fn measure(group: &mut BenchmarkGroup<'_, WallTime>, jobs: i64, stage: &mut Stage, step: Step) {
+fn bench_step(group: &mut BenchmarkGroup<'_, WallTime>, jobs: i64, fixture: &mut AppFixture, step: Step) {
     let (what, before, key, after) = step;
-    timed(group, BenchmarkId::new(what, jobs), || {
-        stage.press(before);
-        let msg = input(key);
-        stage.draw();
+    bench_timed(group, BenchmarkId::new(what, jobs), || {
+        fixture.press(before);
+        let msg = key_press(key);
+        fixture.draw();
         let began = Instant::now();
-        stage.send(msg);
-        stage.draw();
+        fixture.send(msg);
+        fixture.draw();
         let took = began.elapsed();
-        stage.press(after);
+        fixture.press(after);
         took
     });
 }
 
-/// A frame without changes.
-fn frame(criterion: &mut Criterion, jobs: i64, stage: &mut Stage) {
-    let mut group = group(criterion, "frame");
-    timed(&mut group, BenchmarkId::from_parameter(jobs), || {
+/// Measures drawing a frame when nothing has changed.
+fn bench_unchanged_frame(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixture) {
+    let mut group = bench_group(criterion, "frame");
+    bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
         let began = Instant::now();
-        stage.draw();
+        fixture.draw();
         began.elapsed()
     });
 }
 
-/// A job far down in the list changes and moves to another group.
-fn change(criterion: &mut Criterion, jobs: i64, stage: &mut Stage) {
-    let mut group = group(criterion, "change of a job and frame");
-    let mut changed = rows(10).pop().expect("a row");
-    timed(&mut group, BenchmarkId::from_parameter(jobs), || {
+/// Measures a change that moves a job far down in the list to another group, and the frame after it.
+fn bench_job_change(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixture) {
+    let mut group = bench_group(criterion, "change of a job and frame");
+    let mut changed = finished_jobs(10).pop().expect("a row");
+    bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
         changed.revision += jobs;
         changed.gone = !changed.gone;
-        let msg = Msg::JobsChanged(vec![changed.clone()]);
+        let msg = Msg::JobsChangedElsewhere(vec![changed.clone()]);
         let began = Instant::now();
-        stage.send(msg);
-        stage.draw();
+        fixture.send(msg);
+        fixture.draw();
         began.elapsed()
     });
 }
 
-/// A word is found in the prompts of half of the jobs, but not in their rows.
-fn found(criterion: &mut Criterion, jobs: i64, stage: &mut Stage) {
-    let mut group = group(criterion, "word found in prompts and frame");
-    timed(&mut group, BenchmarkId::from_parameter(jobs), || {
-        stage.press("/ q q");
+/// Measures a filter word that occurs in the prompts of half of the jobs, but in no row of the list.
+fn bench_prompt_search(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixture) {
+    let mut group = bench_group(criterion, "word found in prompts and frame");
+    bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
+        fixture.press("/ q q");
         let msg = Msg::PromptsFound { text: "qq".to_owned(), jobs: Ok((1..=jobs / 2).map(JobKey).collect()) };
-        stage.draw();
+        fixture.draw();
         let began = Instant::now();
-        stage.send(msg);
-        stage.draw();
+        fixture.send(msg);
+        fixture.draw();
         let took = began.elapsed();
-        assert!(stage.app.jobs.matching_count() > 0, "the filter matches them");
-        stage.press("Esc");
+        assert!(fixture.app.jobs.matching_count() > 0, "the filter matches them");
+        fixture.press("Esc");
         took
     });
 }
 
-/// Loads, sorts and counts all rows.
-fn all_rows(criterion: &mut Criterion, jobs: i64) {
-    let mut group = group(criterion, "all rows");
-    timed(&mut group, BenchmarkId::from_parameter(jobs), || {
-        let rows = rows(jobs);
+/// Measures loading, sorting and counting all rows.
+fn bench_load(criterion: &mut Criterion, jobs: i64) {
+    let mut group = bench_group(criterion, "all rows");
+    bench_timed(&mut group, BenchmarkId::from_parameter(jobs), || {
+        let rows = finished_jobs(jobs);
         let began = Instant::now();
-        let stage = Stage::of(rows);
+        let fixture = AppFixture::with_jobs(rows);
         let took = began.elapsed();
-        drop(stage);
+        drop(fixture);
         took
     });
 }
 
-/// A thread with a long prompt, a follow-up, and status changes.
-fn thread() -> Thread {
+/// Returns a thread with a long prompt, a follow-up, and status changes.
+fn long_thread() -> Thread {
     let at = |minutes: i64| now() - TimeDelta::minutes(minutes);
     let prompt = |id: i64, kind: PromptKind, text: String, minutes: i64| Prompt {
         id: PromptId(id),

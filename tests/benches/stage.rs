@@ -1,5 +1,5 @@
-//! A dashboard at 160×48 without a terminal and with a long list of jobs, for benchmarks of keys and frames, and for
-//! the guard test that counts their allocations.
+//! A dashboard of 160×48 without a real terminal, for benchmarks of key presses and frames, and for the guard test that
+//! counts their allocations.
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyEvent};
@@ -11,7 +11,7 @@ use docdeck::model::job::{JobId, Status};
 use docdeck::model::prompt::Thread;
 use docdeck::model::row::{Job, JobKey};
 use docdeck::model::text::CleanText;
-use docdeck::ui::{Depth, Theme, draw};
+use docdeck::ui::{ColorDepth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
@@ -22,31 +22,31 @@ pub(crate) fn now() -> Time {
     "2026-11-20T14:02:30Z".parse().expect("a time")
 }
 
-/// The application state and its screen.
-pub(crate) struct Stage {
+/// The application state, and a test terminal to draw it on.
+pub(crate) struct AppFixture {
     pub(crate) app: App,
-    /// The thread that is returned for every job; without it, effects are not answered.
+    /// The answer to every request for the thread of a job. `None` leaves these requests unanswered.
     pub(crate) thread: Option<Thread>,
     terminal: Terminal<TestBackend>,
     theme: Theme,
 }
 
-impl Stage {
-    /// A dashboard before anything is loaded.
+impl AppFixture {
+    /// Returns a dashboard that has not loaded any data.
     pub(crate) fn empty() -> Self {
         let scope =
             Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None };
         let utc = FixedOffset::east_opt(0).expect("UTC");
-        let start = AppConfig { profile: CleanText::line("acme-docs"), size: SIZE, ..AppConfig::new(scope, utc) };
+        let config = AppConfig { profile: CleanText::line("acme-docs"), size: SIZE, ..AppConfig::new(scope, utc) };
         let terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
-        Self { app: App::new(start, now()).0, thread: None, terminal, theme: Theme::new(Depth::Indexed256) }
+        Self { app: App::new(config, now()).0, thread: None, terminal, theme: Theme::new(ColorDepth::Indexed256) }
     }
 
-    /// A dashboard with these jobs.
-    pub(crate) fn of(jobs: Vec<Job>) -> Self {
-        let mut stage = Self::empty();
-        stage.send(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
-        stage
+    /// Returns a dashboard that has loaded these jobs.
+    pub(crate) fn with_jobs(jobs: Vec<Job>) -> Self {
+        let mut fixture = Self::empty();
+        fixture.send(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        fixture
     }
 
     pub(crate) fn send(&mut self, msg: Msg) {
@@ -63,9 +63,9 @@ impl Stage {
         }
     }
 
-    /// Presses keys, separated by spaces.
+    /// Presses the keys in `keys`, which are separated by spaces.
     pub(crate) fn press(&mut self, keys: &str) {
-        keys.split_whitespace().for_each(|key| self.send(input(key)));
+        keys.split_whitespace().for_each(|key| self.send(key_press(key)));
     }
 
     pub(crate) fn draw(&mut self) {
@@ -74,15 +74,15 @@ impl Stage {
     }
 }
 
-/// Parses a key.
-pub(crate) fn input(key: &str) -> Msg {
+/// Parses the name of a key and returns its key press.
+pub(crate) fn key_press(key: &str) -> Msg {
     let chord = Chord::parse(key).expect("a key");
     Msg::Input(Event::Key(KeyEvent::new(chord.code, chord.mods)))
 }
 
-/// Jobs with shared values, as the store returns them. All are finished: one in ten failed, the others have a pull
-/// request, and one in seven was viewed.
-pub(crate) fn rows(jobs: i64) -> Vec<Job> {
+/// Returns this many finished jobs. One in ten failed, and the others have a pull request. One in seven was viewed. The
+/// jobs share one repository and one model name in memory, like the jobs that the store returns.
+pub(crate) fn finished_jobs(jobs: i64) -> Vec<Job> {
     let repository = Arc::new(CleanText::line("https://github.com/acme/docs"));
     let model = Arc::new(CleanText::line("sonnet"));
     let row = |key: i64| {

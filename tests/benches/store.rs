@@ -1,12 +1,12 @@
 //! Measures the store on a real file in the temporary folder:
 //!
-//! - the queries at the start, with 10,000 and 100,000 jobs;
-//! - a long history: 60 ranges of 1,200 pages, written as by load all (each answer to the cache and the report): its
-//!   size on disk, and how long it takes to read;
-//! - load all with 25,000 pages in 100 answers, each decoded, merged and stored in its transaction, and again with the
-//!   store in memory: the difference is the time that transactions wait for the disk. Goal: 250 ms in total.
+//! - `start`: the queries when docdeck starts, with 10,000 and 100,000 jobs;
+//! - `history`: the size on disk and the reading time of 60 ranges with 1,200 pages each, written as by loading all
+//!   pages: each answer to the cache and to the report of its range;
+//! - `load`: loading all 25,000 pages of a range in 100 answers, each of which is decoded, merged and stored in its own
+//!   transaction. Goal: 250 ms in total. The same with a store in memory shows how long transactions wait for the disk.
 //!
-//! Prints the shortest, median and longest time of each. It never fails because of times, and takes about a minute.
+//! Prints the shortest, median and longest time of each. Slow times are not a failure. Takes about a minute.
 //!
 //! Run it with `cargo bench --bench store`, or one part with `cargo bench --bench store -- load` (or `start`,
 //! `history`).
@@ -26,8 +26,8 @@ use docdeck::model::log::Operation;
 use docdeck::model::period::DateRange;
 use docdeck::model::report::ReportMerge;
 use docdeck::model::text::CleanText;
-use docdeck::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage};
-use docdeck::store::{ExportFilter, Prune, ReportAnswer, Store};
+use docdeck::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsPage};
+use docdeck::store::{ReportAnswer, ScopeFilter, Store, ViewsPruneFilter};
 use std::future::Future;
 use std::hint::black_box;
 use std::ops::Range;
@@ -35,9 +35,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const RANGES: u64 = 60;
-const PAGES: u32 = 1_200;
-const LARGE: u32 = 25_000;
+const HISTORY_RANGES: u64 = 60;
+const HISTORY_PAGES: u32 = 1_200;
+const LARGE_SITE_PAGES: u32 = 25_000;
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -46,23 +46,23 @@ fn main() {
     let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|word| word == part);
     if is_wanted("start") {
         for jobs in [10_000, 100_000] {
-            runtime.block_on(start(&folder.path().join(jobs.to_string()), jobs));
+            runtime.block_on(bench_start(&folder.path().join(jobs.to_string()), jobs));
         }
     }
     if is_wanted("history") {
-        runtime.block_on(history(&folder.path().join("history")));
+        runtime.block_on(bench_history(&folder.path().join("history")));
     }
     if is_wanted("load") {
-        runtime.block_on(large(&folder.path().join("load")));
+        runtime.block_on(bench_load(&folder.path().join("load")));
     }
 }
 
-/// The queries before the first frame, and before all rows are loaded.
-async fn start(folder: &Path, jobs: u32) {
+/// Measures the queries that docdeck needs for its first frame and for the complete list of jobs.
+async fn bench_start(folder: &Path, jobs: u32) {
     std::fs::create_dir(folder).expect("a folder");
     let (store, _) = Store::open(folder, now()).expect("a store");
-    let lines = std::io::Cursor::new(record::record(jobs));
-    store.import(lines, ExportFilter::default(), false, now()).await.expect("taken in");
+    let lines = std::io::Cursor::new(record::backup_of_jobs(jobs));
+    store.import(lines, ScopeFilter::default(), false, now()).await.expect("imported");
     store.close().await;
     println!("{jobs} jobs:");
     let scope = Scope { base_url: "http://127.0.0.1:9".to_owned(), project: "acme".to_owned(), organization: None };
@@ -77,17 +77,17 @@ async fn start(folder: &Path, jobs: u32) {
         all.push(took);
         store.close().await;
     }
-    report("open", opening);
-    report("the first 45 rows", first);
-    report("all rows", all);
+    print_times("open", opening);
+    print_times("the first 45 rows", first);
+    print_times("all rows", all);
     let (store, _) = Store::open(folder, now()).expect("a store");
-    report("a word in their prompts", ten(|| store.find_prompts(&scope, "guide")).await);
+    print_times("a word in their prompts", time_calls(|| store.find_jobs_by_prompt(&scope, "guide")).await);
     store.close().await;
 }
 
-async fn history(folder: &Path) {
+async fn bench_history(folder: &Path) {
     let (store, _) = Store::open(folder, now()).expect("a store");
-    write(&store, 0..RANGES, PAGES).await;
+    write_ranges(&store, 0..HISTORY_RANGES, HISTORY_PAGES).await;
     store.close().await;
     let size = std::fs::metadata(folder.join("docdeck.db")).expect("a file").len();
     println!("on disk: {:.1} MB", f64::from(u32::try_from(size).expect("small")) / 1e6);
@@ -98,78 +98,80 @@ async fn history(folder: &Path) {
         opening.push(began.elapsed());
         store.close().await;
     }
-    report("open", opening);
+    print_times("open", opening);
     let (store, _) = Store::open(folder, now()).expect("a store");
-    read(&store).await;
-    let (took, pruned) = timed(store.prune_views(Prune { keep: Some(20), ..Prune::default() })).await;
-    report("prune to 20 ranges", vec![took]);
+    bench_reads(&store).await;
+    let (took, pruned) =
+        timed(store.prune_views(ViewsPruneFilter { keep: Some(20), ..ViewsPruneFilter::default() })).await;
+    print_times("prune to 20 ranges", vec![took]);
     println!("on disk then: {:.1} MB", f64::from(u32::try_from(pruned.bytes_after).expect("small")) / 1e6);
     store.close().await;
 }
 
-/// Loads all pages of a large site.
-async fn large(folder: &Path) {
+/// Measures loading all pages of a large site, on disk and in memory.
+async fn bench_load(folder: &Path) {
     let (store, _) = Store::open(folder, now()).expect("a store");
-    // The first load also stores the paths.
-    report("25,000 pages of a new site", load_all(&store, 0..1).await);
-    report("25,000 pages decoded, merged and stored", load_all(&store, 1..11).await);
+    // The first load is measured separately, because it also stores the paths of all pages.
+    print_times("25,000 pages of a new site", load_all(&store, 0..1).await);
+    print_times("25,000 pages decoded, merged and stored", load_all(&store, 1..11).await);
     let in_memory = Store::in_memory().expect("a store");
-    report("25,000 pages of a new site, in memory", load_all(&in_memory, 0..1).await);
-    report("25,000 pages in memory", load_all(&in_memory, 1..11).await);
+    print_times("25,000 pages of a new site, in memory", load_all(&in_memory, 0..1).await);
+    print_times("25,000 pages in memory", load_all(&in_memory, 1..11).await);
     in_memory.close().await;
     let scope = scope();
-    report("read a report of 25,000 pages", ten(|| store.cached_report(&scope, range(1))).await);
+    print_times("read a report of 25,000 pages", time_calls(|| store.cached_report(&scope, range(1))).await);
     store.close().await;
 }
 
-/// Stores these ranges as the engine does.
-async fn write(store: &Store, ranges: Range<u64>, pages: u32) {
-    let mut taking = Vec::new();
+/// Stores these ranges as the engine does, and prints the time of each answer.
+async fn write_ranges(store: &Store, ranges: Range<u64>, pages: u32) {
+    let mut times = Vec::new();
     let scope = scope();
     println!("{} ranges of {pages} pages:", ranges.end);
-    for back in ranges {
-        for (number, answer, complete) in answers(back, pages) {
-            let as_of = as_of(back);
-            let next = ReportAnswer { range: range(back), number, answer, complete, as_of, restarted_at: None };
-            taking.push(timed(store.cache_and_absorb(&scope, next, None)).await.0);
+    for days_ago in ranges {
+        for (number, answer, complete) in answers(days_ago, pages) {
+            let as_of = as_of(days_ago);
+            let next = ReportAnswer { range: range(days_ago), number, answer, complete, as_of, restarted_at: None };
+            times.push(timed(store.cache_and_absorb(&scope, next, None)).await.0);
         }
     }
-    report("store an answer of 250 rows in cache and report", taking);
+    print_times("store an answer of 250 rows in cache and report", times);
 }
 
-/// Loads all 25,000 pages of each range.
+/// Loads all 25,000 pages of each range; returns the time of each range.
 async fn load_all(store: &Store, ranges: Range<u64>) -> Vec<Duration> {
-    let mut loading = Vec::new();
-    for back in ranges {
-        let bodies: Vec<Vec<u8>> = answers(back, LARGE).iter().map(|(_, page, _)| body(page)).collect();
+    let mut times = Vec::new();
+    for days_ago in ranges {
+        let answers = answers(days_ago, LARGE_SITE_PAGES);
+        let bodies: Vec<Vec<u8>> = answers.iter().map(|(_, page, _)| encode_body(page)).collect();
         let began = Instant::now();
-        load(store, back, &bodies).await;
-        loading.push(began.elapsed());
+        load_range(store, days_ago, &bodies).await;
+        times.push(began.elapsed());
     }
-    loading
+    times
 }
 
-/// Processes all answers of a range as the engine does: stores each, then merges it into the displayed report.
-async fn load(store: &Store, back: u64, bodies: &[Vec<u8>]) {
-    let (scope, as_of) = (scope(), as_of(back));
+/// Processes all answers of a range as the engine does: stores each answer, then merges it into the displayed report.
+async fn load_range(store: &Store, days_ago: u64, bodies: &[Vec<u8>]) {
+    let (scope, as_of) = (scope(), as_of(days_ago));
     let key = ApiKey::new("mint_of_nobody").expect("a key");
-    let reading = BodyReader { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
+    let reader = BodyReader { operation: Operation::Views, timeout: Duration::from_secs(60), key: &key };
     let mut merge: Option<Arc<ReportMerge>> = None;
     for (number, body) in (1..).zip(bodies) {
-        let answer = reading.views(200, None, body).expect("page views");
+        let answer = reader.views(200, None, body).expect("page views");
         let complete = answer.has_more == Some(false);
-        let next =
-            ReportAnswer { range: range(back), number, answer: answer.clone(), complete, as_of, restarted_at: None };
-        assert!(store.cache_and_absorb(&scope, next, merge.clone()).await.expect("taken in"));
+        let range = range(days_ago);
+        let next = ReportAnswer { range, number, answer: answer.clone(), complete, as_of, restarted_at: None };
+        assert!(store.cache_and_absorb(&scope, next, merge.clone()).await.expect("stored"));
         let so_far = merge.take().and_then(Arc::into_inner);
-        merge = Some(Arc::new(ReportMerge::with(so_far, range(back), answer, complete, as_of)));
+        merge = Some(Arc::new(ReportMerge::with(so_far, range, answer, complete, as_of)));
         black_box(merge.as_deref().and_then(ReportMerge::loaded_share));
     }
     black_box(merge);
 }
 
-/// The service's JSON of an answer.
-fn body(page: &ViewsPage) -> Vec<u8> {
+/// Encodes page views as the service's JSON answer.
+fn encode_body(page: &ViewsPage) -> Vec<u8> {
     let number = |count: &Count| match count {
         Count::Known(n) => n.unsigned_abs(),
         _ => 0,
@@ -184,25 +186,27 @@ fn body(page: &ViewsPage) -> Vec<u8> {
     serde_json::to_vec(&body).expect("JSON")
 }
 
-async fn read(store: &Store) {
+async fn bench_reads(store: &Store) {
     let (scope, path) = (scope(), CleanText::line(&path(600)));
-    report("list cached ranges, the first time", vec![timed(store.cached_ranges(&scope)).await.0]);
-    report("list cached ranges", ten(|| store.cached_ranges(&scope)).await);
-    report("read a complete report", ten(|| store.cached_report(&scope, range(30))).await);
-    report("one page in all ranges", ten(|| store.page_periods(&scope, &path)).await);
+    print_times("list cached ranges, the first time", vec![timed(store.cached_ranges(&scope)).await.0]);
+    print_times("list cached ranges", time_calls(|| store.cached_ranges(&scope)).await);
+    print_times("read a complete report", time_calls(|| store.cached_report(&scope, range(30))).await);
+    print_times("one page in all ranges", time_calls(|| store.page_periods(&scope, &path)).await);
     let ranges: Vec<DateRange> = (0..20).map(range).collect();
-    report("one page in 20 ranges", ten(|| store.page_views(&scope, &path, &ranges)).await);
+    print_times("one page in 20 ranges", time_calls(|| store.page_views(&scope, &path, &ranges)).await);
     let days: Vec<DateRange> = (0..60).map(range).collect();
-    report("totals of 60 ranges", ten(|| store.views_totals(&scope, &days)).await);
+    print_times("totals of 60 ranges", time_calls(|| store.views_totals(&scope, &days)).await);
 }
 
+/// Returns the time and the value of a call.
 async fn timed<T, E: std::fmt::Debug>(call: impl Future<Output = Result<T, E>>) -> (Duration, T) {
     let began = Instant::now();
     let value = call.await.expect("no failure");
     (began.elapsed(), value)
 }
 
-async fn ten<T, E: std::fmt::Debug, F: Future<Output = Result<T, E>>>(call: impl Fn() -> F) -> Vec<Duration> {
+/// Makes the call ten times; returns the time of each.
+async fn time_calls<T, E: std::fmt::Debug, F: Future<Output = Result<T, E>>>(call: impl Fn() -> F) -> Vec<Duration> {
     let mut times = Vec::new();
     for _ in 0..10 {
         times.push(timed(call()).await.0);
@@ -210,7 +214,7 @@ async fn ten<T, E: std::fmt::Debug, F: Future<Output = Result<T, E>>>(call: impl
     times
 }
 
-fn report(what: &str, mut times: Vec<Duration>) {
+fn print_times(what: &str, mut times: Vec<Duration>) {
     times.sort();
     let [least, middle, worst] =
         [times.first(), times.get(times.len() / 2), times.last()].map(|time| time.copied().map_or(0.0, ms));
@@ -225,17 +229,17 @@ fn now() -> Time {
     "2026-11-20T12:00:00Z".parse().expect("a time")
 }
 
-fn as_of(back: u64) -> Time {
-    now() - TimeDelta::days(i64::try_from(back).expect("small"))
+fn as_of(days_ago: u64) -> Time {
+    now() - TimeDelta::days(i64::try_from(days_ago).expect("small"))
 }
 
 fn scope() -> Scope {
     Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "acme-docs".to_owned(), organization: None }
 }
 
-/// The week that ended this many days ago.
-fn range(back: u64) -> DateRange {
-    let to: NaiveDate = now().date_naive().checked_sub_days(Days::new(back)).expect("a day");
+/// Returns the seven days that end `days_ago` days before [`now`].
+fn range(days_ago: u64) -> DateRange {
+    let to: NaiveDate = now().date_naive().checked_sub_days(Days::new(days_ago)).expect("a day");
     DateRange::last_days(7, to)
 }
 
@@ -243,17 +247,18 @@ fn path(n: u32) -> String {
     format!("/guides/section-{}/how-to-do-thing-{n}", n % 40)
 }
 
-/// The answers of a range. Each range has the pages in a different order.
-fn answers(back: u64, pages: u32) -> Vec<(u32, ViewsPage, bool)> {
+/// Returns the answers of a range, each with its number and whether it is the last. The order of pages differs between
+/// ranges.
+fn answers(days_ago: u64, pages: u32) -> Vec<(u32, ViewsPage, bool)> {
     let row = |place: u32| {
-        let n = (place * 7 + u32::try_from(back).expect("small") * 13) % pages;
+        let n = (place * 7 + u32::try_from(days_ago).expect("small") * 13) % pages;
         let (human, ai) = (i64::from(pages - place) * 17, i64::from(pages - place) * 5);
         PageRow { path: CleanText::line(&path(n)), counts: counts(human, ai) }
     };
-    let last = pages.div_ceil(LIMIT_MAX);
+    let last = pages.div_ceil(MAX_PAGE_SIZE);
     let page = |number: u32| ViewsPage {
         totals: counts(12_345_678, 3_456_789),
-        rows: ((number - 1) * LIMIT_MAX..(number * LIMIT_MAX).min(pages)).map(row).collect(),
+        rows: ((number - 1) * MAX_PAGE_SIZE..(number * MAX_PAGE_SIZE).min(pages)).map(row).collect(),
         has_more: Some(number < last),
     };
     (1..=last).map(|number| (number, page(number), number == last)).collect()

@@ -1,7 +1,8 @@
 //! Measures the complete program in a pseudo-terminal of 160×48, with 10,000 and 100,000 jobs and as the demo. For
 //! comparison, the "floor" is a minimal program with the same library: a bordered list of 50 rows whose highlight
-//! moves. Reports the median of three runs. Times vary between machines, their ratio to the floor much less. Counts
-//! from Linux' `/proc` are omitted on other systems. Takes two to three minutes, and every wait has a timeout.
+//! moves. Prints the median of three runs. Times vary between machines; their ratio to the floor varies much less.
+//! CPU time, memory and wake-ups come from `/proc` and are 0 on systems other than Linux. Takes two to three minutes.
+//! Every wait has a timeout.
 //!
 //! `cargo bench --bench terminal`
 
@@ -14,7 +15,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use ratatui::crossterm::event::{self, Event, KeyCode};
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, List, ListState};
-use record::{ENVIRONMENT, record};
+use record::{ENVIRONMENT, backup_of_jobs};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{Read as _, Write};
@@ -27,34 +28,34 @@ const DOCDECK: &str = env!("CARGO_BIN_EXE_docdeck");
 const FLOOR: &str = "floor";
 const FLOOR_ROWS: usize = 50;
 const RUNS: usize = 3;
-const PRESSES: usize = 80;
-const FLOOD: usize = 500;
-const IDLE: Duration = Duration::from_secs(10);
-/// After this long without output, a key press has been fully handled.
+const KEY_PRESSES: usize = 80;
+const BURST_KEYS: usize = 500;
+const IDLE_TIME: Duration = Duration::from_secs(10);
+/// Time without output after which a key press counts as fully handled.
 const QUIET: Duration = Duration::from_millis(15);
-/// The longest wait for a program that never stops sending.
-const RESTLESS: Duration = Duration::from_secs(2);
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest wait for the output to become quiet. A program may send output all the time.
+const MAX_SETTLE_TIME: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(30);
 const DOWN: &str = "\x1b[B";
 const UP: &str = "\x1b[A";
 
 fn main() {
     if std::env::args().any(|word| word == FLOOR) {
-        floor().expect("a terminal");
+        run_floor().expect("a terminal");
         return;
     }
-    let own = std::env::current_exe().expect("a path").display().to_string();
-    let (ten, hundred) = (filled(10_000), filled(100_000));
+    let bench_program = std::env::current_exe().expect("a path").display().to_string();
+    let (ten, hundred) = (home_with_jobs(10_000), home_with_jobs(100_000));
     let empty = tempfile::tempdir().expect("a folder");
     let programs: [(&str, &[&str], &str, &Path); 4] = [
-        ("floor", &[&own, FLOOR], "row 000", empty.path()),
+        ("floor", &[&bench_program, FLOOR], "row 000", empty.path()),
         ("10,000 jobs", &[DOCDECK], "topic", ten.path()),
         ("100,000 jobs", &[DOCDECK], "topic", hundred.path()),
         ("demo", &[DOCDECK, "demo"], "NEEDS YOU", empty.path()),
     ];
     let columns = programs.map(|(name, words, ready, home)| {
         eprintln!("{name} …");
-        (name, measured(words, ready, home))
+        (name, measure(words, ready, home))
     });
     print!("{:<44}", "");
     columns.iter().for_each(|(name, _)| print!("{name:>14}"));
@@ -71,11 +72,11 @@ fn main() {
         println!();
     }
     let size = std::fs::metadata(DOCDECK).expect("there").len();
-    println!("{:<44}{:>28.2}", "size of the program, MB", whole(size) / 1e6);
+    println!("{:<44}{:>28.2}", "size of the program, MB", to_f64(size) / 1e6);
 }
 
-/// The minimal program for comparison.
-fn floor() -> std::io::Result<()> {
+/// Runs the minimal program for comparison.
+fn run_floor() -> std::io::Result<()> {
     let rows: Vec<String> =
         (0..FLOOR_ROWS).map(|n| format!("row {n:03}  some text that fills a part of the line")).collect();
     let mut state = ListState::default().with_selected(Some(0));
@@ -106,8 +107,8 @@ fn floor() -> std::io::Result<()> {
     Ok(())
 }
 
-/// A home folder with this many tracked jobs.
-fn filled(jobs: u32) -> tempfile::TempDir {
+/// Creates a home folder with this many tracked jobs.
+fn home_with_jobs(jobs: u32) -> tempfile::TempDir {
     let home = tempfile::tempdir().expect("a folder");
     let import = Command::new(DOCDECK)
         .args(["import", "-"])
@@ -118,80 +119,82 @@ fn filled(jobs: u32) -> tempfile::TempDir {
         .stdout(Stdio::null())
         .spawn();
     let mut import = import.expect("started");
-    let written = import.stdin.take().map(|mut stdin| stdin.write_all(record(jobs).as_bytes()));
-    assert!(matches!(written, Some(Ok(()))) && import.wait().expect("ended").success(), "no record");
+    let written = import.stdin.take().map(|mut stdin| stdin.write_all(backup_of_jobs(jobs).as_bytes()));
+    assert!(matches!(written, Some(Ok(()))) && import.wait().expect("ended").success(), "the jobs were not imported");
     home
 }
 
+/// Measured values, each with its description.
 type Values = Vec<(&'static str, f64)>;
 
-/// Names and medians of all runs. Idle behaviour is measured only once, because it takes long.
-fn measured(words: &[&str], ready: &str, home: &Path) -> Values {
-    let runs: Vec<Values> = (0..RUNS).map(|_| one_run(words, ready, home)).collect();
+/// Returns the median of each value over all runs. Idle behaviour is measured only once, because that takes long.
+fn measure(words: &[&str], ready: &str, home: &Path) -> Values {
+    let runs: Vec<Values> = (0..RUNS).map(|_| measure_run(words, ready, home)).collect();
     let names = runs.first().into_iter().flatten().map(|(name, _)| *name).enumerate();
     let medians = names.map(|(at, name)| {
         let values = runs.iter().filter_map(|run| run.get(at).map(|(_, value)| *value)).collect();
         (name, quantile(values, 50))
     });
-    medians.chain(left_alone(words, ready, home)).collect()
+    medians.chain(measure_idle(words, ready, home)).collect()
 }
 
-fn one_run(words: &[&str], ready: &str, home: &Path) -> Values {
+fn measure_run(words: &[&str], ready: &str, home: &Path) -> Values {
     let mut out = Values::new();
-    let mut record = |what: &'static str, value: f64| out.push((what, value));
-    let mut run = Run::start(words, home);
-    record("first rows, ms", ms(run.until(ready)));
-    run.until_quiet(Duration::from_secs(1));
+    let mut add = |what: &'static str, value: f64| out.push((what, value));
+    let mut run = PtyProgram::start(words, home);
+    add("first rows, ms", ms(run.wait_for_text(ready)));
+    run.wait_for_quiet(Duration::from_secs(1));
     let (mut first, mut settled, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
-    let spent = run.spent();
-    for press in 0..PRESSES {
-        // At varying times, from 20 to 60 ms apart, so as not to coincide with a timer of the program.
+    let spent = run.cpu_times();
+    for press in 0..KEY_PRESSES {
+        // The pause varies from 20 to 60 ms, so that key presses don't coincide with a timer of the program.
         std::thread::sleep(Duration::from_millis(20 + u64::try_from(press * 7919 % 41).unwrap_or_default()));
         let answer = run.press(if press.is_multiple_of(2) { DOWN } else { UP });
         first.push(ms(answer.first));
         settled.push(ms(answer.last));
         bytes.push(f64::from(answer.bytes));
     }
-    let spent = since(&spent, &run.spent());
-    record("key to the first byte, ms, middle", quantile(first.clone(), 50));
-    record("key to the first byte, ms, 99 of 100", quantile(first, 99));
-    record("key to the settled screen, ms, 99 of 100", quantile(settled, 99));
-    record("bytes of a key, middle", quantile(bytes, 50));
-    record("CPU of a key, ms", ms(Duration::from_nanos(spent)) / whole(u64::try_from(PRESSES).unwrap_or(1)));
-    record("500 keys at once, ms", ms(run.press(&DOWN.repeat(FLOOD)).last));
-    run.until_quiet(Duration::from_millis(500));
-    record("resident memory, MB", run.resident("VmRSS:"));
-    record("resident memory at its peak, MB", run.resident("VmHWM:"));
+    let spent = increase(&spent, &run.cpu_times());
+    add("key to the first byte, ms, middle", quantile(first.clone(), 50));
+    add("key to the first byte, ms, 99 of 100", quantile(first, 99));
+    add("key to the settled screen, ms, 99 of 100", quantile(settled, 99));
+    add("bytes of a key, middle", quantile(bytes, 50));
+    add("CPU of a key, ms", ms(Duration::from_nanos(spent)) / to_f64(u64::try_from(KEY_PRESSES).unwrap_or(1)));
+    add("500 keys at once, ms", ms(run.press(&DOWN.repeat(BURST_KEYS)).last));
+    run.wait_for_quiet(Duration::from_millis(500));
+    add("resident memory, MB", run.memory_mb("VmRSS:"));
+    add("resident memory at its peak, MB", run.memory_mb("VmHWM:"));
     run.end();
     out
 }
 
-/// Ten seconds without key presses.
-fn left_alone(words: &[&str], ready: &str, home: &Path) -> Values {
-    let mut run = Run::start(words, home);
-    run.until(ready);
-    run.until_quiet(Duration::from_secs(1));
-    let (sent, switches, spent) = (run.sent, run.switches(), run.spent());
-    run.take_for(IDLE);
-    let busy = Duration::from_nanos(since(&spent, &run.spent()));
+/// Measures ten seconds without key presses.
+fn measure_idle(words: &[&str], ready: &str, home: &Path) -> Values {
+    let mut run = PtyProgram::start(words, home);
+    run.wait_for_text(ready);
+    run.wait_for_quiet(Duration::from_secs(1));
+    let (sent, switches, spent) = (run.sent, run.context_switches(), run.cpu_times());
+    run.read_for(IDLE_TIME);
+    let busy = Duration::from_nanos(increase(&spent, &run.cpu_times()));
+    let wake_ups = to_f64(increase(&switches, &run.context_switches()));
     let out = vec![
-        ("ten idle seconds: bytes", whole(u64::try_from(run.sent - sent).unwrap_or_default())),
-        ("ten idle seconds: wake-ups a second", whole(since(&switches, &run.switches())) / IDLE.as_secs_f64()),
-        ("ten idle seconds: CPU, % of a core", busy.as_secs_f64() / IDLE.as_secs_f64() * 100.0),
+        ("ten idle seconds: bytes", to_f64(u64::try_from(run.sent - sent).unwrap_or_default())),
+        ("ten idle seconds: wake-ups a second", wake_ups / IDLE_TIME.as_secs_f64()),
+        ("ten idle seconds: CPU, % of a core", busy.as_secs_f64() / IDLE_TIME.as_secs_f64() * 100.0),
     ];
     run.end();
     out
 }
 
-/// The times from a key press to the first byte and to the last one.
-struct Answered {
+/// The output after a key press: the times until its first and its last byte, and its size.
+struct KeyResponse {
     first: Duration,
     last: Duration,
     bytes: u32,
 }
 
 /// A program in a pseudo-terminal.
-struct Run {
+struct PtyProgram {
     child: Box<dyn Child + Send + Sync>,
     writer: Box<dyn Write + Send>,
     parts: Receiver<(Instant, Vec<u8>)>,
@@ -200,7 +203,7 @@ struct Run {
     _master: Box<dyn MasterPty + Send>,
 }
 
-impl Run {
+impl PtyProgram {
     fn start(words: &[&str], home: &Path) -> Self {
         let size = PtySize { rows: 48, cols: 160, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pty");
@@ -228,12 +231,12 @@ impl Run {
         Self { child, writer, parts, started, sent: 0, _master: pair.master }
     }
 
-    /// The time from the start until this text was sent.
-    fn until(&mut self, text: &str) -> Duration {
+    /// Waits until the program has sent this text; returns the time since the program's start.
+    fn wait_for_text(&mut self, text: &str) -> Duration {
         let mut all = Vec::new();
         loop {
-            // A program with a heartbeat never stops sending.
-            let left = PATIENCE.saturating_sub(self.started.elapsed());
+            // The timeout covers the complete wait, because a program may send output all the time.
+            let left = TIMEOUT.saturating_sub(self.started.elapsed());
             let (at, bytes) = self.parts.recv_timeout(left).expect("the first rows are drawn");
             self.sent += bytes.len();
             all.extend_from_slice(&bytes);
@@ -243,10 +246,9 @@ impl Run {
         }
     }
 
-    /// Reads output until there is none for this long. A program with a heartbeat is never quiet, so the wait is
-    /// limited.
-    fn until_quiet(&mut self, quiet: Duration) {
-        let end = Instant::now() + RESTLESS;
+    /// Reads output until there is none for `quiet`, but at most for [`MAX_SETTLE_TIME`].
+    fn wait_for_quiet(&mut self, quiet: Duration) {
+        let end = Instant::now() + MAX_SETTLE_TIME;
         while Instant::now() < end
             && let Ok((_, bytes)) = self.parts.recv_timeout(quiet)
         {
@@ -255,7 +257,7 @@ impl Run {
     }
 
     /// Reads output for this long.
-    fn take_for(&mut self, time: Duration) {
+    fn read_for(&mut self, time: Duration) {
         let end = Instant::now() + time;
         while let Some(left) = end.checked_duration_since(Instant::now()) {
             match self.parts.recv_timeout(left) {
@@ -266,18 +268,18 @@ impl Run {
         }
     }
 
-    fn press(&mut self, keys: &str) -> Answered {
-        self.until_quiet(Duration::ZERO);
+    fn press(&mut self, keys: &str) -> KeyResponse {
+        self.wait_for_quiet(Duration::ZERO);
         let pressed = Instant::now();
         self.writer.write_all(keys.as_bytes()).and_then(|()| self.writer.flush()).expect("sent");
-        let (at, bytes) = self.parts.recv_timeout(PATIENCE).expect("a key is answered");
-        let mut answered = Answered { first: at - pressed, last: at - pressed, bytes: 0 };
-        let mut count = |bytes: Vec<u8>, answered: &mut Answered| {
+        let (at, bytes) = self.parts.recv_timeout(TIMEOUT).expect("a key is answered");
+        let mut answered = KeyResponse { first: at - pressed, last: at - pressed, bytes: 0 };
+        let mut count = |bytes: Vec<u8>, answered: &mut KeyResponse| {
             self.sent += bytes.len();
             answered.bytes += u32::try_from(bytes.len()).unwrap_or_default();
         };
         count(bytes, &mut answered);
-        while pressed.elapsed() < RESTLESS
+        while pressed.elapsed() < MAX_SETTLE_TIME
             && let Ok((at, bytes)) = self.parts.recv_timeout(QUIET)
         {
             answered.last = at - pressed;
@@ -288,7 +290,7 @@ impl Run {
 
     fn end(mut self) {
         let _ = self.writer.write_all(b"q");
-        let end = Instant::now() + RESTLESS;
+        let end = Instant::now() + MAX_SETTLE_TIME;
         while matches!(self.child.try_wait(), Ok(None)) {
             if Instant::now() > end {
                 let _ = self.child.kill();
@@ -301,41 +303,41 @@ impl Run {
         self.child.process_id().unwrap_or_default()
     }
 
-    /// A value from a file of each thread.
-    fn of_threads(&self, file: &str, read: impl Fn(&str) -> Option<u64>) -> OfThreads {
+    /// Reads a number from this file in `/proc/PID/task/TID` for each thread. Empty on systems without `/proc`.
+    fn per_thread(&self, file: &str, read: impl Fn(&str) -> Option<u64>) -> ThreadCounts {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.id())).into_iter().flatten().flatten();
         let counted = tasks
             .filter_map(|task| Some((task.file_name(), read(&std::fs::read_to_string(task.path().join(file)).ok()?)?)));
         counted.collect()
     }
 
-    /// CPU time so far, in nanoseconds.
-    fn spent(&self) -> OfThreads {
-        self.of_threads("schedstat", |text| text.split_whitespace().next()?.parse().ok())
+    /// Returns the CPU time that each thread has used so far, in nanoseconds.
+    fn cpu_times(&self) -> ThreadCounts {
+        self.per_thread("schedstat", |text| text.split_whitespace().next()?.parse().ok())
     }
 
-    /// The number of voluntary context switches of each thread.
-    fn switches(&self) -> OfThreads {
-        self.of_threads("status", |text| field(text, "voluntary_ctxt_switches:"))
+    /// Returns the number of voluntary context switches of each thread.
+    fn context_switches(&self) -> ThreadCounts {
+        self.per_thread("status", |text| number_after(text, "voluntary_ctxt_switches:"))
     }
 
-    /// A line of its status file in MB (1,024 kB).
-    fn resident(&self, name: &str) -> f64 {
+    /// Returns a memory value of the process in MB of 1,024 kB; `name` is the start of its line in `/proc/PID/status`.
+    fn memory_mb(&self, name: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap_or_default();
-        whole(field(&status, name).unwrap_or_default()) / 1024.0
+        to_f64(number_after(&status, name).unwrap_or_default()) / 1024.0
     }
 }
 
-/// A count for each thread, by its id.
-type OfThreads = HashMap<OsString, u64>;
+/// A number for each thread, by thread id.
+type ThreadCounts = HashMap<OsString, u64>;
 
-/// The increase over all threads; the count of a thread that has ended is lost.
-fn since(before: &OfThreads, now: &OfThreads) -> u64 {
+/// Returns the sum of the increases of all threads. A thread that has ended is not included.
+fn increase(before: &ThreadCounts, now: &ThreadCounts) -> u64 {
     now.iter().map(|(thread, count)| count.saturating_sub(before.get(thread).copied().unwrap_or(0))).sum()
 }
 
-/// The number after a name at the start of a line.
-fn field(text: &str, name: &str) -> Option<u64> {
+/// Returns the number that follows `name` in the line that starts with `name`.
+fn number_after(text: &str, name: &str) -> Option<u64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
     rest.split_whitespace().next()?.parse().ok()
 }
@@ -350,6 +352,6 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-fn whole(n: u64) -> f64 {
+fn to_f64(n: u64) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }

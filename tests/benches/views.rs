@@ -1,6 +1,6 @@
-//! Measures the views screen with 2,500 and 25,000 pages at 160×48: the time of a key press and its frame, without the
-//! terminal, and the memory that a comparison needs. Goals: 0.3 ms to move the selection, whatever the number of pages;
-//! 10 ms to filter, sort or fold all pages. Takes about two minutes.
+//! Measures the views screen with 2,500 and 25,000 pages at 160×48: the time of a key press and the frame after it,
+//! without a real terminal, and the memory that a comparison needs. Goals: 0.3 ms to move the selection, whatever the
+//! number of pages; 10 ms to filter, sort or fold all pages. Takes about two minutes.
 //!
 //! `cargo bench --bench views`
 
@@ -17,15 +17,15 @@ use docdeck::model::period::DateRange;
 use docdeck::model::report::{Report, StoredReport};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
-use stage::{Stage, input, now};
+use stage::{AppFixture, key_press, now};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
-use timing::{criterion, group, timed};
+use timing::{bench_group, bench_timed, short_criterion};
 
-const MANY: [i64; 2] = [2_500, 25_000];
+const PAGE_COUNTS: [i64; 2] = [2_500, 25_000];
 
-/// The last key of each sequence is measured; the others are pressed before it.
+/// Sequences of keys. Only the last key of each is measured; the keys before it prepare the state.
 const KEYS: [&str; 24] = [
     "j",
     "PgDn",
@@ -52,27 +52,28 @@ const KEYS: [&str; 24] = [
     "Enter",
     "t",
 ];
-/// The same in a comparison.
-const KEYS_COMPARED: [&str; 12] =
+/// Sequences of keys as in [`KEYS`], pressed while two ranges are compared.
+const COMPARISON_KEYS: [&str; 12] =
     ["j", "s", "s s s s s", "z", "z l l l l", "z v", "m", "/ d < - 2 0 %", "/ n e w", "z / g", "c", "w"];
 
 fn main() {
-    memory_of_a_comparison();
-    let mut criterion = criterion();
-    for pages in MANY {
-        let reports = (report(pages, 0), report(pages, 1));
-        keys(&mut criterion, "key and frame", &KEYS, pages, (&reports.0, None));
-        keys(&mut criterion, "key and frame, compared", &KEYS_COMPARED, pages, (&reports.0, Some(&reports.1)));
-        moves(&mut criterion, pages, &reports.0);
-        frame(&mut criterion, pages, &reports.0);
-        open(&mut criterion, pages, &reports.0);
-        show(&mut criterion, pages, &reports);
+    print_comparison_memory();
+    let mut criterion = short_criterion();
+    for pages in PAGE_COUNTS {
+        let reports = (sample_report(pages, 0), sample_report(pages, 1));
+        bench_keys(&mut criterion, "key and frame", &KEYS, pages, (&reports.0, None));
+        bench_keys(&mut criterion, "key and frame, compared", &COMPARISON_KEYS, pages, (&reports.0, Some(&reports.1)));
+        bench_moves(&mut criterion, pages, &reports.0);
+        bench_unchanged_frame(&mut criterion, pages, &reports.0);
+        bench_opening(&mut criterion, pages, &reports.0);
+        bench_show_report(&mut criterion, pages, &reports);
     }
     criterion.final_summary();
 }
 
-/// Pages with a long tail in folders three levels deep, some of them only in the previous range.
-fn report(pages: i64, salt: i64) -> Arc<Report> {
+/// Returns a report of pages in nested folders, most of which have few views. `salt` 0 is this week and 1 the previous
+/// week; some pages exist in only one of the two reports.
+fn sample_report(pages: i64, salt: i64) -> Arc<Report> {
     let page = |n: i64| {
         let human = 2_000_000 / (n + 20) + (n * 7919 + salt * 31) % 97;
         let ai = human * ((n * 31 + salt) % 100) / 100;
@@ -95,115 +96,116 @@ fn report(pages: i64, salt: i64) -> Arc<Report> {
     Arc::new(Report::from_first_answer(range, ViewsPage { totals, rows, has_more: None }, true, now()))
 }
 
-/// The views screen with all pages of a range, optionally compared with the previous range.
-fn listed(now_shown: &Arc<Report>, before: Option<&Arc<Report>>) -> Stage {
-    let mut stage = Stage::of(Vec::new());
-    stage.press("2");
-    assert_eq!(stage.app.screen, Screen::Views);
-    stage.send(recalled(now_shown));
+/// Opens the views screen with all pages of a range, compared with the previous range if `before` is given.
+fn open_views(now_shown: &Arc<Report>, before: Option<&Arc<Report>>) -> AppFixture {
+    let mut fixture = AppFixture::with_jobs(Vec::new());
+    fixture.press("2");
+    assert_eq!(fixture.app.screen, Screen::Views);
+    fixture.send(cached_report(now_shown));
     if let Some(before) = before {
-        stage.press("c");
-        // The week includes today, so six days are compared.
+        fixture.press("c");
+        // The current week includes today, so only its six complete days are compared.
         for report in [now_shown, before] {
             let complete = Report { range: report.range.first_days(6), ..(**report).clone() };
-            stage.send(recalled(&Arc::new(complete)));
+            fixture.send(cached_report(&Arc::new(complete)));
         }
-        assert!(stage.app.views.is_comparing());
+        assert!(fixture.app.views.is_comparing());
     }
-    stage
+    fixture
 }
 
-/// A cached report with all pages of a range.
-fn recalled(report: &Arc<Report>) -> Msg {
-    let recalled = StoredReport { last_time: Some(100), report: Some(Arc::clone(report)), ..StoredReport::default() };
+/// Returns the message that delivers a cached report with all pages of a range.
+fn cached_report(report: &Arc<Report>) -> Msg {
+    let recalled =
+        StoredReport { requests_last_time: Some(100), report: Some(Arc::clone(report)), ..StoredReport::default() };
     Msg::CachedReport { range: report.range, recalled: Ok(recalled) }
 }
 
-fn keys(
+fn bench_keys(
     criterion: &mut Criterion,
     name: &str,
     all: &[&str],
     pages: i64,
     reports: (&Arc<Report>, Option<&Arc<Report>>),
 ) {
-    let mut group = group(criterion, name);
+    let mut group = bench_group(criterion, name);
     for keys in all {
         let (first, last) = keys.rsplit_once(' ').unwrap_or(("", keys));
-        timed(&mut group, BenchmarkId::new(*keys, pages), || {
-            let mut stage = listed(reports.0, reports.1);
-            stage.press(first);
-            stage.draw();
-            let msg = input(last);
+        bench_timed(&mut group, BenchmarkId::new(*keys, pages), || {
+            let mut fixture = open_views(reports.0, reports.1);
+            fixture.press(first);
+            fixture.draw();
+            let msg = key_press(last);
             let began = Instant::now();
-            stage.send(msg);
-            stage.draw();
+            fixture.send(msg);
+            fixture.draw();
             began.elapsed()
         });
     }
 }
 
-/// Moves the selection down and up: the goal of 0.3 ms applies to this. Each key above is the first one on a new list,
-/// so nothing of it is in the processor's cache.
-fn moves(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
-    let mut stage = listed(report, None);
+/// Measures moving the selection down and up, to which the goal of 0.3 ms applies. All key presses use the same list,
+/// which is therefore in the processor's cache; `bench_keys` measures each key press on a new list.
+fn bench_moves(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
+    let mut fixture = open_views(report, None);
     let mut keys = ["j", "j", "k", "j", "k", "k"].into_iter().cycle();
-    timed(&mut group(criterion, "moves"), BenchmarkId::from_parameter(pages), || {
-        let msg = input(keys.next().unwrap_or("j"));
+    bench_timed(&mut bench_group(criterion, "moves"), BenchmarkId::from_parameter(pages), || {
+        let msg = key_press(keys.next().unwrap_or("j"));
         let began = Instant::now();
-        stage.send(msg);
-        stage.draw();
+        fixture.send(msg);
+        fixture.draw();
         began.elapsed()
     });
 }
 
-/// A frame without changes, in the middle of the list.
-fn frame(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
-    let mut stage = listed(report, None);
-    stage.press("PgDn PgDn PgDn");
-    timed(&mut group(criterion, "frame"), BenchmarkId::from_parameter(pages), || {
+/// Measures drawing a frame in the middle of the list when nothing has changed.
+fn bench_unchanged_frame(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
+    let mut fixture = open_views(report, None);
+    fixture.press("PgDn PgDn PgDn");
+    bench_timed(&mut bench_group(criterion, "frame"), BenchmarkId::from_parameter(pages), || {
         let began = Instant::now();
-        stage.draw();
+        fixture.draw();
         began.elapsed()
     });
 }
 
-/// Opens the screen with a cached report.
-fn open(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
-    timed(&mut group(criterion, "views opened"), BenchmarkId::from_parameter(pages), || {
-        let mut stage = Stage::of(Vec::new());
-        stage.draw();
+/// Measures opening the views screen with a cached report.
+fn bench_opening(criterion: &mut Criterion, pages: i64, report: &Arc<Report>) {
+    bench_timed(&mut bench_group(criterion, "views opened"), BenchmarkId::from_parameter(pages), || {
+        let mut fixture = AppFixture::with_jobs(Vec::new());
+        fixture.draw();
         let began = Instant::now();
-        stage.press("2");
-        stage.send(recalled(report));
-        stage.draw();
+        fixture.press("2");
+        fixture.send(cached_report(report));
+        fixture.draw();
         began.elapsed()
     });
 }
 
-/// Starts and ends a comparison, and loads another report.
-fn show(criterion: &mut Criterion, pages: i64, (now, before): &(Arc<Report>, Arc<Report>)) {
-    let mut group = group(criterion, "table");
+/// Measures showing a report in the table: to start a comparison, to end a comparison, and instead of another report.
+fn bench_show_report(criterion: &mut Criterion, pages: i64, (now, before): &(Arc<Report>, Arc<Report>)) {
+    let mut group = bench_group(criterion, "table");
     for what in ["compare", "alone", "another"] {
-        let load_app = || {
+        let setup = || {
             let mut table = PageTable::default();
             table.show_report(Arc::clone(now), (what == "alone").then(|| Arc::clone(before)));
             let to = if what == "another" { Arc::clone(before) } else { Arc::clone(now) };
             (table, to, (what == "compare").then(|| Arc::clone(before)))
         };
         group.bench_function(BenchmarkId::new(what, pages), |bencher| {
-            let shown = |(table, now, before): &mut (PageTable, Arc<Report>, Option<Arc<Report>>)| {
+            let show = |(table, now, before): &mut (PageTable, Arc<Report>, Option<Arc<Report>>)| {
                 table.show_report(Arc::clone(now), before.clone());
             };
-            bencher.iter_batched_ref(load_app, shown, BatchSize::PerIteration);
+            bencher.iter_batched_ref(setup, show, BatchSize::PerIteration);
         });
     }
 }
 
 /// Prints the memory of two reports of 25,000 pages and of the table that compares them.
-fn memory_of_a_comparison() {
+fn print_comparison_memory() {
     let needed = allocation_counter::measure(|| {
         let mut table = PageTable::default();
-        table.show_report(report(25_000, 0), Some(report(25_000, 1)));
+        table.show_report(sample_report(25_000, 0), Some(sample_report(25_000, 1)));
         black_box(&table);
     });
     let megabytes = f64::from(u32::try_from(needed.bytes_max).expect("small")) / 1e6;

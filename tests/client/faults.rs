@@ -1,6 +1,6 @@
-//! Tests of every way in which an answer can fail: the error, and whether the prompt may have arrived.
+//! Tests of every way in which a request can fail: which error results, and whether the prompt may have arrived.
 
-use super::server::{http, refusing};
+use super::server::{bind_refusing_port, http};
 use super::*;
 use docdeck::api::{ConnectError, Reached, RetryAfterHeader, Unreadable};
 use docdeck::model::Time;
@@ -15,8 +15,8 @@ fn now() -> Time {
 
 #[tokio::test]
 async fn a_refused_connection_never_reached_the_service() {
-    let (_held, port) = refusing();
-    let answer = checked(client(&format!("http://127.0.0.1:{port}")).create_job("x").await);
+    let (_held, port) = bind_refusing_port();
+    let answer = check_error(client(&format!("http://127.0.0.1:{port}")).create_job("x").await);
     assert_eq!(answer.status, None);
     let error = error(answer);
     assert!(matches!(&error, ApiError::NotReached { cause: ConnectError::Refused, .. }), "{error:?}");
@@ -29,7 +29,8 @@ async fn a_truncated_answer_leaves_the_prompt_unconfirmed() {
     let half = http(201, "", JOB.as_bytes());
     let half = half[..half.len() - 5].to_vec();
     let chunk = b"HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n".to_vec();
-    for reply in [Reply::Last(Vec::new()), Reply::Reset, Reply::Last(half), Reply::Last(chunk)] {
+    let close_after = Reply::AnswerAndClose;
+    for reply in [close_after(Vec::new()), Reply::Reset, close_after(half), close_after(chunk)] {
         let error = error(create(reply).await.0);
         assert!(matches!(&error, ApiError::Lost { .. }), "{error:?}");
         assert_eq!((error.reached(), error.failure(now()).kind), (Reached::Maybe, FailureKind::Offline));
@@ -48,14 +49,14 @@ async fn a_timeout_leaves_the_prompt_unconfirmed() {
         assert!(answer.took >= Duration::from_millis(250), "{:?}", answer.took);
         let error = error(answer);
         assert!(matches!(&error, ApiError::TimedOut { .. }), "{error:?}");
-        assert_eq!((error.reached(), error.short().as_str()), (Reached::Maybe, "timed out after 250 ms"));
+        assert_eq!((error.reached(), error.log_reason().as_str()), (Reached::Maybe, "timed out after 250 ms"));
     }
 }
 
 #[tokio::test]
 async fn an_error_keeps_its_meaning_if_its_body_is_truncated() {
     let cut = b"HTTP/1.1 400 Bad\r\ncontent-length: 99\r\n\r\nprompt is too long".to_vec();
-    let error = error(create(Reply::Last(cut)).await.0);
+    let error = error(create(Reply::AnswerAndClose(cut)).await.0);
     assert!(
         matches!(&error, ApiError::BadRequest { words, .. } if words.as_str() == "prompt is too long"),
         "{error:?}"
@@ -79,12 +80,12 @@ async fn each_error_status_has_its_own_variant_kind_and_text() {
         (500, |e| matches!(e, ApiError::Failed { .. }), Reached::Maybe, FailureKind::Offline),
         (503, |e| matches!(e, ApiError::Failed { .. }), Reached::Maybe, FailureKind::Offline),
     ];
-    for (status, is_it, reached, kind) in checks {
+    for (status, has_variant, reached, kind) in checks {
         let body = r#"{"error":"Not like this","details":[{"message":"nor that"}]}"#;
         let answer = create(Reply::json(status, body)).await.0;
         assert_eq!(answer.status, Some(status));
         let error = error(answer);
-        assert!(is_it(&error), "{status}: {error:?}");
+        assert!(has_variant(&error), "{status}: {error:?}");
         assert_eq!((error.reached(), error.failure(now()).kind), (reached, kind), "{status}");
         let sentence = error.to_string();
         assert!(sentence.contains(&format!("{status}: “Not like this: nor that”")), "{sentence}");
@@ -92,7 +93,7 @@ async fn each_error_status_has_its_own_variant_kind_and_text() {
 }
 
 #[tokio::test]
-async fn retry_after_is_read_in_both_forms_or_missing() {
+async fn retry_after_is_read_as_seconds_or_as_a_date_and_may_be_missing() {
     for (header, retry, pause) in [
         ("retry-after: 90\r\n", RetryAfterHeader::Seconds(90), 90),
         (
@@ -114,7 +115,7 @@ async fn retry_after_is_read_in_both_forms_or_missing() {
 }
 
 #[tokio::test]
-async fn a_proxys_page_is_shown_as_its_status_and_its_title() {
+async fn an_html_page_of_a_proxy_is_shown_as_status_and_title() {
     let page = b"<html><head><title>502 Bad Gateway</title></head><body><hr>nginx</body></html>";
     let error = error(create(Reply::with(502, "content-type: text/html\r\n", page)).await.0);
     assert!(error.to_string().starts_with("The service failed (502: “502 Bad Gateway”)"), "{error}");
@@ -152,7 +153,7 @@ async fn a_redirect_is_not_followed_with_the_key() {
 }
 
 #[tokio::test]
-async fn a_good_status_without_a_readable_job_leaves_the_prompt_unconfirmed() {
+async fn a_success_status_without_a_readable_job_leaves_the_prompt_unconfirmed() {
     for (body, wanted) in [
         ("", Unreadable::Empty),
         ("<html><title>Sign in</title></html>", Unreadable::Page),
@@ -189,10 +190,10 @@ async fn bodies_are_limited_after_decompression() {
 
 #[tokio::test]
 async fn an_answer_of_exactly_the_limit_is_read() {
-    let cap = 4 * 1024 * 1024;
+    let limit = 4 * 1024 * 1024;
     let padded = |length: usize| format!("{JOB}{}", " ".repeat(length - JOB.len()));
-    assert!(get(Reply::json(200, &padded(cap))).await.result.is_ok());
-    let error = error(create(Reply::Last(http(200, "", padded(cap + 1).as_bytes()))).await.0);
+    assert!(get(Reply::json(200, &padded(limit))).await.result.is_ok());
+    let error = error(create(Reply::AnswerAndClose(http(200, "", padded(limit + 1).as_bytes()))).await.0);
     assert!(matches!(&error, ApiError::TooLarge { .. }), "{error:?}");
     assert_eq!(error.reached(), Reached::Maybe);
 }
@@ -207,8 +208,8 @@ async fn only_the_beginning_of_an_endless_error_page_is_read() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_http_is_lost() {
-    let error = error(create(Reply::Last(b"SSH-2.0-OpenSSH_9.9\r\n".to_vec())).await.0);
+async fn an_answer_that_is_not_http_leaves_the_prompt_unconfirmed() {
+    let error = error(create(Reply::AnswerAndClose(b"SSH-2.0-OpenSSH_9.9\r\n".to_vec())).await.0);
     assert_eq!(error.reached(), Reached::Maybe);
 }
 

@@ -33,7 +33,7 @@ fn client(base_url: &str) -> Client {
     client_for(base_url, ClientOptions::default())
 }
 
-/// A total timeout of a quarter of a second.
+/// Returns options with timeouts of a quarter of a second.
 fn short_timeout() -> ClientOptions {
     let wait = Duration::from_millis(250);
     ClientOptions { connect_timeout: wait, total_timeout: wait, ..ClientOptions::default() }
@@ -48,40 +48,41 @@ fn week() -> ViewsQuery {
     ViewsQuery { range, limit: 50, page: 1 }
 }
 
-/// The result of one create for this reply, and its only request.
+/// Creates a job at a server that sends this reply; returns the result and the only request that the server received.
 async fn create(reply: Reply) -> (ApiAnswer<RemoteJob>, Request) {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).create_job("Fix the links").await;
-    (checked(answer), server.only_request())
+    (check_error(answer), server.only_request())
 }
 
 async fn get(reply: Reply) -> ApiAnswer<RemoteJob> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).get_job(&id()).await;
     server.only_request();
-    checked(answer)
+    check_error(answer)
 }
 
 async fn follow_up(reply: Reply) -> ApiAnswer<RemoteJob> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).send_follow_up(&id(), "And the redirects").await;
     server.only_request();
-    checked(answer)
+    check_error(answer)
 }
 
 async fn views(reply: Reply) -> ApiAnswer<ViewsPage> {
     let server = Server::start(reply).await;
     let answer = client(&server.base_url()).views(&week()).await;
     server.only_request();
-    checked(answer)
+    check_error(answer)
 }
 
-/// No error may repeat the key, in its message, its debug output or its sources; and each is one sentence.
-fn checked<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiAnswer<T> {
+/// Asserts that an error message is one sentence, and that the error, its sources and their debug output don't contain
+/// the API key. Returns the answer unchanged.
+fn check_error<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiAnswer<T> {
     if let Err(error) = &answer.result {
         let sentence = error.to_string();
         assert!(sentence.ends_with('.') && !sentence.contains('\n'), "{sentence}");
-        let mut all = format!("{sentence} {error:?} {error:#?} {} {answer:?}", error.short());
+        let mut all = format!("{sentence} {error:?} {error:#?} {} {answer:?}", error.log_reason());
         let mut cause = std::error::Error::source(error);
         while let Some(deeper) = cause {
             all.push_str(&format!(" {deeper} {deeper:?} {deeper:#?}"));
@@ -93,5 +94,5 @@ fn checked<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiAnswer<T> {
 }
 
 fn error<T: std::fmt::Debug>(answer: ApiAnswer<T>) -> ApiError {
-    checked(answer).result.expect_err("an error")
+    check_error(answer).result.expect_err("an error")
 }

@@ -1,4 +1,4 @@
-//! Tests of the request for each operation, and of successful answers.
+//! Tests of the request that each operation sends, and of successful answers.
 
 use super::*;
 use docdeck::model::job::Status;
@@ -20,7 +20,7 @@ async fn a_create_sends_the_prompt_once_with_the_key() {
 }
 
 #[tokio::test]
-async fn ids_and_projects_stay_one_segment_on_the_wire() {
+async fn ids_and_projects_are_escaped_to_one_path_segment_each() {
     let job = r#"{"id":"a/../b?c d%2Fé"}"#;
     let server = Server::start(Reply::json(200, job)).await;
     let base_url = format!("{}/docs/", server.base_url());
@@ -66,7 +66,7 @@ async fn a_prompt_of_megabytes_is_sent_completely() {
 }
 
 #[tokio::test]
-async fn gets_share_a_connection_and_every_prompt_gets_its_own() {
+async fn get_requests_share_a_connection_and_every_prompt_opens_a_new_one() {
     let server = Server::start(Reply::json(200, JOB)).await;
     let client = client(&server.base_url());
     for _ in 0..3 {
@@ -88,11 +88,11 @@ async fn a_new_client_opens_no_connection() {
 }
 
 #[tokio::test]
-async fn successful_and_failed_answers_contain_the_services_clock() {
+async fn successful_and_failed_answers_contain_the_time_of_the_service() {
     let date = "date: Fri, 20 Nov 2026 12:00:00 GMT\r\n";
-    let then = "2026-11-20T12:00:00Z".parse().ok();
-    assert_eq!(get(Reply::with(200, date, JOB.as_bytes())).await.date, then);
-    assert_eq!(get(Reply::with(500, date, b"")).await.date, then);
+    let service_time = "2026-11-20T12:00:00Z".parse().ok();
+    assert_eq!(get(Reply::with(200, date, JOB.as_bytes())).await.date, service_time);
+    assert_eq!(get(Reply::with(500, date, b"")).await.date, service_time);
     assert_eq!(get(Reply::with(200, "date: today\r\n", JOB.as_bytes())).await.date, None);
 }
 

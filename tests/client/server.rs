@@ -1,4 +1,4 @@
-//! A TCP server on 127.0.0.1 for tests: reads and stores complete requests, and sends a given reply.
+//! A TCP server on 127.0.0.1 for tests. It stores every request that it receives, and always sends the same reply.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -6,13 +6,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What the server does after it has read a request.
+/// What the server does after each request.
 #[derive(Clone)]
 pub(crate) enum Reply {
     /// Sends these bytes and waits for the next request.
     Answer(Vec<u8>),
     /// Sends these bytes and closes the connection.
-    Last(Vec<u8>),
+    AnswerAndClose(Vec<u8>),
     /// Sends these bytes and then nothing more.
     Stall(Vec<u8>),
     /// Resets the connection.
@@ -59,14 +59,14 @@ impl Request {
 }
 
 #[derive(Default)]
-struct Seen {
+struct Traffic {
     connections: AtomicUsize,
     requests: Mutex<Vec<Request>>,
 }
 
 pub(crate) struct Server {
     port: u16,
-    seen: Arc<Seen>,
+    traffic: Arc<Traffic>,
     task: JoinHandle<()>,
 }
 
@@ -74,9 +74,9 @@ impl Server {
     pub(crate) async fn start(reply: Reply) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let seen = Arc::new(Seen::default());
-        let task = tokio::spawn(accept(listener, reply, Arc::clone(&seen)));
-        Self { port, seen, task }
+        let traffic = Arc::new(Traffic::default());
+        let task = tokio::spawn(accept(listener, reply, Arc::clone(&traffic)));
+        Self { port, traffic, task }
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -88,14 +88,14 @@ impl Server {
     }
 
     pub(crate) fn connections(&self) -> usize {
-        self.seen.connections.load(Ordering::SeqCst)
+        self.traffic.connections.load(Ordering::SeqCst)
     }
 
     pub(crate) fn requests(&self) -> Vec<Request> {
-        self.seen.requests.lock().expect("no poison").clone()
+        self.traffic.requests.lock().expect("no poison").clone()
     }
 
-    /// The request; fails unless there was exactly one, over exactly one connection.
+    /// Returns the only request. Fails unless the server received exactly one request over exactly one connection.
     pub(crate) fn only_request(&self) -> Request {
         assert_eq!(self.connections(), 1, "connections");
         let requests = self.requests();
@@ -110,28 +110,28 @@ impl Drop for Server {
     }
 }
 
-/// A port at which connections are refused as long as the socket exists.
-pub(crate) fn refusing() -> (TcpSocket, u16) {
+/// Reserves a port; connections to it are refused until the returned socket is dropped.
+pub(crate) fn bind_refusing_port() -> (TcpSocket, u16) {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
     let port = socket.local_addr().expect("an address").port();
     (socket, port)
 }
 
-async fn accept(listener: TcpListener, reply: Reply, seen: Arc<Seen>) {
+async fn accept(listener: TcpListener, reply: Reply, traffic: Arc<Traffic>) {
     while let Ok((stream, _)) = listener.accept().await {
-        seen.connections.fetch_add(1, Ordering::SeqCst);
-        tokio::spawn(serve_connection(stream, reply.clone(), Arc::clone(&seen)));
+        traffic.connections.fetch_add(1, Ordering::SeqCst);
+        tokio::spawn(serve_connection(stream, reply.clone(), Arc::clone(&traffic)));
     }
 }
 
-async fn serve_connection(mut stream: TcpStream, reply: Reply, seen: Arc<Seen>) {
+async fn serve_connection(mut stream: TcpStream, reply: Reply, traffic: Arc<Traffic>) {
     while let Some(request) = read_request(&mut stream).await {
-        seen.requests.lock().expect("no poison").push(request);
+        traffic.requests.lock().expect("no poison").push(request);
         match &reply {
             Reply::Answer(bytes) => stream.write_all(bytes).await.expect("written"),
-            // The client may stop reading early.
-            Reply::Last(bytes) => {
+            // An error is ignored, because the client may stop reading early.
+            Reply::AnswerAndClose(bytes) => {
                 let _ = stream.write_all(bytes).await;
                 return;
             }

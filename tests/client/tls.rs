@@ -1,4 +1,4 @@
-//! The server side of TLS on 127.0.0.1, with a certificate of a test authority (`ca.pem`).
+//! The server side of TLS on 127.0.0.1, with a certificate that is signed by a test authority (`ca.pem`).
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 const CERTIFICATE: &[u8] = include_bytes!("leaf.pem");
 const PRIVATE_KEY: &[u8] = include_bytes!("leaf.key");
 
-/// The TLS session; the handshake happens, and fails, with the first byte that is read or written.
+/// Returns a TLS session. The handshake is part of the first read or write, which fails if the handshake fails.
 pub(crate) fn session(stream: TcpStream) -> rustls::StreamOwned<rustls::ServerConnection, TcpStream> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let chain = vec![CertificateDer::from_pem_slice(CERTIFICATE).expect("a certificate")];

@@ -1,4 +1,4 @@
-//! Shared by the tests: a simulated service on a separate thread, a home folder, and the built program.
+//! The fixture of the command tests: a simulated service on a separate thread, a home folder, and the built program.
 
 use crate::http;
 use assert_cmd::Command;
@@ -16,10 +16,10 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-/// A program that takes longer has failed.
-const TOO_LONG: Duration = Duration::from_secs(30);
+/// The time after which a run of the program, or the wait for its output, fails the test.
+const RUN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The service, and a computer without any data.
+/// A simulated service, and a computer on which docdeck has no data yet.
 pub(crate) struct CommandFixture {
     pub(crate) sim: Arc<Sim>,
     pub(crate) home: TempDir,
@@ -27,40 +27,40 @@ pub(crate) struct CommandFixture {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The result of a run.
+/// The exit code and output of a finished run of the program.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct CommandResult {
     pub(crate) code: i32,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Ran {
-    /// Stdout as one line of JSON.
+impl CommandResult {
+    /// Parses stdout, which must be a single line of JSON.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.out.lines().count(), 1, "{self:?}");
         serde_json::from_str(&self.out).expect("JSON")
     }
 
-    /// Stdout as JSON of one or more lines.
+    /// Parses stdout as JSON, which may have several lines.
     pub(crate) fn multiline_json(&self) -> Value {
         serde_json::from_str(&self.out).expect("JSON")
     }
 
-    /// Asserts the exit code.
-    pub(crate) fn ends(self, code: i32) -> Self {
+    /// Asserts that the program exited with `code`.
+    pub(crate) fn expect_exit_code(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");
         self
     }
 }
 
 impl CommandFixture {
-    /// A service with these faults, whose jobs run a hundred times faster than in reality.
+    /// Starts a service with these faults, whose jobs run a hundred times faster than in reality.
     pub(crate) fn new(faults: &[&str]) -> Self {
         Self::with_pages(10, faults)
     }
 
-    /// As [`CommandFixture::new`], with this number of pages.
+    /// Like [`CommandFixture::new`], for a site with this number of pages.
     pub(crate) fn with_pages(pages: u32, faults: &[&str]) -> Self {
         let faults = faults.iter().map(|fault| fault.parse::<Fault>().expect("a fault")).collect();
         let options = SimOptions { jobs: 0, pages, speed: 100.0, faults, ..SimOptions::default() };
@@ -79,18 +79,18 @@ impl CommandFixture {
         Self { sim, home, stop: Some(stop), thread: Some(thread) }
     }
 
-    pub(crate) fn faults(&self, faults: &[&str]) {
+    pub(crate) fn set_faults(&self, faults: &[&str]) {
         self.sim.set_faults(faults.iter().map(|fault| fault.parse().expect("a fault")).collect());
     }
 
-    pub(crate) fn data(&self) -> PathBuf {
+    pub(crate) fn data_folder(&self) -> PathBuf {
         self.home.path().join("data")
     }
 
-    /// The environment of a configured program.
-    pub(crate) fn variables(&self) -> Vec<(String, String)> {
+    /// Returns environment variables that configure the program for the simulated service.
+    pub(crate) fn environment_variables(&self) -> Vec<(String, String)> {
         let home = self.home.path().display().to_string();
-        let data = self.data().display().to_string();
+        let data = self.data_folder().display().to_string();
         let pairs = [
             ("HOME", home.as_str()),
             ("PATH", "/usr/bin:/bin"),
@@ -105,46 +105,56 @@ impl CommandFixture {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    /// Runs the program to its end.
-    pub(crate) fn run(&self, words: &[&str]) -> Ran {
+    /// Runs the program with these arguments until it exits.
+    pub(crate) fn run(&self, words: &[&str]) -> CommandResult {
         self.run_with(words, &[], "")
     }
 
-    /// As [`CommandFixture::run`], with other variables (an empty one counts as unset) and this stdin.
-    pub(crate) fn run_with(&self, words: &[&str], variables: &[(&str, &str)], stdin: impl Into<Vec<u8>>) -> Ran {
+    /// Like [`CommandFixture::run`], with additional environment variables and this stdin. A variable with an empty
+    /// value counts as unset.
+    pub(crate) fn run_with(
+        &self,
+        words: &[&str],
+        variables: &[(&str, &str)],
+        stdin: impl Into<Vec<u8>>,
+    ) -> CommandResult {
         let mut command = Command::new(env!("CARGO_BIN_EXE_docdeck"));
-        command.env_clear().envs(self.variables()).envs(variables.iter().copied()).current_dir(self.home.path());
-        let output = command.args(words).write_stdin(stdin.into()).timeout(TOO_LONG).output().expect("it ran");
+        command
+            .env_clear()
+            .envs(self.environment_variables())
+            .envs(variables.iter().copied())
+            .current_dir(self.home.path());
+        let output = command.args(words).write_stdin(stdin.into()).timeout(RUN_TIMEOUT).output().expect("it ran");
         let text = |bytes| String::from_utf8(bytes).expect("text");
         let code = output.status.code().unwrap_or(-1);
-        Ran { code, out: text(output.stdout), err: text(output.stderr) }
+        CommandResult { code, out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Starts the program with an empty stdin.
-    pub(crate) fn start(&self, words: &[&str]) -> Running {
+    /// Starts the program with an empty stdin, and returns while it runs.
+    pub(crate) fn start(&self, words: &[&str]) -> RunningCommand {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docdeck"));
-        command.env_clear().envs(self.variables()).args(words).current_dir(self.home.path());
+        command.env_clear().envs(self.environment_variables()).args(words).current_dir(self.home.path());
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
-        let out = lines(child.stdout.take().expect("stdout"));
-        let err = lines(child.stderr.take().expect("stderr"));
-        Running { child, out, err }
+        let out = read_lines(child.stdout.take().expect("stdout"));
+        let err = read_lines(child.stderr.take().expect("stderr"));
+        RunningCommand { child, out, err }
     }
 
-    /// Creates a job that this computer doesn't track. Returns its id.
-    pub(crate) fn created_elsewhere(&self, prompt: &str) -> String {
+    /// Creates a job on the service that this computer doesn't track. Returns the job's id.
+    pub(crate) fn create_untracked_job(&self, prompt: &str) -> String {
         let url = format!("{}/v2/agent/{}/job", self.sim.base_url(), self.sim.project());
         let answer = http::post(&url, self.sim.api_key(), &serde_json::json!({ "prompt": prompt }).to_string());
         let job: Value = serde_json::from_str(&answer).expect("a job");
         job.get("id").and_then(Value::as_str).expect("an id").to_owned()
     }
 
-    /// Runs `work` on the store, while no program uses it.
-    pub(crate) fn store<T>(&self, work: impl AsyncFnOnce(&Store, &Scope) -> T) -> T {
+    /// Runs `work` on the store. The program must not be running.
+    pub(crate) fn with_store<T>(&self, work: impl AsyncFnOnce(&Store, &Scope) -> T) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let scope = Scope { base_url: self.sim.base_url(), project: self.sim.project().to_owned(), organization: None };
         runtime.block_on(async {
-            let (store, _) = Store::open(&self.data(), chrono::Utc::now()).expect("a store");
+            let (store, _) = Store::open(&self.data_folder(), chrono::Utc::now()).expect("a store");
             let done = work(&store, &scope).await;
             store.close().await;
             done
@@ -161,36 +171,36 @@ impl Drop for CommandFixture {
     }
 }
 
-/// The running program, with its output line by line.
-pub(crate) struct Running {
+/// The running program, and channels that receive the lines of its output.
+pub(crate) struct RunningCommand {
     child: Child,
     out: mpsc::Receiver<String>,
     err: mpsc::Receiver<String>,
 }
 
-impl Running {
-    /// Waits for the first line on stdout that contains this; skips those before it.
-    pub(crate) fn out_line(&self, part: &str) -> String {
-        line_with(&self.out, part)
+impl RunningCommand {
+    /// Waits for a line on stdout that contains `part`, and skips the lines before it.
+    pub(crate) fn wait_for_stdout_line(&self, part: &str) -> String {
+        line_containing(&self.out, part)
     }
 
-    /// As [`Running::out_line`], on stderr.
-    pub(crate) fn err_line(&self, part: &str) -> String {
-        line_with(&self.err, part)
+    /// Like [`Running::out_line`], on stderr.
+    pub(crate) fn wait_for_stderr_line(&self, part: &str) -> String {
+        line_containing(&self.err, part)
     }
 
-    pub(crate) fn signal(&self, signal: Signal) {
+    pub(crate) fn send_signal(&self, signal: Signal) {
         let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("an id");
         kill_process(id, signal).expect("it runs");
     }
 
-    /// The exit code and the unread output.
-    pub(crate) fn end(mut self) -> Ran {
-        // Both streams end with the program; a line that does not come in time is a failure.
+    /// Waits until the program exits. Returns its exit code and the output that was not read yet.
+    pub(crate) fn wait_for_exit(mut self) -> CommandResult {
+        // The channels of both streams close when the program exits.
         let rest = |lines: &mpsc::Receiver<String>| {
             let mut text = String::new();
             loop {
-                match lines.recv_timeout(TOO_LONG) {
+                match lines.recv_timeout(RUN_TIMEOUT) {
                     Ok(line) => text.push_str(&format!("{line}\n")),
                     Err(mpsc::RecvTimeoutError::Disconnected) => return text,
                     Err(mpsc::RecvTimeoutError::Timeout) => panic!("it does not end; so far: {text}"),
@@ -199,19 +209,19 @@ impl Running {
         };
         let (out, err) = (rest(&self.out), rest(&self.err));
         let code = self.child.wait().expect("a status").code().unwrap_or(-1);
-        Ran { code, out, err }
+        CommandResult { code, out, err }
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningCommand {
     fn drop(&mut self) {
-        // It is still running only if a test failed.
+        // The program is still running only if the test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn lines(stream: impl std::io::Read + Send + 'static) -> mpsc::Receiver<String> {
+fn read_lines(stream: impl std::io::Read + Send + 'static) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut reader = BufReader::new(stream);
@@ -227,10 +237,10 @@ fn lines(stream: impl std::io::Read + Send + 'static) -> mpsc::Receiver<String> 
     receiver
 }
 
-fn line_with(lines: &mpsc::Receiver<String>, part: &str) -> String {
+fn line_containing(lines: &mpsc::Receiver<String>, part: &str) -> String {
     let mut before = Vec::new();
     loop {
-        match lines.recv_timeout(TOO_LONG) {
+        match lines.recv_timeout(RUN_TIMEOUT) {
             Ok(line) if line.contains(part) => return line,
             Ok(line) => before.push(line),
             Err(why) => panic!("no line with {part:?} ({why}); before it came {before:#?}"),

@@ -1,10 +1,10 @@
 //! Data folders that can't be used: each command reports the reason and does nothing.
 
-use crate::doctor::Home;
+use crate::doctor::HomeFolder;
 use std::path::Path;
 
-/// Folders that can't be used, and the error for each.
-const FOLDERS: [(&str, &str); 4] = [
+/// Data folders that can't be used, and the expected error for each.
+const UNUSABLE_FOLDERS: [(&str, &str); 4] = [
     ("file", "can't be used (not a directory): choose another one with --data-dir."),
     ("file/below", "can't be used (not a directory): choose another one with --data-dir."),
     ("newer", "was written by a newer docdeck (schema 99999, this one supports "),
@@ -12,14 +12,17 @@ const FOLDERS: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn every_command_that_needs_the_data_folder_reports_that_it_can_not_be_used() {
-    let home = Home::new();
-    home.write("file", "");
-    home.write("backup.jsonl", "{\"kind\":\"docdeck\",\"version\":1}\n{\"kind\":\"end\",\"jobs\":0,\"drafts\":0}\n");
+fn every_command_reports_why_the_data_folder_can_not_be_used() {
+    let home = HomeFolder::new();
+    home.write_private_file("file", "");
+    home.write_private_file(
+        "backup.jsonl",
+        "{\"kind\":\"docdeck\",\"version\":1}\n{\"kind\":\"end\",\"jobs\":0,\"drafts\":0}\n",
+    );
     for (name, sql) in [("newer", "PRAGMA user_version = 99999"), ("foreign", "CREATE TABLE other (a)")] {
         let folder = home.path().join(name);
         if name == "newer" {
-            let import = home.docdeck(&["import", "backup.jsonl"]).arg("--data-dir").arg(&folder).output();
+            let import = home.docdeck_command(&["import", "backup.jsonl"]).arg("--data-dir").arg(&folder).output();
             assert!(import.expect("it runs").status.success());
         } else {
             std::fs::create_dir(&folder).expect("made");
@@ -42,9 +45,9 @@ fn every_command_that_needs_the_data_folder_reports_that_it_can_not_be_used() {
         &["watch"],
         &["track", "j"],
     ];
-    for (folder, expected) in FOLDERS {
+    for (folder, expected) in UNUSABLE_FOLDERS {
         for words in commands {
-            let mut command = home.docdeck(words);
+            let mut command = home.docdeck_command(words);
             command
                 .args(["--project", "p", "--base-url", "http://127.0.0.1:1", "--data-dir"])
                 .arg(home.path().join(folder));
@@ -56,9 +59,9 @@ fn every_command_that_needs_the_data_folder_reports_that_it_can_not_be_used() {
     }
 }
 
-/// Folders in which no user can create a store.
+/// Folders in which not even root can create a store, and the expected error for each.
 #[cfg(target_os = "linux")]
-const UNWRITABLE: [(&str, &str); 3] = [
+const UNWRITABLE_FOLDERS: [(&str, &str); 3] = [
     ("/proc/docdeck", "doesn't exist and can't be created in /proc"),
     ("/sys/docdeck/below", "doesn't exist and can't be created in /sys"),
     ("/proc", "can't be written"),
@@ -67,7 +70,7 @@ const UNWRITABLE: [(&str, &str); 3] = [
 #[test]
 #[cfg(target_os = "linux")]
 fn a_folder_in_which_no_store_can_be_created_is_not_reported_as_empty() {
-    let home = Home::new();
+    let home = HomeFolder::new();
     let commands: [&[&str]; 9] = [
         &["jobs"],
         &["jobs", "--json"],
@@ -79,9 +82,9 @@ fn a_folder_in_which_no_store_can_be_created_is_not_reported_as_empty() {
         &["new", "x"],
         &["prune"],
     ];
-    for (folder, expected) in UNWRITABLE {
+    for (folder, expected) in UNWRITABLE_FOLDERS {
         for words in commands {
-            let mut command = home.docdeck(words);
+            let mut command = home.docdeck_command(words);
             command.args(["--project", "p", "--base-url", "http://127.0.0.1:1", "--data-dir", folder]);
             let output = command.env("DOCDECK_API_KEY", "mint_a").output().expect("it runs");
             let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -94,7 +97,7 @@ fn a_folder_in_which_no_store_can_be_created_is_not_reported_as_empty() {
             assert!(stderr.trim_end().ends_with("choose another one with --data-dir."), "{words:?}: {stderr}");
             assert!(!stderr.contains("sent"), "{words:?}: {stderr}");
         }
-        let doctor = home.docdeck(&["doctor", "--offline", "--data-dir", folder]).output().expect("it runs");
+        let doctor = home.docdeck_command(&["doctor", "--offline", "--data-dir", folder]).output().expect("it runs");
         let stdout = String::from_utf8_lossy(&doctor.stdout).into_owned();
         let line = stdout.lines().find(|line| line.contains("data folder")).expect("a line");
         assert!(line.trim_start().starts_with("problem") && line.contains(&format!("{folder} ")), "{stdout}");
@@ -104,15 +107,15 @@ fn a_folder_in_which_no_store_can_be_created_is_not_reported_as_empty() {
 
 #[test]
 fn a_missing_data_folder_is_no_error() {
-    let home = Home::new();
+    let home = HomeFolder::new();
     for folder in [home.path().join("a/b/c").display().to_string(), "relative/folder".to_owned()] {
         for (words, expected) in [(&["jobs"][..], ""), (&["status"], "no jobs\n")] {
-            let mut command = home.docdeck(words);
+            let mut command = home.docdeck_command(words);
             let output = command.args(["--project", "p", "--data-dir", &folder]).output().expect("it runs");
             let all = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
             assert_eq!((output.status.code(), all.as_str()), (Some(0), expected), "{folder} {words:?}");
         }
-        let doctor = home.docdeck(&["doctor", "--offline", "--data-dir", &folder]).output().expect("it runs");
+        let doctor = home.docdeck_command(&["doctor", "--offline", "--data-dir", &folder]).output().expect("it runs");
         let stdout = String::from_utf8_lossy(&doctor.stdout).into_owned();
         assert!(stdout.contains("doesn't exist yet; the first start creates it"), "{stdout}");
     }
@@ -120,15 +123,15 @@ fn a_missing_data_folder_is_no_error() {
 }
 
 #[test]
-fn a_damaged_store_is_moved_aside_and_never_exported_as_an_empty_one() {
-    let home = Home::new();
-    let backup = home.write("backup.jsonl", "the good one");
+fn a_damaged_store_is_moved_aside_and_not_exported_or_pruned() {
+    let home = HomeFolder::new();
+    let backup = home.write_private_file("backup.jsonl", "the good one");
     let commands: [&[&str]; 3] = [&["export", "backup.jsonl", "--force"], &["export"], &["prune", "--json"]];
     for (number, words) in commands.into_iter().enumerate() {
         let folder = home.path().join(number.to_string());
         std::fs::create_dir(&folder).expect("made");
         std::fs::write(folder.join("docdeck.db"), [7_u8; 20_000]).expect("written");
-        let output = home.docdeck(words).arg("--data-dir").arg(&folder).output().expect("it runs");
+        let output = home.docdeck_command(words).arg("--data-dir").arg(&folder).output().expect("it runs");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
         assert!(
@@ -143,9 +146,9 @@ fn a_damaged_store_is_moved_aside_and_never_exported_as_an_empty_one() {
 
 #[cfg(unix)]
 #[test]
-fn a_linked_data_folder_is_made_private_or_causes_a_warning() {
+fn a_symlinked_data_folder_is_made_private_unless_it_contains_other_files() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
-    let home = Home::new();
+    let home = HomeFolder::new();
     for (name, other) in [("alone", None), ("shared", Some("photo.png"))] {
         let (target, link) = (home.path().join(name), home.path().join(format!("{name}-link")));
         std::fs::create_dir(&target).expect("made");
@@ -154,8 +157,9 @@ fn a_linked_data_folder_is_made_private_or_causes_a_warning() {
             std::fs::write(target.join(other), "x").expect("written");
         }
         symlink(&target, &link).expect("a link");
-        let file = home.write("one.jsonl", "{\"kind\":\"docdeck\",\"version\":1}\n");
-        let output = home.docdeck(&["import"]).arg(&file).arg("--data-dir").arg(&link).output().expect("it runs");
+        let file = home.write_private_file("one.jsonl", "{\"kind\":\"docdeck\",\"version\":1}\n");
+        let output =
+            home.docdeck_command(&["import"]).arg(&file).arg("--data-dir").arg(&link).output().expect("it runs");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let mode = std::fs::metadata(&target).expect("there").permissions().mode() & 0o777;
         assert_eq!((output.status.code(), mode), (Some(0), if other.is_some() { 0o755 } else { 0o700 }), "{stderr}");
@@ -163,8 +167,8 @@ fn a_linked_data_folder_is_made_private_or_causes_a_warning() {
     }
 }
 
-/// Creates a store with the previous schema, with a job in it.
-fn older(folder: &Path) {
+/// Creates a store with schema 5, which the program has to update, and a job in it.
+fn create_older_store(folder: &Path) {
     std::fs::create_dir(folder).expect("made");
     let file = rusqlite::Connection::open(folder.join("docdeck.db")).expect("a file");
     let schemas = [
@@ -183,30 +187,30 @@ fn older(folder: &Path) {
 
 #[test]
 fn status_reads_an_older_store_without_changing_it() {
-    let home = Home::new();
+    let home = HomeFolder::new();
     let folder = home.path().join("older");
-    older(&folder);
+    create_older_store(&folder);
     let before = std::fs::read(folder.join("docdeck.db")).expect("bytes");
     let status = || {
-        let mut command = home.docdeck(&["status", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
+        let mut command = home.docdeck_command(&["status", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
         command.arg("--data-dir").arg(&folder).assert().success().stderr("").stdout("1 needs you · 0 working\n");
     };
     status();
     assert_eq!(std::fs::read(folder.join("docdeck.db")).expect("bytes"), before);
     assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 1);
-    let mut jobs = home.docdeck(&["jobs", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
+    let mut jobs = home.docdeck_command(&["jobs", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
     jobs.arg("--data-dir").arg(&folder).assert().success();
     assert_ne!(std::fs::read(folder.join("docdeck.db")).expect("bytes"), before, "up to date");
     status();
 }
 
 #[test]
-fn an_older_store_that_can_not_be_updated_is_reported_as_such() {
-    let home = Home::new();
+fn an_older_store_that_can_not_be_updated_is_an_error() {
+    let home = HomeFolder::new();
     let folder = home.path().join("older");
-    older(&folder);
+    create_older_store(&folder);
     let before = std::fs::read(folder.join("docdeck.db")).expect("bytes");
-    // A journal that can't be created, as in a read-only folder; works for root as well.
+    // SQLite can't create its journal through this dangling link. Unlike a read-only folder, the link also stops root.
     std::os::unix::fs::symlink("/nonexistent/journal", folder.join("docdeck.db-journal")).expect("a link");
     let commands: [&[&str]; 8] = [
         &["jobs"],
@@ -219,7 +223,7 @@ fn an_older_store_that_can_not_be_updated_is_reported_as_such() {
         &["prune", "--jobs", "--older-than", "3"],
     ];
     for words in commands {
-        let mut command = home.docdeck(words);
+        let mut command = home.docdeck_command(words);
         command.args(["--project", "p", "--base-url", "http://127.0.0.1:1", "--data-dir"]).arg(&folder);
         let output = command.env("DOCDECK_API_KEY", "mint_a").output().expect("it runs");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -234,7 +238,7 @@ fn an_older_store_that_can_not_be_updated_is_reported_as_such() {
         }
         assert!(!stderr.contains("sent") && !stderr.contains("saved"), "{words:?}: {stderr}");
     }
-    let mut status = home.docdeck(&["status", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
+    let mut status = home.docdeck_command(&["status", "--project", "p", "--base-url", "http://127.0.0.1:1"]);
     status.arg("--data-dir").arg(&folder).assert().success().stdout("1 needs you · 0 working\n");
     assert_eq!(std::fs::read(folder.join("docdeck.db")).expect("bytes"), before);
 }

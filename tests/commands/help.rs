@@ -1,15 +1,15 @@
-//! Snapshots of every help text.
+//! The help texts of all commands, with snapshots, and the guide that `docdeck help` prints.
 
 use crate::command_fixture::CommandFixture;
 
-/// The long help of a command, 100 columns wide.
+/// Returns the long help of a command, wrapped at 100 columns.
 fn help(words: &[&str]) -> String {
     help_at(words, "100")
 }
 
 fn help_at(words: &[&str], columns: &str) -> String {
     let fixture = CommandFixture::new(&[]);
-    let ran = fixture.run_with(&[words, &["--help"]].concat(), &[("COLUMNS", columns)], "").ends(0);
+    let ran = fixture.run_with(&[words, &["--help"]].concat(), &[("COLUMNS", columns)], "").expect_exit_code(0);
     assert_eq!(ran.err, "");
     ran.out
 }
@@ -63,7 +63,7 @@ fn every_command_has_help_that_fits_80_columns() {
     assert!(whole.lines().all(|line| line.chars().count() <= 80), "{whole}");
 }
 
-/// The topics that `docdeck help` lists.
+/// Returns the topics in the output of `docdeck help`.
 fn topics(list: &str) -> Vec<&str> {
     let (_, rows) = list.split_once("Topics of the guide:\n").expect("a heading");
     rows.lines().map_while(|line| line.strip_prefix("  ")?.split(' ').next()).collect()
@@ -71,43 +71,43 @@ fn topics(list: &str) -> Vec<&str> {
 
 #[test]
 fn help_lists_the_topics_of_the_guide() {
-    let world = CommandFixture::new(&[]);
-    let ran = world.run(&["help"]).ends(0);
+    let fixture = CommandFixture::new(&[]);
+    let ran = fixture.run(&["help"]).expect_exit_code(0);
     assert_eq!(ran.err, "");
     insta::assert_snapshot!(ran.out);
     assert_eq!(topics(&ran.out).len(), 12, "{ran:?}");
-    assert!(!world.data().exists());
+    assert!(!fixture.data_folder().exists());
 }
 
 #[test]
-fn help_with_a_topic_prints_its_page_for_people() {
-    let world = CommandFixture::new(&[]);
-    let list = world.run(&["help"]).ends(0).out;
+fn help_with_a_topic_prints_a_guide_page_without_markup() {
+    let fixture = CommandFixture::new(&[]);
+    let list = fixture.run(&["help"]).expect_exit_code(0).out;
     for topic in topics(&list) {
-        let ran = world.run(&["help", topic]).ends(0);
+        let ran = fixture.run(&["help", topic]).expect_exit_code(0);
         assert_eq!(ran.err, "");
         assert!(ran.out.lines().count() > 10, "{topic}: {}", ran.out);
         for markup in ["<!--", "<picture>", "```", "**", "|---", "\x1b"] {
             assert!(!ran.out.contains(markup), "{topic}: {markup} in {}", ran.out);
         }
     }
-    let scripting = world.run(&["help", "scripting"]).ends(0).out;
+    let scripting = fixture.run(&["help", "scripting"]).expect_exit_code(0).out;
     assert!(scripting.starts_with("Scripting\n"), "{scripting}");
     assert!(scripting.lines().any(|line| line.starts_with("130 ")), "exit codes: {scripting}");
 }
 
 #[test]
-fn help_with_a_command_prints_what_its_help_option_prints() {
-    let world = CommandFixture::new(&[]);
+fn help_with_a_command_prints_the_same_as_the_help_option() {
+    let fixture = CommandFixture::new(&[]);
     let columns = [("COLUMNS", "100")];
-    let own = world.run_with(&["help", "views"], &columns, "").ends(0).out;
-    assert_eq!(own, help(&["views"]));
+    let by_help_command = fixture.run_with(&["help", "views"], &columns, "").expect_exit_code(0).out;
+    assert_eq!(by_help_command, help(&["views"]));
 }
 
 #[test]
 fn help_with_an_unknown_topic_lists_the_topics() {
-    let world = CommandFixture::new(&[]);
-    let ran = world.run(&["help", "keys\x1b[31m"]).ends(2);
+    let fixture = CommandFixture::new(&[]);
+    let ran = fixture.run(&["help", "keys\x1b[31m"]).expect_exit_code(2);
     assert_eq!(ran.out, "");
     assert!(ran.err.starts_with("docdeck: “keys"), "{ran:?}");
     assert!(ran.err.contains("” is neither a topic nor a command.\n\nTopics of the guide:\n"), "{ran:?}");
@@ -117,7 +117,7 @@ fn help_with_an_unknown_topic_lists_the_topics() {
 
 #[test]
 fn without_a_terminal_no_pager_is_started() {
-    let world = CommandFixture::new(&[]);
-    let ran = world.run_with(&["help", "jobs"], &[("PAGER", "false")], "").ends(0);
+    let fixture = CommandFixture::new(&[]);
+    let ran = fixture.run_with(&["help", "jobs"], &[("PAGER", "false")], "").expect_exit_code(0);
     assert!(ran.out.starts_with("Jobs\n"), "{ran:?}");
 }

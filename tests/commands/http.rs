@@ -1,4 +1,4 @@
-//! HTTP without docdeck: creates jobs on the service, and runs a service with fixed answers.
+//! Minimal HTTP for the tests: a client that sends a POST, and a server that always gives the same answer.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -18,8 +18,8 @@ pub(crate) fn post(url: &str, key: &str, body: &str) -> String {
     answer.split_once("\r\n\r\n").expect("a body").1.to_owned()
 }
 
-/// Starts a service that answers every request with 201 and this body. Returns its address.
-pub(crate) fn answering(body: &str) -> String {
+/// Starts a server that answers every request with status 201 and this body. Returns the server's URL.
+pub(crate) fn start_fixed_answer_server(body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let length = body.len();
@@ -29,21 +29,21 @@ pub(crate) fn answering(body: &str) -> String {
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             let mut request = Vec::new();
-            while !is_whole(&request) {
+            while !is_complete_request(&request) {
                 let mut part = [0; 4096];
                 match stream.read(&mut part) {
                     Ok(read @ 1..) => request.extend(part.iter().take(read)),
                     _ => break,
                 }
             }
-            // The client may have closed the connection.
+            // Writing fails if the client has closed the connection, which is no error here.
             let _ = stream.write_all(answer.as_bytes());
         }
     });
     url
 }
 
-fn is_whole(request: &[u8]) -> bool {
+fn is_complete_request(request: &[u8]) -> bool {
     let text = String::from_utf8_lossy(request);
     let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
     let length = head.lines().filter_map(|line| line.split_once(": "));

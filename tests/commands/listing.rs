@@ -1,17 +1,17 @@
-//! `docdeck jobs` and `docdeck show`: print local data without a key and without a request.
+//! `docdeck jobs` and `docdeck show`: print local data without an API key and without a request.
 
 use crate::command_fixture::CommandFixture;
 use docdeck::model::change::LocalChange;
 use docdeck::model::job::{JobId, RemoteJob, Status};
 use docdeck::model::log::Operation;
 use docdeck::model::text::CleanText;
-use docdeck::store::{Fetched, SendOutcome};
+use docdeck::store::{JobAnswer, SendOutcome};
 use serde_json::Value;
 
-/// Three jobs: one completed with a pull request, one failed and handled, one unconfirmed.
+/// Creates a store with three jobs: one completed with a pull request, one failed and handled, one unconfirmed.
 fn fixture() -> CommandFixture {
     let fixture = CommandFixture::new(&[]);
-    fixture.store(async |store, scope| {
+    fixture.with_store(async |store, scope| {
         let now = chrono::Utc::now();
         for (id, status, title) in
             [("job-a1", Status::Completed, "Fix the\tlinks"), ("job-b2", Status::Failed, "Translate")]
@@ -31,14 +31,14 @@ fn fixture() -> CommandFixture {
             };
             store.finish_send(prompt, SendOutcome::Accepted(job.clone()), now).await.expect("accepted");
             let done = RemoteJob { status, pr_link: link, ..job };
-            store.apply_fetched(row.key, Fetched::Job(done), now).await.expect("seen");
+            store.apply_fetched(row.key, JobAnswer::Job(done), now).await.expect("seen");
             if id == "job-b2" {
                 store.change_jobs(&[row.key], LocalChange::Handled, now).await.expect("done");
             }
         }
         let (prompt, _) = store.add_new_job(scope, "Lost one", now).await.expect("written");
         store.take_turn(prompt, "test", now, now).await.expect("a turn");
-        let lost = SendOutcome::Unconfirmed(CleanText::line("The answer was lost."));
+        let lost = SendOutcome::Unconfirmed(CleanText::line("The reply was lost."));
         store.finish_send(prompt, lost, now).await.expect("unconfirmed");
     });
     fixture
@@ -46,14 +46,14 @@ fn fixture() -> CommandFixture {
 
 const NO_KEY: [(&str, &str); 1] = [("DOCDECK_API_KEY", "")];
 
-fn requests(fixture: &CommandFixture) -> u64 {
+fn request_count(fixture: &CommandFixture) -> u64 {
     Operation::ALL.iter().map(|operation| fixture.sim.requests(*operation)).sum()
 }
 
 #[test]
-fn jobs_are_listed_by_group_without_a_key_and_without_a_request() {
+fn jobs_are_listed_by_group_without_an_api_key_or_a_request() {
     let fixture = fixture();
-    let ran = fixture.run_with(&["jobs"], &NO_KEY, "").ends(0);
+    let ran = fixture.run_with(&["jobs"], &NO_KEY, "").expect_exit_code(0);
     let rows: Vec<Vec<&str>> = ran.out.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!(rows.len(), 3, "{ran:?}");
     let of = |row: &[&str]| [row[0].to_owned(), row[1].to_owned(), row[2].to_owned(), row[4].to_owned()];
@@ -61,13 +61,13 @@ fn jobs_are_listed_by_group_without_a_key_and_without_a_request() {
     assert_eq!(of(&rows[1]), ["job-a1", "completed", "https://github.com/acme/docs/pull/7", "Fix the links"]);
     assert_eq!(of(&rows[2]), ["job-b2", "failed", "", "Translate"]);
     assert!(rows.iter().all(|row| row[3].ends_with('Z') && row[3].parse::<chrono::DateTime<chrono::Utc>>().is_ok()));
-    assert_eq!((ran.err.as_str(), requests(&fixture)), ("", 0));
+    assert_eq!((ran.err.as_str(), request_count(&fixture)), ("", 0));
 }
 
 #[test]
-fn jobs_as_json_are_the_services_objects_with_local_fields() {
+fn jobs_as_json_have_the_fields_of_the_service_and_local_ones() {
     let fixture = fixture();
-    let json = fixture.run_with(&["jobs", "--json"], &NO_KEY, "").ends(0).json();
+    let json = fixture.run_with(&["jobs", "--json"], &NO_KEY, "").expect_exit_code(0).json();
     let jobs = json["jobs"].as_array().expect("a list");
     assert_eq!(json.as_object().map(|fields| fields.len()), Some(1));
     assert_eq!(jobs.len(), 3);
@@ -77,7 +77,7 @@ fn jobs_as_json_are_the_services_objects_with_local_fields() {
 }
 
 #[test]
-fn a_pull_request_link_is_the_same_in_every_output_whatever_the_service_sent() {
+fn a_pull_request_link_is_normalized_in_the_same_way_in_every_output() {
     let links = [
         ("https://github.com/acme/docs/pull/7?a=1&b=2#top", "https://github.com/acme/docs/pull/7?a=1&b=2#top"),
         ("https://GitHub.com/acme/docs/pull/8", "https://github.com/acme/docs/pull/8"),
@@ -86,7 +86,7 @@ fn a_pull_request_link_is_the_same_in_every_output_whatever_the_service_sent() {
         ("not a link\u{1b}[2J\tat all", "not a link at all"),
     ];
     let fixture = CommandFixture::new(&[]);
-    fixture.store(async |store, scope| {
+    fixture.with_store(async |store, scope| {
         let now = chrono::Utc::now();
         for (n, (link, _)) in links.iter().enumerate() {
             let job = RemoteJob {
@@ -104,10 +104,10 @@ fn a_pull_request_link_is_the_same_in_every_output_whatever_the_service_sent() {
     });
     for (n, (_, expected)) in links.iter().enumerate() {
         let id = format!("job-{n}");
-        let listed = fixture.run(&["jobs", "--ascii"]).ends(0).out;
+        let listed = fixture.run(&["jobs", "--ascii"]).expect_exit_code(0).out;
         let row = listed.lines().find(|line| line.starts_with(&id)).expect("its row");
-        let shown = fixture.run(&["show", &id, "--json"]).ends(0).json();
-        let jobs = fixture.run(&["jobs", "--json"]).ends(0).json();
+        let shown = fixture.run(&["show", &id, "--json"]).expect_exit_code(0).json();
+        let jobs = fixture.run(&["jobs", "--json"]).expect_exit_code(0).json();
         let job = jobs["jobs"].as_array().and_then(|jobs| jobs.iter().find(|job| job["id"] == id.as_str()));
         let links = [row.split('\t').nth(2), shown["prLink"].as_str(), job.and_then(|job| job["prLink"].as_str())];
         assert_eq!(links, [Some(*expected); 3], "{listed}");
@@ -115,10 +115,10 @@ fn a_pull_request_link_is_the_same_in_every_output_whatever_the_service_sent() {
 }
 
 #[test]
-fn a_status_a_delivery_or_a_group_filters_the_list() {
+fn the_list_can_be_filtered_by_status_delivery_or_group() {
     let fixture = fixture();
     let ids = |status: &str| {
-        let json = fixture.run(&["jobs", "--json", "--status", status]).ends(0).json();
+        let json = fixture.run(&["jobs", "--json", "--status", status]).expect_exit_code(0).json();
         let ids =
             json["jobs"].as_array().expect("a list").iter().map(|job| job["id"].as_str().unwrap_or("-").to_owned());
         ids.collect::<Vec<_>>().join(" ")
@@ -132,25 +132,25 @@ fn a_status_a_delivery_or_a_group_filters_the_list() {
 #[test]
 fn an_unknown_status_is_a_usage_error_that_lists_the_valid_ones() {
     let fixture = fixture();
-    let ran = fixture.run(&["jobs", "--status", "typo"]).ends(2);
+    let ran = fixture.run(&["jobs", "--status", "typo"]).expect_exit_code(2);
     let valid = "active, completed, failed, archived, gone, queued, paused, sending, not-sent, rejected, unconfirmed, \
                  discarded, needs-you, working, done, dismissed";
     let sentence = format!("Unknown status “typo”; valid: {valid}.");
     assert_eq!((ran.out.as_str(), ran.err), ("", format!("docdeck: {sentence}\n")));
-    let json = fixture.run(&["jobs", "--status", "typo", "--json"]).ends(2).json();
+    let json = fixture.run(&["jobs", "--status", "typo", "--json"]).expect_exit_code(2).json();
     assert_eq!((json["error"].as_str(), json["exitCode"].as_i64()), (Some(sentence.as_str()), Some(2)));
-    // A built-in status that no job has gives an empty list.
+    // A built-in status is valid even if no job has it.
     for word in ["active", "not_sent", "Dismissed", "discarded"] {
-        let ran = fixture.run(&["jobs", "--status", word]).ends(0);
+        let ran = fixture.run(&["jobs", "--status", word]).expect_exit_code(0);
         assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "{word}");
     }
-    assert_eq!(CommandFixture::new(&[]).run(&["jobs", "--status", "failed"]).ends(0).out, "");
+    assert_eq!(CommandFixture::new(&[]).run(&["jobs", "--status", "failed"]).expect_exit_code(0).out, "");
 }
 
 #[test]
 fn a_custom_status_of_the_service_is_valid_while_a_job_has_it() {
     let fixture = fixture();
-    fixture.store(async |store, scope| {
+    fixture.with_store(async |store, scope| {
         let row = store.jobs(scope).await.expect("rows").into_iter().find(|row| row.title.as_str() == "Translate");
         let row = row.expect("the failed one");
         let job = RemoteJob {
@@ -163,26 +163,26 @@ fn a_custom_status_of_the_service_is_valid_while_a_job_has_it() {
             created_at: None,
             archived_at: None,
         };
-        store.apply_fetched(row.key, Fetched::Job(job), chrono::Utc::now()).await.expect("seen");
+        store.apply_fetched(row.key, JobAnswer::Job(job), chrono::Utc::now()).await.expect("seen");
     });
-    let ran = fixture.run(&["jobs", "--status", "in-review"]).ends(0);
+    let ran = fixture.run(&["jobs", "--status", "in-review"]).expect_exit_code(0);
     assert!(ran.out.contains("job-b2"), "{ran:?}");
-    assert!(fixture.run(&["jobs", "--status", "typo"]).ends(2).err.contains("dismissed, In Review.\n"));
+    assert!(fixture.run(&["jobs", "--status", "typo"]).expect_exit_code(2).err.contains("dismissed, In Review.\n"));
 }
 
 #[test]
 fn without_a_store_the_list_is_empty_and_no_store_is_created() {
     let fixture = CommandFixture::new(&[]);
-    let ran = fixture.run_with(&["jobs"], &NO_KEY, "").ends(0);
+    let ran = fixture.run_with(&["jobs"], &NO_KEY, "").expect_exit_code(0);
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""));
-    assert_eq!(fixture.run(&["jobs", "--json"]).ends(0).json()["jobs"], Value::Array(Vec::new()));
-    assert!(!fixture.data().exists());
+    assert_eq!(fixture.run(&["jobs", "--json"]).expect_exit_code(0).json()["jobs"], Value::Array(Vec::new()));
+    assert!(!fixture.data_folder().exists());
 }
 
 #[test]
-fn without_a_project_the_error_says_what_to_set_also_in_json() {
+fn without_a_project_the_error_names_the_missing_setting() {
     let fixture = CommandFixture::new(&[]);
-    let ran = fixture.run_with(&["jobs", "--json"], &[("DOCDECK_PROJECT_ID", ""), NO_KEY[0]], "").ends(2);
+    let ran = fixture.run_with(&["jobs", "--json"], &[("DOCDECK_PROJECT_ID", ""), NO_KEY[0]], "").expect_exit_code(2);
     assert!(ran.err.contains("The project id is not set yet.") && !ran.err.contains("API_KEY"), "{}", ran.err);
     let json = ran.json();
     assert_eq!(json["exitCode"], 2);
@@ -190,9 +190,9 @@ fn without_a_project_the_error_says_what_to_set_also_in_json() {
 }
 
 #[test]
-fn a_job_is_shown_with_its_thread_by_a_prefix_of_its_id() {
+fn show_accepts_a_prefix_of_an_id_and_prints_the_thread() {
     let fixture = fixture();
-    let ran = fixture.run_with(&["show", "job-a"], &NO_KEY, "").ends(0);
+    let ran = fixture.run_with(&["show", "job-a"], &NO_KEY, "").expect_exit_code(0);
     for part in [
         "Fix the links\n",
         "completed at 20",
@@ -203,26 +203,26 @@ fn a_job_is_shown_with_its_thread_by_a_prefix_of_its_id() {
         assert!(ran.out.contains(part), "{part:?} in {}", ran.out);
     }
     assert!(!ran.out.contains('\x1b'), "{:?}", ran.out);
-    let json = fixture.run(&["show", "job-a1", "--json"]).ends(0).json();
+    let json = fixture.run(&["show", "job-a1", "--json"]).expect_exit_code(0).json();
     let types: Vec<&str> =
         json["thread"].as_array().expect("a thread").iter().filter_map(|e| e["type"].as_str()).collect();
     assert_eq!(types, ["prompt", "status", "status", "pullRequest"]);
     assert_eq!((json["id"].as_str(), json["thread"][0]["text"].as_str()), (Some("job-a1"), Some("Fix the\tlinks")));
-    assert_eq!(requests(&fixture), 0);
+    assert_eq!(request_count(&fixture), 0);
 }
 
 #[test]
 fn an_ambiguous_or_unknown_id_is_an_error() {
     let fixture = fixture();
-    let ran = fixture.run(&["show", "job-"]).ends(2);
+    let ran = fixture.run(&["show", "job-"]).expect_exit_code(2);
     assert!(ran.err.contains("job-a1, job-b2. Give more of the id."), "{}", ran.err);
-    let ran = fixture.run(&["show", "other", "--json"]).ends(4);
+    let ran = fixture.run(&["show", "other", "--json"]).expect_exit_code(4);
     assert!(ran.err.contains("`docdeck track other`"), "{}", ran.err);
     assert_eq!(ran.json()["exitCode"], 4);
 }
 
 #[test]
-fn colours_are_used_in_a_pipe_only_if_requested() {
+fn output_in_a_pipe_has_colours_only_if_requested() {
     let fixture = fixture();
     assert!(!fixture.run(&["jobs"]).out.contains('\x1b'));
     let painted = fixture.run(&["jobs", "--color", "always"]);
@@ -231,11 +231,12 @@ fn colours_are_used_in_a_pipe_only_if_requested() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error_and_a_full_disk_is() {
+fn a_full_disk_is_an_error_but_a_closed_pipe_is_not() {
     let fixture = fixture();
     let run = |stdout: std::process::Stdio| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_docdeck"));
-        let command = command.env_clear().envs(fixture.variables()).arg("jobs").stdin(std::process::Stdio::null());
+        let command =
+            command.env_clear().envs(fixture.environment_variables()).arg("jobs").stdin(std::process::Stdio::null());
         let output = command.stdout(stdout).output().expect("it ran");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };

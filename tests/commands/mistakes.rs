@@ -1,10 +1,10 @@
-//! Each mistake in the configuration and its message: a start ends with it, and `docdeck doctor` reports it and
-//! continues.
+//! Mistakes in the configuration file or in the arguments: docdeck exits with an error message. `docdeck doctor` lists
+//! configuration mistakes as problems and continues.
 
-use crate::doctor::Home;
+use crate::doctor::HomeFolder;
 
-/// Files and their messages; `{}` is the file's path. Each setting has at least one row with an invalid value, and each
-/// table one with an unknown field.
+/// Configuration files with a mistake, and the expected message, in which `{}` stands for the file's path. Each setting
+/// has at least one row with an invalid value, and each configuration table has a row with an unknown field.
 const MISTAKES: &[(&str, &str)] = &[
     ("nonsense\n", "{}:1:9: "),
     ("[ui\n", "{}:1:4: "),
@@ -95,8 +95,8 @@ const DASHBOARD_ONLY: &[(&str, &str)] = &[
     ("[keys.nowhere]\nclose = \"x\"\n", "{}:1:7: unknown key context nowhere"),
 ];
 
-/// Mistakes that are found only before a request.
-const LATE: &[(&str, &str)] = &[
+/// Mistakes that docdeck finds only when it is about to send a request.
+const REQUEST_ONLY: &[(&str, &str)] = &[
     ("[profiles.a]\nbase_url = \"ftp://x\"\n", "{}:2:12: the base URL does not start with https:// or http://"),
     (
         "[profiles.a]\nbase_url = \"http://x.example\"\n",
@@ -126,13 +126,14 @@ const LATE: &[(&str, &str)] = &[
     ("[profiles.a]\napi_key = \"mint_a\"\nca_file = \"config.toml\"\n", "has no certificate in PEM form"),
 ];
 
-/// Runs the program with this file. Missing settings come from the environment, so that the mistake is the only one.
-/// Returns the exit code and the output, with `{}` for the file's path.
+/// Runs the program with a configuration file that contains `text`. If `text` has no API key or project id, the
+/// environment provides it, so that docdeck reports only the mistake under test. Returns the exit code and the output,
+/// in which `{}` replaces the file's path.
 fn run(text: &str, words: &[&str]) -> (Option<i32>, String) {
-    let home = Home::new();
-    let path = home.write("config.toml", text);
+    let home = HomeFolder::new();
+    let path = home.write_private_file("config.toml", text);
     let path = path.to_str().expect("a path");
-    let mut command = home.docdeck(words);
+    let mut command = home.docdeck_command(words);
     command.args(["--config", path]);
     if !text.contains("api_key") {
         command.env("DOCDECK_API_KEY", "mint_e1se");
@@ -146,7 +147,7 @@ fn run(text: &str, words: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn each_configuration_mistake_ends_a_start_with_its_message() {
+fn the_dashboard_exits_with_a_message_for_each_configuration_mistake() {
     for (text, message) in MISTAKES.iter().chain(DASHBOARD_ONLY) {
         let (code, printed) = run(text, &[]);
         assert_eq!(code, Some(2), "{text}: {printed}");
@@ -171,7 +172,7 @@ fn commands_ignore_mistakes_that_concern_only_the_dashboard() {
     }
 }
 
-/// The names that the message about an unknown field in this table lists.
+/// Returns the setting names that the error message lists when `table` contains an unknown field.
 fn settings_of(table: &str) -> Vec<String> {
     let (_, printed) = run(&format!("{table}no-such = 1\n"), &["status"]);
     let (_, known) = printed.split_once("expected ").expect("the names that there are");
@@ -196,8 +197,8 @@ fn the_table_of_mistakes_covers_every_setting() {
 }
 
 #[test]
-fn a_late_configuration_mistake_ends_the_command_before_any_request() {
-    for (text, message) in LATE {
+fn a_mistake_in_the_connection_settings_ends_the_command_before_any_request() {
+    for (text, message) in REQUEST_ONLY {
         let (code, printed) = run(text, &["track", "j"]);
         assert_eq!(code, Some(2), "{text}: {printed}");
         assert!(printed.starts_with("docdeck: ") && printed.contains(message), "{text}: {printed}");
@@ -206,8 +207,8 @@ fn a_late_configuration_mistake_ends_the_command_before_any_request() {
 }
 
 #[test]
-fn each_configuration_mistake_is_a_problem_for_the_doctor_who_continues() {
-    for (text, message) in MISTAKES.iter().chain(DASHBOARD_ONLY).chain(LATE) {
+fn doctor_reports_each_configuration_mistake_and_continues() {
+    for (text, message) in MISTAKES.iter().chain(DASHBOARD_ONLY).chain(REQUEST_ONLY) {
         let (code, printed) = run(text, &["doctor", "--offline"]);
         assert_eq!(code, Some(1), "{text}: {printed}");
         assert!(printed.contains(message), "{text}: {printed}");
@@ -217,22 +218,22 @@ fn each_configuration_mistake_is_a_problem_for_the_doctor_who_continues() {
 }
 
 #[test]
-fn a_key_that_others_can_read_is_refused_in_any_file() {
+fn an_api_key_in_a_file_that_others_can_read_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     for (config, in_file) in [("api_key = \"mint_a\"\n", false), ("api_key_file = \"key\"\n", true)] {
-        let home = Home::new();
-        let path = home.write("config.toml", &format!("[profiles.a]\nproject_id = \"p\"\n{config}"));
-        let open = if in_file { home.write("key", "mint_a\n") } else { path.clone() };
+        let home = HomeFolder::new();
+        let path = home.write_private_file("config.toml", &format!("[profiles.a]\nproject_id = \"p\"\n{config}"));
+        let open = if in_file { home.write_private_file("key", "mint_a\n") } else { path.clone() };
         std::fs::set_permissions(&open, PermissionsExt::from_mode(0o640)).expect("a mode");
         let config = path.to_str().expect("a path");
         let message = format!(
             "Other users can read {0}, which contains the API key, so it is not used. Make it private: chmod 600 {0}",
             open.display()
         );
-        let track = home.docdeck(&["track", "j", "--config", config]).output().expect("it runs");
+        let track = home.docdeck_command(&["track", "j", "--config", config]).output().expect("it runs");
         let stderr = String::from_utf8_lossy(&track.stderr).into_owned();
         assert_eq!((track.status.code(), stderr.trim_end()), (Some(2), format!("docdeck: {message}").as_str()));
-        let doctor = home.docdeck(&["doctor", "--offline", "--config", config]).output().expect("it runs");
+        let doctor = home.docdeck_command(&["doctor", "--offline", "--config", config]).output().expect("it runs");
         let stdout = String::from_utf8_lossy(&doctor.stdout).into_owned();
         assert!(stdout.contains(&message.replace(home.path().to_str().expect("a path"), "~")), "{stdout}");
     }
@@ -242,16 +243,16 @@ fn a_key_that_others_can_read_is_refused_in_any_file() {
 #[test]
 fn line_breaks_in_an_argument_are_escaped_and_the_usage_appears_once() {
     use std::os::unix::ffi::OsStrExt as _;
-    let home = Home::new();
+    let home = HomeFolder::new();
     for words in [&["import", "a\ndocdeck: all is well"][..], &["jobs", "x\ndocdeck: all is well"], &["jo\nbs"]] {
-        let output = home.docdeck(words).output().expect("it runs");
+        let output = home.docdeck_command(words).output().expect("it runs");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(stderr.contains("\\n") && !stderr.lines().any(|line| line.starts_with("docdeck: all")), "{stderr}");
     }
     for words in [&["show"][..], &["new"], &["--project"]] {
         let typed = std::ffi::OsStr::from_bytes(b"\xff");
-        let output = home.docdeck(words).arg(typed).output().expect("it runs");
+        let output = home.docdeck_command(words).arg(typed).output().expect("it runs");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!((output.status.code(), stderr.matches("Usage:").count()), (Some(2), 1), "{stderr}");
         assert!(stderr.starts_with("docdeck: Invalid UTF-8"), "{stderr}");
@@ -259,27 +260,29 @@ fn line_breaks_in_an_argument_are_escaped_and_the_usage_appears_once() {
 }
 
 #[test]
-fn a_named_configuration_file_must_exist() {
-    let home = Home::new();
-    let start = home.docdeck(&["--config", "/nonexistent/config.toml"]).output().expect("it runs");
+fn a_configuration_file_given_as_an_option_must_exist() {
+    let home = HomeFolder::new();
+    let start = home.docdeck_command(&["--config", "/nonexistent/config.toml"]).output().expect("it runs");
     let expected = "Configuration file /nonexistent/config.toml not found. Create it with `docdeck init --config /nonexistent/config.toml`.";
     assert_eq!(
         (start.status.code(), String::from_utf8_lossy(&start.stderr).trim_end()),
         (Some(2), format!("docdeck: {expected}").as_str())
     );
-    let doctor =
-        home.docdeck(&["doctor", "--offline", "--config", "/nonexistent/config.toml"]).output().expect("it runs");
+    let doctor = home
+        .docdeck_command(&["doctor", "--offline", "--config", "/nonexistent/config.toml"])
+        .output()
+        .expect("it runs");
     assert!(String::from_utf8_lossy(&doctor.stdout).contains(expected));
 }
 
 #[test]
 fn invalid_utf8_in_the_configuration_is_reported_with_its_position() {
-    let home = Home::new();
-    let path = home.write("config.toml", "");
+    let home = HomeFolder::new();
+    let path = home.write_private_file("config.toml", "");
     std::fs::write(&path, b"# caf\xc3\xa9\n[profiles.a]\nproject_id = \"\xe9\"\n").expect("written");
     let config = path.to_str().expect("a path");
     for words in [&["jobs"][..], &["status"], &[]] {
-        let output = home.docdeck(words).args(["--config", config]).output().expect("it runs");
+        let output = home.docdeck_command(words).args(["--config", config]).output().expect("it runs");
         let expected = format!(
             "docdeck: {config}:3:15: this is not valid UTF-8; save the file in that encoding. Fix the line, or "
         );
@@ -289,8 +292,8 @@ fn invalid_utf8_in_the_configuration_is_reported_with_its_position() {
 }
 
 #[test]
-fn an_invalid_option_is_a_sentence_that_states_what_is_expected() {
-    let home = Home::new();
+fn the_error_for_an_invalid_option_value_states_what_is_expected() {
+    let home = HomeFolder::new();
     let cases: [(&[&str], &str); 12] = [
         (&["prune", "--older-than", "x"], "'--older-than <DAYS>': it must be a whole number of days, like 400."),
         (&["prune", "--older-than", "-1"], "'--older-than <DAYS>': it must be a whole number of days, like 400."),
@@ -306,7 +309,7 @@ fn an_invalid_option_is_a_sentence_that_states_what_is_expected() {
         (&["show"], "The following required arguments were not provided:"),
     ];
     for (words, expected) in cases {
-        let output = home.docdeck(words).output().expect("it runs");
+        let output = home.docdeck_command(words).output().expect("it runs");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let (first, hints) = stderr.split_once('\n').expect("more than a line");
         assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
@@ -316,7 +319,7 @@ fn an_invalid_option_is_a_sentence_that_states_what_is_expected() {
 }
 
 #[test]
-fn without_a_default_every_command_asks_which_profile_to_use() {
+fn without_a_default_profile_every_command_requires_the_choice_of_one() {
     let text = "[profiles.bb]\nproject_id = \"b\"\napi_key = \"mint_b\"\n\
                 [profiles.aa]\nproject_id = \"a\"\napi_key = \"mint_a\"\n";
     let expected = "There are several profiles in {}: aa, bb. Choose one with --profile, or set default_profile.\n";
@@ -330,9 +333,9 @@ fn without_a_default_every_command_asks_which_profile_to_use() {
 }
 
 #[test]
-fn an_invalid_address_or_folder_is_not_reported_as_empty() {
-    let home = Home::new();
-    let file = home.write("file", "");
+fn an_invalid_base_url_or_data_folder_is_an_error_and_not_an_empty_list() {
+    let home = HomeFolder::new();
+    let file = home.write_private_file("file", "");
     let file = file.to_str().expect("a path");
     let below = format!("{file}/below");
     let cases = [
@@ -344,7 +347,7 @@ fn an_invalid_address_or_folder_is_not_reported_as_empty() {
     ];
     for (option, value, expected) in cases {
         for words in [&["jobs"][..], &["jobs", "--json"], &["status"], &["show", "j"]] {
-            let mut command = home.docdeck(words);
+            let mut command = home.docdeck_command(words);
             let output = command.args([option, value, "--project", "p"]).output().expect("it runs");
             let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(2), "{words:?} {value}: {stderr}");
@@ -355,35 +358,35 @@ fn an_invalid_address_or_folder_is_not_reported_as_empty() {
 
 #[test]
 fn a_blank_option_is_refused() {
-    let home = Home::new();
+    let home = HomeFolder::new();
     for option in ["--project", "--base-url", "--profile"] {
         for (value, words) in [("", &["jobs"][..]), (" ", &["status"]), ("", &["new", "x"]), ("", &[])] {
-            let output = home.docdeck(words).args([option, value]).output().expect("it runs");
+            let output = home.docdeck_command(words).args([option, value]).output().expect("it runs");
             let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
             assert_eq!(output.status.code(), Some(2), "{option}: {stderr}");
             assert!(stderr.contains(&format!("for '{option} <")) && stderr.contains("it is blank; omit"), "{stderr}");
         }
     }
     for option in ["--config", "--data-dir"] {
-        let output = home.docdeck(&["jobs", option, ""]).output().expect("it runs");
+        let output = home.docdeck_command(&["jobs", option, ""]).output().expect("it runs");
         assert_eq!(output.status.code(), Some(2));
     }
 }
 
 #[test]
-fn a_usage_error_is_json_if_requested() {
-    let home = Home::new();
+fn a_usage_error_is_printed_as_json_if_requested() {
+    let home = HomeFolder::new();
     for words in
         [&["show", "--json"][..], &["new", "--json", "--batch", "b", "--queue", "--wait"], &["jobs", "--json", "-x"]]
     {
-        let output = home.docdeck(words).output().expect("it runs");
+        let output = home.docdeck_command(words).output().expect("it runs");
         let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!((output.status.code(), json["exitCode"].as_i64()), (Some(2), Some(2)), "{words:?}");
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let expected = json["error"].as_str().expect("a sentence");
         assert!(stderr.split_whitespace().collect::<Vec<_>>().join(" ").contains(expected), "{expected}: {stderr}");
     }
-    let output = home.docdeck(&["export", "--json"]).output().expect("it runs");
+    let output = home.docdeck_command(&["export", "--json"]).output().expect("it runs");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(stderr.contains("export always writes JSON"), "{stderr}");
 }

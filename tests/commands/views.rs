@@ -1,4 +1,4 @@
-//! `docdeck views`: its cost, its formats, and how it ends if loading fails.
+//! `docdeck views`: how many requests it sends, its output formats, and its exit codes if loading fails.
 
 use crate::command_fixture::CommandFixture;
 use docdeck::model::ledger::RateLimited;
@@ -6,21 +6,21 @@ use docdeck::model::log::Operation;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-/// A site with 501 to 750 viewed pages in a week, so that all of them need three requests.
+/// Starts a site of which 501 to 750 pages have views in a week, so that loading them all takes three requests.
 fn fixture(faults: &[&str]) -> CommandFixture {
     CommandFixture::with_pages(640, faults)
 }
 
-/// Whether this is the number of rows after three requests.
-fn is_all(rows: usize) -> bool {
+/// Whether `rows` is a number of rows that needs three requests, of 250 rows each.
+fn needs_three_requests(rows: usize) -> bool {
     (501..=750).contains(&rows)
 }
 
-fn asked(fixture: &CommandFixture) -> u64 {
+fn views_requests(fixture: &CommandFixture) -> u64 {
     fixture.sim.requests(Operation::Views)
 }
 
-/// The paths in a JSON answer, in its order.
+/// Returns the paths in the JSON output, in their order there.
 fn paths(answer: &Value) -> Vec<String> {
     let views = answer.get("views").and_then(Value::as_array).expect("views");
     let path = |page: &Value| page.get("path").and_then(Value::as_str).expect("a path").to_owned();
@@ -32,10 +32,10 @@ fn total(page: &Value) -> i64 {
 }
 
 #[test]
-fn a_page_of_rows_is_tab_separated_in_a_pipe_and_cached() {
+fn rows_are_tab_separated_in_a_pipe_and_cached() {
     let fixture = fixture(&[]);
-    let ran = fixture.run(&["views"]).ends(0);
-    assert_eq!((ran.out.lines().count(), asked(&fixture)), (50, 1));
+    let ran = fixture.run(&["views"]).expect_exit_code(0);
+    assert_eq!((ran.out.lines().count(), views_requests(&fixture)), (50, 1));
     for line in ran.out.lines() {
         let cells: Vec<&str> = line.split('\t').collect();
         let [path, human, ai, total, share] = cells.as_slice() else { panic!("{line}") };
@@ -44,78 +44,78 @@ fn a_page_of_rows_is_tab_separated_in_a_pipe_and_cached() {
         assert!((0.0..=1.0).contains(&share.parse::<f64>().expect("a share")), "{line}");
     }
     assert_eq!(ran.err, "docdeck: More rows: --page 2 prints the next page, --all prints all of them.\n");
-    assert_eq!(fixture.run(&["views", "--last", "7d"]).ends(0).out, ran.out);
-    assert_eq!(asked(&fixture), 1);
-    let json = fixture.run(&["views", "--json"]).ends(0).out;
-    assert_eq!(json, fixture.run(&["views", "--format", "json"]).ends(0).out);
-    assert_eq!(asked(&fixture), 1);
-    fixture.run(&["views", "--fresh"]).ends(0);
-    assert_eq!(asked(&fixture), 2);
+    assert_eq!(fixture.run(&["views", "--last", "7d"]).expect_exit_code(0).out, ran.out);
+    assert_eq!(views_requests(&fixture), 1);
+    let json = fixture.run(&["views", "--json"]).expect_exit_code(0).out;
+    assert_eq!(json, fixture.run(&["views", "--format", "json"]).expect_exit_code(0).out);
+    assert_eq!(views_requests(&fixture), 1);
+    fixture.run(&["views", "--fresh"]).expect_exit_code(0);
+    assert_eq!(views_requests(&fixture), 2);
 }
 
 #[test]
-fn fresh_cached_views_need_no_key_and_have_their_age() {
+fn cached_views_need_no_api_key_and_are_printed_with_the_time_of_loading() {
     let fixture = fixture(&[]);
     let without_key = |words: &[&str]| fixture.run_with(words, &[("DOCDECK_API_KEY", "")], "");
-    let ran = without_key(&["views"]).ends(2);
+    let ran = without_key(&["views"]).expect_exit_code(2);
     assert!(ran.err.contains("The API key is not set yet."), "{}", ran.err);
-    let page = fixture.run(&["views"]).ends(0);
-    let all = fixture.run(&["views", "--all", "--format", "csv"]).ends(0);
-    let asked_for = asked(&fixture);
-    let kept = without_key(&["views"]).ends(0);
+    let page = fixture.run(&["views"]).expect_exit_code(0);
+    let all = fixture.run(&["views", "--all", "--format", "csv"]).expect_exit_code(0);
+    let asked_for = views_requests(&fixture);
+    let kept = without_key(&["views"]).expect_exit_code(0);
     assert_eq!(kept.out, page.out);
     assert!(kept.err.contains("docdeck: Loaded at 20") && kept.err.contains("--fresh loads again."), "{}", kept.err);
-    let kept = without_key(&["views", "--all", "--format", "csv"]).ends(0);
+    let kept = without_key(&["views", "--all", "--format", "csv"]).expect_exit_code(0);
     assert_eq!(kept.out, all.out);
     assert!(kept.err.contains(" rows as of 20") && kept.err.contains("no requests."), "{}", kept.err);
-    assert_eq!(asked(&fixture), asked_for);
-    // A request needs a key.
+    assert_eq!(views_requests(&fixture), asked_for);
+    // These commands have to send a request, so they need an API key.
     for words in [&["views", "--fresh"][..], &["views", "--page", "2"], &["views", "--all", "--last", "30d"]] {
-        assert!(without_key(words).ends(2).err.contains("The API key is not set yet."), "{words:?}");
+        assert!(without_key(words).expect_exit_code(2).err.contains("The API key is not set yet."), "{words:?}");
     }
 }
 
 #[test]
-fn each_format_has_the_inclusive_range_and_marks_partial_data() {
+fn each_format_has_a_range_that_includes_both_days_and_marks_partial_data() {
     let fixture = fixture(&[]);
     let ago = |days: i64| (fixture.sim.now() - chrono::TimeDelta::days(days)).date_naive().to_string();
     let (from, to) = (ago(10), ago(8));
     let days = |more: &[&'static str]| {
         [&["views", "--from", from.as_str(), "--to", to.as_str(), "--limit", "20"][..], more].concat()
     };
-    let read = fixture.run(&days(&["--format", "json"])).ends(0);
+    let read = fixture.run(&days(&["--format", "json"])).expect_exit_code(0);
     let read: Value = serde_json::from_str(&read.out).expect("JSON");
     assert_eq!((&read["range"], paths(&read).len()), (&json!({ "from": from, "to": to }), 20));
     assert_eq!((&read["complete"], read["asOf"].is_string()), (&json!(false), true));
     assert!(read["totals"]["total"].is_number());
-    let csv = fixture.run(&days(&["--format", "csv"])).ends(0).out;
+    let csv = fixture.run(&days(&["--format", "csv"])).expect_exit_code(0).out;
     assert_eq!(
         (csv.lines().next().map(|line| line.starts_with("path,human,ai,total")), csv.lines().count()),
         (Some(true), 21)
     );
-    let md = fixture.run(&days(&["--format", "md"])).ends(0).out;
+    let md = fixture.run(&days(&["--format", "md"])).expect_exit_code(0).out;
     assert!(md.contains(&format!("**Page views {from} … {to} (UTC)**")) && md.contains("Partial: more pages"), "{md}");
-    assert_eq!(asked(&fixture), 1, "a range that has ended is asked for once");
-    let second = fixture.run(&days(&["--format", "json", "--page", "2"])).ends(0);
+    assert_eq!(views_requests(&fixture), 1, "a range that has ended is asked for once");
+    let second = fixture.run(&days(&["--format", "json", "--page", "2"])).expect_exit_code(0);
     let second: Value = serde_json::from_str(&second.out).expect("JSON");
     assert!(paths(&second).iter().all(|path| !paths(&read).contains(path)));
-    let beyond = fixture.run(&days(&["--page", "99"])).ends(0);
+    let beyond = fixture.run(&days(&["--page", "99"])).expect_exit_code(0);
     assert_eq!((beyond.out.as_str(), beyond.err.as_str()), ("", "docdeck: Page 99 is empty. Choose a lower --page.\n"));
 }
 
 #[test]
-fn all_pages_are_sorted_after_the_cost_line_and_cached() {
+fn with_all_the_cost_is_printed_first_and_the_sorted_pages_are_cached() {
     let fixture = fixture(&[]);
-    let ran = fixture.run(&["views", "--all", "--format", "json"]).ends(0);
+    let ran = fixture.run(&["views", "--all", "--format", "json"]).expect_exit_code(0);
     let read: Value = serde_json::from_str(&ran.out).expect("JSON");
     let rows = paths(&read).len();
-    assert_eq!((is_all(rows), &read["complete"], asked(&fixture)), (true, &json!(true), 3));
+    assert_eq!((needs_three_requests(rows), &read["complete"], views_requests(&fixture)), (true, &json!(true), 3));
     let totals: Vec<i64> = read["views"].as_array().expect("views").iter().map(total).collect();
     assert!(totals.is_sorted_by(|a, b| a >= b));
     let lines: Vec<&str> = ran.err.lines().collect();
     assert!(
         lines[0].starts_with("Loading all pages of ")
-            && lines[0].ends_with(": at least 1 request, 100 requests left this hour."),
+            && lines[0].ends_with(": 1 or more requests, 100 requests left this hour."),
         "{ran:?}"
     );
     assert!(
@@ -124,44 +124,44 @@ fn all_pages_are_sorted_after_the_cost_line_and_cached() {
         "{ran:?}"
     );
     assert!(lines[4].starts_with(&format!("{rows} rows as of ")) && lines[4].ends_with(", 3 requests."), "{ran:?}");
-    let again = fixture.run(&["views", "--all", "--format", "csv"]).ends(0);
-    assert_eq!((again.out.lines().count(), asked(&fixture)), (rows + 1, 3));
+    let again = fixture.run(&["views", "--all", "--format", "csv"]).expect_exit_code(0);
+    assert_eq!((again.out.lines().count(), views_requests(&fixture)), (rows + 1, 3));
     assert!(
         again.err.starts_with(&format!("{rows} rows as of ")) && again.err.ends_with("no requests.\n"),
         "{again:?}"
     );
-    let afresh = fixture.run(&["views", "--all", "--fresh"]).ends(0);
-    assert_eq!((afresh.out.lines().count(), asked(&fixture)), (rows, 6));
-    assert!(afresh.err.contains("at least 1 request, last time 3, 97 requests left this hour."), "{afresh:?}");
+    let afresh = fixture.run(&["views", "--all", "--fresh"]).expect_exit_code(0);
+    assert_eq!((afresh.out.lines().count(), views_requests(&fixture)), (rows, 6));
+    assert!(afresh.err.contains("1 or more requests (last time: 3), 97 requests left this hour."), "{afresh:?}");
 }
 
 #[test]
-fn until_loads_a_share_of_the_views_and_later_the_rest() {
+fn until_loads_a_share_of_the_views_and_a_later_run_loads_the_rest() {
     let fixture = fixture(&[]);
-    let part = fixture.run(&["views", "--all", "--until", "50%", "--format", "json"]).ends(0);
+    let part = fixture.run(&["views", "--all", "--until", "50%", "--format", "json"]).expect_exit_code(0);
     let read: Value = serde_json::from_str(&part.out).expect("JSON");
     let rows = read["views"].as_array().expect("rows").len();
     assert_eq!(
-        (rows, &read["complete"], asked(&fixture)),
+        (rows, &read["complete"], views_requests(&fixture)),
         (250, &json!(false), 1),
         "the first answer holds more than half"
     );
     assert!(part.err.contains("of the views because of --until."), "{}", part.err);
-    let again = fixture.run(&["views", "--all", "--until", "50", "--format", "csv"]).ends(0);
-    assert_eq!((again.out.lines().count(), asked(&fixture)), (251, 1), "there is enough already");
-    let rest = fixture.run(&["views", "--all", "--format", "csv"]).ends(0);
-    assert!(is_all(rest.out.lines().count() - 1) && asked(&fixture) == 3, "{rest:?}");
+    let again = fixture.run(&["views", "--all", "--until", "50", "--format", "csv"]).expect_exit_code(0);
+    assert_eq!((again.out.lines().count(), views_requests(&fixture)), (251, 1), "there is enough already");
+    let rest = fixture.run(&["views", "--all", "--format", "csv"]).expect_exit_code(0);
+    assert!(needs_three_requests(rest.out.lines().count() - 1) && views_requests(&fixture) == 3, "{rest:?}");
     for wrong in ["0", "101", "all"] {
-        let refused = fixture.run(&["views", "--all", "--until", wrong]).ends(2);
+        let refused = fixture.run(&["views", "--all", "--until", wrong]).expect_exit_code(2);
         assert!(refused.err.contains("a whole number from 1 to 100"), "{}", refused.err);
     }
-    fixture.run(&["views", "--until", "95%"]).ends(2);
+    fixture.run(&["views", "--until", "95%"]).expect_exit_code(2);
 }
 
 #[test]
 fn at_the_hourly_limit_partial_rows_are_marked_and_the_next_run_continues() {
     let fixture = fixture(&[]);
-    let paid = fixture.store(async |store, scope| {
+    let paid = fixture.with_store(async |store, scope| {
         let mut paid = chrono::Utc::now();
         for _ in 0..98 {
             paid = chrono::Utc::now();
@@ -169,17 +169,18 @@ fn at_the_hourly_limit_partial_rows_are_marked_and_the_next_run_continues() {
         }
         paid
     });
-    let ran = fixture.run(&["views", "--all", "--format", "json"]).ends(5);
+    let ran = fixture.run(&["views", "--all", "--format", "json"]).expect_exit_code(5);
     let read = ran.multiline_json();
     assert_eq!((paths(&read).len(), &read["complete"], &read["exitCode"]), (500, &json!(false), &json!(5)));
-    assert!(read["error"].as_str().is_some_and(|error| error.contains("this hour are used (this computer)")), "{read}");
-    assert!(ran.err.contains("at least 1 request, 2 requests left this hour."), "{ran:?}");
-    let table = fixture.run(&["views", "--all"]).ends(5);
-    assert_eq!((table.out.lines().count(), asked(&fixture)), (500, 2));
+    let reached = "page-view requests is reached (this computer)";
+    assert!(read["error"].as_str().is_some_and(|error| error.contains(reached)), "{read}");
+    assert!(ran.err.contains("1 or more requests, 2 requests left this hour."), "{ran:?}");
+    let table = fixture.run(&["views", "--all"]).expect_exit_code(5);
+    assert_eq!((table.out.lines().count(), views_requests(&fixture)), (500, 2));
     assert!(table.err.contains("docdeck: Partial: 500 rows of "), "{table:?}");
-    fixture.store(async |store, scope| store.refund(scope, RateLimited::Views, paid).await.expect("given back"));
-    let rest = fixture.run(&["views", "--all"]).ends(0);
-    assert_eq!((is_all(rest.out.lines().count()), asked(&fixture)), (true, 3));
+    fixture.with_store(async |store, scope| store.refund(scope, RateLimited::Views, paid).await.expect("given back"));
+    let rest = fixture.run(&["views", "--all"]).expect_exit_code(0);
+    assert_eq!((needs_three_requests(rest.out.lines().count()), views_requests(&fixture)), (true, 3));
     assert!(
         rest.err.contains(", continuing after 500 rows: about 1 request, estimated from the first 500 rows ("),
         "{rest:?}"
@@ -190,17 +191,17 @@ fn at_the_hourly_limit_partial_rows_are_marked_and_the_next_run_continues() {
 fn ctrl_c_keeps_the_loaded_rows() {
     let fixture = fixture(&["views=latency-400"]);
     let running = fixture.start(&["views", "--all"]);
-    running.err_line("250 rows, 1 request");
-    running.signal(Signal::INT);
-    let ran = running.end().ends(130);
+    running.wait_for_stderr_line("250 rows, 1 request");
+    running.send_signal(Signal::INT);
+    let ran = running.wait_for_exit().expect_exit_code(130);
     assert_eq!(ran.out, "");
     assert!(
         ran.err.contains("250 rows of ") && ran.err.contains("are cached (1 request). Run the same command again"),
         "{ran:?}"
     );
-    fixture.faults(&[]);
-    let rest = fixture.run(&["views", "--all"]).ends(0);
-    assert!(is_all(rest.out.lines().count()), "{rest:?}");
+    fixture.set_faults(&[]);
+    let rest = fixture.run(&["views", "--all"]).expect_exit_code(0);
+    assert!(needs_three_requests(rest.out.lines().count()), "{rest:?}");
     assert!(rest.err.contains(", continuing after 250 rows: "), "{rest:?}");
 }
 
@@ -216,14 +217,14 @@ fn a_failure_exits_with_its_code_and_writes_no_rows() {
     ] {
         let fixture = fixture(&[fault]);
         for words in [&["views"][..], &["views", "--all"]] {
-            let ran = fixture.run(words).ends(code);
+            let ran = fixture.run(words).expect_exit_code(code);
             assert_eq!(ran.out, "", "{fault}");
         }
-        let ran = fixture.run(&["views", "--format", "json"]).ends(code);
+        let ran = fixture.run(&["views", "--format", "json"]).expect_exit_code(code);
         assert_eq!(ran.json()["exitCode"], code);
     }
     let fixture = fixture(&[]);
-    let ran = fixture.run_with(&["views"], &[("DOCDECK_API_KEY", "")], "").ends(2);
+    let ran = fixture.run_with(&["views"], &[("DOCDECK_API_KEY", "")], "").expect_exit_code(2);
     assert!(ran.err.contains("export DOCDECK_API_KEY"), "{ran:?}");
 }
 
@@ -247,10 +248,10 @@ fn invalid_options_are_errors_without_a_request() {
         (&["--all", "--page", "2"], "cannot be used with"),
         (&["--format", "xml"], "[possible values: table, csv, json, md]"),
     ] {
-        let ran = fixture.run(&[&["views"], words].concat()).ends(2);
+        let ran = fixture.run(&[&["views"], words].concat()).expect_exit_code(2);
         assert!(ran.err.contains(sentence) && ran.out.is_empty(), "{words:?}: {ran:?}");
     }
-    assert_eq!(asked(&fixture), 0);
+    assert_eq!(views_requests(&fixture), 0);
 }
 
 #[test]
@@ -260,18 +261,19 @@ fn future_days_are_left_out_with_a_note() {
     let (from, to) =
         (today.pred_opt().expect("a day"), today.succ_opt().and_then(|day| day.succ_opt()).expect("a day"));
     let words = ["views", "--format", "json", "--from", &from.to_string(), "--to", &to.to_string()];
-    let ran = fixture.run(&words).ends(0);
+    let ran = fixture.run(&words).expect_exit_code(0);
     assert!(ran.err.starts_with(&format!("docdeck: {to} is in the future, so the range ends today, ")), "{ran:?}");
     let read: Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(read["range"]["to"], today.to_string());
 }
 
 #[test]
-fn a_closed_pipe_ends_it_quietly() {
+fn a_closed_pipe_ends_views_quietly() {
     let fixture = fixture(&[]);
     let script = format!("{} views --all | head -n 1; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_docdeck"));
     let mut shell = assert_cmd::Command::new("bash");
-    let output = shell.env_clear().envs(fixture.variables()).args(["-c", &script]).output().expect("it ran");
+    let output =
+        shell.env_clear().envs(fixture.environment_variables()).args(["-c", &script]).output().expect("it ran");
     let out = String::from_utf8(output.stdout).expect("text");
     assert_eq!((out.lines().count(), out.lines().last()), (2, Some("0")), "{out}");
     assert!(!String::from_utf8(output.stderr).expect("text").contains("panic"));

@@ -1,20 +1,23 @@
-//! `docdeck wait`: waits until every job is finished, or ends early for each reason.
+//! `docdeck wait`: waits until every job is finished, or ends early because of a timeout, a signal or an error.
 
 use crate::command_fixture::CommandFixture;
 use rustix::process::Signal;
 
-/// Tracks a job that was created elsewhere and follows these directives of the simulator.
-fn tracked(fixture: &CommandFixture, words: &str) -> String {
-    let id = fixture.created_elsewhere(&format!("Do it {words}"));
-    fixture.run(&["track", &id]).ends(0);
+/// Creates a job on the service with these simulator directives, and tracks it. Returns the job's id.
+fn create_tracked_job(fixture: &CommandFixture, directives: &str) -> String {
+    let id = fixture.create_untracked_job(&format!("Do it {directives}"));
+    fixture.run(&["track", &id]).expect_exit_code(0);
     id
 }
 
 #[test]
 fn wait_ends_when_every_job_is_finished_and_prints_each_change_on_stderr() {
     let fixture = CommandFixture::new(&[]);
-    let (one, two) = (tracked(&fixture, "[sim:seconds=60] [sim:pr]"), tracked(&fixture, "[sim:seconds=150] [sim:pr]"));
-    let ran = fixture.run(&["wait", &one, &two, "--json"]).ends(0);
+    let (one, two) = (
+        create_tracked_job(&fixture, "[sim:seconds=60] [sim:pr]"),
+        create_tracked_job(&fixture, "[sim:seconds=150] [sim:pr]"),
+    );
+    let ran = fixture.run(&["wait", &one, &two, "--json"]).expect_exit_code(0);
     let json = ran.json();
     let jobs = json["jobs"].as_array().expect("jobs");
     assert_eq!(jobs.iter().map(|job| job["status"].as_str()).collect::<Vec<_>>(), [Some("completed"); 2]);
@@ -26,24 +29,24 @@ fn wait_ends_when_every_job_is_finished_and_prints_each_change_on_stderr() {
 #[test]
 fn a_failed_job_exits_with_1() {
     let fixture = CommandFixture::new(&[]);
-    let id = tracked(&fixture, "[sim:seconds=100] [sim:fail]");
-    let ran = fixture.run(&["wait", &id]).ends(1);
+    let id = create_tracked_job(&fixture, "[sim:seconds=100] [sim:fail]");
+    let ran = fixture.run(&["wait", &id]).expect_exit_code(1);
     assert!(ran.out.starts_with(&format!("{id}\tfailed\t")), "{ran:?}");
 }
 
 #[test]
 fn an_archived_job_counts_as_done() {
     let fixture = CommandFixture::new(&[]);
-    let id = tracked(&fixture, "[sim:seconds=100] [sim:archive]");
-    let ran = fixture.run(&["wait", &id, "--json"]).ends(0);
+    let id = create_tracked_job(&fixture, "[sim:seconds=100] [sim:archive]");
+    let ran = fixture.run(&["wait", &id, "--json"]).expect_exit_code(0);
     assert_eq!(ran.json()["jobs"][0]["status"], "archived");
 }
 
 #[test]
 fn a_timeout_reports_the_jobs_and_exits_with_124() {
     let fixture = CommandFixture::new(&[]);
-    let id = tracked(&fixture, "[sim:seconds=60000]");
-    let ran = fixture.run(&["wait", &id, "--timeout", "1", "--json"]).ends(124);
+    let id = create_tracked_job(&fixture, "[sim:seconds=60000]");
+    let ran = fixture.run(&["wait", &id, "--timeout", "1", "--json"]).expect_exit_code(124);
     assert!(ran.err.contains("Timed out after 1s: the job is not finished and keeps running"), "{}", ran.err);
     assert!(ran.err.contains(&format!("`docdeck wait {id}` to wait again")), "{}", ran.err);
     let json = ran.json();
@@ -55,14 +58,14 @@ fn a_signal_leaves_the_jobs_running() {
     let others = [Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::ABORT];
     for signal in [Signal::INT, Signal::TERM, Signal::HUP].into_iter().chain(others) {
         let fixture = CommandFixture::new(&["get=503"]);
-        fixture.faults(&[]);
-        let id = tracked(&fixture, "[sim:seconds=60000]");
-        fixture.faults(&["get=503"]);
+        fixture.set_faults(&[]);
+        let id = create_tracked_job(&fixture, "[sim:seconds=60000]");
+        fixture.set_faults(&["get=503"]);
         let running = fixture.start(&["wait", &id]);
-        // It waits after a failed check.
-        running.err_line("offline, next try");
-        running.signal(signal);
-        let ran = running.end().ends(130);
+        // The program prints this line while it waits after a failed check.
+        running.wait_for_stderr_line("offline, next try");
+        running.send_signal(signal);
+        let ran = running.wait_for_exit().expect_exit_code(130);
         assert!(
             ran.err.contains("Interrupted after") && ran.err.contains("keeps running on the service"),
             "{}",
@@ -75,7 +78,7 @@ fn a_signal_leaves_the_jobs_running() {
 #[test]
 fn an_untracked_id_exits_with_4_before_any_request() {
     let fixture = CommandFixture::new(&[]);
-    let ran = fixture.run(&["wait", "nope"]).ends(4);
+    let ran = fixture.run(&["wait", "nope"]).expect_exit_code(4);
     assert!(ran.err.contains("`docdeck track nope`"), "{}", ran.err);
     assert_eq!(fixture.sim.requests(docdeck::model::log::Operation::Get), 0);
 }
@@ -83,42 +86,42 @@ fn an_untracked_id_exits_with_4_before_any_request() {
 #[test]
 fn a_job_that_is_gone_from_the_service_exits_with_4() {
     let fixture = CommandFixture::new(&[]);
-    let id = tracked(&fixture, "[sim:seconds=60000]");
-    fixture.faults(&["get=404"]);
-    let ran = fixture.run(&["wait", &id]).ends(4);
+    let id = create_tracked_job(&fixture, "[sim:seconds=60000]");
+    fixture.set_faults(&["get=404"]);
+    let ran = fixture.run(&["wait", &id]).expect_exit_code(4);
     assert!(ran.err.contains("gone from the service"), "{}", ran.err);
 }
 
 #[test]
-fn a_key_that_is_refused_during_the_wait_exits_with_3() {
+fn an_api_key_that_is_rejected_during_the_wait_exits_with_3() {
     let fixture = CommandFixture::new(&[]);
-    let id = tracked(&fixture, "[sim:seconds=60000]");
-    fixture.faults(&["get=401"]);
-    let ran = fixture.run(&["wait", &id]).ends(3);
-    assert!(ran.err.contains("does not accept the key"), "{}", ran.err);
+    let id = create_tracked_job(&fixture, "[sim:seconds=60000]");
+    fixture.set_faults(&["get=401"]);
+    let ran = fixture.run(&["wait", &id]).expect_exit_code(3);
+    assert!(ran.err.contains("refused the key"), "{}", ran.err);
 }
 
 #[test]
 fn a_finished_job_is_not_requested() {
     let fixture = CommandFixture::new(&[]);
-    let id = tracked(&fixture, "[sim:seconds=100] [sim:fail]");
-    fixture.run(&["wait", &id]).ends(1);
+    let id = create_tracked_job(&fixture, "[sim:seconds=100] [sim:fail]");
+    fixture.run(&["wait", &id]).expect_exit_code(1);
     let asked = fixture.sim.requests(docdeck::model::log::Operation::Get);
-    fixture.run(&["wait", &id]).ends(1);
+    fixture.run(&["wait", &id]).expect_exit_code(1);
     assert_eq!(fixture.sim.requests(docdeck::model::log::Operation::Get), asked);
 }
 
 #[test]
-fn a_second_wait_reports_the_connection_of_the_one_that_polls() {
+fn a_second_wait_reports_the_connection_errors_of_the_first_which_polls() {
     let fixture = CommandFixture::new(&["get=503"]);
-    fixture.faults(&[]);
-    let id = tracked(&fixture, "[sim:seconds=60000]");
-    fixture.faults(&["get=503"]);
+    fixture.set_faults(&[]);
+    let id = create_tracked_job(&fixture, "[sim:seconds=60000]");
+    fixture.set_faults(&["get=503"]);
     let polling = fixture.start(&["wait", &id]);
-    polling.err_line("offline, next try");
+    polling.wait_for_stderr_line("offline, next try");
     let waiting = fixture.start(&["wait", &id]);
-    waiting.err_line("offline, next try");
-    fixture.faults(&["get=401"]);
-    let (polling, waiting) = (polling.end().ends(3), waiting.end().ends(3));
+    waiting.wait_for_stderr_line("offline, next try");
+    fixture.set_faults(&["get=401"]);
+    let (polling, waiting) = (polling.wait_for_exit().expect_exit_code(3), waiting.wait_for_exit().expect_exit_code(3));
     assert!(polling.err.contains("401") && waiting.err.contains("401"), "{polling:?} {waiting:?}");
 }

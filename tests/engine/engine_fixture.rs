@@ -1,4 +1,5 @@
-//! The test fixture: an engine with a store in its own folder, and helpers that wait for its events.
+//! The fixture of the engine tests: an engine with a store in a separate folder, and helpers that wait for the engine's
+//! events.
 
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
@@ -13,21 +14,21 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Longer than anything in these tests takes; a test that waits for it has failed.
-const TOO_LONG: Duration = Duration::from_secs(20);
+/// The time after which a wait for an event fails the test; much longer than any event takes.
+const EVENT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An engine, its store and its events.
 pub(crate) struct EngineFixture {
     pub(crate) engine: Engine,
     pub(crate) store: Store,
     pub(crate) scope: Scope,
-    news: mpsc::Receiver<EngineEvent>,
-    /// Every request of this engine.
+    events: mpsc::Receiver<EngineEvent>,
+    /// The log entries of all requests in the events that the test has received.
     pub(crate) requests: Vec<LogEntry>,
 }
 
-/// A simulator in which jobs run a hundred times faster than usual.
-pub(crate) async fn sim(faults: &[&str]) -> Sim {
+/// Starts a simulator with these faults, in which jobs run a hundred times faster than usual.
+pub(crate) async fn start_sim(faults: &[&str]) -> Sim {
     let faults = faults.iter().map(|fault| fault.parse::<Fault>().expect("a fault")).collect();
     let options = SimOptions { jobs: 0, pages: 120, speed: 100.0, faults, ..SimOptions::default() };
     Sim::start(options).await.expect("a simulator")
@@ -37,35 +38,35 @@ pub(crate) fn scope_of(sim: &Sim) -> Scope {
     Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None }
 }
 
-pub(crate) fn open(folder: &Path) -> Store {
+pub(crate) fn open_store(folder: &Path) -> Store {
     Store::open(folder, chrono::Utc::now()).expect("a store").0
 }
 
 impl EngineFixture {
-    /// With leases and locks, like the real program.
-    pub(crate) async fn begin(sim: &Sim, folder: &Path) -> Self {
-        Self::begin_with(scope_of(sim), sim.api_key(), folder).await
+    /// Starts an engine with leases and locks, like the real program.
+    pub(crate) async fn start_on_folder(sim: &Sim, folder: &Path) -> Self {
+        Self::start_with_scope(scope_of(sim), sim.api_key(), folder).await
     }
 
-    pub(crate) async fn begin_with(scope: Scope, key: &str, folder: &Path) -> Self {
-        Self::on(open(folder), scope, key, Some(folder)).await
+    pub(crate) async fn start_with_scope(scope: Scope, key: &str, folder: &Path) -> Self {
+        Self::start_on_store(open_store(folder), scope, key, Some(folder)).await
     }
 
-    /// In memory and alone, like the demo.
-    pub(crate) async fn begin_alone(sim: &Sim) -> Self {
-        Self::on(Store::in_memory().expect("a store"), scope_of(sim), sim.api_key(), None).await
+    /// Starts an engine on a store in memory, without locks, like the demo.
+    pub(crate) async fn start_in_memory(sim: &Sim) -> Self {
+        Self::start_on_store(Store::in_memory().expect("a store"), scope_of(sim), sim.api_key(), None).await
     }
 
-    /// With an `on_change` program.
-    pub(crate) async fn begin_with_program(sim: &Sim, folder: &Path, on_change: Vec<String>) -> Self {
-        Self::made(open(folder), scope_of(sim), sim.api_key(), Some(folder), Some(on_change)).await
+    /// Like [`EngineFixture::begin`], with an `on_change` program.
+    pub(crate) async fn start_with_on_change(sim: &Sim, folder: &Path, on_change: Vec<String>) -> Self {
+        Self::start(open_store(folder), scope_of(sim), sim.api_key(), Some(folder), Some(on_change)).await
     }
 
-    pub(crate) async fn on(store: Store, scope: Scope, key: &str, lock_folder: Option<&Path>) -> Self {
-        Self::made(store, scope, key, lock_folder, None).await
+    pub(crate) async fn start_on_store(store: Store, scope: Scope, key: &str, lock_folder: Option<&Path>) -> Self {
+        Self::start(store, scope, key, lock_folder, None).await
     }
 
-    async fn made(
+    async fn start(
         store: Store,
         scope: Scope,
         key: &str,
@@ -74,7 +75,7 @@ impl EngineFixture {
     ) -> Self {
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, ClientOptions::default()).expect("a client");
-        let (sender, news) = mpsc::channel(4096);
+        let (sender, events) = mpsc::channel(4096);
         let setup = EngineSetup {
             client,
             store: store.clone(),
@@ -86,37 +87,38 @@ impl EngineFixture {
             events: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");
-        Self { engine, store, scope, news, requests: Vec::new() }
+        Self { engine, store, scope, events, requests: Vec::new() }
     }
 
-    /// Returns the first event for which `wanted` returns a value; earlier ones are skipped.
-    pub(crate) async fn until<T>(&mut self, what: &str, wanted: impl FnMut(&EngineEvent) -> Option<T>) -> T {
-        self.within(TOO_LONG, wanted).await.unwrap_or_else(|| panic!("waited in vain for {what}"))
+    /// Skips events until `wanted` returns a value for one, and returns that value.
+    pub(crate) async fn wait_for_event<T>(&mut self, what: &str, wanted: impl FnMut(&EngineEvent) -> Option<T>) -> T {
+        self.wait_for_event_within(EVENT_TIMEOUT, wanted).await.unwrap_or_else(|| panic!("waited in vain for {what}"))
     }
 
-    /// Like [`EngineFixture::until`], with another timeout.
-    pub(crate) async fn within<T>(
+    /// Like [`EngineFixture::until`], with this timeout. Returns `None` if it expires.
+    pub(crate) async fn wait_for_event_within<T>(
         &mut self,
         timeout: Duration,
         mut wanted: impl FnMut(&EngineEvent) -> Option<T>,
     ) -> Option<T> {
         let end = tokio::time::Instant::now() + timeout;
         loop {
-            let news = tokio::time::timeout_at(end, self.news.recv()).await.ok()?.expect("the engine runs");
-            if let EngineEvent::Logged(entry) = &news
+            let event = tokio::time::timeout_at(end, self.events.recv()).await.ok()?.expect("the engine runs");
+            if let EngineEvent::Logged(entry) = &event
                 && matches!(entry.kind, LogKind::Request { .. })
             {
                 self.requests.push(entry.clone());
             }
-            if let Some(found) = wanted(&news) {
+            if let Some(found) = wanted(&event) {
                 return Some(found);
             }
         }
     }
 
-    /// The next state of a prompt other than `Sending` and `Queued` without a time.
-    pub(crate) async fn outcome(&mut self, of: PromptId) -> (Delivery, Job) {
-        self.until("the outcome of a prompt", |news| match news {
+    /// Waits for the next delivery of the prompt other than `Sending` or `Queued` without a time, and returns it
+    /// with the job.
+    pub(crate) async fn wait_for_delivery(&mut self, of: PromptId) -> (Delivery, Job) {
+        self.wait_for_event("the outcome of a prompt", |event| match event {
             EngineEvent::Prompt { prompt, delivery, job } if *prompt == of => match delivery {
                 Delivery::Sending | Delivery::Queued { until: None } => None,
                 delivery => Some((delivery.clone(), (**job).clone())),
@@ -126,9 +128,9 @@ impl EngineFixture {
         .await
     }
 
-    /// The first row of this job for which `wanted` holds.
-    pub(crate) async fn row(&mut self, key: JobKey, what: &str, wanted: impl Fn(&Job) -> bool) -> Job {
-        self.until(what, |news| match news {
+    /// Waits for an event with this job for which `wanted` holds, and returns the job.
+    pub(crate) async fn wait_for_job(&mut self, key: JobKey, what: &str, wanted: impl Fn(&Job) -> bool) -> Job {
+        self.wait_for_event(what, |event| match event {
             EngineEvent::Job(row) if row.key == key && wanted(row) => Some((**row).clone()),
             _ => None,
         })
@@ -136,23 +138,23 @@ impl EngineFixture {
     }
 
     /// Submits a new job and waits until it is accepted.
-    pub(crate) async fn accepted(&mut self, text: &str) -> (PromptId, Job) {
+    pub(crate) async fn submit_accepted_job(&mut self, text: &str) -> (PromptId, Job) {
         let (prompt, _) = self.engine.submit_new_job(text).await.expect("on disk");
-        let (delivery, row) = self.outcome(prompt).await;
+        let (delivery, row) = self.wait_for_delivery(prompt).await;
         assert_eq!(delivery, Delivery::Accepted);
         (prompt, row)
     }
 
-    /// Waits for the next check of a job by this engine.
-    pub(crate) async fn look(&mut self) {
-        self.until("a look at a job", |news| match news {
+    /// Waits until this engine has checked a job on the service.
+    pub(crate) async fn wait_for_check(&mut self) {
+        self.wait_for_event("a look at a job", |event| match event {
             EngineEvent::Logged(LogEntry { kind: LogKind::Request { operation: Operation::Get, .. }, .. }) => Some(()),
             _ => None,
         })
         .await;
     }
 
-    pub(crate) fn requests_of(&self, wanted: Operation) -> usize {
+    pub(crate) fn request_count_of(&self, wanted: Operation) -> usize {
         let is_one =
             |entry: &&LogEntry| matches!(entry.kind, LogKind::Request { operation, .. } if operation == wanted);
         self.requests.iter().filter(is_one).count()

@@ -1,6 +1,6 @@
-//! Tests of sending prompts: accepted, lost, limited, never sent; nothing is sent twice.
+//! Tests of sending prompts: accepted, answer lost, limit reached, service not reached. No prompt is sent twice.
 
-use crate::engine_fixture::{EngineFixture, open, scope_of, sim};
+use crate::engine_fixture::{EngineFixture, open_store, scope_of, start_sim};
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::FailureKind;
 use docdeck::model::job::Status;
@@ -12,14 +12,15 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn a_new_job_is_sent_accepted_and_polled_until_it_is_finished() {
-    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
-    let (_, row) = fixture.accepted("Fix the links [sim:seconds=60] [sim:pr]").await;
+    let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
+    let (_, row) = fixture.submit_accepted_job("Fix the links [sim:seconds=60] [sim:pr]").await;
     assert!(row.id.is_some());
-    let done =
-        fixture.row(row.key, "the end of the job", |row| row.status.as_ref().is_some_and(|s| s.is_finished())).await;
+    let done = fixture
+        .wait_for_job(row.key, "the end of the job", |row| row.status.as_ref().is_some_and(|s| s.is_finished()))
+        .await;
     assert!(done.pr_link.is_some() && done.checked_at.is_some());
-    let line = fixture.until("the transition in the log", |news| match news {
+    let line = fixture.wait_for_event("the transition in the log", |event| match event {
         EngineEvent::Logged(entry) => match &entry.kind {
             LogKind::Transition(text) => Some(text.as_str().to_owned()),
             _ => None,
@@ -27,24 +28,24 @@ async fn a_new_job_is_sent_accepted_and_polled_until_it_is_finished() {
         _ => None,
     });
     assert_eq!(line.await, "active → completed");
-    assert_eq!((sim.requests(Operation::Create), fixture.requests_of(Operation::Create)), (1, 1));
+    assert_eq!((sim.requests(Operation::Create), fixture.request_count_of(Operation::Create)), (1, 1));
 }
 
 #[tokio::test]
-async fn everything_works_alone_and_in_memory() {
-    let sim = sim(&[]).await;
-    let mut fixture = EngineFixture::begin_alone(&sim).await;
-    let (_, row) = fixture.accepted("Fix the links [sim:seconds=60] [sim:fail]").await;
-    fixture.row(row.key, "the end of the job", |row| row.status == Some(Status::Failed)).await;
+async fn an_engine_works_with_a_store_in_memory_and_without_locks() {
+    let sim = start_sim(&[]).await;
+    let mut fixture = EngineFixture::start_in_memory(&sim).await;
+    let (_, row) = fixture.submit_accepted_job("Fix the links [sim:seconds=60] [sim:fail]").await;
+    fixture.wait_for_job(row.key, "the end of the job", |row| row.status == Some(Status::Failed)).await;
     fixture.engine.stop().await;
 }
 
 #[tokio::test]
-async fn the_log_names_a_new_job_without_its_text() {
-    let (sim, folder) = (sim(&["create=400"]).await, tempfile::tempdir().expect("a folder"));
-    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
+async fn the_log_mentions_a_new_job_without_its_prompt() {
+    let (sim, folder) = (start_sim(&["create=400"]).await, tempfile::tempdir().expect("a folder"));
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (prompt, _) = fixture.engine.submit_new_job("a secret plan").await.expect("on disk");
-    let (delivery, _) = fixture.outcome(prompt).await;
+    let (delivery, _) = fixture.wait_for_delivery(prompt).await;
     assert_eq!(delivery.kind(), DeliveryKind::Rejected);
     assert_eq!(fixture.requests.len(), 1);
     let line = format!("{:?}", fixture.requests);
@@ -53,72 +54,72 @@ async fn the_log_names_a_new_job_without_its_text() {
 
 #[tokio::test]
 async fn a_lost_answer_leaves_the_prompt_unconfirmed_and_sends_it_once() {
-    let (sim, folder) = (sim(&["create=lost"]).await, tempfile::tempdir().expect("a folder"));
-    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
+    let (sim, folder) = (start_sim(&["create=lost"]).await, tempfile::tempdir().expect("a folder"));
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (prompt, _) = fixture.engine.submit_new_job("Translate").await.expect("on disk");
-    let (delivery, row) = fixture.outcome(prompt).await;
+    let (delivery, row) = fixture.wait_for_delivery(prompt).await;
     assert_eq!(delivery.kind(), DeliveryKind::Unconfirmed);
     assert_eq!(row.undelivered, Some(DeliveryKind::Unconfirmed));
-    assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (1, 1));
-    // Another prompt is accepted meanwhile, this one is not changed.
+    assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (1, 1));
+    // Another prompt is accepted. The unconfirmed prompt is not sent again.
     sim.set_faults(Vec::new());
-    fixture.accepted("Another").await;
+    fixture.submit_accepted_job("Another").await;
     assert_eq!(sim.requests(Operation::Create), 2);
-    // Only the user can send it again.
+    // The unconfirmed prompt is sent again only if the user chooses to.
     fixture.engine.resolve(prompt, Resolution::SendAgain).await.expect("queued");
-    assert_eq!(fixture.outcome(prompt).await.0, Delivery::Accepted);
+    assert_eq!(fixture.wait_for_delivery(prompt).await.0, Delivery::Accepted);
     assert_eq!(sim.requests(Operation::Create), 3);
 }
 
 #[tokio::test]
 async fn an_unconfirmed_new_job_is_linked_to_the_job_that_it_created() {
-    let (sim, folder) = (sim(&["create=lost"]).await, tempfile::tempdir().expect("a folder"));
-    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
+    let (sim, folder) = (start_sim(&["create=lost"]).await, tempfile::tempdir().expect("a folder"));
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (prompt, row) = fixture.engine.submit_new_job("Translate [sim:seconds=6000]").await.expect("on disk");
-    fixture.outcome(prompt).await;
-    let (id, _) = sim.prompts().first().cloned().expect("carried out");
+    fixture.wait_for_delivery(prompt).await;
+    let (id, _) = sim.received_prompts().first().cloned().expect("carried out");
     let id = docdeck::model::job::JobId::new(&id).expect("an id");
     let linked = fixture.engine.resolve(prompt, Resolution::Link(id.clone())).await.expect("linked");
     assert_eq!((linked.key, linked.id, linked.undelivered), (row.key, Some(id), None));
     let no_such = docdeck::model::job::JobId::new("no-such").expect("an id");
     let (other, _) = fixture.engine.submit_new_job("Lost too").await.expect("on disk");
-    fixture.outcome(other).await;
+    fixture.wait_for_delivery(other).await;
     let failure = fixture.engine.resolve(other, Resolution::Link(no_such)).await.expect_err("no such job");
     assert_eq!(failure.kind, FailureKind::NotFound);
 }
 
 #[tokio::test]
 async fn a_429_is_the_only_answer_after_which_a_prompt_is_sent_again_automatically() {
-    let (sim, folder) = (sim(&["create=429-1"]).await, tempfile::tempdir().expect("a folder"));
-    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
+    let (sim, folder) = (start_sim(&["create=429-1"]).await, tempfile::tempdir().expect("a folder"));
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (prompt, _) = fixture.engine.submit_new_job("Wait for me").await.expect("on disk");
-    // The ledger is reported first, so that it is known whether the wait is an estimate when the prompt's state
-    // arrives.
-    let blocked = fixture.until("the ledger marked full", |news| match news {
+    // The budget event comes before the prompt event, so that the receiver of the prompt event knows whether the
+    // wait is an estimate.
+    let blocked = fixture.wait_for_event("the ledger marked full", |event| match event {
         EngineEvent::Budget(RateLimited::Create, budget) => budget.blocked,
         EngineEvent::Prompt { delivery: Delivery::Queued { until: Some(_) }, .. } => panic!("too early"),
         _ => None,
     });
     assert!(!blocked.await.is_estimate, "the service named a time");
-    let (delivery, row) = fixture.outcome(prompt).await;
+    let (delivery, row) = fixture.wait_for_delivery(prompt).await;
     assert!(matches!(delivery, Delivery::Queued { until: Some(_) }), "{delivery:?}");
     assert_eq!(row.undelivered, Some(DeliveryKind::Queued));
     sim.set_faults(Vec::new());
-    assert_eq!(fixture.outcome(prompt).await.0, Delivery::Accepted);
-    assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (2, 1));
+    assert_eq!(fixture.wait_for_delivery(prompt).await.0, Delivery::Accepted);
+    assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (2, 1));
 }
 
 #[tokio::test]
-async fn a_prompt_that_never_reached_the_service_is_not_sent_and_can_be_edited() {
-    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    // Port 9 of this computer: no server listens there.
+async fn a_prompt_that_cannot_reach_the_service_is_marked_as_not_sent_and_can_be_edited() {
+    let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    // No server listens on port 9 of this computer.
     let scope = docdeck::model::endpoint::Scope { base_url: "http://127.0.0.1:9".to_owned(), ..scope_of(&sim) };
-    let mut fixture = EngineFixture::begin_with(scope, "mint_x", folder.path()).await;
+    let mut fixture = EngineFixture::start_with_scope(scope, "mint_x", folder.path()).await;
     let (prompt, row) = fixture.engine.submit_new_job("Offline").await.expect("on disk");
-    assert_eq!(fixture.outcome(prompt).await.0.kind(), DeliveryKind::NotSent);
+    assert_eq!(fixture.wait_for_delivery(prompt).await.0.kind(), DeliveryKind::NotSent);
     assert!(!fixture.engine.has_sending());
     fixture.engine.resolve(prompt, Resolution::SendEdited("Still offline".to_owned())).await.expect("queued");
-    assert_eq!(fixture.outcome(prompt).await.0.kind(), DeliveryKind::NotSent);
+    assert_eq!(fixture.wait_for_delivery(prompt).await.0.kind(), DeliveryKind::NotSent);
     let budget = fixture
         .store
         .budget(&fixture.scope, RateLimited::Create, fixture.engine.service_now())
@@ -133,71 +134,73 @@ async fn a_prompt_that_never_reached_the_service_is_not_sent_and_can_be_edited()
 
 #[tokio::test]
 async fn a_blank_prompt_is_rejected_before_anything_is_written() {
-    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let fixture = EngineFixture::begin(&sim, folder.path()).await;
+    let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     assert!(fixture.engine.submit_new_job(" \n\t ").await.is_err());
     assert!(fixture.store.jobs(&fixture.scope).await.expect("rows").is_empty());
 }
 
 #[tokio::test]
 async fn follow_ups_are_sent_in_order_and_a_rejected_one_blocks_the_rest() {
-    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
-    let (_, row) = fixture.accepted("First [sim:seconds=6000]").await;
+    let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
+    let (_, row) = fixture.submit_accepted_job("First [sim:seconds=6000]").await;
     sim.set_faults(vec!["message=400".parse().expect("a fault")]);
     let (second, _) = fixture.engine.submit_follow_up(row.key, "Second").await.expect("on disk");
     let (third, _) = fixture.engine.submit_follow_up(row.key, "Third").await.expect("on disk");
-    assert_eq!(fixture.outcome(second).await.0.kind(), DeliveryKind::Rejected);
+    assert_eq!(fixture.wait_for_delivery(second).await.0.kind(), DeliveryKind::Rejected);
     sim.set_faults(Vec::new());
-    fixture.accepted("Something else, so that the dispatcher had its turn").await;
+    fixture.submit_accepted_job("Something else, so that the dispatcher had its turn").await;
     assert_eq!(sim.requests(Operation::FollowUp), 1);
     fixture.engine.discard(second).await.expect("discarded");
-    assert_eq!(fixture.outcome(third).await.0, Delivery::Accepted);
-    let sent: Vec<String> = sim.prompts().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(fixture.wait_for_delivery(third).await.0, Delivery::Accepted);
+    let sent: Vec<String> = sim.received_prompts().into_iter().map(|(_, text)| text).collect();
     assert_eq!(sent.last().map(String::as_str), Some("Third"));
 }
 
 #[tokio::test]
 async fn a_prompt_interrupted_by_a_kill_is_unconfirmed_at_the_next_start() {
-    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
-    let (store, scope, now) = (open(folder.path()), scope_of(&sim), chrono::Utc::now());
+    let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let (store, scope, now) = (open_store(folder.path()), scope_of(&sim), chrono::Utc::now());
     let (prompt, row) = store.add_new_job(&scope, "Half sent", now).await.expect("written");
     let turn = store.take_turn(prompt, "4242-dead", now, now).await.expect("a turn");
     assert!(matches!(turn, SendPermit::Go { .. }));
-    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
-    let row = fixture.row(row.key, "the abandoned prompt", |_| true).await;
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
+    let row = fixture.wait_for_job(row.key, "the abandoned prompt", |_| true).await;
     assert_eq!(row.undelivered, Some(DeliveryKind::Unconfirmed));
-    fixture.accepted("Something else").await;
-    assert_eq!(sim.prompts().len(), 1);
+    fixture.submit_accepted_job("Something else").await;
+    assert_eq!(sim.received_prompts().len(), 1);
 }
 
 #[tokio::test]
 async fn queued_prompts_are_sent_after_the_next_start() {
-    let (sim, folder) = (sim(&[]).await, tempfile::tempdir().expect("a folder"));
+    let (sim, folder) = (start_sim(&[]).await, tempfile::tempdir().expect("a folder"));
     let (prompt, _) =
-        open(folder.path()).add_new_job(&scope_of(&sim), "Later", chrono::Utc::now()).await.expect("written");
-    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
-    assert_eq!(fixture.outcome(prompt).await.0, Delivery::Accepted);
+        open_store(folder.path()).add_new_job(&scope_of(&sim), "Later", chrono::Utc::now()).await.expect("written");
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
+    assert_eq!(fixture.wait_for_delivery(prompt).await.0, Delivery::Accepted);
 }
 
 #[tokio::test]
-async fn stopping_during_a_send_is_quick_and_leaves_the_prompt_unconfirmed() {
-    let (sim, folder) = (sim(&["create=latency-60000"]).await, tempfile::tempdir().expect("a folder"));
-    let mut fixture = EngineFixture::begin(&sim, folder.path()).await;
+async fn stopping_the_engine_during_a_send_is_quick_and_leaves_the_prompt_unconfirmed() {
+    let (sim, folder) = (start_sim(&["create=latency-60000"]).await, tempfile::tempdir().expect("a folder"));
+    let mut fixture = EngineFixture::start_on_folder(&sim, folder.path()).await;
     let (prompt, row) = fixture.engine.submit_new_job("Slow").await.expect("on disk");
     fixture
-        .until("sending", |news| matches!(news, EngineEvent::Prompt { delivery: Delivery::Sending, .. }).then_some(()))
+        .wait_for_event("sending", |event| {
+            matches!(event, EngineEvent::Prompt { delivery: Delivery::Sending, .. }).then_some(())
+        })
         .await;
     assert!(fixture.engine.has_sending());
     tokio::time::timeout(Duration::from_secs(1), fixture.engine.stop()).await.expect("stopped");
-    let left = std::fs::read_dir(folder.path()).expect("a folder").flatten();
-    assert!(!left.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("instance-")));
+    let files = std::fs::read_dir(folder.path()).expect("a folder").flatten();
+    assert!(!files.into_iter().any(|entry| entry.file_name().to_string_lossy().starts_with("instance-")));
     let left = fixture.store.job(row.key).await.expect("read").expect("there");
     assert_eq!(left.undelivered, Some(DeliveryKind::Unconfirmed));
     let thread = fixture.store.thread(row.key).await.expect("a thread");
     assert_eq!(thread.prompts.first().map(|p| (p.id, p.delivery.kind())), Some((prompt, DeliveryKind::Unconfirmed)));
     sim.set_faults(Vec::new());
-    let mut next = EngineFixture::begin(&sim, folder.path()).await;
-    next.accepted("Another").await;
-    assert_eq!(next.requests_of(Operation::Create), 1, "the one that was cut off is not sent again");
+    let mut next = EngineFixture::start_on_folder(&sim, folder.path()).await;
+    next.submit_accepted_job("Another").await;
+    assert_eq!(next.request_count_of(Operation::Create), 1, "the interrupted prompt is not sent again");
 }

@@ -1,14 +1,14 @@
-//! The built program, killed inside and between its transactions and at random moments. After each kill the database is
-//! intact and contains every prompt that was sent, and the service has received nothing twice. Also contains helpers
-//! for the other test modules that kill or block the program.
+//! Kills the built program inside and between its transactions and at random moments. After each kill, the database is
+//! intact and contains every prompt that was sent, and the service has received no prompt twice. Also contains helpers
+//! for other test modules that kill or block the program.
 
-use crate::command_fixture::{CommandFixture, Ran, Running};
+use crate::command_fixture::{CommandFixture, CommandResult, RunningCommand};
 use crate::disk_errors::start_dashboard;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::engine::{Engine, EngineSetup, LeaseRoles, PollOptions};
 use docdeck::model::endpoint::ApiKey;
 use docdeck::model::log::Operation;
-use docdeck::model::prompt::{DeliveryKind, DraftSlot};
+use docdeck::model::prompt::{DeliveryKind, DraftTarget};
 use rusqlite::Connection;
 use rustix::process::Signal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,38 +16,38 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longer than anything here takes; a wait that reaches it has failed.
-pub(crate) const TOO_LONG: Duration = Duration::from_secs(60);
+/// The time after which a wait fails the test; much longer than any wait takes.
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + TOO_LONG;
+    let end = Instant::now() + WAIT_TIMEOUT;
     while !holds() {
         assert!(Instant::now() < end, "timed out waiting for {what}");
         std::thread::yield_now();
     }
 }
 
-pub(crate) fn database(fixture: &CommandFixture) -> PathBuf {
-    fixture.data().join("docdeck.db")
+pub(crate) fn database_path(fixture: &CommandFixture) -> PathBuf {
+    fixture.data_folder().join("docdeck.db")
 }
 
-pub(crate) fn journal(folder: &Path) -> PathBuf {
+pub(crate) fn journal_path(folder: &Path) -> PathBuf {
     folder.join("docdeck.db-journal")
 }
 
-/// Whether a transaction is open: between transactions the journal is empty.
+/// Whether a write transaction is open. Between transactions, the journal is empty.
 fn has_journal(fixture: &CommandFixture) -> bool {
-    std::fs::metadata(journal(&fixture.data())).is_ok_and(|found| found.len() > 0)
+    std::fs::metadata(journal_path(&fixture.data_folder())).is_ok_and(|found| found.len() > 0)
 }
 
-pub(crate) fn integrity(folder: &Path) -> String {
+pub(crate) fn integrity_check(folder: &Path) -> String {
     let file = Connection::open(folder.join("docdeck.db")).expect("opened");
     file.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("checked")
 }
 
-/// Every prompt in the database with its delivery.
+/// Returns every prompt in the database with its delivery.
 pub(crate) fn stored_prompts(fixture: &CommandFixture) -> BTreeMap<String, DeliveryKind> {
-    fixture.store(async |store, scope| {
+    fixture.with_store(async |store, scope| {
         let mut all = BTreeMap::new();
         for row in store.jobs(scope).await.expect("rows") {
             for prompt in store.thread(row.key).await.expect("a thread").prompts {
@@ -59,35 +59,37 @@ pub(crate) fn stored_prompts(fixture: &CommandFixture) -> BTreeMap<String, Deliv
     })
 }
 
-/// The prompts that the service has accepted; asserts that each text arrived once.
-pub(crate) fn received(fixture: &CommandFixture) -> BTreeSet<String> {
-    let prompts = fixture.sim.prompts();
+/// Returns the prompts that the service has accepted. Asserts that it got each of them only once.
+pub(crate) fn received_prompts(fixture: &CommandFixture) -> BTreeSet<String> {
+    let prompts = fixture.sim.received_prompts();
     let texts: BTreeSet<String> = prompts.iter().map(|(_, text)| text.clone()).collect();
     assert_eq!(texts.len(), prompts.len(), "something went out twice: {prompts:?}");
     texts
 }
 
-/// Asserts what must always hold: the database is intact, and every prompt that the service has is in it.
+/// Asserts that the database is intact and contains every prompt that the service has. Returns the prompts in the
+/// database.
 pub(crate) fn assert_intact(fixture: &CommandFixture) -> BTreeMap<String, DeliveryKind> {
     let deliveries = stored_prompts(fixture);
-    assert_eq!(integrity(&fixture.data()), "ok");
-    let left_out: Vec<String> = received(fixture).into_iter().filter(|text| !deliveries.contains_key(text)).collect();
-    assert!(left_out.is_empty(), "received, and not in the record: {left_out:?}");
+    assert_eq!(integrity_check(&fixture.data_folder()), "ok");
+    let missing: Vec<String> =
+        received_prompts(fixture).into_iter().filter(|text| !deliveries.contains_key(text)).collect();
+    assert!(missing.is_empty(), "received, but not in the database: {missing:?}");
     deliveries
 }
 
-/// Starts the program if only its exit matters.
-pub(crate) fn spawn(fixture: &CommandFixture, words: &[&str]) -> Child {
+/// Starts the program without reading its output.
+pub(crate) fn spawn_without_output(fixture: &CommandFixture, words: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_docdeck"));
-    command.env_clear().envs(fixture.variables()).args(words).current_dir(fixture.home.path());
+    command.env_clear().envs(fixture.environment_variables()).args(words).current_dir(fixture.home.path());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
 }
 
-/// Kills the program as soon as it writes its n-th journal. Returns false if the program ends before that.
-fn killed_at_journal(n: usize, fixture: &CommandFixture, words: &[&str]) -> bool {
-    let mut child = spawn(fixture, words);
+/// Starts the program and kills it in its n-th write transaction. Returns false if the program exits before that.
+fn kill_at_journal(n: usize, fixture: &CommandFixture, words: &[&str]) -> bool {
+    let mut child = spawn_without_output(fixture, words);
     let (mut seen, mut is_there) = (0, false);
-    let end = Instant::now() + TOO_LONG;
+    let end = Instant::now() + WAIT_TIMEOUT;
     loop {
         let now = has_journal(fixture);
         seen += usize::from(now && !is_there);
@@ -105,51 +107,50 @@ fn killed_at_journal(n: usize, fixture: &CommandFixture, words: &[&str]) -> bool
     }
 }
 
-pub(crate) fn kill(running: Running) -> Ran {
-    running.signal(Signal::KILL);
-    running.end()
+pub(crate) fn kill(running: RunningCommand) -> CommandResult {
+    running.send_signal(Signal::KILL);
+    running.wait_for_exit()
 }
 
-/// Runs an engine like the dashboard's on the store until no prompt is waiting.
-pub(crate) fn dispatch_all(fixture: &CommandFixture) {
-    fixture.store(async |store, scope| {
+/// Runs an engine on the store, like the dashboard's, until no prompt is waiting or being sent.
+pub(crate) fn send_whole_queue(fixture: &CommandFixture) {
+    fixture.with_store(async |store, scope| {
         let client =
             Client::new(scope.clone(), ApiKey::new(fixture.sim.api_key()).expect("a key"), ClientOptions::default());
-        let (news, mut events) = tokio::sync::mpsc::channel(64);
+        let (sender, mut events) = tokio::sync::mpsc::channel(64);
         let setup = EngineSetup {
             client: client.expect("a client"),
             store: store.clone(),
             scope: scope.clone(),
             poll: PollOptions::default(),
             roles: LeaseRoles::All,
-            lock_folder: Some(fixture.data()),
+            lock_folder: Some(fixture.data_folder()),
             on_change: None,
-            events: news,
+            events: sender,
         };
         let engine = Engine::start(setup).await.expect("an engine");
-        let end = tokio::time::Instant::now() + TOO_LONG;
-        while !store.queued(scope).await.expect("read").is_empty()
-            || !store.senders(scope).await.expect("read").is_empty()
+        let end = tokio::time::Instant::now() + WAIT_TIMEOUT;
+        while !store.sendable_prompts(scope).await.expect("read").is_empty()
+            || !store.sending_instances(scope).await.expect("read").is_empty()
         {
             assert!(tokio::time::Instant::now() < end, "it does not go on");
-            // Steps of another engine don't emit an event at once.
+            // Changes by another engine emit no event at once, so the queue is also checked every 50 ms.
             let _ = tokio::time::timeout(Duration::from_millis(50), events.recv()).await;
         }
         engine.stop().await;
     });
 }
 
-/// Opens a read transaction: no commit is possible until it ends, so a write transaction stops with its journal on
-/// disk.
+/// Opens a read transaction. Until it ends, no write transaction can commit: it stops with its journal on disk.
 pub(crate) fn block_commits(fixture: &CommandFixture) -> Connection {
-    let reader = Connection::open(database(fixture)).expect("opened");
-    reader.busy_timeout(TOO_LONG).expect("set");
+    let reader = Connection::open(database_path(fixture)).expect("opened");
+    reader.busy_timeout(WAIT_TIMEOUT).expect("set");
     reader.execute_batch("BEGIN").expect("begun");
     let _: i64 = reader.query_row("SELECT count(*) FROM job", [], |row| row.get(0)).expect("read");
     reader
 }
 
-pub(crate) fn kill_at_the_commit(fixture: &CommandFixture, mut child: Child, reader: Connection) {
+pub(crate) fn kill_in_write_transaction(fixture: &CommandFixture, mut child: Child, reader: Connection) {
     wait_until("the journal", || has_journal(fixture));
     child.kill().expect("killed");
     child.wait().expect("a status");
@@ -157,78 +158,85 @@ pub(crate) fn kill_at_the_commit(fixture: &CommandFixture, mut child: Child, rea
 }
 
 #[test]
-fn killed_at_the_commit_before_a_prompt_is_sent_nothing_was_sent() {
+fn after_a_kill_at_the_commit_before_sending_the_prompt_is_not_sent() {
     let fixture = CommandFixture::new(&[]);
-    fixture.run(&["new", "first [sim:seconds=6000]"]).ends(0);
+    fixture.run(&["new", "first [sim:seconds=6000]"]).expect_exit_code(0);
     let reader = block_commits(&fixture);
-    let child = spawn(&fixture, &["new", "second"]);
-    kill_at_the_commit(&fixture, child, reader);
-    dispatch_all(&fixture);
+    let child = spawn_without_output(&fixture, &["new", "second"]);
+    kill_in_write_transaction(&fixture, child, reader);
+    send_whole_queue(&fixture);
     assert_eq!((assert_intact(&fixture).len(), fixture.sim.requests(Operation::Create)), (1, 1));
 }
 
 #[test]
-fn killed_at_the_commit_of_an_answer_the_prompt_is_unconfirmed_and_not_sent_again() {
+fn after_a_kill_at_the_commit_of_the_answer_the_prompt_is_unconfirmed_and_not_resent() {
     let fixture = CommandFixture::new(&["create=latency-3000"]);
-    fixture.run(&["new", "first [sim:seconds=6000]"]).ends(0);
-    let child = spawn(&fixture, &["new", "second [sim:seconds=6000]"]);
+    fixture.run(&["new", "first [sim:seconds=6000]"]).expect_exit_code(0);
+    let child = spawn_without_output(&fixture, &["new", "second [sim:seconds=6000]"]);
     wait_until("the request", || fixture.sim.requests(Operation::Create) == 2);
     let reader = block_commits(&fixture);
     wait_until("the answer", || fixture.sim.carried_out(Operation::Create) == 2);
-    kill_at_the_commit(&fixture, child, reader);
-    dispatch_all(&fixture);
+    kill_in_write_transaction(&fixture, child, reader);
+    send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);
     assert_eq!(deliveries.get("second [sim:seconds=6000]"), Some(&DeliveryKind::Unconfirmed));
-    assert_eq!((received(&fixture).len(), fixture.sim.requests(Operation::Create)), (2, 2));
+    assert_eq!((received_prompts(&fixture).len(), fixture.sim.requests(Operation::Create)), (2, 2));
 }
 
 #[test]
-fn killed_at_any_journal_nothing_is_sent_twice() {
+fn after_kills_in_any_transaction_no_prompt_is_sent_twice() {
     let fixture = CommandFixture::new(&[]);
-    fixture.run(&["new", "first [sim:seconds=6000]"]).ends(0);
-    let mut cut = 0;
-    // Some journals exist so briefly that they are missed; how many differs between runs.
+    fixture.run(&["new", "first [sim:seconds=6000]"]).expect_exit_code(0);
+    let mut killed = 0;
+    // The test misses journals that exist very briefly, so the number of kills differs between runs.
     for n in 1..40 {
         let text = format!("prompt {n:02} [sim:seconds=6000]");
-        if !killed_at_journal(n, &fixture, &["new", &text]) {
+        if !kill_at_journal(n, &fixture, &["new", &text]) {
             break;
         }
-        cut += 1;
+        killed += 1;
         assert_intact(&fixture);
     }
     let sent = fixture.sim.requests(Operation::Create);
-    dispatch_all(&fixture);
+    send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);
     let unsettled = [DeliveryKind::Queued, DeliveryKind::Sending];
     assert!(!deliveries.values().any(|kind| unsettled.contains(kind)), "{deliveries:?}");
-    assert_eq!(fixture.sim.requests(Operation::Create), sent, "what a killed command left is for the user to resume");
+    assert_eq!(
+        fixture.sim.requests(Operation::Create),
+        sent,
+        "a prompt of a killed command is sent only after the user resumes it"
+    );
     let paused = deliveries.values().filter(|kind| **kind == DeliveryKind::Paused).count();
-    println!("killed inside {cut} transactions of sending; {} prompts kept, {paused} of them paused", deliveries.len());
+    println!(
+        "killed inside {killed} transactions of sending; {} prompts kept, {paused} of them paused",
+        deliveries.len()
+    );
 }
 
 #[test]
-fn a_command_killed_before_it_sent_its_prompt_leaves_the_prompt_paused() {
+fn a_kill_while_a_command_waits_for_the_limit_leaves_its_prompt_paused() {
     let fixture = CommandFixture::new(&[]);
-    let id = fixture.run(&["new", "first [sim:seconds=1]"]).ends(0).out.trim().to_owned();
-    fixture.faults(&["create=429", "message=429"]);
+    let id = fixture.run(&["new", "first [sim:seconds=1]"]).expect_exit_code(0).out.trim().to_owned();
+    fixture.set_faults(&["create=429", "message=429"]);
     let new = fixture.start(&["new", "--wait", "a new job"]);
     wait_until("the refusal of the new job", || fixture.sim.requests(Operation::Create) == 2);
     let follow = fixture.start(&["follow", &id, "--wait", "a follow-up"]);
     wait_until("the refusal of the follow-up", || fixture.sim.requests(Operation::FollowUp) == 1);
     let states = || {
-        let db = Connection::open(database(&fixture)).expect("opened");
+        let db = Connection::open(database_path(&fixture)).expect("opened");
         let mut ask = db.prepare("SELECT state FROM prompt WHERE state = 'sending'").expect("a question");
         ask.exists([]).expect("an answer")
     };
     wait_until("both wait for the limit", || !states());
     kill(new);
     kill(follow);
-    fixture.faults(&[]);
-    // The limit resets.
-    let db = Connection::open(database(&fixture)).expect("opened");
+    fixture.set_faults(&[]);
+    // The following statements reset the limit.
+    let db = Connection::open(database_path(&fixture)).expect("opened");
     db.execute_batch("UPDATE prompt SET until = NULL; UPDATE ledger SET blocked_until = NULL").expect("written");
     drop(db);
-    dispatch_all(&fixture);
+    send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);
     assert_eq!(
         (deliveries.get("a new job"), deliveries.get("a follow-up")),
@@ -238,16 +246,16 @@ fn a_command_killed_before_it_sent_its_prompt_leaves_the_prompt_paused() {
 }
 
 #[test]
-fn killed_while_sending_the_prompt_is_unconfirmed_and_after_the_answer_it_is_not_sent_again() {
+fn after_a_kill_during_or_after_the_request_the_prompt_is_not_resent() {
     let fixture = CommandFixture::new(&["create=latency-60000"]);
     let running = fixture.start(&["new", "on its way"]);
     wait_until("the request", || fixture.sim.requests(Operation::Create) == 1);
     kill(running);
-    fixture.faults(&[]);
+    fixture.set_faults(&[]);
     let running = fixture.start(&["new", "--wait", "answered [sim:seconds=60000]"]);
     wait_until("the answer", || fixture.sim.carried_out(Operation::Create) == 1);
     kill(running);
-    dispatch_all(&fixture);
+    send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);
     assert_eq!(deliveries.get("on its way"), Some(&DeliveryKind::Unconfirmed));
     let answered = deliveries.get("answered [sim:seconds=60000]").copied();
@@ -261,8 +269,8 @@ fn after_a_kill_while_loading_all_pages_the_next_load_continues() {
     let running = fixture.start(&["views", "--all", "--format", "json"]);
     wait_until("the third request", || fixture.sim.requests(Operation::Views) == 3);
     kill(running);
-    fixture.faults(&[]);
-    let whole = fixture.run(&["views", "--all", "--format", "json"]).ends(0).multiline_json();
+    fixture.set_faults(&[]);
+    let whole = fixture.run(&["views", "--all", "--format", "json"]).expect_exit_code(0).multiline_json();
     assert_eq!(whole["complete"], true);
     let rows = whole["views"].as_array().expect("views").len();
     let pages = rows.div_ceil(250);
@@ -274,17 +282,17 @@ fn after_a_kill_while_loading_all_pages_the_next_load_continues() {
 #[test]
 fn after_a_kill_at_the_commit_of_an_answer_the_next_load_requests_only_that_answer_again() {
     let fixture = CommandFixture::with_pages(1_200, &["views=latency-1000"]);
-    let child = spawn(&fixture, &["views", "--all", "--format", "json"]);
+    let child = spawn_without_output(&fixture, &["views", "--all", "--format", "json"]);
     wait_until("the third request", || fixture.sim.requests(Operation::Views) == 3);
     let reader = block_commits(&fixture);
-    kill_at_the_commit(&fixture, child, reader);
-    fixture.faults(&[]);
+    kill_in_write_transaction(&fixture, child, reader);
+    fixture.set_faults(&[]);
     let rows_of = |table: &str| -> u32 {
-        let db = Connection::open(database(&fixture)).expect("opened");
+        let db = Connection::open(database_path(&fixture)).expect("opened");
         db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).expect("a count")
     };
     assert_eq!((rows_of("views_answer"), rows_of("views_part")), (2, 2), "nothing of the third answer");
-    let whole = fixture.run(&["views", "--all", "--format", "json"]).ends(0).multiline_json();
+    let whole = fixture.run(&["views", "--all", "--format", "json"]).expect_exit_code(0).multiline_json();
     assert_eq!(whole["complete"], true);
     let pages = whole["views"].as_array().expect("views").len().div_ceil(250);
     assert_eq!(usize::try_from(fixture.sim.requests(Operation::Views)).expect("small"), pages + 1);
@@ -295,25 +303,25 @@ fn after_a_kill_at_the_commit_of_an_answer_the_next_load_requests_only_that_answ
 fn a_killed_import_stores_everything_or_nothing() {
     let fixture = CommandFixture::new(&[]);
     let texts: Vec<String> = (0..400).map(|n| format!("prompt {n} {}", "x".repeat(2_000))).collect();
-    fixture.store(async |store, scope| {
+    fixture.with_store(async |store, scope| {
         store.add_batch(scope, &texts, chrono::Utc::now()).await.expect("written");
     });
-    fixture.run(&["export", "all.jsonl"]).ends(0);
-    std::fs::remove_file(database(&fixture)).expect("removed");
-    // Creates the database for the import.
+    fixture.run(&["export", "all.jsonl"]).expect_exit_code(0);
+    std::fs::remove_file(database_path(&fixture)).expect("removed");
+    // This call creates an empty database for the import.
     assert_eq!(stored_prompts(&fixture).len(), 0);
     let reader = block_commits(&fixture);
-    let child = spawn(&fixture, &["import", "all.jsonl"]);
-    kill_at_the_commit(&fixture, child, reader);
+    let child = spawn_without_output(&fixture, &["import", "all.jsonl"]);
+    kill_in_write_transaction(&fixture, child, reader);
     let after = stored_prompts(&fixture).len();
     assert!(after == 0 || after == texts.len(), "{after} prompts");
-    assert_eq!(integrity(&fixture.data()), "ok");
-    fixture.run(&["import", "all.jsonl"]).ends(0);
+    assert_eq!(integrity_check(&fixture.data_folder()), "ok");
+    fixture.run(&["import", "all.jsonl"]).expect_exit_code(0);
     assert_eq!(stored_prompts(&fixture).len(), texts.len());
     assert_eq!(fixture.sim.requests(Operation::Create), 0, "what comes from a file is not sent");
 }
 
-/// A seeded generator (the upper bits of an LCG): the numbers are the same in every run.
+/// A seeded random number generator (the upper bits of an LCG), whose numbers are the same in every run.
 pub(crate) struct TestRng(pub(crate) u64);
 
 impl TestRng {
@@ -323,7 +331,7 @@ impl TestRng {
     }
 }
 
-/// Kills the program after this many milliseconds if it still runs; returns whether it did.
+/// Kills the program after this many milliseconds. Returns false if the program exited before that.
 pub(crate) fn kill_after(mut child: Child, millis: usize) -> bool {
     let end = Instant::now() + Duration::from_millis(u64::try_from(millis).expect("few"));
     while Instant::now() < end {
@@ -338,21 +346,21 @@ pub(crate) fn kill_after(mut child: Child, millis: usize) -> bool {
 }
 
 #[test]
-fn killed_at_any_moment_of_sending_nothing_is_lost_and_nothing_is_sent_twice() {
+fn after_kills_at_random_moments_of_sending_no_prompt_is_lost_or_sent_twice() {
     let fixture = CommandFixture::new(&["create=latency-20"]);
-    fixture.run(&["new", "first [sim:seconds=6000]"]).ends(0);
+    fixture.run(&["new", "first [sim:seconds=6000]"]).expect_exit_code(0);
     let begin = Instant::now();
-    fixture.run(&["new", "second [sim:seconds=6000]"]).ends(0);
-    // Slightly longer than the whole run takes on this computer now.
+    fixture.run(&["new", "second [sim:seconds=6000]"]).expect_exit_code(0);
+    // The kills happen within this time, which is slightly longer than a run takes on this computer.
     let span = usize::try_from(begin.elapsed().as_millis()).expect("short") * 5 / 4;
     let (mut rng, mut killed) = (TestRng(7), 0);
     for n in 0..24 {
         let text = format!("prompt {n:02} [sim:seconds=6000]");
-        killed += usize::from(kill_after(spawn(&fixture, &["new", &text]), rng.below(span)));
-        assert_eq!(integrity(&fixture.data()), "ok");
+        killed += usize::from(kill_after(spawn_without_output(&fixture, &["new", &text]), rng.below(span)));
+        assert_eq!(integrity_check(&fixture.data_folder()), "ok");
     }
     assert_intact(&fixture);
-    dispatch_all(&fixture);
+    send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);
     let unsettled = [DeliveryKind::Queued, DeliveryKind::Sending];
     assert!(!deliveries.values().any(|kind| unsettled.contains(kind)), "{deliveries:?}");
@@ -361,7 +369,7 @@ fn killed_at_any_moment_of_sending_nothing_is_lost_and_nothing_is_sent_twice() {
 }
 
 #[test]
-fn killed_at_any_moment_of_a_batch_all_of_it_is_stored_and_nothing_is_sent_twice() {
+fn after_kills_at_random_moments_a_batch_is_stored_completely_and_no_prompt_is_sent_twice() {
     const PROMPTS: usize = 60;
     let fixture = CommandFixture::new(&["create=latency-60"]);
     let texts: Vec<String> = (0..PROMPTS).map(|n| format!("batch {n:02} [sim:seconds=6000]")).collect();
@@ -373,10 +381,10 @@ fn killed_at_any_moment_of_a_batch_all_of_it_is_stored_and_nothing_is_sent_twice
         assert!(deliveries == 0 || deliveries == PROMPTS, "{deliveries} of {PROMPTS}");
         let words: &[&str] =
             if deliveries == 0 { &["new", "--batch", "batch.txt"] } else { &["new", "--batch", "batch.txt", "--rest"] };
-        killed += usize::from(kill_after(spawn(&fixture, words), rng.below(300)));
+        killed += usize::from(kill_after(spawn_without_output(&fixture, words), rng.below(300)));
         assert_intact(&fixture);
     }
-    dispatch_all(&fixture);
+    send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);
     assert!(texts.iter().all(|text| deliveries.contains_key(text)), "{deliveries:?}");
     let unconfirmed = deliveries.values().filter(|kind| **kind == DeliveryKind::Unconfirmed).count();
@@ -386,16 +394,16 @@ fn killed_at_any_moment_of_a_batch_all_of_it_is_stored_and_nothing_is_sent_twice
 }
 
 #[test]
-fn killed_while_typing_a_draft_what_was_on_disk_is_restored_in_the_editor() {
+fn after_a_kill_the_editor_restores_the_draft_that_was_saved() {
     let fixture = CommandFixture::new(&[]);
-    fixture.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0);
     let mut typed = String::new();
     for n in 0..3 {
         let mut pty = start_dashboard(&fixture);
         pty.wait_for_text("before");
         pty.send("n");
         pty.wait_for_text("New job");
-        // The draft that the killed program had on disk is restored.
+        // The editor restores the draft that the killed program had saved.
         pty.wait_for("the draft", |screen| screen.contents().contains(&typed));
         pty.send(&format!("sentence {n}. "));
         pty.wait_for_text("draft saved at");
@@ -404,10 +412,10 @@ fn killed_while_typing_a_draft_what_was_on_disk_is_restored_in_the_editor() {
         pty.wait_for_text("too late");
         pty.signal(Signal::KILL);
         drop(pty);
-        assert_eq!(integrity(&fixture.data()), "ok");
-        let drafts = fixture.store(async |store, scope| store.drafts(scope).await.expect("drafts"));
+        assert_eq!(integrity_check(&fixture.data_folder()), "ok");
+        let drafts = fixture.with_store(async |store, scope| store.drafts(scope).await.expect("drafts"));
         let draft = drafts.first().map(|draft| draft.text.clone()).unwrap_or_default();
-        // At most the last second of typing may be missing.
+        // The text of the last second before the kill may be missing, but nothing before that.
         assert!(draft.starts_with(&typed), "{draft:?} of {typed:?}");
         typed = draft;
     }
@@ -415,9 +423,9 @@ fn killed_while_typing_a_draft_what_was_on_disk_is_restored_in_the_editor() {
 }
 
 #[test]
-fn killed_right_after_sending_the_text_is_either_a_draft_or_a_prompt() {
+fn after_a_kill_right_after_sending_the_text_is_either_a_draft_or_a_prompt() {
     let fixture = CommandFixture::new(&[]);
-    fixture.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0);
     let (mut rng, mut prompts) = (TestRng(5), 0);
     for n in 0..8 {
         let text = format!("sentence {n}");
@@ -432,9 +440,9 @@ fn killed_right_after_sending_the_text_is_either_a_draft_or_a_prompt() {
         pty.signal(Signal::KILL);
         drop(pty);
         let is_prompt = assert_intact(&fixture).contains_key(&text);
-        let drafts = fixture.store(async |store, scope| {
+        let drafts = fixture.with_store(async |store, scope| {
             let drafts = store.drafts(scope).await.expect("drafts");
-            store.delete_draft(scope, DraftSlot::NewJob).await.expect("deleted");
+            store.delete_draft(scope, DraftTarget::NewJob).await.expect("deleted");
             drafts
         });
         let is_draft = drafts.iter().any(|draft| draft.text == text);
@@ -445,9 +453,9 @@ fn killed_right_after_sending_the_text_is_either_a_draft_or_a_prompt() {
 }
 
 #[test]
-fn on_any_signal_that_can_be_caught_a_draft_younger_than_a_second_is_saved() {
+fn on_any_signal_that_can_be_caught_the_draft_is_saved_at_once() {
     let fixture = CommandFixture::new(&[]);
-    fixture.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0);
     let mut typed = String::new();
     let signals = [Signal::TERM, Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::ABORT, Signal::HUP];
     for (n, signal) in signals.into_iter().enumerate() {
@@ -462,8 +470,8 @@ fn on_any_signal_that_can_be_caught_a_draft_younger_than_a_second_is_saved() {
         pty.signal(signal);
         assert_eq!(pty.wait_for_end(), 0, "{signal:?}");
         pty.assert_restored();
-        let drafts = fixture.store(async |store, scope| store.drafts(scope).await.expect("drafts"));
+        let drafts = fixture.with_store(async |store, scope| store.drafts(scope).await.expect("drafts"));
         assert_eq!(drafts.first().map(|draft| draft.text.as_str()), Some(typed.as_str()), "{signal:?}");
-        assert_eq!(integrity(&fixture.data()), "ok");
+        assert_eq!(integrity_check(&fixture.data_folder()), "ok");
     }
 }

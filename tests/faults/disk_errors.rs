@@ -1,8 +1,10 @@
-//! A database that can't be written: a full disk, a read-only folder or file system, a lock held by another program. A
-//! prompt that can't be recorded is not sent; an answer is recorded as soon as possible.
+//! Tests with a database that can't be written, because of a full disk, a read-only folder or file system, or a lock
+//! held by another program. A prompt that can't be saved is not sent, and an answer is saved as soon as it is possible.
 
 use crate::command_fixture::CommandFixture;
-use crate::crash::{TOO_LONG, assert_intact, database, dispatch_all, journal, received, wait_until};
+use crate::crash::{
+    WAIT_TIMEOUT, assert_intact, database_path, journal_path, received_prompts, send_whole_queue, wait_until,
+};
 use crate::pty::{Pty, Setup};
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::DeliveryKind;
@@ -10,17 +12,17 @@ use rusqlite::Connection;
 use std::process::{Child, Command, Output, Stdio};
 
 #[test]
-fn on_a_full_disk_nothing_is_sent_the_data_stays_and_later_it_works_again() {
+fn on_a_full_disk_no_prompt_is_saved_or_sent_until_there_is_space() {
     let fixture = CommandFixture::new(&[]);
-    fixture.run(&["new", "before [sim:seconds=6000]"]).ends(0);
-    let size = std::fs::metadata(database(&fixture)).expect("a file").len();
+    fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0);
+    let size = std::fs::metadata(database_path(&fixture)).expect("a file").len();
     let large = fixture.home.path().join("large.md");
     std::fs::write(&large, "z".repeat(600_000)).expect("written");
-    // As a quota does: no file can grow beyond the current size of the database.
+    // Like a disk quota, this limit keeps every file from growing beyond the current size of the database.
     let limit = size.div_ceil(512);
     let script = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" new --file large.md");
     let mut shell = Command::new("/bin/sh");
-    shell.env_clear().envs(fixture.variables()).current_dir(fixture.home.path()).stdin(Stdio::null());
+    shell.env_clear().envs(fixture.environment_variables()).current_dir(fixture.home.path()).stdin(Stdio::null());
     let ran = shell.args(["-c", &script, env!("CARGO_BIN_EXE_docdeck")]).output().expect("it ran");
     let message = String::from_utf8_lossy(&ran.stderr);
     println!("on a full disk: {message}");
@@ -28,7 +30,7 @@ fn on_a_full_disk_nothing_is_sent_the_data_stays_and_later_it_works_again() {
     assert!(message.contains("nothing was saved or sent"), "{message}");
     assert_eq!(fixture.sim.requests(Operation::Create), 1, "{message}");
     assert_eq!(assert_intact(&fixture).len(), 1);
-    fixture.run(&["new", "--file", "large.md"]).ends(0);
+    fixture.run(&["new", "--file", "large.md"]).expect_exit_code(0);
     assert_eq!(assert_intact(&fixture).len(), 2);
 }
 
@@ -36,12 +38,12 @@ fn on_a_full_disk_nothing_is_sent_the_data_stays_and_later_it_works_again() {
 fn on_a_full_disk_an_export_to_stdout_works() {
     let fixture = CommandFixture::new(&[]);
     let texts: Vec<String> = (0..50).map(|n| format!("prompt {n} {}", "x".repeat(2_000))).collect();
-    fixture.store(async |store, scope| {
+    fixture.with_store(async |store, scope| {
         store.add_batch(scope, &texts, chrono::Utc::now()).await.expect("written");
     });
     let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" export";
     let mut shell = Command::new("/bin/sh");
-    shell.env_clear().envs(fixture.variables()).current_dir(fixture.home.path()).stdin(Stdio::null());
+    shell.env_clear().envs(fixture.environment_variables()).current_dir(fixture.home.path()).stdin(Stdio::null());
     let ran = shell.args(["-c", script, env!("CARGO_BIN_EXE_docdeck")]).output().expect("it ran");
     let message = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(0), "{message}");
@@ -52,26 +54,26 @@ fn on_a_full_disk_an_export_to_stdout_works() {
 }
 
 #[test]
-fn in_a_read_only_folder_nothing_is_sent_and_the_database_can_be_read() {
+fn in_a_read_only_folder_no_prompt_is_sent_but_jobs_can_be_listed() {
     let fixture = CommandFixture::new(&[]);
-    fixture.run(&["new", "before [sim:seconds=6000]"]).ends(0);
-    // A journal that can't be created, not even by root, instead of the empty one of the last transaction.
-    std::fs::remove_file(journal(&fixture.data())).expect("removed");
-    std::os::unix::fs::symlink("/nonexistent/journal", journal(&fixture.data())).expect("a link");
-    let ran = fixture.run(&["new", "after"]).ends(2);
+    fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0);
+    // SQLite can't create its journal through this dangling link. Unlike a read-only folder, the link also stops root.
+    std::fs::remove_file(journal_path(&fixture.data_folder())).expect("removed");
+    std::os::unix::fs::symlink("/nonexistent/journal", journal_path(&fixture.data_folder())).expect("a link");
+    let ran = fixture.run(&["new", "after"]).expect_exit_code(2);
     assert!(ran.err.contains("can't be written"), "{ran:?}");
-    assert!(fixture.run(&["jobs"]).ends(0).out.contains("before"));
-    std::fs::remove_file(journal(&fixture.data())).expect("removed");
+    assert!(fixture.run(&["jobs"]).expect_exit_code(0).out.contains("before"));
+    std::fs::remove_file(journal_path(&fixture.data_folder())).expect("removed");
     assert_eq!((assert_intact(&fixture).len(), fixture.sim.requests(Operation::Create)), (1, 1));
 }
 
 #[test]
-fn a_locked_database_refuses_a_prompt_before_anything_is_sent() {
+fn while_the_database_is_locked_a_prompt_is_refused_and_not_sent() {
     let fixture = CommandFixture::new(&[]);
-    fixture.run(&["new", "before [sim:seconds=6000]"]).ends(0);
-    let other = Connection::open(database(&fixture)).expect("opened");
+    fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0);
+    let other = Connection::open(database_path(&fixture)).expect("opened");
     other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
-    let ran = fixture.run(&["new", "locked out"]).ends(2);
+    let ran = fixture.run(&["new", "locked out"]).expect_exit_code(2);
     assert!(ran.err.contains("locked"), "{ran:?}");
     other.execute_batch("ROLLBACK").expect("freed");
     assert_eq!((assert_intact(&fixture).len(), fixture.sim.requests(Operation::Create)), (1, 1));
@@ -83,26 +85,26 @@ fn an_answer_that_arrives_while_the_database_is_locked_is_recorded_after_the_unl
     fixture.run(&["jobs"]);
     let running = fixture.start(&["new", "answered in vain? [sim:seconds=6000]"]);
     wait_until("the request", || fixture.sim.requests(Operation::Create) == 1);
-    let other = Connection::open(database(&fixture)).expect("opened");
-    other.busy_timeout(TOO_LONG).expect("set");
+    let other = Connection::open(database_path(&fixture)).expect("opened");
+    other.busy_timeout(WAIT_TIMEOUT).expect("set");
     other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
     wait_until("the answer", || fixture.sim.carried_out(Operation::Create) == 1);
-    // Longer than the program waits for a lock.
-    running.err_line("locked");
+    // The program prints this line when its lock timeout has expired.
+    running.wait_for_stderr_line("locked");
     other.execute_batch("ROLLBACK").expect("freed");
-    running.end().ends(0);
+    running.wait_for_exit().expect_exit_code(0);
     let deliveries = assert_intact(&fixture);
     assert_eq!(deliveries.values().collect::<Vec<_>>(), [&DeliveryKind::Accepted]);
     assert_eq!(fixture.sim.requests(Operation::Create), 1);
 }
 
-/// Runs a script with a small private file system at `$SMALL` that ends with the script. The database is on it and is
-/// copied back at the end. The function `full` fills it except for the given number of KiB.
+/// Starts a script with a small private file system at `$SMALL`, which contains the database. At the end, the database
+/// is copied back. In the script, `full N` fills the file system except for N KiB, and `freed` frees it again.
 #[cfg(target_os = "linux")]
-fn on_a_small_disk(fixture: &CommandFixture, script: &str) -> Child {
+fn start_on_small_disk(fixture: &CommandFixture, script: &str) -> Child {
     let small = fixture.home.path().join("small");
     std::fs::create_dir(&small).expect("a folder");
-    // The script has to work in every POSIX shell.
+    // The script works in every POSIX shell.
     let begin = "mount -t tmpfs -o size=1m,mode=700 tmpfs \"$SMALL\" || exit 99
         cp \"$DOCDECK_DATA_DIR\"/docdeck.db \"$SMALL\" || exit 98
         kept=$DOCDECK_DATA_DIR
@@ -112,7 +114,10 @@ fn on_a_small_disk(fixture: &CommandFixture, script: &str) -> Child {
         freed() { rm -f \"$SMALL/filler\"; }";
     let end = "freed; cp \"$SMALL\"/docdeck.db* \"$kept\"/";
     let mut command = Command::new("unshare");
-    command.args(["-m", "sh", "-c", &format!("{begin}\n{script}\n{end}")]).env_clear().envs(fixture.variables());
+    command
+        .args(["-m", "sh", "-c", &format!("{begin}\n{script}\n{end}")])
+        .env_clear()
+        .envs(fixture.environment_variables());
     command
         .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
         .env("SMALL", small)
@@ -121,10 +126,10 @@ fn on_a_small_disk(fixture: &CommandFixture, script: &str) -> Child {
     command.spawn().expect("util-linux is there")
 }
 
-/// Creates a database with a large export.
+/// Exports the store, and writes `many.jsonl`: an export with 200 large copies of the job in the store.
 #[cfg(target_os = "linux")]
-fn create_large_store(fixture: &CommandFixture) {
-    fixture.run(&["export", "all.jsonl"]).ends(0);
+fn write_large_export(fixture: &CommandFixture) {
+    fixture.run(&["export", "all.jsonl"]).expect_exit_code(0);
     let all = std::fs::read_to_string(fixture.home.path().join("all.jsonl")).expect("read");
     let (head, job) = (all.lines().next().expect("a head"), all.lines().find(|line| line.contains("\"prompts\"")));
     let mut job: serde_json::Value = serde_json::from_str(job.expect("a job")).expect("JSON");
@@ -137,7 +142,7 @@ fn create_large_store(fixture: &CommandFixture) {
     std::fs::write(fixture.home.path().join("many.jsonl"), lines.join("\n") + "\n").expect("written");
 }
 
-/// Whether this process may mount a file system; if not, prints which test covers the case instead.
+/// Whether this process may mount a file system. If not, prints that the test is skipped.
 #[cfg(target_os = "linux")]
 fn may_mount(fixture: &CommandFixture) -> bool {
     let tried = Command::new("unshare").args(["-m", "mount", "-t", "tmpfs", "tmpfs"]).arg(fixture.home.path()).output();
@@ -159,13 +164,13 @@ fn wait_for_success(script: Child) -> Output {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn on_a_really_full_disk_nothing_is_sent_and_reading_works() {
+fn on_a_mounted_full_disk_nothing_is_sent_but_jobs_can_be_read() {
     let fixture = CommandFixture::new(&[]);
     if !may_mount(&fixture) {
         return;
     }
-    fixture.run(&["new", "before [sim:seconds=6000]"]).ends(0);
-    create_large_store(&fixture);
+    fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0);
+    write_large_export(&fixture);
     let script = "full 0; \"$DOCDECK\" export \"$SMALL/all.jsonl\"; echo \"$?\"
         \"$DOCDECK\" export | wc -l; \"$DOCDECK\" doctor --offline | grep -c 'full at '; freed
         for left in 0 8 16 28; do
@@ -180,7 +185,7 @@ fn on_a_really_full_disk_nothing_is_sent_and_reading_works() {
         \"$DOCDECK\" new read-only; echo \"$?\"
         \"$DOCDECK\" jobs --json >/dev/null; echo \"$?\"
         mount -o remount,rw \"$SMALL\"";
-    let output = wait_for_success(on_a_small_disk(&fixture, script));
+    let output = wait_for_success(start_on_small_disk(&fixture, script));
     let codes = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(codes, "2 3 1 2 0 2 2 0 2 2 0 2 2 0 2 0 2 0", "{output:?}");
     let err = String::from_utf8_lossy(&output.stderr);
@@ -193,19 +198,20 @@ fn on_a_really_full_disk_nothing_is_sent_and_reading_works() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn with_space_to_queue_a_prompt_but_not_to_mark_it_as_being_sent_the_store_reports_the_error() {
+fn a_prompt_that_can_be_queued_but_not_marked_as_being_sent_is_paused() {
     let fixture = CommandFixture::new(&[]);
     if !may_mount(&fixture) {
         return;
     }
-    fixture.run(&["new", "before [sim:seconds=6000]"]).ends(0);
-    // Which of these sizes is just too small depends on the pages that a prompt takes.
+    fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0);
+    // At one of these sizes, the prompt can be queued but not marked as being sent. Which one depends on the pages that
+    // a prompt takes.
     let script = "for left in 32 36 40 44 48 52 64; do
             full $left
             \"$DOCDECK\" new \"$(head -c 3000 /dev/zero | tr '\\0' x)\" >/dev/null; echo \"$?\"
             freed
         done";
-    let output = wait_for_success(on_a_small_disk(&fixture, script));
+    let output = wait_for_success(start_on_small_disk(&fixture, script));
     let codes = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(codes.split(' ').all(|code| code == "0" || code == "2") && codes.ends_with('0'), "{output:?}");
     let err = String::from_utf8_lossy(&output.stderr);
@@ -220,8 +226,8 @@ fn an_answer_that_arrives_while_the_disk_is_full_is_recorded_once_there_is_space
     if !may_mount(&fixture) {
         return;
     }
-    // Creates the database.
-    fixture.store(async |_, _| ());
+    // This call creates the database.
+    fixture.with_store(async |_, _| ());
     let script = "\"$DOCDECK\" new 'waits for room [sim:seconds=6000]' & first=$!
         until_there sent; full 0; until_there answered
         sleep 0.3; freed; wait $first; echo \"$?\"
@@ -229,7 +235,7 @@ fn an_answer_that_arrives_while_the_disk_is_full_is_recorded_once_there_is_space
         \"$DOCDECK\" new 'killed without room [sim:seconds=6000]' & second=$!
         until_there sent; full 0; until_there answered
         sleep 0.3; kill -9 $second; wait $second; echo \"$?\"";
-    let script = on_a_small_disk(&fixture, script);
+    let script = start_on_small_disk(&fixture, script);
     let is_there = |name: &str| fixture.home.path().join(name).exists();
     for n in [1, 2] {
         let signal = |name: &str| std::fs::write(fixture.home.path().join(name), "").expect("written");
@@ -242,7 +248,7 @@ fn an_answer_that_arrives_while_the_disk_is_full_is_recorded_once_there_is_space
     let output = wait_for_success(script);
     let codes = String::from_utf8_lossy(&output.stdout).lines().last().map(str::to_owned);
     assert_eq!(codes.as_deref(), Some("137"), "{output:?}");
-    dispatch_all(&fixture);
+    send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);
     assert_eq!(deliveries.get("waits for room [sim:seconds=6000]"), Some(&DeliveryKind::Accepted), "{output:?}");
     assert_eq!(
@@ -250,35 +256,36 @@ fn an_answer_that_arrives_while_the_disk_is_full_is_recorded_once_there_is_space
         Some(&DeliveryKind::Unconfirmed),
         "{output:?}"
     );
-    assert_eq!((received(&fixture).len(), fixture.sim.requests(Operation::Create)), (2, 2));
+    assert_eq!((received_prompts(&fixture).len(), fixture.sim.requests(Operation::Create)), (2, 2));
 }
 
-/// The dashboard on the database of this fixture.
+/// Starts the dashboard on the database of this fixture.
 pub(crate) fn start_dashboard(fixture: &CommandFixture) -> Pty {
-    let setup = fixture.variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
+    let setup =
+        fixture.environment_variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
     Pty::spawn(setup)
 }
 
 #[test]
-fn while_another_program_locks_the_database_the_dashboard_takes_keys_and_no_typed_text_is_lost() {
+fn while_the_database_is_locked_the_dashboard_responds_and_no_typed_text_is_lost() {
     let fixture = CommandFixture::new(&[]);
-    fixture.run(&["new", "before [sim:seconds=6000]"]).ends(0);
+    fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0);
     let mut pty = start_dashboard(&fixture);
     pty.wait_for_text("before");
-    // The editor opens once the database is read; until then it waits.
+    // The editor opens only after the dashboard has read the database, which must happen before the lock.
     pty.send("n");
     pty.wait_for_text("New job");
     pty.send("\x1b");
     pty.wait_for("the list", |screen| !screen.contents().contains("New job"));
-    let other = Connection::open(database(&fixture)).expect("opened");
-    other.busy_timeout(TOO_LONG).expect("set");
+    let other = Connection::open(database_path(&fixture)).expect("opened");
+    other.busy_timeout(WAIT_TIMEOUT).expect("set");
     other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
     pty.send("?");
     pty.wait_for_text("Keyboard shortcuts");
     pty.send("\x1b");
     pty.wait_for("the list", |screen| !screen.contents().contains("Keyboard shortcuts"));
     pty.send("nwritten meanwhile [sim:seconds=6000]\x13");
-    // Longer than the lock timeout: the text stays, and the dashboard reports that nothing was sent.
+    // The dashboard shows this after its lock timeout, and the text stays in the editor.
     pty.wait_for_text("Not sent: ");
     assert!(pty.screen().contents().contains("written meanwhile"), "{}", pty.screen().contents());
     other.execute_batch("ROLLBACK").expect("freed");
@@ -292,14 +299,15 @@ fn while_another_program_locks_the_database_the_dashboard_takes_keys_and_no_type
         Some(&DeliveryKind::Accepted),
         "{deliveries:?}"
     );
-    assert_eq!((received(&fixture).len(), fixture.sim.requests(Operation::Create)), (2, 2));
+    assert_eq!((received_prompts(&fixture).len(), fixture.sim.requests(Operation::Create)), (2, 2));
 }
 
-/// Makes the service delay its answer until the disk is full; returns the output of the script.
+/// Runs a script on a small disk, and creates the files `sent` and `answered` (for which the script waits) when the
+/// service has received and answered a request. Returns the output of the script.
 #[cfg(target_os = "linux")]
-fn answered_on_a_full_disk(fixture: &CommandFixture, operation: Operation, script: &str) -> Output {
+fn run_on_a_small_disk(fixture: &CommandFixture, operation: Operation, script: &str) -> Output {
     let (sent, answered) = (fixture.sim.requests(operation) + 1, fixture.sim.carried_out(operation) + 1);
-    let script = on_a_small_disk(fixture, script);
+    let script = start_on_small_disk(fixture, script);
     let signal = |name: &str| std::fs::write(fixture.home.path().join(name), "").expect("written");
     wait_until("the request", || fixture.sim.requests(operation) == sent);
     signal("sent");
@@ -310,16 +318,16 @@ fn answered_on_a_full_disk(fixture: &CommandFixture, operation: Operation, scrip
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_accepted_prompt_that_the_full_disk_cannot_record_ends_at_the_timeout_with_6_and_its_id() {
+fn an_accepted_prompt_that_a_full_disk_cannot_record_exits_with_6_and_its_id_at_the_timeout() {
     let fixture = CommandFixture::new(&["create=latency-700", "message=latency-700"]);
     if !may_mount(&fixture) {
         return;
     }
-    fixture.store(async |_, _| ());
+    fixture.with_store(async |_, _| ());
     let script = "\"$DOCDECK\" new 'costs a request [sim:seconds=6000]' --timeout 4 --json & first=$!
         until_there sent; full 0; wait $first; echo; echo \"$?\"";
-    let output = answered_on_a_full_disk(&fixture, Operation::Create, script);
-    let (id, _) = fixture.sim.prompts().first().cloned().expect("a job");
+    let output = run_on_a_small_disk(&fixture, Operation::Create, script);
+    let (id, _) = fixture.sim.received_prompts().first().cloned().expect("a job");
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let sentence =
         format!("Accepted as {id}, but it can't be recorded: the disk is full. Don't send it again; free some space.");
@@ -328,7 +336,7 @@ fn an_accepted_prompt_that_the_full_disk_cannot_record_ends_at_the_timeout_with_
     let json: serde_json::Value = serde_json::from_str(out.lines().next().expect("JSON")).expect("JSON");
     assert_eq!((json["exitCode"].as_i64(), json["id"].as_str()), (Some(6), Some(id.as_str())), "{json}");
     assert_eq!((json["recorded"].as_bool(), json["delivery"].as_str()), (Some(false), Some("accepted")));
-    dispatch_all(&fixture);
+    send_whole_queue(&fixture);
     let deliveries = assert_intact(&fixture);
     assert_eq!(deliveries.get("costs a request [sim:seconds=6000]"), Some(&DeliveryKind::Unconfirmed), "{err}");
     assert_eq!(fixture.sim.requests(Operation::Create), 1);
@@ -336,13 +344,13 @@ fn an_accepted_prompt_that_the_full_disk_cannot_record_ends_at_the_timeout_with_
 
 #[test]
 #[cfg(target_os = "linux")]
-fn the_first_ctrl_c_continues_recording_and_the_second_one_exits_with_6() {
+fn the_first_ctrl_c_continues_to_record_an_answer_and_the_second_one_exits_with_6() {
     let fixture = CommandFixture::new(&[]);
     if !may_mount(&fixture) {
         return;
     }
-    let id = fixture.run(&["new", "before [sim:seconds=6000]"]).ends(0).out.trim_end().to_owned();
-    fixture.faults(&["message=latency-700"]);
+    let id = fixture.run(&["new", "before [sim:seconds=6000]"]).expect_exit_code(0).out.trim_end().to_owned();
+    fixture.set_faults(&["message=latency-700"]);
     let script = format!(
         "\"$DOCDECK\" follow {id} 'and more' 2>err & first=$!
         said() {{ n=0; until grep -q \"$1\" err; do n=$((n + 1)); [ $n -gt 3000 ] && exit 95; sleep 0.01; done; }}
@@ -350,7 +358,7 @@ fn the_first_ctrl_c_continues_recording_and_the_second_one_exits_with_6() {
         kill -INT $first; said 'Still trying to record it'
         kill -INT $first; wait $first; echo \"$?\"; cat err"
     );
-    let output = answered_on_a_full_disk(&fixture, Operation::FollowUp, &script);
+    let output = run_on_a_small_disk(&fixture, Operation::FollowUp, &script);
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(out.starts_with("6\n"), "{output:?}");
     let sentence = format!("The follow-up to {id} was accepted, but that can't be recorded: the disk is full.");
@@ -360,13 +368,13 @@ fn the_first_ctrl_c_continues_recording_and_the_second_one_exits_with_6() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_sigterm_exits_with_6_at_once_if_the_answer_is_awaited_or_cannot_be_recorded() {
+fn sigterm_exits_with_6_at_once_whether_the_answer_is_missing_or_cannot_be_recorded() {
     for is_answered in [true, false] {
         let fixture = CommandFixture::new(&["create=latency-700"]);
         if !may_mount(&fixture) {
             return;
         }
-        fixture.store(async |_, _| ());
+        fixture.with_store(async |_, _| ());
         let until = if is_answered { "said \"can't be recorded\"" } else { "sleep 0.1" };
         let script = format!(
             "\"$DOCDECK\" new 'and more [sim:seconds=6000]' 2>err & first=$!
@@ -374,21 +382,23 @@ fn a_sigterm_exits_with_6_at_once_if_the_answer_is_awaited_or_cannot_be_recorded
             until_there sent; full 0; {until}
             kill -TERM $first; wait $first; echo \"$?\"; cat err"
         );
-        let output = answered_on_a_full_disk(&fixture, Operation::Create, &script);
-        let (id, _) = fixture.sim.prompts().first().cloned().expect("a job");
+        let output = run_on_a_small_disk(&fixture, Operation::Create, &script);
+        let (id, _) = fixture.sim.received_prompts().first().cloned().expect("a job");
         let out = String::from_utf8_lossy(&output.stdout);
         assert!(out.starts_with("6\n") && out.contains(&format!("docdeck: Accepted as {id}")), "{output:?}");
         assert!(!out.contains("again to stop"), "{out}");
     }
 }
 
-/// The dashboard on a small private disk, and a file that fills this disk only for the dashboard.
+/// Starts the dashboard on a small private disk. Also returns the path of a file that is not there yet: writing to it
+/// fills this disk.
 #[cfg(target_os = "linux")]
-fn dashboard_on_a_small_disk(fixture: &CommandFixture) -> (Pty, std::path::PathBuf) {
+fn start_dashboard_on_small_disk(fixture: &CommandFixture) -> (Pty, std::path::PathBuf) {
     let small = fixture.home.path().join("small");
     std::fs::create_dir(&small).expect("a folder");
     let mount = "mount -t tmpfs -o size=600k,mode=700 tmpfs \"$DOCDECK_DATA_DIR\" || exit 99; exec \"$0\" \"$@\"";
-    let setup = fixture.variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
+    let setup =
+        fixture.environment_variables().iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
     let setup = setup.with("DOCDECK_DATA_DIR", &small.display().to_string());
     let pty = Pty::spawn(setup.under(&["unshare", "-m", "sh", "-c", mount]));
     let seen = format!("/proc/{}/root{}/filler", pty.process(), small.display());
@@ -409,17 +419,18 @@ fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() 
     if !may_mount(&fixture) {
         return;
     }
-    let (mut pty, filler) = dashboard_on_a_small_disk(&fixture);
+    let (mut pty, filler) = start_dashboard_on_small_disk(&fixture);
     pty.wait_for_text("No jobs");
     pty.send("nDo it [sim:seconds=6000]\x13");
     wait_until("the request", || fixture.sim.requests(Operation::Create) == 1);
     fill(&filler);
     pty.wait_for_text("can't be recorded: the disk is");
-    let (id, _) = fixture.sim.prompts().first().cloned().expect("a job");
+    let (id, _) = fixture.sim.received_prompts().first().cloned().expect("a job");
     let text = pty.screen().contents();
     assert!(text.contains(&format!("Accepted as {id}")) && text.contains("Don't send it again"), "{text}");
     assert!(!text.contains("nothing was saved or sent"), "{text}");
-    // Opening the job writes too; why that fails must not deny what the alert says.
+    // Opening the job also writes to the full disk. The error about that must not hide the alert that the
+    // prompt was accepted.
     pty.send("\r");
     pty.wait_for_text("so this was not saved");
     let text = pty.screen().contents();
@@ -437,12 +448,12 @@ fn the_dashboard_shows_an_accepted_prompt_until_the_full_disk_has_recorded_it() 
 
 #[test]
 #[cfg(target_os = "linux")]
-fn quitting_before_it_is_recorded_prints_the_id_and_exits_with_6() {
+fn quitting_before_an_accepted_prompt_is_recorded_prints_the_id_and_exits_with_6() {
     let fixture = CommandFixture::new(&["create=latency-1000"]);
     if !may_mount(&fixture) {
         return;
     }
-    let (mut pty, filler) = dashboard_on_a_small_disk(&fixture);
+    let (mut pty, filler) = start_dashboard_on_small_disk(&fixture);
     pty.wait_for_text("No jobs");
     pty.send("nDo it [sim:seconds=6000]\x13");
     wait_until("the request", || fixture.sim.requests(Operation::Create) == 1);
@@ -452,7 +463,7 @@ fn quitting_before_it_is_recorded_prints_the_id_and_exits_with_6() {
     pty.wait_for("the shell", |screen| !screen.alternate_screen() && screen.contents().contains("Still trying"));
     pty.send("\x03");
     assert_eq!(pty.wait_for_end(), 6);
-    let (id, _) = fixture.sim.prompts().first().cloned().expect("a job");
+    let (id, _) = fixture.sim.received_prompts().first().cloned().expect("a job");
     let text = pty.screen().contents();
     assert!(text.contains(&format!("Accepted as {id}")), "{text}");
 }

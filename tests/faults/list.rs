@@ -1,48 +1,48 @@
-//! The table from which the matrix is built: each fault with its expected outcome for every operation.
+//! The list of faults, each with the expected outcome of every operation.
 
-use crate::server::{End, Greeting, Wire};
+use crate::server::{ConnectionEnd, ServerBehavior, TlsFailure};
 use std::fmt;
 use std::io::Write as _;
 use std::time::{Duration, SystemTime};
 
-/// The key that must not appear anywhere.
-pub(crate) const KEY: &str = "mint_5ecretM4rked";
-/// The job that the cases operate on.
-pub(crate) const ID: &str = "job_1";
+/// The API key of the cases, which must not appear in any message, screen or file.
+pub(crate) const API_KEY: &str = "mint_5ecretM4rked";
+/// The id of the job that the cases operate on.
+pub(crate) const JOB_ID: &str = "job_1";
 /// The status of the job in the store.
 pub(crate) const STORED_STATUS: &str = "completed";
-/// Seconds until the date in the `Retry-After` header of a 429.
-const DATED: u64 = 600;
-const DAY: i64 = 86_400;
+/// The seconds from the creation of the fault list to the date in the `Retry-After` header of a 429.
+const DATE_SECONDS: u64 = 600;
+const DAY_SECONDS: i64 = 86_400;
 const GIB: u64 = 1 << 30;
 
-/// The result of a request, in the store and for the caller.
+/// The expected result of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// A prompt: certainly not delivered; its slot in the ledger is free again.
+pub(crate) enum ExpectedOutcome {
+    /// The prompt certainly did not reach the service, and doesn't count against the hourly limit.
     NotSent,
-    /// A prompt: rejected by the service.
+    /// The service rejected the prompt.
     Rejected,
-    /// A prompt: it is unknown whether the service has it.
+    /// It is unknown whether the service has received the prompt.
     Unconfirmed,
-    /// A prompt: accepted as the job with this id and status.
+    /// The prompt was accepted as the job with this id and status.
     Accepted(String, String),
-    /// The limit is used up for this many seconds; a prompt waits on disk.
+    /// The limit is reached, and the engine waits for this many seconds. A prompt stays queued.
     Limited(i64),
-    /// A GET of a job: its status.
-    Row(String),
-    /// A GET of a job: the service no longer has it; the job stays in the list.
+    /// The job was loaded and has this status.
+    JobStatus(String),
+    /// The service no longer has the job, which stays in the list.
     Gone,
-    /// Page views, with the totals of human views as the model has them.
+    /// The page views were loaded. Contains the total of human views in the `Debug` format of `Count`.
     Loaded(String),
-    /// Failures of reads, by kind. Stored data stays.
+    /// A read failed because the service is offline. In this and the following cases, the stored data is kept.
     Offline,
     KeyRefused,
     NotFound,
     Service,
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for ExpectedOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotSent => f.write_str("not sent"),
@@ -50,7 +50,7 @@ impl fmt::Display for Outcome {
             Self::Unconfirmed => f.write_str("unconfirmed"),
             Self::Accepted(id, status) => write!(f, "accepted as {id}, {status}"),
             Self::Limited(seconds) => write!(f, "waits {seconds} s"),
-            Self::Row(status) => write!(f, "job is {status}"),
+            Self::JobStatus(status) => write!(f, "job is {status}"),
             Self::Gone => f.write_str("job is marked as gone"),
             Self::Loaded(human) => write!(f, "views, {human}"),
             Self::Offline => f.write_str("offline, the record stays"),
@@ -61,20 +61,21 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// One fault.
+/// A fault of the server, with the expected outcome of each operation.
 pub(crate) struct Fault {
     pub(crate) name: String,
-    /// The server's behaviour for create, get and message.
-    pub(crate) job: Wire,
-    pub(crate) views: Wire,
-    /// For create, message, get and views.
-    pub(crate) expected: [Outcome; 4],
-    /// Whether the client has a short timeout; otherwise it never times out within a test.
+    /// The server's behaviour for the operations create, message and get.
+    pub(crate) job: ServerBehavior,
+    /// The server's behaviour for the operation views.
+    pub(crate) views: ServerBehavior,
+    /// The expected outcomes of create, message, get and views, in this order.
+    pub(crate) expected: [ExpectedOutcome; 4],
+    /// Whether the client has a short timeout. Otherwise, its timeout is longer than any test.
     pub(crate) short_timeout: bool,
 }
 
 impl Fault {
-    fn new(name: &str, wire: Wire, expected: [Outcome; 4]) -> Self {
+    fn new(name: &str, wire: ServerBehavior, expected: [ExpectedOutcome; 4]) -> Self {
         Self { name: name.to_owned(), job: wire.clone(), views: wire, expected, short_timeout: false }
     }
 
@@ -83,68 +84,101 @@ impl Fault {
     }
 }
 
-fn answer(bytes: impl Into<Vec<u8>>, end: End) -> Wire {
-    Wire::Answer(bytes.into().into(), end)
+fn answer(bytes: impl Into<Vec<u8>>, end: ConnectionEnd) -> ServerBehavior {
+    ServerBehavior::Answer(bytes.into().into(), end)
 }
 
-/// A complete answer.
-fn http(status: u16, headers: &str, body: &[u8]) -> Wire {
+/// Returns a server that sends a complete HTTP answer.
+fn http(status: u16, headers: &str, body: &[u8]) -> ServerBehavior {
     let mut bytes = format!("HTTP/1.1 {status} S\r\n{headers}content-length: {}\r\n\r\n", body.len()).into_bytes();
     bytes.extend_from_slice(body);
-    answer(bytes, End::Keep)
+    answer(bytes, ConnectionEnd::Keep)
 }
 
-/// The request has not reached the service.
-fn not_reached(name: &str, wire: Wire) -> Fault {
-    Fault::new(name, wire, [Outcome::NotSent, Outcome::NotSent, Outcome::Offline, Outcome::Offline])
+/// Returns a fault by which the request doesn't reach the service.
+fn not_reached(name: &str, wire: ServerBehavior) -> Fault {
+    Fault::new(
+        name,
+        wire,
+        [ExpectedOutcome::NotSent, ExpectedOutcome::NotSent, ExpectedOutcome::Offline, ExpectedOutcome::Offline],
+    )
 }
 
-/// The service may have carried out the request, but there is no answer.
-fn answer_lost(name: &str, wire: Wire) -> Fault {
-    Fault::new(name, wire, [Outcome::Unconfirmed, Outcome::Unconfirmed, Outcome::Offline, Outcome::Offline])
+/// Returns a fault after which the service may have carried out the request, but the client gets no answer.
+fn answer_lost(name: &str, wire: ServerBehavior) -> Fault {
+    Fault::new(
+        name,
+        wire,
+        [
+            ExpectedOutcome::Unconfirmed,
+            ExpectedOutcome::Unconfirmed,
+            ExpectedOutcome::Offline,
+            ExpectedOutcome::Offline,
+        ],
+    )
 }
 
-/// A success status with an unusable answer.
-fn unusable(name: &str, wire: Wire) -> Fault {
-    Fault::new(name, wire, [Outcome::Unconfirmed, Outcome::Unconfirmed, Outcome::Service, Outcome::Service])
+/// Returns a fault with a success status and an unusable answer.
+fn unusable(name: &str, wire: ServerBehavior) -> Fault {
+    Fault::new(
+        name,
+        wire,
+        [
+            ExpectedOutcome::Unconfirmed,
+            ExpectedOutcome::Unconfirmed,
+            ExpectedOutcome::Service,
+            ExpectedOutcome::Service,
+        ],
+    )
 }
 
-fn refused(name: &str, wire: Wire, get: Outcome, views: Outcome) -> Fault {
-    Fault::new(name, wire, [Outcome::Rejected, Outcome::Rejected, get, views])
+fn refused(name: &str, wire: ServerBehavior, get: ExpectedOutcome, views: ExpectedOutcome) -> Fault {
+    Fault::new(name, wire, [ExpectedOutcome::Rejected, ExpectedOutcome::Rejected, get, views])
 }
 
 fn limited(name: &str, header: &str, seconds: i64) -> Fault {
     let wire = http(429, header, br#"{"error":"Rate limit exceeded"}"#);
-    Fault::new(name, wire, [(); 4].map(|()| Outcome::Limited(seconds)))
+    Fault::new(name, wire, [(); 4].map(|()| ExpectedOutcome::Limited(seconds)))
 }
 
-/// A usable answer, possibly with oddities: the job `ID`, and views.
-fn read(name: &str, job: &[u8], status: &str, views: &[u8], human: &str) -> Fault {
-    let accepted = || Outcome::Accepted(ID.to_owned(), status.to_owned());
+/// Returns a fault with a usable answer that may have odd fields. `status` and `human` are what docdeck reads from
+/// `job` and `views`.
+fn usable(name: &str, job: &[u8], status: &str, views: &[u8], human: &str) -> Fault {
+    let accepted = || ExpectedOutcome::Accepted(JOB_ID.to_owned(), status.to_owned());
     Fault {
         name: name.to_owned(),
         job: http(200, "", job),
         views: http(200, "", views),
-        expected: [accepted(), accepted(), Outcome::Row(status.to_owned()), Outcome::Loaded(human.to_owned())],
+        expected: [
+            accepted(),
+            accepted(),
+            ExpectedOutcome::JobStatus(status.to_owned()),
+            ExpectedOutcome::Loaded(human.to_owned()),
+        ],
         short_timeout: false,
     }
 }
 
-/// As [`read`], with a job that has no status: the stored status stays.
+/// Like [`usable`], with a job that has no status, so that docdeck keeps the stored status.
 fn job_without_status(name: &str, job: &[u8], views: &[u8], human: &str) -> Fault {
-    let fault = read(name, job, STORED_STATUS, views, human);
+    let fault = usable(name, job, STORED_STATUS, views, human);
     let [_, message, get, views] = fault.expected;
-    let new = Outcome::Accepted(ID.to_owned(), "no status".to_owned());
+    let new = ExpectedOutcome::Accepted(JOB_ID.to_owned(), "no status".to_owned());
     Fault { expected: [new, message, get, views], ..fault }
 }
 
-/// A job answer with another id or none; the views are correct.
-fn odd_job(name: &str, body: &[u8], create: Outcome) -> Fault {
+/// Returns a fault by which the job in the answer has another id or none. The page views are correct.
+fn odd_job(name: &str, body: &[u8], create: ExpectedOutcome) -> Fault {
     Fault {
         name: name.to_owned(),
         job: http(200, "", body),
         views: http(200, "", VIEWS),
-        expected: [create, Outcome::Unconfirmed, Outcome::Service, Outcome::Loaded("Known(3)".to_owned())],
+        expected: [
+            create,
+            ExpectedOutcome::Unconfirmed,
+            ExpectedOutcome::Service,
+            ExpectedOutcome::Loaded("Known(3)".to_owned()),
+        ],
         short_timeout: false,
     }
 }
@@ -153,7 +187,7 @@ const VIEWS: &[u8] =
     br#"{"totals":{"human":3,"ai":1,"total":4},"views":[{"path":"/a","human":3,"ai":1,"total":4}],"hasMore":false}"#;
 const JOB: &[u8] = br#"{"id":"job_1","status":"active"}"#;
 
-fn zipped(bytes: usize) -> Wire {
+fn gzip_bomb(bytes: usize) -> ServerBehavior {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let part = vec![b' '; 1 << 20];
     for _ in 0..bytes / part.len() {
@@ -162,7 +196,7 @@ fn zipped(bytes: usize) -> Wire {
     http(200, "content-encoding: gzip\r\n", &gzip.finish().expect("finished"))
 }
 
-/// All faults. Redirects lead to this port of another host.
+/// Returns all faults. Redirects lead to `other_port` of 127.0.0.1, where another server listens.
 pub(crate) fn faults(other_port: u16) -> Vec<Fault> {
     let mut faults = connections();
     faults.extend(broken_answers());
@@ -176,24 +210,32 @@ pub(crate) fn faults(other_port: u16) -> Vec<Fault> {
 
 fn connections() -> Vec<Fault> {
     vec![
-        not_reached("connection refused", Wire::Refused),
-        not_reached("name not found", Wire::NoName),
-        not_reached("TLS: the server speaks none", Wire::Tls(Greeting::Plain)),
-        not_reached("TLS: certificate of a stranger", Wire::Tls(Greeting::Untrusted)),
-        not_reached("TLS: timeout before the request", Wire::Tls(Greeting::Silent)).short_timeout(),
-        not_reached("TLS: reset before the request", Wire::Tls(Greeting::Reset)),
-        not_reached("TLS: closed before the request", Wire::Tls(Greeting::Closed)),
-        answer_lost("accepted, nothing read, timeout", Wire::Early(End::Stall)).short_timeout(),
-        answer_lost("accepted, then reset", Wire::Early(End::Reset)),
-        answer_lost("accepted, then closed", Wire::Early(End::Close)),
-        answer_lost("timeout after the request", answer("", End::Stall)).short_timeout(),
-        answer_lost("reset after the request", answer("", End::Reset)),
-        answer_lost("closed without an answer", answer("", End::Close)),
-        answer_lost("timeout in the headers", answer("HTTP/1.1 201 Created\r\nconte", End::Stall)).short_timeout(),
-        answer_lost("closed in the headers", answer("HTTP/1.1 201 Created\r\nconte", End::Close)),
-        answer_lost("reset in the body", answer("HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", End::Reset)),
-        answer_lost("timeout in the body", answer("HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", End::Stall))
+        not_reached("connection refused", ServerBehavior::NotListening),
+        not_reached("name not found", ServerBehavior::UnresolvableHost),
+        not_reached("TLS: the server speaks none", ServerBehavior::Tls(TlsFailure::NoTls)),
+        not_reached("TLS: certificate of a stranger", ServerBehavior::Tls(TlsFailure::Untrusted)),
+        not_reached("TLS: timeout before the request", ServerBehavior::Tls(TlsFailure::Silent)).short_timeout(),
+        not_reached("TLS: reset before the request", ServerBehavior::Tls(TlsFailure::Reset)),
+        not_reached("TLS: closed before the request", ServerBehavior::Tls(TlsFailure::Closed)),
+        answer_lost("accepted, nothing read, timeout", ServerBehavior::ReadNothing(ConnectionEnd::Stall))
             .short_timeout(),
+        answer_lost("accepted, then reset", ServerBehavior::ReadNothing(ConnectionEnd::Reset)),
+        answer_lost("accepted, then closed", ServerBehavior::ReadNothing(ConnectionEnd::Close)),
+        answer_lost("timeout after the request", answer("", ConnectionEnd::Stall)).short_timeout(),
+        answer_lost("reset after the request", answer("", ConnectionEnd::Reset)),
+        answer_lost("closed without an answer", answer("", ConnectionEnd::Close)),
+        answer_lost("timeout in the headers", answer("HTTP/1.1 201 Created\r\nconte", ConnectionEnd::Stall))
+            .short_timeout(),
+        answer_lost("closed in the headers", answer("HTTP/1.1 201 Created\r\nconte", ConnectionEnd::Close)),
+        answer_lost(
+            "reset in the body",
+            answer("HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", ConnectionEnd::Reset),
+        ),
+        answer_lost(
+            "timeout in the body",
+            answer("HTTP/1.1 201 C\r\ncontent-length: 30\r\n\r\n{\"id\"", ConnectionEnd::Stall),
+        )
+        .short_timeout(),
     ]
 }
 
@@ -203,58 +245,65 @@ fn broken_answers() -> Vec<Fault> {
         [head.as_bytes(), JOB].concat()
     };
     vec![
-        answer_lost("truncated body", answer(headed("content-length: 99\r\n"), End::Close)),
+        answer_lost("truncated body", answer(headed("content-length: 99\r\n"), ConnectionEnd::Close)),
         answer_lost(
             "truncated chunks",
-            answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n", End::Close),
+            answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{\"id\"\r\n", ConnectionEnd::Close),
         ),
         answer_lost(
             "chunk length is nonsense",
-            answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n", End::Close),
+            answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n", ConnectionEnd::Close),
         ),
-        unusable("content-length too short", answer(headed("content-length: 9\r\n"), End::Close)),
-        answer_lost("content-length is nonsense", answer(headed("content-length: many\r\n"), End::Close)),
-        answer_lost("content-length negative", answer(headed("content-length: -1\r\n"), End::Close)),
+        unusable("content-length too short", answer(headed("content-length: 9\r\n"), ConnectionEnd::Close)),
+        answer_lost("content-length is nonsense", answer(headed("content-length: many\r\n"), ConnectionEnd::Close)),
+        answer_lost("content-length negative", answer(headed("content-length: -1\r\n"), ConnectionEnd::Close)),
         answer_lost(
             "content-length twice, differing",
-            answer(headed("content-length: 5\r\ncontent-length: 32\r\n"), End::Close),
+            answer(headed("content-length: 5\r\ncontent-length: 32\r\n"), ConnectionEnd::Close),
         ),
         answer_lost(
             "content-length of 2^63, cut",
-            answer(headed("content-length: 9223372036854775807\r\n"), End::Close),
+            answer(headed("content-length: 9223372036854775807\r\n"), ConnectionEnd::Close),
         ),
         answer_lost(
             "slow trickle of the body",
-            answer("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", End::Trickle),
+            answer("HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", ConnectionEnd::Trickle),
         )
         .short_timeout(),
-        answer_lost("slow trickle of a header", answer("HTTP/1.1 200 OK\r\nx:", End::Trickle)).short_timeout(),
-        answer_lost("speaks no HTTP", answer("SSH-2.0-OpenSSH_9.9\r\n", End::Close)),
+        answer_lost("slow trickle of a header", answer("HTTP/1.1 200 OK\r\nx:", ConnectionEnd::Trickle))
+            .short_timeout(),
+        answer_lost("speaks no HTTP", answer("SSH-2.0-OpenSSH_9.9\r\n", ConnectionEnd::Close)),
         answer_lost(
             "200 headers of 100 bytes",
-            answer(format!("HTTP/1.1 200 OK\r\n{}\r\n", format!("x: {}\r\n", "y".repeat(96)).repeat(200)), End::Close),
+            answer(
+                format!("HTTP/1.1 200 OK\r\n{}\r\n", format!("x: {}\r\n", "y".repeat(96)).repeat(200)),
+                ConnectionEnd::Close,
+            ),
         ),
         answer_lost("gzip that is none", http(200, "content-encoding: gzip\r\n", JOB)),
-        unusable("gzip bomb, 64 MiB", zipped(64 << 20)),
+        unusable("gzip bomb, 64 MiB", gzip_bomb(64 << 20)),
         unusable(
             "body of 1 GiB, announced",
-            answer(format!("HTTP/1.1 200 OK\r\ncontent-length: {GIB}\r\n\r\n"), End::Flood(GIB)),
+            answer(format!("HTTP/1.1 200 OK\r\ncontent-length: {GIB}\r\n\r\n"), ConnectionEnd::Flood(GIB)),
         ),
-        unusable("body of 1 GiB, unannounced", answer("HTTP/1.1 200 OK\r\n\r\n{\"id\":\"job_1\"", End::Flood(GIB))),
+        unusable(
+            "body of 1 GiB, unannounced",
+            answer("HTTP/1.1 200 OK\r\n\r\n{\"id\":\"job_1\"", ConnectionEnd::Flood(GIB)),
+        ),
         answer_lost(
             "error 500 with a body of 1 GiB",
-            answer(format!("HTTP/1.1 500 E\r\ncontent-length: {GIB}\r\n\r\n"), End::Flood(GIB)),
+            answer(format!("HTTP/1.1 500 E\r\ncontent-length: {GIB}\r\n\r\n"), ConnectionEnd::Flood(GIB)),
         ),
         answer_lost(
             "error 503, its body never ends",
-            answer("HTTP/1.1 503 E\r\ncontent-length: 90\r\n\r\nbusy", End::Stall),
+            answer("HTTP/1.1 503 E\r\ncontent-length: 90\r\n\r\nbusy", ConnectionEnd::Stall),
         )
         .short_timeout(),
         refused(
             "error 400, its body cut",
-            answer("HTTP/1.1 400 E\r\ncontent-length: 90\r\n\r\ntoo long", End::Close),
-            Outcome::Service,
-            Outcome::Service,
+            answer("HTTP/1.1 400 E\r\ncontent-length: 90\r\n\r\ntoo long", ConnectionEnd::Close),
+            ExpectedOutcome::Service,
+            ExpectedOutcome::Service,
         ),
     ]
 }
@@ -264,12 +313,22 @@ fn redirects(other_port: u16) -> Vec<Fault> {
     let mut all: Vec<Fault> = [301, 302, 307, 308]
         .into_iter()
         .map(|status| {
-            refused(&format!("{status} to another host"), http(status, &to, b""), Outcome::Service, Outcome::Service)
+            refused(
+                &format!("{status} to another host"),
+                http(status, &to, b""),
+                ExpectedOutcome::Service,
+                ExpectedOutcome::Service,
+            )
         })
         .collect();
     all.push(unusable("303 to another host", http(303, &to, b"")));
-    all.push(refused("302 without an address", http(302, "", b""), Outcome::Service, Outcome::Service));
-    all.push(refused("304", answer("HTTP/1.1 304 S\r\n\r\n", End::Keep), Outcome::Service, Outcome::Service));
+    all.push(refused("302 without an address", http(302, "", b""), ExpectedOutcome::Service, ExpectedOutcome::Service));
+    all.push(refused(
+        "304",
+        answer("HTTP/1.1 304 S\r\n\r\n", ConnectionEnd::Keep),
+        ExpectedOutcome::Service,
+        ExpectedOutcome::Service,
+    ));
     all
 }
 
@@ -297,14 +356,14 @@ fn unusable_answers() -> Vec<Fault> {
         ("200,000 nested objects", &objects),
     ];
     let mut all: Vec<Fault> = bodies.into_iter().map(|(name, body)| unusable(name, http(200, "", body))).collect();
-    all.push(unusable("204", answer("HTTP/1.1 204 No Content\r\n\r\n", End::Keep)));
+    all.push(unusable("204", answer("HTTP/1.1 204 No Content\r\n\r\n", ConnectionEnd::Keep)));
     all.push(unusable("205", http(205, "", b"")));
     all.push(unusable("202 with words", http(202, "", b"queued")));
     all
 }
 
 fn refusals() -> Vec<Fault> {
-    use Outcome::{Gone, KeyRefused, NotFound, Service};
+    use ExpectedOutcome::{Gone, KeyRefused, NotFound, Service};
     let error = br#"{"error":"Not like this","details":[{"message":"nor that"}]}"#;
     let mut all = vec![
         refused("400", http(400, "", error), Service, Service),
@@ -315,13 +374,13 @@ fn refusals() -> Vec<Fault> {
         refused("404 with a web page", http(404, "", b"<!doctype html><title>Lost</title>"), Service, Service),
         refused(
             "400 that repeats the key",
-            http(400, "", format!("{{\"error\":\"bad {KEY}\"}}").as_bytes()),
+            http(400, "", format!("{{\"error\":\"bad {API_KEY}\"}}").as_bytes()),
             Service,
             Service,
         ),
         refused(
             "401 that repeats the key",
-            http(401, "", format!("no: Bearer {KEY}").as_bytes()),
+            http(401, "", format!("no: Bearer {API_KEY}").as_bytes()),
             KeyRefused,
             KeyRefused,
         ),
@@ -348,25 +407,25 @@ fn refusals() -> Vec<Fault> {
 }
 
 fn limits() -> Vec<Fault> {
-    let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(DATED));
-    let dated = i64::try_from(DATED).expect("small");
+    let date = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(DATE_SECONDS));
+    let seconds_to_date = i64::try_from(DATE_SECONDS).expect("small");
     vec![
         limited("429", "", 60),
         limited("429, 90 seconds", "retry-after: 90\r\n", 90),
-        limited("429, a date", &format!("retry-after: {date}\r\n"), dated),
-        limited("429, a date in 2099", "retry-after: Fri, 20 Nov 2099 12:00:00 GMT\r\n", DAY),
+        limited("429, a date", &format!("retry-after: {date}\r\n"), seconds_to_date),
+        limited("429, a date in 2099", "retry-after: Fri, 20 Nov 2099 12:00:00 GMT\r\n", DAY_SECONDS),
         limited("429, nonsense", "retry-after: soon\r\n", 60),
         limited("429, empty", "retry-after: \r\n", 60),
         limited("429, not ASCII", "retry-after: \u{661}\u{662}\r\n", 60),
         limited("429, negative", "retry-after: -30\r\n", 60),
         limited("429, a fraction", "retry-after: 1.5\r\n", 60),
-        limited("429, 10^30 seconds", "retry-after: 1000000000000000000000000000000\r\n", DAY),
+        limited("429, 10^30 seconds", "retry-after: 1000000000000000000000000000000\r\n", DAY_SECONDS),
         limited("429, twice", "retry-after: 90\r\nretry-after: 200\r\n", 90),
     ]
 }
 
 fn odd_fields() -> Vec<Fault> {
-    use Outcome::{Accepted, Unconfirmed};
+    use ExpectedOutcome::{Accepted, Unconfirmed};
     let named = |id: &str, status: &str| Accepted(id.to_owned(), status.to_owned());
     let totals = |human: &str| format!(r#"{{"totals":{{"human":{human},"ai":1,"total":2}},"views":[]}}"#).into_bytes();
     let odd = |text: &str| format!("Odd({text:?})");
@@ -379,68 +438,68 @@ fn odd_fields() -> Vec<Fault> {
         job_without_status("fields missing", br#"{"id":"job_1"}"#, br#"{"totals":{}}"#, "Missing"),
         job_without_status("fields null", null, &totals("null"), "Missing"),
         job_without_status("fields of a wrong type", wrong, &totals(r#""many""#), &odd("many")),
-        read("numbers as floats", &active(r#""createdAt":1.5"#), "active", &totals("12.0"), "Known(12)"),
-        read("numbers with an exponent", &active(r#""createdAt":1e9"#), "active", &totals("1.2e1"), "Known(12)"),
-        read(
+        usable("numbers as floats", &active(r#""createdAt":1.5"#), "active", &totals("12.0"), "Known(12)"),
+        usable("numbers with an exponent", &active(r#""createdAt":1e9"#), "active", &totals("1.2e1"), "Known(12)"),
+        usable(
             "numbers that are fractions",
             &active(r#""model":0.5"#),
             "active",
             &totals("12.5"),
             "Fraction(Fraction(12.5))",
         ),
-        read("numbers negative", &active(r#""createdAt":-1"#), "active", &totals("-3"), "Known(-3)"),
-        read(
+        usable("numbers negative", &active(r#""createdAt":-1"#), "active", &totals("-3"), "Known(-3)"),
+        usable(
             "numbers beyond 64 bits",
             &active(r#""createdAt":99999999999999999999"#),
             "active",
             &totals("99999999999999999999"),
             &odd("99999999999999999999"),
         ),
-        read("numbers beyond a double", &active(r#""createdAt":1e999"#), "active", &totals("1e999"), &odd("1e999")),
-        read(
+        usable("numbers beyond a double", &active(r#""createdAt":1e999"#), "active", &totals("1e999"), &odd("1e999")),
+        usable(
             "years beyond the calendar",
             &active(r#""createdAt":"+999999-01-01T00:00:00Z","archivedAt":"0000-00-00""#),
             "active",
             VIEWS,
             "Known(3)",
         ),
-        read("unknown status", br#"{"id":"job_1","status":"reviewing"}"#, "reviewing", VIEWS, "Known(3)"),
-        read(
+        usable("unknown status", br#"{"id":"job_1","status":"reviewing"}"#, "reviewing", VIEWS, "Known(3)"),
+        usable(
             "bad UTF-8 in a field",
             b"{\"id\":\"job_1\",\"status\":\"active\",\"model\":\"\xff\"}",
             "active",
             b"{\"totals\":{\"human\":3},\"views\":[{\"path\":\"/\xff\"}]}",
             "Known(3)",
         ),
-        read(
+        usable(
             "a byte order mark",
             &[b"\xef\xbb\xbf", JOB].concat(),
             "active",
             &[b"\xef\xbb\xbf", VIEWS].concat(),
             "Known(3)",
         ),
-        read(
+        usable(
             "half a surrogate pair",
             br#"{"id":"job_1","status":"active","model":"\ud800"}"#,
             "active",
             br#"{"totals":{"human":3},"views":[{"path":"\udfff"}]}"#,
             "Known(3)",
         ),
-        read(
+        usable(
             "the same field twice",
             br#"{"id":"job_0","id":"job_1","status":"failed","status":"active"}"#,
             "active",
             br#"{"totals":{"human":1},"totals":{"human":3}}"#,
             "Known(3)",
         ),
-        read(
+        usable(
             "200,000 nested lists in a field",
             &nested(r#"{"id":"job_1","status":"active","source":"#),
             "active",
             &nested(r#"{"totals":{"human":3},"views":"#),
             "Known(3)",
         ),
-        read(
+        usable(
             "a field of 1 MiB",
             &active(&format!(r#""model":"{}""#, "m".repeat(1 << 20))),
             "active",
@@ -471,14 +530,24 @@ fn odd_fields() -> Vec<Fault> {
             name: "a job in place of page views".to_owned(),
             job: http(200, "", JOB),
             views: http(200, "", JOB),
-            expected: [named(ID, "active"), named(ID, "active"), Outcome::Row("active".to_owned()), Outcome::Service],
+            expected: [
+                named(JOB_ID, "active"),
+                named(JOB_ID, "active"),
+                ExpectedOutcome::JobStatus("active".to_owned()),
+                ExpectedOutcome::Service,
+            ],
             short_timeout: false,
         },
         Fault {
             name: "views that are no list".to_owned(),
             job: http(200, "", JOB),
             views: http(200, "", br#"{"totals":{"human":3},"views":{"path":"/a"}}"#),
-            expected: [named(ID, "active"), named(ID, "active"), Outcome::Row("active".to_owned()), Outcome::Service],
+            expected: [
+                named(JOB_ID, "active"),
+                named(JOB_ID, "active"),
+                ExpectedOutcome::JobStatus("active".to_owned()),
+                ExpectedOutcome::Service,
+            ],
             short_timeout: false,
         },
     ]

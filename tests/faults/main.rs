@@ -1,6 +1,6 @@
-//! Every operation of the service against every fault that a network, a proxy or the service can cause, over the real
-//! client, engine and store, once by calls and once by keys of the real dashboard. Asserts what the store contains
-//! afterwards, what the screen shows at three sizes, and how many requests were sent.
+//! Runs every operation of the service against every fault that a network, a proxy or the service can cause, with the
+//! real client, engine and store: once by calling the engine, and once by pressing keys in the real dashboard. Asserts
+//! what the store contains afterwards, what the screen shows at three sizes, and how many requests were sent.
 //!
 //! `cargo test --test faults -- --nocapture` prints a line for each operation and fault.
 
@@ -11,7 +11,9 @@
     reason = "clippy excuses test functions only, not what they share"
 )]
 
-mod cell;
+mod case;
+#[cfg(unix)]
+mod concurrency;
 #[cfg(unix)]
 mod crash;
 #[cfg(unix)]
@@ -24,8 +26,6 @@ mod migration;
 mod power;
 mod screen;
 mod server;
-#[cfg(unix)]
-mod together;
 
 #[path = "../client/tls.rs"]
 mod tls;

@@ -1,9 +1,10 @@
-//! The database of an older docdeck, and a docdeck that is killed while it migrates it: the database has either the old
-//! schema or the new one and all of its data, and the next start continues.
+//! Kills docdeck while it migrates the database of an older docdeck. Afterwards, the database has either the old schema
+//! or the new one, and all of its data, and the next start migrates it.
 
 use crate::command_fixture::CommandFixture;
 use crate::crash::{
-    TestRng, block_commits, database, integrity, kill_after, kill_at_the_commit, spawn, stored_prompts,
+    TestRng, block_commits, database_path, integrity_check, kill_after, kill_in_write_transaction,
+    spawn_without_output, stored_prompts,
 };
 use docdeck::model::prompt::DeliveryKind;
 use rusqlite::Connection;
@@ -21,47 +22,51 @@ const SCHEMAS: [&str; 11] = [
     include_str!("../../assets/schema/0010_clock_ahead.sql"),
     include_str!("../../assets/schema/0011_plain_columns.sql"),
 ];
-/// Number of jobs in an old database, each with a prompt.
-const JOBS: i64 = 600;
+/// The number of jobs in an old database, each with a prompt.
+const JOB_COUNT: i64 = 600;
 
-/// Creates a database with this schema, large enough that the migration takes a while.
+/// Creates a database with this schema version. The database is so large that its migration takes a while.
 fn create_old_database(fixture: &CommandFixture, schema: usize) {
-    std::fs::create_dir_all(fixture.data()).expect("a folder");
-    let _ = std::fs::remove_file(database(fixture));
-    let mut db = Connection::open(database(fixture)).expect("opened");
-    let all = db.transaction().expect("begun");
+    std::fs::create_dir_all(fixture.data_folder()).expect("a folder");
+    let _ = std::fs::remove_file(database_path(fixture));
+    let mut db = Connection::open(database_path(fixture)).expect("opened");
+    let transaction = db.transaction().expect("begun");
     for sql in &SCHEMAS[..schema] {
-        all.execute_batch(sql).expect("made");
+        transaction.execute_batch(sql).expect("made");
     }
-    all.pragma_update(None, "user_version", i64::try_from(schema).expect("small")).expect("set");
+    transaction.pragma_update(None, "user_version", i64::try_from(schema).expect("small")).expect("set");
     let base_url = fixture.sim.base_url();
-    all.execute("INSERT INTO scope (id, base_url, project) VALUES (1, ?1, ?2)", (base_url, fixture.sim.project()))
+    transaction
+        .execute("INSERT INTO scope (id, base_url, project) VALUES (1, ?1, ?2)", (base_url, fixture.sim.project()))
         .expect("written");
     let answer = format!(r#"{{"totals":{{"human":1,"ai":2,"total":3}},"rows":[{}]}}"#, vec!["{}"; 200].join(","));
-    for n in 1..=JOBS {
+    for n in 1..=JOB_COUNT {
         let state = if n % 3 == 0 { "queued" } else { "unconfirmed" };
-        all.execute(
-            "INSERT INTO job (key, scope, title, created_at, started_at, changed_at, undelivered, revision)
+        transaction
+            .execute(
+                "INSERT INTO job (key, scope, title, created_at, started_at, changed_at, undelivered, revision)
              VALUES (?1, 1, 'a job', 1, 1, 1, ?2, ?1)",
-            (n, state),
-        )
-        .expect("written");
+                (n, state),
+            )
+            .expect("written");
         let text = format!("prompt {n} {}", "x".repeat(500));
-        all.execute(
+        transaction.execute(
             "INSERT INTO prompt (job, kind, text, state, reason, written_at) VALUES (?1, 'create', ?2, ?3, 'why', 1)",
             (n, text, state),
         )
         .expect("written");
-        all.execute("INSERT INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer) VALUES (1, ?1, ?1, 50, 1, 1, ?2)", (format!("day {n}"), &answer))
+        transaction.execute("INSERT INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer) VALUES (1, ?1, ?1, 50, 1, 1, ?2)", (format!("day {n}"), &answer))
             .expect("written");
     }
-    all.execute("INSERT INTO draft (scope, text, saved_at) VALUES (1, 'half a thought', 1)", ()).expect("written");
-    all.commit().expect("written");
+    transaction
+        .execute("INSERT INTO draft (scope, text, saved_at) VALUES (1, 'half a thought', 1)", ())
+        .expect("written");
+    transaction.commit().expect("written");
 }
 
-/// The schema, and the data that must survive: number and total length of the prompts, and the draft.
+/// Returns the schema version, and data that must survive: the number and total length of the prompts, and the draft.
 fn content(fixture: &CommandFixture) -> (usize, (i64, i64, String)) {
-    let db = Connection::open(database(fixture)).expect("opened");
+    let db = Connection::open(database_path(fixture)).expect("opened");
     let schema: i64 = db.pragma_query_value(None, "user_version", |row| row.get(0)).expect("read");
     let sums = "SELECT count(*), sum(length(text)), (SELECT text FROM draft) FROM prompt";
     (
@@ -70,32 +75,33 @@ fn content(fixture: &CommandFixture) -> (usize, (i64, i64, String)) {
     )
 }
 
-/// Asserts that no prompt is queued for sending and that every prompt can be read.
+/// Opens the store with the current docdeck. Asserts that every prompt is there, that the same third of them is queued,
+/// and that the schema is current.
 fn assert_complete(fixture: &CommandFixture) {
     let deliveries = stored_prompts(fixture);
-    assert_eq!(deliveries.len(), usize::try_from(JOBS).expect("few"));
+    assert_eq!(deliveries.len(), usize::try_from(JOB_COUNT).expect("few"));
     assert_eq!(deliveries.values().filter(|kind| **kind == DeliveryKind::Queued).count(), deliveries.len() / 3);
     assert_eq!(content(fixture).0, SCHEMAS.len());
 }
 
 #[test]
-fn killed_at_the_commit_of_a_migration_the_database_keeps_the_old_schema_and_the_next_start_migrates_it() {
+fn after_a_kill_at_the_commit_of_a_migration_the_old_schema_is_kept_and_the_next_start_migrates_it() {
     let fixture = CommandFixture::new(&[]);
     for schema in 1..SCHEMAS.len() {
         create_old_database(&fixture, schema);
         let before = content(&fixture);
         let reader = block_commits(&fixture);
-        let child = spawn(&fixture, &["jobs"]);
-        kill_at_the_commit(&fixture, child, reader);
-        assert_eq!((content(&fixture), integrity(&fixture.data()).as_str()), (before, "ok"));
+        let child = spawn_without_output(&fixture, &["jobs"]);
+        kill_in_write_transaction(&fixture, child, reader);
+        assert_eq!((content(&fixture), integrity_check(&fixture.data_folder()).as_str()), (before, "ok"));
         assert_complete(&fixture);
     }
 }
 
 #[test]
-fn killed_at_any_moment_of_a_migration_nothing_is_lost() {
+fn after_kills_at_random_moments_of_a_migration_no_data_is_lost() {
     let fixture = CommandFixture::new(&[]);
-    let (mut rng, mut killed, mut gone_on) = (TestRng(3), 0, 0);
+    let (mut rng, mut killed, mut migrated_later) = (TestRng(3), 0, 0);
     create_old_database(&fixture, 1);
     let begin = std::time::Instant::now();
     fixture.run(&["jobs"]);
@@ -104,13 +110,15 @@ fn killed_at_any_moment_of_a_migration_nothing_is_lost() {
         let schema = n % (SCHEMAS.len() - 1) + 1;
         create_old_database(&fixture, schema);
         let (_, before) = content(&fixture);
-        killed += usize::from(kill_after(spawn(&fixture, &["jobs"]), rng.below(span)));
-        assert_eq!(integrity(&fixture.data()), "ok");
+        killed += usize::from(kill_after(spawn_without_output(&fixture, &["jobs"]), rng.below(span)));
+        assert_eq!(integrity_check(&fixture.data_folder()), "ok");
         let (found, after) = content(&fixture);
         assert!(found == schema || found == SCHEMAS.len(), "neither old nor new: {found}");
         assert_eq!(after, before);
-        gone_on += usize::from(found == schema);
+        migrated_later += usize::from(found == schema);
         assert_complete(&fixture);
     }
-    println!("{killed} kills within {span} ms of a start; {gone_on} records were still old, and came up to date later");
+    println!(
+        "{killed} kills within {span} ms of a start; {migrated_later} databases still had the old schema, and were migrated at the next start"
+    );
 }

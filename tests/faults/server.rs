@@ -1,4 +1,4 @@
-//! A server of raw bytes on 127.0.0.1 that fails in a given way and counts what reached it.
+//! A server on 127.0.0.1 that sends raw bytes, fails in a given way, and counts connections and requests.
 
 use crate::tls;
 use std::io::{Read as _, Write as _};
@@ -9,92 +9,100 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
 
-/// A name that is rejected without a DNS query: a label has at most 63 characters.
-const NO_NAME: &str = "https://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid";
+/// A URL whose host name is rejected without a DNS query, because a part of a host name has at most 63 characters.
+const UNRESOLVABLE_URL: &str =
+    "https://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.invalid";
 
-/// What a client meets at the base URL.
+/// The behaviour of the server at the base URL.
 #[derive(Clone)]
-pub(crate) enum Wire {
-    /// A port on which nothing listens.
-    Refused,
-    /// A host that doesn't resolve.
-    NoName,
+pub(crate) enum ServerBehavior {
+    /// No server listens on the port.
+    NotListening,
+    /// The host name can't be resolved.
+    UnresolvableHost,
     /// A server that fails before the TLS handshake is complete.
-    Tls(Greeting),
-    /// A server that closes the connection before reading anything.
-    Early(End),
+    Tls(TlsFailure),
+    /// A server that accepts the connection, reads nothing, and ends the connection in this way.
+    ReadNothing(ConnectionEnd),
     /// A server that reads the request, sends these bytes, and ends in this way.
-    Answer(Arc<[u8]>, End),
+    Answer(Arc<[u8]>, ConnectionEnd),
 }
 
-/// What the server sends instead of a valid TLS handshake.
+/// What the server does instead of a valid TLS handshake.
 #[derive(Clone, Copy)]
-pub(crate) enum Greeting {
-    Plain,
+pub(crate) enum TlsFailure {
+    /// Sends an answer without TLS.
+    NoTls,
+    /// Sends nothing.
     Silent,
+    /// Resets the connection.
     Reset,
+    /// Closes the connection.
     Closed,
+    /// Sends a certificate that the client doesn't trust.
     Untrusted,
 }
 
-/// How a connection continues after the sent bytes.
+/// What the server does with the connection after it has sent its bytes.
 #[derive(Clone, Copy)]
-pub(crate) enum End {
+pub(crate) enum ConnectionEnd {
     Close,
     Reset,
-    /// It stays open, and nothing more comes.
+    /// Keeps it open and sends nothing more.
     Stall,
-    /// A byte now and then, forever.
+    /// Sends a byte every 20 ms, forever.
     Trickle,
-    /// Data as fast as the client takes it, up to this many bytes.
+    /// Sends up to this many bytes, as fast as the client reads them.
     Flood(u64),
-    /// Waits for the next request, as a normal server does.
+    /// Keeps it open for the next request, as a normal server does.
     Keep,
 }
 
-impl Wire {
-    /// Whether a complete request can reach this server.
-    pub(crate) fn can_receive(&self) -> bool {
+impl ServerBehavior {
+    /// Whether the server reads a complete request.
+    pub(crate) fn reads_requests(&self) -> bool {
         matches!(self, Self::Answer(..))
     }
 }
 
 #[derive(Default)]
-struct Received {
+struct ReceivedTraffic {
     connections: AtomicUsize,
     /// The first line of each request.
     requests: Mutex<Vec<String>>,
-    /// Bytes of a flood that the client took.
+    /// The number of bytes of [`End::Flood`] that the client took.
     flooded: AtomicU64,
 }
 
-/// A running server; it ends when dropped.
+/// A running server, which stops when it is dropped.
 pub(crate) struct Server {
     base_url: String,
-    received: Arc<Received>,
+    received: Arc<ReceivedTraffic>,
     task: Option<JoinHandle<()>>,
-    /// Reserves the port so that nothing else gets it.
-    _held: Option<TcpSocket>,
+    /// Reserves the port, so that no other program listens on it.
+    _reserved_port: Option<TcpSocket>,
 }
 
 impl Server {
-    pub(crate) async fn start(wire: Wire) -> Self {
-        let received = Arc::new(Received::default());
+    pub(crate) async fn start(wire: ServerBehavior) -> Self {
+        let received = Arc::new(ReceivedTraffic::default());
         match &wire {
-            Wire::NoName => return Self { base_url: NO_NAME.to_owned(), received, task: None, _held: None },
-            Wire::Refused => {
+            ServerBehavior::UnresolvableHost => {
+                return Self { base_url: UNRESOLVABLE_URL.to_owned(), received, task: None, _reserved_port: None };
+            }
+            ServerBehavior::NotListening => {
                 let socket = TcpSocket::new_v4().expect("a socket");
                 socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
                 let base_url = format!("http://{}", socket.local_addr().expect("an address"));
-                return Self { base_url, received, task: None, _held: Some(socket) };
+                return Self { base_url, received, task: None, _reserved_port: Some(socket) };
             }
-            Wire::Tls(_) | Wire::Early(_) | Wire::Answer(..) => {}
+            ServerBehavior::Tls(_) | ServerBehavior::ReadNothing(_) | ServerBehavior::Answer(..) => {}
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let scheme = if matches!(wire, Wire::Tls(_)) { "https" } else { "http" };
+        let scheme = if matches!(wire, ServerBehavior::Tls(_)) { "https" } else { "http" };
         let base_url = format!("{scheme}://{}", listener.local_addr().expect("an address"));
         let task = tokio::spawn(accept(listener, wire, Arc::clone(&received)));
-        Self { base_url, received, task: Some(task), _held: None }
+        Self { base_url, received, task: Some(task), _reserved_port: None }
     }
 
     pub(crate) fn base_url(&self) -> &str {
@@ -105,11 +113,11 @@ impl Server {
         self.base_url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port")
     }
 
-    pub(crate) fn connections(&self) -> usize {
+    pub(crate) fn connection_count(&self) -> usize {
         self.received.connections.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn flooded(&self) -> u64 {
+    pub(crate) fn flooded_bytes(&self) -> u64 {
         self.received.flooded.load(Ordering::SeqCst)
     }
 
@@ -126,24 +134,24 @@ impl Drop for Server {
     }
 }
 
-async fn accept(listener: TcpListener, wire: Wire, received: Arc<Received>) {
+async fn accept(listener: TcpListener, wire: ServerBehavior, received: Arc<ReceivedTraffic>) {
     while let Ok((stream, _)) = listener.accept().await {
         received.connections.fetch_add(1, Ordering::SeqCst);
         tokio::spawn(serve(stream, wire.clone(), Arc::clone(&received)));
     }
 }
 
-async fn serve(mut stream: TcpStream, wire: Wire, received: Arc<Received>) {
+async fn serve(mut stream: TcpStream, wire: ServerBehavior, received: Arc<ReceivedTraffic>) {
     match wire {
-        Wire::Refused | Wire::NoName => {}
-        Wire::Tls(greeting) => greet(stream, greeting).await,
-        Wire::Early(end) => {
+        ServerBehavior::NotListening | ServerBehavior::UnresolvableHost => {}
+        ServerBehavior::Tls(greeting) => fail_handshake(stream, greeting).await,
+        ServerBehavior::ReadNothing(end) => {
             finish(&mut stream, end, &received).await;
         }
-        Wire::Answer(bytes, end) => {
+        ServerBehavior::Answer(bytes, end) => {
             while let Some(line) = read_request(&mut stream).await {
                 received.requests.lock().expect("no poison").push(line);
-                // The client may stop reading early.
+                // Writing fails if the client stops reading early.
                 let sent = stream.write_all(&bytes).await;
                 if sent.is_err() || !finish(&mut stream, end, &received).await {
                     return;
@@ -153,19 +161,19 @@ async fn serve(mut stream: TcpStream, wire: Wire, received: Arc<Received>) {
     }
 }
 
-/// Ends the connection; returns true if it stays open instead.
-async fn finish(stream: &mut TcpStream, end: End, received: &Received) -> bool {
+/// Ends the connection in this way. Returns true if the connection stays open for another request.
+async fn finish(stream: &mut TcpStream, end: ConnectionEnd, received: &ReceivedTraffic) -> bool {
     match end {
-        End::Keep => return true,
-        End::Close => {}
-        End::Reset => stream.set_zero_linger().expect("linger"),
-        End::Stall => std::future::pending().await,
-        End::Trickle => {
+        ConnectionEnd::Keep => return true,
+        ConnectionEnd::Close => {}
+        ConnectionEnd::Reset => stream.set_zero_linger().expect("linger"),
+        ConnectionEnd::Stall => std::future::pending().await,
+        ConnectionEnd::Trickle => {
             while stream.write_all(b" ").await.is_ok() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
-        End::Flood(bytes) => {
+        ConnectionEnd::Flood(bytes) => {
             let part = vec![b' '; 64 * 1024];
             let mut left = bytes;
             while left > 0 && stream.write_all(&part).await.is_ok() {
@@ -178,36 +186,36 @@ async fn finish(stream: &mut TcpStream, end: End, received: &Received) -> bool {
     false
 }
 
-async fn greet(mut stream: TcpStream, greeting: Greeting) {
+async fn fail_handshake(mut stream: TcpStream, greeting: TlsFailure) {
     match greeting {
-        Greeting::Plain => {
+        TlsFailure::NoTls => {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
             let _ = stream.read(&mut [0; 4096]).await;
         }
-        Greeting::Silent => std::future::pending().await,
-        Greeting::Closed => {
+        TlsFailure::Silent => std::future::pending().await,
+        TlsFailure::Closed => {
             let _ = stream.read(&mut [0; 4096]).await;
         }
-        Greeting::Reset => stream.set_zero_linger().expect("linger"),
-        Greeting::Untrusted => {
+        TlsFailure::Reset => stream.set_zero_linger().expect("linger"),
+        TlsFailure::Untrusted => {
             let stream = stream.into_std().expect("a socket");
             stream.set_nonblocking(false).expect("blocking");
-            // A client that doesn't trust the certificate closes the connection during the handshake; nothing waits for
-            // this thread.
-            std::thread::spawn(move || handshake(stream));
+            // The thread ends when the client, which doesn't trust the certificate, closes the connection.
+            std::thread::spawn(move || serve_untrusted(stream));
         }
     }
 }
 
-fn handshake(stream: std::net::TcpStream) {
+fn serve_untrusted(stream: std::net::TcpStream) {
     let mut stream = tls::session(stream);
-    // A client that gets this far has trusted the certificate; it receives an answer that no case expects.
+    // A client that completes the handshake trusts the certificate. It gets an answer that no case expects, so the case
+    // fails.
     if matches!(stream.read(&mut [0; 4096]), Ok(1..)) {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 14\r\n\r\n{\"id\":\"job_1\"}");
     }
 }
 
-/// Reads one complete request and returns its first line.
+/// Reads a complete request and returns its first line, or `None` if the connection was closed.
 async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     loop {

@@ -1,6 +1,6 @@
-//! Many new jobs at once, while the service fails in several ways.
+//! Tests of a batch of new jobs while the service fails in several ways.
 
-use crate::dashboard_fixture::{DashboardFixture, faults, folder, scope_of, sim};
+use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, set_faults, start_sim};
 use chrono::TimeDelta;
 use docdeck::api::{Client, ClientOptions};
 use docdeck::model::endpoint::ApiKey;
@@ -12,32 +12,32 @@ use docdeck::sim::Sim;
 use docdeck::store::{SendOutcome, SendPermit, Store};
 use std::time::Duration;
 
-/// Queues this many new jobs as a user does.
-async fn queue(dashboard: &mut DashboardFixture, count: usize) {
+/// Queues `count` new jobs with the keys that a user presses.
+async fn queue_jobs(dashboard: &mut DashboardFixture, count: usize) {
     dashboard.until_shown("new jobs 0/100").await;
     let texts: Vec<String> = (0..count).map(|n| format!("Page {n:02} [sim:seconds=6000]")).collect();
-    dashboard.keys("b");
+    dashboard.press_chars("b");
     dashboard.paste(&texts.join("\n\n"));
-    dashboard.ctrl('s');
+    dashboard.press_ctrl('s');
     dashboard.assert_shows(&format!("{count} jobs, all start now"));
-    dashboard.keys("y");
+    dashboard.press_chars("y");
 }
 
-fn assert_each_once(sim: &Sim, count: usize) {
-    let mut texts: Vec<String> = sim.prompts().into_iter().map(|(_, text)| text).collect();
+fn assert_each_sent_once(sim: &Sim, count: usize) {
+    let mut texts: Vec<String> = sim.received_prompts().into_iter().map(|(_, text)| text).collect();
     texts.sort();
     let all: Vec<String> = (0..count).map(|n| format!("Page {n:02} [sim:seconds=6000]")).collect();
     assert_eq!(texts, all);
 }
 
 #[tokio::test]
-async fn a_lost_answer_in_a_batch_is_one_unconfirmed_prompt_and_the_rest_is_sent() {
-    let (sim, folder) = (sim(&["create=lost"]).await, folder());
+async fn a_lost_answer_in_a_batch_makes_one_prompt_unconfirmed_and_the_rest_is_sent() {
+    let (sim, folder) = (start_sim(&["create=lost"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    queue(&mut dashboard, 12).await;
-    // Four are sent at a time.
+    queue_jobs(&mut dashboard, 12).await;
+    // docdeck sends four prompts at a time, so at most four answers are lost.
     dashboard.until("a lost answer", |_| sim.carried_out(Operation::Create) > 0).await;
-    faults(&sim, &[]);
+    set_faults(&sim, &[]);
     dashboard.until("the rest", |_| sim.carried_out(Operation::Create) == 12).await;
     let is_settled = |row: &Job| row.id.is_some() || row.undelivered == Some(DeliveryKind::Unconfirmed);
     dashboard
@@ -54,35 +54,35 @@ async fn a_lost_answer_in_a_batch_is_one_unconfirmed_prompt_and_the_rest_is_sent
         unconfirmed += usize::from(is_unconfirmed);
     }
     assert_eq!(unconfirmed, lost);
-    assert_each_once(&sim, 12);
+    assert_each_sent_once(&sim, 12);
     assert_eq!(sim.requests(Operation::Create), 12);
     dashboard.assert_shows(&format!("NEEDS YOU {lost}"));
 }
 
 #[tokio::test]
-async fn a_429_in_the_middle_of_a_batch_is_shown_and_the_rest_is_sent_once_when_the_limit_resets() {
-    let (sim, folder) = (sim(&["create=latency-20"]).await, folder());
+async fn after_a_429_in_a_batch_the_rest_is_sent_once_when_the_limit_resets() {
+    let (sim, folder) = (start_sim(&["create=latency-20"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    queue(&mut dashboard, 12).await;
+    queue_jobs(&mut dashboard, 12).await;
     dashboard.until("some of it", |_| sim.carried_out(Operation::Create) >= 2).await;
-    faults(&sim, &["create=429-1"]);
+    set_faults(&sim, &["create=429-1"]);
     dashboard.until_shown("new jobs: limit reached, next in").await;
     let before = sim.carried_out(Operation::Create);
     assert!(before < 12, "{before}");
     dashboard.assert_shows("QUEUED");
-    faults(&sim, &[]);
+    set_faults(&sim, &[]);
     dashboard
         .until("the rest", |dashboard| dashboard.app.jobs.shown_rows().filter(|row| row.id.is_some()).count() == 12)
         .await;
-    assert_each_once(&sim, 12);
-    assert!(sim.requests(Operation::Create) <= 12 + 4, "only those under way were refused");
+    assert_each_sent_once(&sim, 12);
+    assert!(sim.requests(Operation::Create) <= 12 + 4, "only prompts that were being sent got a 429");
 }
 
 #[tokio::test]
-async fn with_a_clock_set_back_an_hour_no_request_is_freed_early_and_no_prompt_is_sent_twice_or_lost() {
-    let (sim, folder) = (sim(&[]).await, folder());
+async fn after_the_clock_is_set_back_an_hour_the_limit_still_holds_and_no_prompt_is_lost() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
     let (scope, ahead) = (scope_of(&sim), sim.now() + TimeDelta::hours(1));
-    // Requests recorded while this computer's clock was an hour ahead: a hundred, the last one a job.
+    // Records a hundred requests as if this computer's clock were an hour ahead. The last request creates a job.
     let (store, _) = Store::open(folder.path(), ahead).expect("a store");
     for _ in 0..99 {
         store.spend(&scope, RateLimited::Create, ahead).await.expect("written").expect("a place");
@@ -104,12 +104,11 @@ async fn with_a_clock_set_back_an_hour_no_request_is_freed_early_and_no_prompt_i
     dashboard
         .until("the prompt in the line", |dashboard| dashboard.app.dialogs.is_empty() && dashboard.shows("QUEUED 1"))
         .await;
-    // The job has finished by now. Its next check is at most a minute away, whatever the clock shows; here the user
-    // refreshes.
+    // Two minutes later, the job has finished. The user refreshes it instead of waiting for the next automatic check.
     sim.advance(TimeDelta::minutes(2));
-    dashboard.keys("g");
-    assert_eq!(dashboard.selected().key, row.key);
-    dashboard.keys("r");
+    dashboard.press_chars("g");
+    assert_eq!(dashboard.selected_job().key, row.key);
+    dashboard.press_chars("r");
     dashboard
         .until("the end of the job", |dashboard| {
             dashboard.app.jobs.get(row.key).is_some_and(|row| row.pr_link.is_some())
@@ -117,5 +116,9 @@ async fn with_a_clock_set_back_an_hour_no_request_is_freed_early_and_no_prompt_i
         .await;
     dashboard.assert_shows("NEEDS YOU 1");
     dashboard.run_for(Duration::from_millis(100)).await;
-    assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (1, 1), "the client's own alone");
+    assert_eq!(
+        (sim.requests(Operation::Create), sim.received_prompts().len()),
+        (1, 1),
+        "only the request of the test itself was sent"
+    );
 }

@@ -1,5 +1,5 @@
-//! The fixture of the flow tests: a dashboard without a terminal. Keys go in, effects run as in the event loop, and
-//! messages are fed back until a condition holds. Effects that need a terminal are only recorded.
+//! The fixture of the flow tests: a dashboard without a terminal. A test presses keys. The effects run as in the event
+//! loop, and their messages are handled until a condition holds. Effects that need a terminal are only recorded.
 
 use chrono::{FixedOffset, TimeDelta};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -16,14 +16,14 @@ use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::job::Status;
 use docdeck::model::prompt::{Prompt, Thread};
 use docdeck::model::row::{Job, JobKey};
-use docdeck::model::setup::AlreadySet;
+use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
 use docdeck::runtime::effects::{Effects, EngineConfig};
 use docdeck::runtime::first_run::FirstRun;
 use docdeck::runtime::switch::ProfileSwitcher;
 use docdeck::sim::{Fault, Sim, SimOptions};
 use docdeck::store::Store;
-use docdeck::ui::{self, Depth, Theme};
+use docdeck::ui::{self, ColorDepth, Theme};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::path::{Path, PathBuf};
@@ -31,12 +31,13 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// Longer than anything here takes; a test that waits for it has failed.
-const TOO_LONG: Duration = Duration::from_secs(20);
-/// Interval of checking a condition outside of the dashboard.
+/// The time after which a wait fails the test; much longer than any wait takes.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
+/// How often [`DashboardFixture::until`] checks its condition if no message arrives.
 const CHECK_INTERVAL: Duration = Duration::from_millis(5);
-/// Shortest pause between two timers that the state machine requested, as in the event loop.
-const WAKE_PAUSE: Duration = Duration::from_millis(10);
+/// The minimum time between two timer messages, as in the event loop.
+const MIN_TIMER_INTERVAL: Duration = Duration::from_millis(10);
+/// The columns and rows of the screen.
 const SIZE: (u16, u16) = (160, 40);
 
 /// A dashboard without a terminal.
@@ -44,39 +45,40 @@ pub(crate) struct DashboardFixture {
     pub(crate) app: App,
     pub(crate) store: Store,
     pub(crate) scope: Scope,
-    /// Every effect so far, whether the runner or the fixture handled it.
+    /// Every effect that the app has requested so far.
     pub(crate) requested_effects: Vec<Effect>,
     effects: Effects,
     profiles: ProfileSwitcher,
-    news: mpsc::Receiver<EngineEvent>,
+    events: mpsc::Receiver<EngineEvent>,
     last_wake: Instant,
-    /// How far the dashboard's clock is ahead of the test's: the fixture pauses after each prompt that is sent.
-    paused: TimeDelta,
+    /// How far the dashboard's clock is ahead of the real clock. [`DashboardFixture::pause`] advances it.
+    clock_offset: TimeDelta,
 }
 
-/// Longer than the time for which letters have no effect after a text input has closed.
-const PAUSE: TimeDelta = TimeDelta::milliseconds(500);
+/// Longer than the time for which the app ignores letter keys after a text input has closed.
+const LETTER_DELAY: TimeDelta = TimeDelta::milliseconds(500);
 
-/// A simulator in which jobs run a hundred times faster than usual.
-pub(crate) async fn sim(faults: &[&str]) -> Sim {
-    sim_on(0, faults).await
+/// Starts a simulator with these faults, in which jobs run a hundred times faster than usual.
+pub(crate) async fn start_sim(faults: &[&str]) -> Sim {
+    start_sim_on_port(0, faults).await
 }
 
-pub(crate) async fn sim_on(port: u16, faults: &[&str]) -> Sim {
-    let options = SimOptions { port, jobs: 0, pages: 120, speed: 100.0, faults: read(faults), ..SimOptions::default() };
+pub(crate) async fn start_sim_on_port(port: u16, faults: &[&str]) -> Sim {
+    let options =
+        SimOptions { port, jobs: 0, pages: 120, speed: 100.0, faults: parse_faults(faults), ..SimOptions::default() };
     Sim::start(options).await.expect("a simulator")
 }
 
-fn read(faults: &[&str]) -> Vec<Fault> {
+fn parse_faults(faults: &[&str]) -> Vec<Fault> {
     faults.iter().map(|fault| fault.parse().expect("a fault")).collect()
 }
 
 /// Replaces the simulator's faults.
-pub(crate) fn faults(sim: &Sim, faults: &[&str]) {
-    sim.set_faults(read(faults));
+pub(crate) fn set_faults(sim: &Sim, faults: &[&str]) {
+    sim.set_faults(parse_faults(faults));
 }
 
-pub(crate) fn folder() -> tempfile::TempDir {
+pub(crate) fn create_folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
@@ -84,7 +86,7 @@ pub(crate) fn scope_of(sim: &Sim) -> Scope {
     Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None }
 }
 
-/// The folder for exports of a dashboard whose database is in this folder.
+/// Returns the export folder of a dashboard whose database is in `folder`.
 pub(crate) fn exports_in(folder: &Path) -> PathBuf {
     folder.join("exports")
 }
@@ -99,24 +101,24 @@ fn app_config(profile: &str, scope: &Scope, read_only: bool) -> AppConfig {
 }
 
 impl DashboardFixture {
-    /// A dashboard on the database in that folder, after it was read.
+    /// Starts a dashboard on the database in `folder`, and waits until the dashboard has read it.
     pub(crate) async fn start(sim: &Sim, folder: &Path) -> Self {
-        Self::start_with(scope_of(sim), sim.api_key(), folder).await
+        Self::start_with_scope(scope_of(sim), sim.api_key(), folder).await
     }
 
-    /// As [`DashboardFixture::start`], with a named profile whose layout is restored.
-    pub(crate) async fn resume_as(profile: &str, sim: &Sim, folder: &Path) -> Self {
+    /// Like [`DashboardFixture::start`], with this profile, whose saved layout is restored.
+    pub(crate) async fn start_with_saved_layout(profile: &str, sim: &Sim, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         let start = app_config(profile, &scope_of(sim), opened.read_only);
         let layout = docdeck::runtime::preload::read_saved_layout(&store, &start).await;
         Self::start_on(store, AppConfig { layout, ..start }, sim.api_key(), ClientOptions::default(), folder).await
     }
 
-    pub(crate) async fn start_with(scope: Scope, key: &str, folder: &Path) -> Self {
+    pub(crate) async fn start_with_scope(scope: Scope, key: &str, folder: &Path) -> Self {
         Self::start_with_options(ClientOptions::default(), scope, key, folder).await
     }
 
-    /// As [`DashboardFixture::start_with`], with a client with these options.
+    /// Like [`DashboardFixture::start_with`], with these options of the client.
     pub(crate) async fn start_with_options(options: ClientOptions, scope: Scope, key: &str, folder: &Path) -> Self {
         let (store, opened) = Store::open(folder, now()).expect("a store");
         Self::start_on(store, app_config("acme-docs", &scope, opened.read_only), key, options, folder).await
@@ -126,14 +128,14 @@ impl DashboardFixture {
         let scope = start.scope.clone();
         let key = ApiKey::new(key).expect("a key");
         let client = Client::new(scope.clone(), key, options).expect("a client");
-        let (sender, news) = mpsc::channel(256);
+        let (sender, events) = mpsc::channel(256);
         let mut effects = Effects::new(store.clone(), scope.clone(), None);
         let exports = exports_in(folder);
-        // If the database can't be written, the exports folder can't be created either.
+        // In tests of a read-only folder, the export folder can't be created, which is no error.
         let _ = std::fs::create_dir_all(&exports);
         effects.set_export_folder(exports);
         let config = folder.join("config.toml");
-        let start = AppConfig { config: Some(CleanText::line(&config.display().to_string())), ..start };
+        let start = AppConfig { config_path: Some(CleanText::line(&config.display().to_string())), ..start };
         effects.set_first_run(FirstRun { config, source: None });
         let (app, begin) = App::new(start, now());
         for effect in begin {
@@ -152,9 +154,9 @@ impl DashboardFixture {
             requested_effects: Vec::new(),
             effects,
             profiles,
-            news,
+            events,
             last_wake: Instant::now(),
-            paused: TimeDelta::zero(),
+            clock_offset: TimeDelta::zero(),
         };
         dashboard
             .until("the store", |dashboard| {
@@ -164,8 +166,8 @@ impl DashboardFixture {
         dashboard
     }
 
-    /// The welcome page for a configuration in that folder.
-    pub(crate) fn welcome(folder: &Path, set: &AlreadySet, source: Option<KeySource>) -> Self {
+    /// Starts a dashboard on the welcome page, which writes the configuration to `folder`.
+    pub(crate) fn start_welcome(folder: &Path, set: &ExistingSettings, source: Option<KeySource>) -> Self {
         let config = folder.join("config.toml");
         let scope = Scope { base_url: String::new(), project: String::new(), organization: None };
         let start = AppConfig {
@@ -178,7 +180,7 @@ impl DashboardFixture {
         effects.set_first_run(FirstRun { config, source });
         let (app, begin) = App::new(start, now());
         assert_eq!(begin, []);
-        let (_, news) = mpsc::channel(1);
+        let (_, events) = mpsc::channel(1);
         Self {
             app,
             store,
@@ -186,15 +188,15 @@ impl DashboardFixture {
             requested_effects: Vec::new(),
             effects,
             profiles: ProfileSwitcher::default(),
-            news,
+            events,
             last_wake: Instant::now(),
-            paused: TimeDelta::zero(),
+            clock_offset: TimeDelta::zero(),
         }
     }
 
-    /// Sets the profiles, each with its key; the first one is the current one.
+    /// Sets the configured profiles: name, scope and API key of each. The dashboard must be running with the first one.
     pub(crate) fn set_profiles(&mut self, profiles: &[(&str, Scope, &str)]) {
-        let key = |key: &str| KeySource::Given(ApiKey::new(key).expect("a key"));
+        let key = |key: &str| KeySource::Literal(ApiKey::new(key).expect("a key"));
         let known = profiles.iter().map(|(name, scope, with)| ConfiguredProfile {
             name: CleanText::line(name),
             scope: Some(scope.clone()),
@@ -215,14 +217,14 @@ impl DashboardFixture {
         self.effects.engine().is_some()
     }
 
-    /// Ends it as SIGTERM does: typed text is saved.
+    /// Ends the dashboard as SIGTERM does, so that typed text is saved.
     pub(crate) async fn terminate(mut self) {
         self.handle(Msg::Terminate);
         assert_eq!(self.requested_effects.last(), Some(&Effect::Quit));
         self.effects.end().await;
     }
 
-    /// Ends it without notifying the state machine, as a crash does.
+    /// Stops the engine without notifying the app, as a crash does.
     pub(crate) async fn crash(self) {
         self.effects.engine().expect("an engine").stop().await;
     }
@@ -237,47 +239,47 @@ impl DashboardFixture {
                 Effect::SwitchProfile(at, key) => {
                     let connection = self.profiles.engine_config(at, key).expect("a profile");
                     self.scope = connection.client.scope().clone();
-                    self.effects.switch(connection, &mut self.news);
+                    self.effects.switch(connection, &mut self.events);
                 }
                 Effect::AddProfile(profile, key) => {
-                    let msg = self.profiles.add(self.effects.first_run().known_profile(&profile), key);
+                    let msg = self.profiles.add(self.effects.first_run().configured_profile(&profile), key);
                     self.effects.spawn(async move { msg });
                 }
                 other => self.effects.run(other),
             }
         }
-        // No frame is ever due here.
+        // The event loop runs these effects after drawing a frame. The fixture draws no frames.
         self.effects.run_deferred();
     }
 
-    /// Presses the keys of these characters.
-    pub(crate) fn keys(&mut self, characters: &str) {
-        characters.chars().for_each(|c| self.key(KeyCode::Char(c)));
+    /// Presses a key for each of these characters.
+    pub(crate) fn press_chars(&mut self, characters: &str) {
+        characters.chars().for_each(|c| self.press_key(KeyCode::Char(c)));
     }
 
-    pub(crate) fn key(&mut self, code: KeyCode) {
+    pub(crate) fn press_key(&mut self, code: KeyCode) {
         self.handle(Msg::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE))));
     }
 
-    /// Sends a terminal event.
+    /// Handles a terminal event.
     pub(crate) fn input(&mut self, event: Event) {
         self.handle(Msg::Input(event));
     }
 
-    pub(crate) fn ctrl(&mut self, c: char) {
+    pub(crate) fn press_ctrl(&mut self, c: char) {
         self.handle(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))));
         if c == 's' {
-            self.pause();
+            self.skip_letter_delay();
         }
     }
 
-    /// Advances the clock past the time in which letters have no effect after a prompt was sent.
-    pub(crate) fn pause(&mut self) {
-        self.paused += PAUSE;
+    /// Advances the dashboard's clock past the time for which the app ignores letter keys after a prompt was sent.
+    pub(crate) fn skip_letter_delay(&mut self) {
+        self.clock_offset += LETTER_DELAY;
     }
 
     fn now(&self) -> Time {
-        now() + self.paused
+        now() + self.clock_offset
     }
 
     pub(crate) fn paste(&mut self, text: &str) {
@@ -286,13 +288,13 @@ impl DashboardFixture {
 
     /// Types a prompt for a new job and sends it.
     pub(crate) fn send_new(&mut self, text: &str) {
-        self.keys("n");
-        self.keys(text);
-        self.ctrl('s');
+        self.press_chars("n");
+        self.press_chars(text);
+        self.press_ctrl('s');
     }
 
-    /// Sends a new job and waits until the service has accepted it; the job is selected.
-    pub(crate) async fn accepted(&mut self, text: &str) -> JobKey {
+    /// Sends a new job and waits until the service has accepted it. Returns the row key of the job, which is selected.
+    pub(crate) async fn send_accepted_job(&mut self, text: &str) -> JobKey {
         self.send_new(text);
         self.until("an accepted prompt", |dashboard| {
             let selected = dashboard.app.jobs.selected();
@@ -300,10 +302,10 @@ impl DashboardFixture {
                 && selected.is_some_and(|row| text.starts_with(row.title.as_str()) && row.id.is_some())
         })
         .await;
-        self.selected().key
+        self.selected_job().key
     }
 
-    pub(crate) fn selected(&self) -> &Job {
+    pub(crate) fn selected_job(&self) -> &Job {
         self.app.jobs.selected().expect("a selected job")
     }
 
@@ -311,12 +313,12 @@ impl DashboardFixture {
         self.app.jobs.get(key).and_then(|row| row.status.clone())
     }
 
-    /// The thread of a job in the store.
+    /// Reads the thread of a job from the store.
     pub(crate) async fn thread(&self, key: JobKey) -> Thread {
         self.store.thread(key).await.expect("a thread")
     }
 
-    /// The only prompt in the store.
+    /// Reads the prompt from a store that must contain exactly one job with one prompt.
     pub(crate) async fn only_prompt(&self) -> Prompt {
         let rows = self.store.jobs(&self.scope).await.expect("rows");
         let [row] = rows.as_slice() else { panic!("one job, not {rows:?}") };
@@ -325,58 +327,58 @@ impl DashboardFixture {
         prompt.clone()
     }
 
-    /// Feeds events to the state machine until the condition holds.
+    /// Handles messages and timers until the condition holds. Panics after a timeout.
     pub(crate) async fn until(&mut self, what: &str, holds: impl FnMut(&Self) -> bool) {
-        if !self.within(TOO_LONG, holds).await {
+        if !self.within(WAIT_TIMEOUT, holds).await {
             panic!("timed out waiting for {what}; the screen:\n{}", self.screen());
         }
     }
 
-    /// Runs until the screen shows this text.
+    /// Handles messages and timers until the screen shows this text.
     pub(crate) async fn until_shown(&mut self, text: &str) {
         self.until(text, |dashboard| dashboard.shows(text)).await;
     }
 
-    /// As [`DashboardFixture::until`], with a timeout; returns whether the condition held.
-    pub(crate) async fn within(&mut self, patience: Duration, mut holds: impl FnMut(&Self) -> bool) -> bool {
-        let end = Instant::now() + patience;
+    /// Like [`DashboardFixture::until`], with this timeout. Returns whether the condition held in time.
+    pub(crate) async fn within(&mut self, timeout: Duration, mut holds: impl FnMut(&Self) -> bool) -> bool {
+        let end = Instant::now() + timeout;
         while !holds(self) {
             if Instant::now() >= end {
                 return false;
             }
-            self.turn().await;
+            self.handle_next().await;
         }
         true
     }
 
-    /// Runs for this long, to check that something does not happen.
+    /// Handles messages and timers for this long, for checks that something does not happen.
     pub(crate) async fn run_for(&mut self, time: Duration) {
         self.within(time, |_| false).await;
     }
 
-    async fn turn(&mut self) {
+    async fn handle_next(&mut self) {
         let at = self.now();
         let pause = self.app.next_timer(at).map(|wake| (wake - at).max(TimeDelta::zero()));
         let wake = pause.map(|pause| Instant::now() + pause.to_std().unwrap_or_default());
-        let wake = wake.map(|at| at.max(self.last_wake + WAKE_PAUSE));
-        let look = Instant::now() + CHECK_INTERVAL;
+        let wake = wake.map(|at| at.max(self.last_wake + MIN_TIMER_INTERVAL));
+        let next_check = Instant::now() + CHECK_INTERVAL;
         let msg = tokio::select! {
-            Some(news) = self.news.recv() => Msg::Engine(news),
+            Some(event) = self.events.recv() => Msg::Engine(event),
             msg = self.effects.next() => msg,
-            () = tokio::time::sleep_until(wake.unwrap_or(look)), if wake.is_some() => {
+            () = tokio::time::sleep_until(wake.unwrap_or(next_check)), if wake.is_some() => {
                 self.last_wake = Instant::now();
                 Msg::Timer
             }
-            () = tokio::time::sleep_until(look) => return,
+            () = tokio::time::sleep_until(next_check) => return,
         };
         self.handle(msg);
     }
 
-    /// The screen as text, one line per row.
+    /// Draws the screen and returns its text.
     pub(crate) fn screen(&self) -> String {
         let (columns, rows) = self.app.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).expect("a terminal");
-        let theme = Theme::new(Depth::None);
+        let theme = Theme::new(ColorDepth::None);
         terminal.draw(|frame| ui::draw(frame, &self.app, &theme, self.now())).expect("drawn");
         let cells = terminal.backend().buffer().content();
         let line = |row: &[ratatui::buffer::Cell]| row.iter().map(|cell| cell.symbol()).collect::<String>();
@@ -387,7 +389,7 @@ impl DashboardFixture {
         self.screen().contains(text)
     }
 
-    /// Fails, printing the complete screen, if it doesn't show the text.
+    /// Asserts that the screen shows the text; on failure, prints the complete screen.
     pub(crate) fn assert_shows(&self, text: &str) {
         let screen = self.screen();
         assert!(screen.contains(text), "no {text:?} on the screen:\n{screen}");

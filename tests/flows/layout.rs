@@ -1,6 +1,6 @@
-//! The layout is restored at the next start, separately for each profile.
+//! Tests that the layout is restored at the next start, separately for each profile.
 
-use crate::dashboard_fixture::{DashboardFixture, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, create_folder, start_sim};
 use chrono::Utc;
 use docdeck::app::Screen;
 use docdeck::model::layout::Layout;
@@ -9,72 +9,72 @@ use docdeck::store::Store;
 
 #[tokio::test]
 async fn screen_range_order_and_filter_are_restored_after_a_restart() {
-    let (folder, sim) = (folder(), sim(&[]).await);
-    let mut dashboard = DashboardFixture::resume_as("docs", &sim, folder.path()).await;
-    dashboard.accepted("Fix the broken links").await;
-    dashboard.accepted("Rewrite the guide").await;
-    dashboard.keys("si/broken");
-    dashboard.key(crossterm::event::KeyCode::Enter);
-    dashboard.keys("2");
+    let (folder, sim) = (create_folder(), start_sim(&[]).await);
+    let mut dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
+    dashboard.send_accepted_job("Fix the broken links").await;
+    dashboard.send_accepted_job("Rewrite the guide").await;
+    dashboard.press_chars("si/broken");
+    dashboard.press_key(crossterm::event::KeyCode::Enter);
+    dashboard.press_chars("2");
     dashboard.until("7 days", |dashboard| dashboard.app.views.is_current()).await;
-    dashboard.keys("d");
+    dashboard.press_chars("d");
     dashboard.until("30 days", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.is_current()).await;
     dashboard.terminate().await;
-    let asked = sim.requests(Operation::Views);
-    let mut dashboard = DashboardFixture::resume_as("docs", &sim, folder.path()).await;
+    let requests = sim.requests(Operation::Views);
+    let mut dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
     assert_eq!(dashboard.app.screen, Screen::Views);
     dashboard.until("the views again", |dashboard| dashboard.shows("[30d]") && dashboard.app.views.is_current()).await;
-    assert_eq!(sim.requests(Operation::Views), asked, "what is known is not asked for again");
-    dashboard.keys("1");
+    assert_eq!(sim.requests(Operation::Views), requests, "cached views are not requested again");
+    dashboard.press_chars("1");
     dashboard.assert_shows("1 of 2 · /broken · by age");
-    assert!(!dashboard.shows("Rewrite the guide"), "the filter holds, and is said");
-    assert!(!dashboard.app.geometry().shows_both(), "the detail is hidden still");
+    assert!(!dashboard.shows("Rewrite the guide"), "the filter is restored and shown");
+    assert!(!dashboard.app.geometry().shows_both(), "the detail pane is still hidden");
 }
 
 #[tokio::test]
 async fn two_profiles_of_the_same_project_have_separate_layouts() {
-    let (folder, sim) = (folder(), sim(&[]).await);
-    let mut one = DashboardFixture::resume_as("one", &sim, folder.path()).await;
-    one.keys("3");
+    let (folder, sim) = (create_folder(), start_sim(&[]).await);
+    let mut one = DashboardFixture::start_with_saved_layout("one", &sim, folder.path()).await;
+    one.press_chars("3");
     one.terminate().await;
-    let mut other = DashboardFixture::resume_as("other", &sim, folder.path()).await;
+    let mut other = DashboardFixture::start_with_saved_layout("other", &sim, folder.path()).await;
     assert_eq!(other.app.screen, Screen::Jobs);
-    other.keys("i");
+    other.press_chars("i");
     other.terminate().await;
-    let one = DashboardFixture::resume_as("one", &sim, folder.path()).await;
+    let one = DashboardFixture::start_with_saved_layout("one", &sim, folder.path()).await;
     assert_eq!((one.app.screen, one.app.geometry().shows_both()), (Screen::Log, true));
 }
 
 #[tokio::test]
-async fn a_layout_change_is_saved_a_moment_later_even_before_a_crash() {
-    let (folder, sim) = (folder(), sim(&[]).await);
-    let mut dashboard = DashboardFixture::resume_as("docs", &sim, folder.path()).await;
-    dashboard.keys("3");
+async fn a_layout_change_is_saved_soon_and_survives_a_crash() {
+    let (folder, sim) = (create_folder(), start_sim(&[]).await);
+    let mut dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
+    dashboard.press_chars("3");
     let key = dashboard.app.config.layout_key();
     let end = tokio::time::Instant::now() + std::time::Duration::from_secs(20);
     let text = loop {
         dashboard.run_for(std::time::Duration::from_millis(100)).await;
-        match dashboard.store.value(&key).await.expect("the record") {
+        match dashboard.store.value(&key).await.expect("the store") {
             Some(text) => break text,
             None => assert!(tokio::time::Instant::now() < end, "timed out waiting for the layout"),
         }
     };
-    assert_eq!(Layout::parse(&text).text(), text);
+    assert_eq!(Layout::parse(&text).to_json(), text);
     dashboard.crash().await;
-    let dashboard = DashboardFixture::resume_as("docs", &sim, folder.path()).await;
+    let dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
     assert_eq!(dashboard.app.screen, Screen::Log);
 }
 
 #[tokio::test]
 async fn an_unreadable_layout_is_ignored_silently() {
-    let (folder, sim) = (folder(), sim(&[]).await);
-    let dashboard = DashboardFixture::resume_as("docs", &sim, folder.path()).await;
+    let (folder, sim) = (create_folder(), start_sim(&[]).await);
+    let dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
     let key = dashboard.app.config.layout_key();
     dashboard.terminate().await;
     let (store, _) = Store::open(folder.path(), Utc::now()).expect("a store");
     store.set_value(&key, "{\"place\":\"moon\",\"columns\":").await.expect("written");
     store.close().await;
-    let dashboard = DashboardFixture::resume_as("docs", &sim, folder.path()).await;
+    let dashboard = DashboardFixture::start_with_saved_layout("docs", &sim, folder.path()).await;
     assert_eq!(dashboard.app.screen, Screen::Jobs);
     assert!(dashboard.app.notice.is_none());
 }

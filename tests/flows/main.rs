@@ -1,5 +1,5 @@
-//! From a key press to its result: the state machine, the real client and the real store on the simulated service,
-//! connected as in the dashboard. The tests assert effects, requests, rows of the store and what the screen shows.
+//! Tests from a key press to its result, with the real app, client and store on the simulated service, connected as in
+//! the dashboard. The tests assert effects, requests, the contents of the store and what the screen shows.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "clippy excuses test functions only, not what they share")]
 

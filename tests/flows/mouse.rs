@@ -1,7 +1,6 @@
-//! The mouse on the real dashboard: a job is written, sent, found and opened, and the page views are loaded and sorted,
-//! all by clicks on the screen.
+//! Tests of the mouse: clicks on the screen send and open a job, and load and sort the page views.
 
-use crate::dashboard_fixture::{DashboardFixture, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, create_folder, start_sim};
 use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use docdeck::app::dialog::Dialog;
 use docdeck::app::{Pane, Screen};
@@ -10,7 +9,7 @@ use docdeck::model::log::Operation;
 /// Clicks on the first occurrence of this text on the screen.
 fn click_on(dashboard: &mut DashboardFixture, text: &str) {
     if dashboard.app.tip().is_some() {
-        // A tip covers the footer keys; any click hides it.
+        // A tip covers the shortcuts in the footer. Any click hides the tip.
         click(dashboard, 0, 1);
     }
     let screen = dashboard.screen();
@@ -29,35 +28,35 @@ fn click(dashboard: &mut DashboardFixture, column: u16, row: u16) {
 }
 
 #[tokio::test]
-async fn a_job_is_written_sent_and_opened_by_clicks() {
-    let (folder, sim) = (folder(), sim(&[]).await);
+async fn a_job_can_be_sent_selected_and_opened_by_clicks() {
+    let (folder, sim) = (create_folder(), start_sim(&[]).await);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     click_on(&mut dashboard, "n new");
-    dashboard.keys("Fix the links");
+    dashboard.press_chars("Fix the links");
     click_on(&mut dashboard, "send");
-    dashboard.pause();
+    dashboard.skip_letter_delay();
     dashboard.until("the job", |dashboard| dashboard.app.jobs.selected().is_some_and(|row| row.id.is_some())).await;
     assert_eq!(sim.requests(Operation::Create), 1);
-    dashboard.accepted("Another one").await;
+    dashboard.send_accepted_job("Another one").await;
     click_on(&mut dashboard, "Fix the links");
-    assert_eq!((dashboard.selected().title.as_str(), dashboard.app.pane), ("Fix the links", Pane::List));
+    assert_eq!((dashboard.selected_job().title.as_str(), dashboard.app.pane), ("Fix the links", Pane::List));
     click_on(&mut dashboard, "Fix the links");
     assert_eq!(dashboard.app.pane, Pane::Detail);
 }
 
 #[tokio::test]
-async fn all_pages_are_loaded_after_a_question_and_sorted_by_clicks() {
-    let (folder, sim) = (folder(), sim(&[]).await);
+async fn all_pages_can_be_loaded_after_a_confirmation_and_sorted_by_clicks() {
+    let (folder, sim) = (create_folder(), start_sim(&[]).await);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     click_on(&mut dashboard, "2 Views");
     assert_eq!(dashboard.app.screen, Screen::Views);
     dashboard.until("the views", |dashboard| dashboard.app.views.is_current()).await;
     click_on(&mut dashboard, "load all");
-    assert!(matches!(dashboard.app.dialogs.last(), Some(Dialog::Confirm(_))), "the price is said first");
-    let asked = sim.requests(Operation::Views);
+    assert!(matches!(dashboard.app.dialogs.last(), Some(Dialog::Confirm(_))), "the cost is shown first");
+    let requests = sim.requests(Operation::Views);
     click_on(&mut dashboard, "cancel");
     assert!(dashboard.app.dialogs.is_empty());
-    assert_eq!(sim.requests(Operation::Views), asked);
+    assert_eq!(sim.requests(Operation::Views), requests);
     click_on(&mut dashboard, "load all");
     click_on(&mut dashboard, "y load all");
     dashboard

@@ -1,7 +1,7 @@
-//! Date ranges picked on the calendar and typed, stepping through months, exports to a file and to the clipboard, and
-//! cached ranges.
+//! Tests of date ranges (picked on the calendar, typed, or reached month by month), of exports to a file and to the
+//! clipboard, and of the list of cached ranges.
 
-use crate::dashboard_fixture::{DashboardFixture, exports_in, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, create_folder, exports_in, start_sim};
 use chrono::{Datelike as _, NaiveDate, TimeDelta};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
@@ -11,11 +11,11 @@ use docdeck::sim::Sim;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// A dashboard on the views screen after the first page of rows is loaded.
-async fn on_views_screen(folder: &TempDir) -> (Sim, DashboardFixture) {
-    let sim = sim(&[]).await;
+/// Starts a dashboard, opens the views screen, and waits until the first page of rows is loaded.
+async fn start_on_views_screen(folder: &TempDir) -> (Sim, DashboardFixture) {
+    let sim = start_sim(&[]).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.keys("2");
+    dashboard.press_chars("2");
     dashboard.until_shown("page 1, rows 1–50, more →").await;
     (sim, dashboard)
 }
@@ -26,17 +26,17 @@ async fn until_range(dashboard: &mut DashboardFixture, from: NaiveDate, to: Naiv
 }
 
 #[tokio::test]
-async fn a_range_is_picked_on_the_calendar_by_keys_in_either_order() {
-    let folder = folder();
-    let (sim, mut dashboard) = on_views_screen(&folder).await;
+async fn the_later_day_of_a_range_can_be_picked_first_on_the_calendar() {
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     let today = sim.now().date_naive();
-    dashboard.keys("D");
+    dashboard.press_chars("D");
     dashboard.assert_shows("Date range");
-    // From today ten days back: the later day is picked first.
-    dashboard.key(KeyCode::Enter);
-    dashboard.keys("khhh");
+    // Picks today, and then the day ten days before it.
+    dashboard.press_key(KeyCode::Enter);
+    dashboard.press_chars("khhh");
     dashboard.assert_shows("11 days: Enter shows it");
-    dashboard.keys(" ");
+    dashboard.press_chars(" ");
     assert!(dashboard.app.dialogs.is_empty());
     until_range(&mut dashboard, today - TimeDelta::days(10), today).await;
     dashboard.assert_shows("11 days UTC, today partial");
@@ -46,35 +46,35 @@ async fn a_range_is_picked_on_the_calendar_by_keys_in_either_order() {
 
 #[tokio::test]
 async fn a_month_can_be_typed_stepped_back_and_stepped_forward_to_today() {
-    let folder = folder();
-    let (sim, mut dashboard) = on_views_screen(&folder).await;
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     let today = sim.now().date_naive();
     let first = today.with_day(1).expect("a day");
-    dashboard.keys(&format!("D{}", today.format("%Y-%m")));
+    dashboard.press_chars(&format!("D{}", today.format("%Y-%m")));
     dashboard.assert_shows("type:");
-    dashboard.key(KeyCode::Enter);
+    dashboard.press_key(KeyCode::Enter);
     until_range(&mut dashboard, first, today).await;
     let before = first.pred_opt().expect("a day");
-    dashboard.keys("[");
+    dashboard.press_chars("[");
     until_range(&mut dashboard, before.with_day(1).expect("a day"), before).await;
     dashboard.assert_shows("[last month]");
     let two_before = before.with_day(1).and_then(|day| day.pred_opt()).expect("a day");
-    dashboard.keys("[");
+    dashboard.press_chars("[");
     until_range(&mut dashboard, two_before.with_day(1).expect("a day"), two_before).await;
     dashboard.assert_shows(&format!("[{}]", two_before.format("%Y-%m")));
-    dashboard.keys("]]");
+    dashboard.press_chars("]]");
     until_range(&mut dashboard, first, today).await;
     dashboard.assert_shows("[month]");
-    let asked = sim.requests(Operation::Views);
-    dashboard.keys("]");
+    let requests = sim.requests(Operation::Views);
+    dashboard.press_chars("]");
     dashboard.assert_shows("There are no page views after today.");
-    assert_eq!(sim.requests(Operation::Views), asked);
+    assert_eq!(sim.requests(Operation::Views), requests);
 }
 
 #[tokio::test]
 async fn an_invalid_range_is_reported_while_typing_and_requests_nothing() {
-    let folder = folder();
-    let (sim, mut dashboard) = on_views_screen(&folder).await;
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     let tomorrow = sim.now().date_naive() + TimeDelta::days(1);
     for (typed, message) in [
         ("2026-1", "2026-1 is not a complete date yet".to_owned()),
@@ -82,32 +82,32 @@ async fn an_invalid_range_is_reported_while_typing_and_requests_nothing() {
         ("2026-03-02 2026-03-01", "2026-03-02 comes after 2026-03-01".to_owned()),
         (&tomorrow.to_string(), format!("{tomorrow} is in the future")),
     ] {
-        dashboard.keys(&format!("D{typed}"));
+        dashboard.press_chars(&format!("D{typed}"));
         dashboard.assert_shows(&message);
-        dashboard.key(KeyCode::Enter);
-        assert_eq!(dashboard.app.dialogs.len(), 1, "it stays open");
-        dashboard.key(KeyCode::Esc);
-        assert_eq!(dashboard.app.dialogs.len(), 1, "the text went first");
-        dashboard.key(KeyCode::Esc);
+        dashboard.press_key(KeyCode::Enter);
+        assert_eq!(dashboard.app.dialogs.len(), 1, "the dialog stays open");
+        dashboard.press_key(KeyCode::Esc);
+        assert_eq!(dashboard.app.dialogs.len(), 1, "the first Esc only clears the text");
+        dashboard.press_key(KeyCode::Esc);
         assert!(dashboard.app.dialogs.is_empty());
     }
     assert_eq!(sim.requests(Operation::Views), 1);
 }
 
 #[tokio::test]
-async fn a_range_beyond_today_is_cut_and_that_is_shown() {
-    let folder = folder();
-    let (sim, mut dashboard) = on_views_screen(&folder).await;
+async fn a_range_that_ends_after_today_is_cut_at_today_with_a_notice() {
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     let today = sim.now().date_naive();
     let (from, to) = (today - TimeDelta::days(2), today + TimeDelta::days(9));
-    dashboard.keys(&format!("D{from}..{to}"));
+    dashboard.press_chars(&format!("D{from}..{to}"));
     dashboard.assert_shows("3 days, cut at today");
-    dashboard.key(KeyCode::Enter);
+    dashboard.press_key(KeyCode::Enter);
     dashboard.assert_shows("Cut at today");
     until_range(&mut dashboard, from, today).await;
 }
 
-fn exported(folder: &TempDir) -> Vec<PathBuf> {
+fn exported_files(folder: &TempDir) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(exports_in(folder.path())).expect("a folder");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();
@@ -115,77 +115,77 @@ fn exported(folder: &TempDir) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn the_visible_rows_are_written_to_the_file_that_was_shown_before() {
-    let folder = folder();
-    let (sim, mut dashboard) = on_views_screen(&folder).await;
+async fn an_export_writes_the_visible_rows_to_the_file_that_the_dialog_showed() {
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_on_views_screen(&folder).await;
     let range = dashboard.app.views.query().range;
     let name = format!("docdeck-views-{}_{}-partial.csv", range.from(), range.to());
-    dashboard.keys("e");
+    dashboard.press_chars("e");
     dashboard.assert_shows(&name);
-    dashboard.assert_shows("50 pages, into the current folder.");
+    dashboard.assert_shows("50 pages to the current folder.");
     dashboard.assert_shows("Partial: more pages were not loaded.");
-    dashboard.key(KeyCode::Enter);
+    dashboard.press_key(KeyCode::Enter);
     dashboard.until_shown("written to").await;
     let path = exports_in(folder.path()).join(&name);
-    assert_eq!(exported(&folder), [path.as_path()]);
+    assert_eq!(exported_files(&folder), [path.as_path()]);
     let text = std::fs::read_to_string(&path).expect("written");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let paths: Vec<String> =
         reader.records().map(|row| row.expect("a row").get(0).expect("a path").to_owned()).collect();
     let listed: Vec<String> = dashboard.app.views.rows().iter().map(|row| row.path.to_string()).collect();
     assert_eq!(paths, listed);
-    assert_eq!(sim.requests(Operation::Views), 1, "an export asks for nothing");
+    assert_eq!(sim.requests(Operation::Views), 1, "an export sends no request");
 }
 
 #[tokio::test]
 async fn an_existing_file_is_only_overwritten_after_a_yes() {
-    let folder = folder();
-    let (_sim, mut dashboard) = on_views_screen(&folder).await;
+    let folder = create_folder();
+    let (_sim, mut dashboard) = start_on_views_screen(&folder).await;
     let range = dashboard.app.views.query().range;
     let name = format!("docdeck-views-{}_{}-partial.csv", range.from(), range.to());
     let path = exports_in(folder.path()).join(&name);
     std::fs::write(&path, "mine").expect("written");
     for answer in [KeyCode::Char('n'), KeyCode::Char('x'), KeyCode::Esc, KeyCode::Enter] {
-        dashboard.keys("e");
-        dashboard.key(KeyCode::Enter);
+        dashboard.press_chars("e");
+        dashboard.press_key(KeyCode::Enter);
         dashboard.until_shown("Overwrite it?").await;
-        dashboard.key(answer);
+        dashboard.press_key(answer);
         assert!(dashboard.app.dialogs.is_empty());
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "mine", "after {answer:?}");
     }
-    dashboard.keys("e");
-    dashboard.key(KeyCode::Enter);
+    dashboard.press_chars("e");
+    dashboard.press_key(KeyCode::Enter);
     dashboard.until_shown("Overwrite it?").await;
-    dashboard.keys("y");
+    dashboard.press_chars("y");
     dashboard.until_shown("written to").await;
     assert!(std::fs::read_to_string(&path).expect("there").starts_with("path,human,ai,total,ai_share\r\n"));
-    assert_eq!(exported(&folder), [path]);
+    assert_eq!(exported_files(&folder), [path]);
 }
 
 #[tokio::test]
 async fn the_overwrite_question_does_not_interrupt_typing_in_another_dialog() {
-    let folder = folder();
-    let (_sim, mut dashboard) = on_views_screen(&folder).await;
+    let folder = create_folder();
+    let (_sim, mut dashboard) = start_on_views_screen(&folder).await;
     let range = dashboard.app.views.query().range;
     let path = exports_in(folder.path()).join(format!("docdeck-views-{}_{}-partial.csv", range.from(), range.to()));
     std::fs::write(&path, "mine").expect("written");
-    dashboard.keys("e");
-    dashboard.key(KeyCode::Enter);
-    dashboard.keys("D2026-1");
+    dashboard.press_chars("e");
+    dashboard.press_key(KeyCode::Enter);
+    dashboard.press_chars("D2026-1");
     dashboard.until_shown("already exists and was not changed").await;
     assert!(matches!(dashboard.app.dialogs.as_slice(), [Dialog::Calendar(_)]));
     assert_eq!(std::fs::read_to_string(&path).expect("there"), "mine");
 }
 
 #[tokio::test]
-async fn json_goes_to_the_clipboard_in_the_documented_shape() {
-    let folder = folder();
-    let (_sim, mut dashboard) = on_views_screen(&folder).await;
-    dashboard.keys("ejl");
+async fn json_is_copied_to_the_clipboard_in_the_documented_format() {
+    let folder = create_folder();
+    let (_sim, mut dashboard) = start_on_views_screen(&folder).await;
+    dashboard.press_chars("ejl");
     dashboard.assert_shows("[JSON]");
-    dashboard.keys("jl");
-    dashboard.assert_shows("50 pages, to your terminal's clipboard.");
-    dashboard.key(KeyCode::Enter);
+    dashboard.press_chars("jl");
+    dashboard.assert_shows("50 pages to your terminal's clipboard.");
+    dashboard.press_key(KeyCode::Enter);
     let Some(Effect::Copy { what, text }) = dashboard.requested_effects.last() else {
         panic!("{:?}", dashboard.requested_effects.last())
     };
@@ -197,21 +197,21 @@ async fn json_goes_to_the_clipboard_in_the_documented_shape() {
     assert_eq!(field("/range/to"), Some(range.to().to_string()));
     assert_eq!(field("/views/0/path"), dashboard.app.views.rows().first().map(|row| row.path.to_string()));
     assert_eq!(read.get("complete"), Some(&serde_json::Value::Bool(false)));
-    assert!(exported(&folder).is_empty());
+    assert!(exported_files(&folder).is_empty());
 }
 
 #[tokio::test]
 async fn cached_ranges_are_listed_without_a_request() {
-    let folder = folder();
-    let (sim, mut dashboard) = on_views_screen(&folder).await;
-    dashboard.keys("H");
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_on_views_screen(&folder).await;
+    dashboard.press_chars("H");
     assert!(matches!(dashboard.requested_effects.last(), Some(Effect::ListCachedRanges)));
     let listed = |dashboard: &DashboardFixture| match dashboard.app.dialogs.as_slice() {
         [Dialog::CachedRanges(open)] => open.cached.shown().is_some() || open.cached.failure().is_some(),
         _ => false,
     };
     dashboard.until("an answer", listed).await;
-    dashboard.key(KeyCode::Esc);
+    dashboard.press_key(KeyCode::Esc);
     assert!(dashboard.app.dialogs.is_empty());
     assert_eq!(sim.requests(Operation::Views), 1);
 }

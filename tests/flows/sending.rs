@@ -1,6 +1,6 @@
-//! The usual path of a prompt: written, sent, accepted, finished, viewed, followed up.
+//! Tests of the usual path of a prompt: it is typed, sent and accepted, its job finishes, and a follow-up is sent.
 
-use crate::dashboard_fixture::{DashboardFixture, faults, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, create_folder, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
 use docdeck::model::change::LocalChange;
@@ -11,14 +11,14 @@ use docdeck::model::prompt::{Delivery, DeliveryKind};
 use docdeck::model::row::JobGroup;
 
 #[tokio::test]
-async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_the_user_and_works_again_after_a_follow_up() {
-    let (sim, folder) = (sim(&[]).await, folder());
+async fn a_job_with_a_pull_request_needs_the_user_and_is_active_again_after_a_follow_up() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.accepted("Another one [sim:seconds=6000]").await;
+    dashboard.send_accepted_job("Another one [sim:seconds=6000]").await;
     let text = "Fix the links [sim:seconds=50] [sim:pr]";
-    let key = dashboard.accepted(text).await;
+    let key = dashboard.send_accepted_job(text).await;
     assert_eq!((sim.requests(Operation::Create), sim.carried_out(Operation::Create)), (2, 2));
-    assert_eq!(sim.prompts().last().map(|(_, sent)| sent.as_str()), Some(text));
+    assert_eq!(sim.received_prompts().last().map(|(_, sent)| sent.as_str()), Some(text));
     dashboard.until_shown("new jobs 2/100").await;
     dashboard.assert_shows("WORKING 2");
 
@@ -29,31 +29,32 @@ async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_the_user_and_work
     for shown in ["NEEDS YOU 1", "● ✓ Fix the links", "PR 14", " ready", "1 active", "you    Fix the links"] {
         dashboard.assert_shows(shown);
     }
-    dashboard.keys("3");
+    dashboard.press_chars("3");
     for shown in ["create   201", "active → completed"] {
         dashboard.assert_shows(shown);
     }
-    dashboard.keys("1");
+    dashboard.press_chars("1");
 
-    // It stays in the group, even after the user has looked at it, until the user has acted and selected another job.
-    dashboard.key(KeyCode::Enter);
-    assert!(dashboard.requested_effects.contains(&Effect::Change(vec![key], LocalChange::Viewed)));
-    dashboard.until("the saved layout", |dashboard| !dashboard.selected().is_unseen()).await;
-    dashboard.key(KeyCode::Esc);
-    dashboard.keys("j");
+    // The job stays in the group NEEDS YOU after the user has viewed it. It leaves the group when the user has marked
+    // it as handled and selected another job.
+    dashboard.press_key(KeyCode::Enter);
+    assert!(dashboard.requested_effects.contains(&Effect::ChangeLocalData(vec![key], LocalChange::Viewed)));
+    dashboard.until("the saved layout", |dashboard| !dashboard.selected_job().is_unseen()).await;
+    dashboard.press_key(KeyCode::Esc);
+    dashboard.press_chars("j");
     dashboard.assert_shows("NEEDS YOU 1");
-    dashboard.keys("km");
-    dashboard.until("the change on disk", |dashboard| dashboard.selected().is_handled()).await;
+    dashboard.press_chars("km");
+    dashboard.until("the change on disk", |dashboard| dashboard.selected_job().is_handled()).await;
     dashboard.assert_shows("NEEDS YOU 1");
-    dashboard.keys("j");
+    dashboard.press_chars("j");
     dashboard.assert_shows("DONE 1");
     assert!(!dashboard.shows("NEEDS YOU"));
 
-    dashboard.keys("G");
-    assert_eq!(dashboard.selected().key, key);
-    dashboard.keys("f");
-    dashboard.keys("Redirects too [sim:seconds=50]");
-    dashboard.ctrl('s');
+    dashboard.press_chars("G");
+    assert_eq!(dashboard.selected_job().key, key);
+    dashboard.press_chars("f");
+    dashboard.press_chars("Redirects too [sim:seconds=50]");
+    dashboard.press_ctrl('s');
     dashboard.until("the follow-up at work", |dashboard| dashboard.status(key) == Some(Status::Active)).await;
     assert_eq!(sim.carried_out(Operation::FollowUp), 1);
     dashboard.assert_shows("WORKING 2");
@@ -69,8 +70,8 @@ async fn a_prompt_becomes_a_job_with_a_pull_request_that_needs_the_user_and_work
 }
 
 #[tokio::test]
-async fn a_prompt_is_on_disk_while_the_service_delays_its_answer() {
-    let (sim, folder) = (sim(&["create=latency-60000"]).await, folder());
+async fn a_prompt_is_stored_as_sending_while_the_service_delays_its_answer() {
+    let (sim, folder) = (start_sim(&["create=latency-60000"]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Translate the guide");
     dashboard.until("the request", |_| sim.requests(Operation::Create) == 1).await;
@@ -83,34 +84,34 @@ async fn a_prompt_is_on_disk_while_the_service_delays_its_answer() {
 
 #[tokio::test]
 async fn a_pasted_mebibyte_is_sent_completely() {
-    let (sim, folder) = (sim(&[]).await, folder());
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     let line = "Ein Absatz über die Schnittstelle, mit „Zeichen“ jeder Länge: 😀\n";
     let text: String = std::iter::repeat_n(line, (1 << 20) / line.len() + 1).collect();
     assert!(text.len() >= 1 << 20);
-    dashboard.keys("n");
+    dashboard.press_chars("n");
     dashboard.paste(&text);
-    dashboard.ctrl('s');
-    dashboard.until("the prompt", |_| !sim.prompts().is_empty()).await;
-    let prompts = sim.prompts();
+    dashboard.press_ctrl('s');
+    dashboard.until("the prompt", |_| !sim.received_prompts().is_empty()).await;
+    let prompts = sim.received_prompts();
     let (_, received) = prompts.first().expect("a prompt");
     assert!(*received == text, "{} bytes came of {}", received.len(), text.len());
 }
 
 #[tokio::test]
 async fn follow_ups_to_one_job_are_sent_in_order() {
-    let (sim, folder) = (sim(&[]).await, folder());
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    let key = dashboard.accepted("First [sim:seconds=6000]").await;
-    faults(&sim, &["message=latency-300"]);
+    let key = dashboard.send_accepted_job("First [sim:seconds=6000]").await;
+    set_faults(&sim, &["message=latency-300"]);
     for text in ["Second", "Third"] {
-        dashboard.keys("f");
-        dashboard.keys(text);
-        dashboard.ctrl('s');
+        dashboard.press_chars("f");
+        dashboard.press_chars(text);
+        dashboard.press_ctrl('s');
         dashboard.until("the prompt on disk", |dashboard| dashboard.shows("Saved")).await;
     }
     dashboard.until("both", |_| sim.carried_out(Operation::FollowUp) == 2).await;
-    let texts: Vec<String> = sim.prompts().into_iter().map(|(_, text)| text).collect();
+    let texts: Vec<String> = sim.received_prompts().into_iter().map(|(_, text)| text).collect();
     assert_eq!(texts, ["First [sim:seconds=6000]", "Second", "Third"]);
     dashboard
         .until("all accepted", |dashboard| dashboard.app.jobs.get(key).is_some_and(|row| row.undelivered.is_none()))
@@ -120,37 +121,37 @@ async fn follow_ups_to_one_job_are_sent_in_order() {
 
 #[tokio::test]
 async fn an_undelivered_follow_up_blocks_the_next_one() {
-    let (sim, folder) = (sim(&[]).await, folder());
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    let key = dashboard.accepted("First [sim:seconds=6000]").await;
-    faults(&sim, &["message=lost"]);
-    dashboard.keys("fSecond");
-    dashboard.ctrl('s');
+    let key = dashboard.send_accepted_job("First [sim:seconds=6000]").await;
+    set_faults(&sim, &["message=lost"]);
+    dashboard.press_chars("fSecond");
+    dashboard.press_ctrl('s');
     dashboard.until_shown("NEEDS YOU 1").await;
-    faults(&sim, &[]);
-    dashboard.keys("fThird");
-    dashboard.ctrl('s');
-    dashboard.until_shown("It is sent after you decide about the earlier prompt").await;
-    // Another prompt is accepted meanwhile, so the dispatcher has had its turn.
-    dashboard.accepted("Elsewhere [sim:seconds=6000]").await;
+    set_faults(&sim, &[]);
+    dashboard.press_chars("fThird");
+    dashboard.press_ctrl('s');
+    dashboard.until_shown("It is sent after you resolve the earlier prompt").await;
+    // When another prompt is accepted, the engine has handled the whole queue.
+    dashboard.send_accepted_job("Elsewhere [sim:seconds=6000]").await;
     assert_eq!(sim.requests(Operation::FollowUp), 1);
     let kinds = |thread: docdeck::model::prompt::Thread| -> Vec<DeliveryKind> {
         thread.prompts.iter().map(|prompt| prompt.delivery.kind()).collect()
     };
     let expected = [DeliveryKind::Accepted, DeliveryKind::Unconfirmed, DeliveryKind::Queued];
     assert_eq!(kinds(dashboard.thread(key).await), expected);
-    // Once the first one is discarded, the next one is sent.
-    dashboard.keys("g");
-    assert_eq!(dashboard.selected().key, key);
-    dashboard.until_shown("! unconfirmed: press !").await;
-    dashboard.keys("!d");
+    // After "Second" is discarded, "Third" is sent.
+    dashboard.press_chars("g");
+    assert_eq!(dashboard.selected_job().key, key);
+    dashboard.until_shown("! unconfirmed; press !").await;
+    dashboard.press_chars("!d");
     dashboard.until("the third", |_| sim.carried_out(Operation::FollowUp) == 2).await;
-    assert_eq!(sim.prompts().last().map(|(_, text)| text.clone()), Some("Third".to_owned()));
+    assert_eq!(sim.received_prompts().last().map(|(_, text)| text.clone()), Some("Third".to_owned()));
 }
 
 #[tokio::test]
-async fn the_hundred_and_first_create_of_an_hour_waits_and_is_not_sent() {
-    let (sim, folder) = (sim(&[]).await, folder());
+async fn the_hundred_and_first_new_job_of_an_hour_is_queued_and_not_sent() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     for _ in 0..99 {
         dashboard
@@ -160,11 +161,11 @@ async fn the_hundred_and_first_create_of_an_hour_waits_and_is_not_sent() {
             .expect("written")
             .expect("a place");
     }
-    dashboard.accepted("The hundredth [sim:seconds=6000]").await;
+    dashboard.send_accepted_job("The hundredth [sim:seconds=6000]").await;
     dashboard.until_shown("new jobs 100/100").await;
     dashboard.send_new("One too many");
     dashboard.until_shown("QUEUED 1").await;
     dashboard.until_shown("… queued, will send at").await;
     dashboard.run_for(std::time::Duration::from_millis(100)).await;
-    assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (1, 1));
+    assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (1, 1));
 }

@@ -1,6 +1,7 @@
-//! The first run: from the welcome page to a written configuration with one request, whatever its result.
+//! Tests of the first run: the welcome page tests the API key with one request and writes the configuration file, even
+//! if the test fails and the user confirms.
 
-use crate::dashboard_fixture::{DashboardFixture, faults, folder, scope_of, sim};
+use crate::dashboard_fixture::{DashboardFixture, create_folder, scope_of, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::app::Effect;
 use docdeck::app::dialog::Dialog;
@@ -9,39 +10,39 @@ use docdeck::config::environment::Environment;
 use docdeck::config::key::KeySource;
 use docdeck::config::{Flags, Settings, SetupState, resolve};
 use docdeck::model::log::Operation;
-use docdeck::model::setup::{AlreadySet, KeyPresence};
+use docdeck::model::setup::{ExistingSettings, KeyPresence};
 use docdeck::sim::Sim;
 use docdeck::store::Store;
 use std::path::Path;
 use std::time::Duration;
 
-/// Types key and project, and the base URL below *more*.
-fn fill(dashboard: &mut DashboardFixture, key: &str, project: &str, url: &str) {
+/// Types the API key and the project, and the base URL in the collapsed part of the form.
+fn fill_form(dashboard: &mut DashboardFixture, key: &str, project: &str, url: &str) {
     dashboard.paste(key);
-    dashboard.key(KeyCode::Enter);
-    dashboard.keys(project);
-    service(dashboard, url);
+    dashboard.press_key(KeyCode::Enter);
+    dashboard.press_chars(project);
+    type_base_url(dashboard, url);
 }
 
-/// Moves from the project to the base URL, which is in the collapsed part, and types it.
-fn service(dashboard: &mut DashboardFixture, url: &str) {
-    dashboard.key(KeyCode::Tab);
-    dashboard.key(KeyCode::Enter);
+/// Moves from the project field to the base URL field, which is in the collapsed part of the form, and types the URL.
+fn type_base_url(dashboard: &mut DashboardFixture, url: &str) {
+    dashboard.press_key(KeyCode::Tab);
+    dashboard.press_key(KeyCode::Enter);
     dashboard.paste(url);
 }
 
-fn page(folder: &Path) -> DashboardFixture {
-    DashboardFixture::welcome(folder, &AlreadySet::default(), None)
+fn open_welcome(folder: &Path) -> DashboardFixture {
+    DashboardFixture::start_welcome(folder, &ExistingSettings::default(), None)
 }
 
-fn filled(folder: &Path, sim: &Sim) -> DashboardFixture {
-    let mut dashboard = page(folder);
-    fill(&mut dashboard, sim.api_key(), sim.project(), &sim.base_url());
+fn open_filled_welcome(folder: &Path, sim: &Sim) -> DashboardFixture {
+    let mut dashboard = open_welcome(folder);
+    fill_form(&mut dashboard, sim.api_key(), sim.project(), &sim.base_url());
     dashboard
 }
 
-/// The settings as the next start reads them.
-fn written(folder: &Path) -> Settings {
+/// Reads the settings from the written configuration file, as the next start does.
+fn written_settings(folder: &Path) -> Settings {
     let flags =
         Flags { config: Some(folder.join("config.toml")), data_dir: Some(folder.to_owned()), ..Flags::default() };
     match resolve(&flags, &Environment::default()) {
@@ -50,12 +51,12 @@ fn written(folder: &Path) -> Settings {
     }
 }
 
-fn is_written(folder: &Path) -> bool {
+fn has_config_file(folder: &Path) -> bool {
     folder.join("config.toml").exists()
 }
 
-/// Waits for the question of the welcome page and returns it.
-async fn until_question(dashboard: &mut DashboardFixture) -> String {
+/// Waits until the welcome page asks for confirmation, and returns its question.
+async fn until_confirmation(dashboard: &mut DashboardFixture) -> String {
     dashboard.until("a question", |dashboard| matches!(dashboard.app.dialogs.last(), Some(Dialog::Confirm(_)))).await;
     match dashboard.app.dialogs.last() {
         Some(Dialog::Confirm(question)) => question.text.clone(),
@@ -68,277 +69,284 @@ fn has_started(dashboard: &DashboardFixture) -> bool {
 }
 
 #[tokio::test]
-async fn a_valid_key_is_checked_once_saved_and_used() {
-    let (sim, folder) = (sim(&[]).await, folder());
-    let mut dashboard = filled(folder.path(), &sim);
+async fn a_valid_api_key_is_tested_with_one_request_saved_and_used() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
+    let mut dashboard = open_filled_welcome(folder.path(), &sim);
     for _ in ["organization", "certificates", "name"] {
-        dashboard.key(KeyCode::Enter);
+        dashboard.press_key(KeyCode::Enter);
     }
-    dashboard.keys("work");
-    dashboard.key(KeyCode::Enter);
+    dashboard.press_chars("work");
+    dashboard.press_key(KeyCode::Enter);
     dashboard.until("the dashboard", has_started).await;
     assert_eq!(sim.requests(Operation::Get), 1);
-    assert_eq!(sim.requests(Operation::Views) + sim.requests(Operation::Create), 0, "nothing that is limited");
-    let settings = written(folder.path());
+    assert_eq!(
+        sim.requests(Operation::Views) + sim.requests(Operation::Create),
+        0,
+        "no request counts against an hourly limit"
+    );
+    let settings = written_settings(folder.path());
     assert_eq!((settings.profile.as_str(), settings.scope.base_url.as_str()), ("work", sim.base_url().as_str()));
-    assert!(matches!(settings.key, KeySource::Given(key) if key.expose() == sim.api_key()));
-    let ready = dashboard.app.welcome.as_ref().and_then(|page| page.ready()).expect("what follows");
+    assert!(matches!(settings.key, KeySource::Literal(key) if key.expose() == sim.api_key()));
+    let ready = dashboard.app.welcome.as_ref().and_then(|page| page.profile_to_start()).expect("what follows");
     assert_eq!((ready.key.expose(), ready.profile.scope()), (sim.api_key(), settings.scope));
     assert!(ready.greeting.as_str().contains("The key works"), "{}", ready.greeting);
     assert!(
         !format!("{:?} {ready:?}", dashboard.requested_effects).contains(sim.api_key()),
-        "the key is printed nowhere"
+        "no debug output contains the key"
     );
 }
 
 #[tokio::test]
-async fn a_rejected_key_leads_to_a_question_and_the_typed_values_stay() {
-    let (sim, folder) = (sim(&[]).await, folder());
-    let mut dashboard = page(folder.path());
-    fill(&mut dashboard, "mint_wrong", sim.project(), &sim.base_url());
-    dashboard.ctrl('s');
-    let asked = until_question(&mut dashboard).await;
-    assert!(asked.contains("does not accept the key") && asked.ends_with("Save it anyway?"), "{asked}");
-    dashboard.keys("n");
-    dashboard.assert_shows("does not accept the key");
+async fn after_a_rejected_api_key_the_user_is_asked_and_the_typed_values_stay() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
+    let mut dashboard = open_welcome(folder.path());
+    fill_form(&mut dashboard, "mint_wrong", sim.project(), &sim.base_url());
+    dashboard.press_ctrl('s');
+    let question = until_confirmation(&mut dashboard).await;
+    assert!(question.contains("refused the key") && question.ends_with("Save it anyway?"), "{question}");
+    dashboard.press_chars("n");
+    dashboard.assert_shows("refused the key");
     dashboard.assert_shows(sim.project());
     dashboard.assert_shows("••••••••••");
-    assert!(!is_written(folder.path()));
-    // Back up to the key, which is cleared at once.
+    assert!(!has_config_file(folder.path()));
+    // Moves back up to the API key field, and clears it.
     for _ in ["more", "project", "key"] {
-        dashboard.key(KeyCode::Up);
+        dashboard.press_key(KeyCode::Up);
     }
-    dashboard.ctrl('u');
+    dashboard.press_ctrl('u');
     dashboard.paste(sim.api_key());
-    dashboard.ctrl('s');
+    dashboard.press_ctrl('s');
     dashboard.until("the dashboard", has_started).await;
     assert_eq!(sim.requests(Operation::Get), 2);
 }
 
 #[tokio::test]
-async fn a_project_mismatch_leads_to_a_question_and_is_saved_after_a_yes() {
-    let (sim, folder) = (sim(&[]).await, folder());
-    let mut dashboard = page(folder.path());
-    fill(&mut dashboard, sim.api_key(), "other-docs", &sim.base_url());
-    dashboard.ctrl('s');
-    let asked = until_question(&mut dashboard).await;
-    assert!(asked.contains("the project was not found") && asked.ends_with("Save it anyway?"), "{asked}");
-    dashboard.keys("y");
+async fn an_unknown_project_is_saved_after_confirmation() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
+    let mut dashboard = open_welcome(folder.path());
+    fill_form(&mut dashboard, sim.api_key(), "other-docs", &sim.base_url());
+    dashboard.press_ctrl('s');
+    let question = until_confirmation(&mut dashboard).await;
+    assert!(question.contains("the project was not found") && question.ends_with("Save it anyway?"), "{question}");
+    dashboard.press_chars("y");
     dashboard.until("the dashboard", has_started).await;
-    assert_eq!(written(folder.path()).scope.project, "other-docs");
+    assert_eq!(written_settings(folder.path()).scope.project, "other-docs");
 }
 
 #[tokio::test]
-async fn an_unavailable_service_does_not_prevent_saving() {
-    let (sim, folder) = (sim(&[]).await, folder());
-    let mut dashboard = filled(folder.path(), &sim);
+async fn if_the_service_is_unreachable_the_settings_can_still_be_saved() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
+    let mut dashboard = open_filled_welcome(folder.path(), &sim);
     sim.stop().await;
-    dashboard.ctrl('s');
-    let asked = until_question(&mut dashboard).await;
-    assert!(asked.contains("Could not reach 127.0.0.1") && asked.ends_with("Save it anyway?"), "{asked}");
-    dashboard.keys("y");
+    dashboard.press_ctrl('s');
+    let question = until_confirmation(&mut dashboard).await;
+    assert!(question.contains("Could not reach 127.0.0.1") && question.ends_with("Save it anyway?"), "{question}");
+    dashboard.press_chars("y");
     dashboard.until("the dashboard", has_started).await;
-    assert!(is_written(folder.path()));
+    assert!(has_config_file(folder.path()));
 }
 
 #[tokio::test]
-async fn a_test_alone_writes_nothing() {
-    let (sim, folder) = (sim(&[]).await, folder());
-    let mut dashboard = filled(folder.path(), &sim);
-    dashboard.ctrl('t');
+async fn testing_the_api_key_writes_no_configuration_file() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
+    let mut dashboard = open_filled_welcome(folder.path(), &sim);
+    dashboard.press_ctrl('t');
     dashboard.until_shown("✓ The key works").await;
-    faults(&sim, &["get=503"]);
-    dashboard.ctrl('t');
+    set_faults(&sim, &["get=503"]);
+    dashboard.press_ctrl('t');
     dashboard.until_shown("! The service failed (503").await;
-    assert!(!is_written(folder.path()) && dashboard.app.dialogs.is_empty());
+    assert!(!has_config_file(folder.path()) && dashboard.app.dialogs.is_empty());
 }
 
 #[tokio::test]
-async fn a_cancelled_attempt_writes_nothing_when_its_answer_arrives() {
-    let (sim, folder) = (sim(&["get=latency-150"]).await, folder());
-    let mut dashboard = filled(folder.path(), &sim);
-    dashboard.ctrl('s');
+async fn after_the_key_test_is_cancelled_its_answer_causes_no_configuration_file() {
+    let (sim, folder) = (start_sim(&["get=latency-150"]).await, create_folder());
+    let mut dashboard = open_filled_welcome(folder.path(), &sim);
+    dashboard.press_ctrl('s');
     dashboard.until_shown("Testing the key, one request…").await;
-    dashboard.key(KeyCode::Esc);
+    dashboard.press_key(KeyCode::Esc);
     dashboard.assert_shows("Canceled. Nothing was saved.");
     dashboard.until("the request at the service", |_| sim.requests(Operation::Get) == 1).await;
     dashboard.run_for(Duration::from_millis(400)).await;
-    assert!(!is_written(folder.path()) && !has_started(&dashboard));
+    assert!(!has_config_file(folder.path()) && !has_started(&dashboard));
     dashboard.assert_shows("Canceled. Nothing was saved.");
 }
 
 #[tokio::test]
-async fn an_existing_file_is_extended_after_a_question() {
-    let (sim, folder) = (sim(&[]).await, folder());
+async fn a_profile_is_added_to_an_existing_configuration_file_after_confirmation() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mine = "# mine\n[ui]\nascii = true # really\n";
     std::fs::write(folder.path().join("config.toml"), mine).expect("written");
-    let mut dashboard = filled(folder.path(), &sim);
-    dashboard.ctrl('s');
-    assert!(until_question(&mut dashboard).await.contains("Add the profile default?"));
-    dashboard.keys("n");
+    let mut dashboard = open_filled_welcome(folder.path(), &sim);
+    dashboard.press_ctrl('s');
+    assert!(until_confirmation(&mut dashboard).await.contains("Add the profile default?"));
+    dashboard.press_chars("n");
     assert_eq!(std::fs::read_to_string(folder.path().join("config.toml")).expect("there"), mine);
-    dashboard.ctrl('s');
-    assert!(until_question(&mut dashboard).await.contains("Add the profile default?"));
-    dashboard.keys("y");
+    dashboard.press_ctrl('s');
+    assert!(until_confirmation(&mut dashboard).await.contains("Add the profile default?"));
+    dashboard.press_chars("y");
     dashboard.until("the dashboard", has_started).await;
     let text = std::fs::read_to_string(folder.path().join("config.toml")).expect("there");
     assert!(text.starts_with("# mine\n[ui]\nascii = true # really\n"), "{text}");
-    assert_eq!(written(folder.path()).scope.project, sim.project());
+    assert_eq!(written_settings(folder.path()).scope.project, sim.project());
 }
 
 #[tokio::test]
-async fn a_profile_without_a_project_keeps_its_key_source() {
-    let (sim, folder) = (sim(&[]).await, folder());
+async fn adding_a_project_to_a_profile_keeps_its_api_key_source() {
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
     let key = folder.path().join("key");
     std::fs::write(&key, sim.api_key()).expect("written");
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("mode");
     std::fs::write(folder.path().join("config.toml"), "[profiles.docs]\napi_key_file = \"key\" # mine\n")
         .expect("written");
-    let set = AlreadySet { profile: "docs".to_owned(), key: KeyPresence::File, ..AlreadySet::default() };
-    let mut dashboard = DashboardFixture::welcome(folder.path(), &set, Some(KeySource::File(key)));
+    let set = ExistingSettings { profile: "docs".to_owned(), key: KeyPresence::File, ..ExistingSettings::default() };
+    let mut dashboard = DashboardFixture::start_welcome(folder.path(), &set, Some(KeySource::File(key)));
     dashboard.assert_shows("[unchanged]");
-    dashboard.keys(sim.project());
-    service(&mut dashboard, &sim.base_url());
-    dashboard.ctrl('s');
-    assert!(until_question(&mut dashboard).await.contains("already has a profile docs. Update it?"));
-    dashboard.keys("y");
+    dashboard.press_chars(sim.project());
+    type_base_url(&mut dashboard, &sim.base_url());
+    dashboard.press_ctrl('s');
+    assert!(until_confirmation(&mut dashboard).await.contains("already has a profile docs. Update it?"));
+    dashboard.press_chars("y");
     dashboard.until("the dashboard", has_started).await;
     let text = std::fs::read_to_string(folder.path().join("config.toml")).expect("there");
     assert!(text.contains("api_key_file = \"key\" # mine"), "{text}");
-    assert_eq!(written(folder.path()).scope.project, sim.project());
+    assert_eq!(written_settings(folder.path()).scope.project, sim.project());
 }
 
 #[tokio::test]
-async fn a_failing_program_can_be_saved_and_the_page_stays_open() {
-    let folder = folder();
-    let mut dashboard = page(folder.path());
-    dashboard.key(KeyCode::Up);
-    dashboard.key(KeyCode::Left);
-    dashboard.key(KeyCode::Left);
-    dashboard.keys("false");
-    dashboard.key(KeyCode::Enter);
-    dashboard.keys("my-docs");
-    dashboard.ctrl('s');
-    let asked = until_question(&mut dashboard).await;
+async fn a_failing_api_key_command_can_be_saved_and_the_welcome_page_stays_open() {
+    let folder = create_folder();
+    let mut dashboard = open_welcome(folder.path());
+    dashboard.press_key(KeyCode::Up);
+    dashboard.press_key(KeyCode::Left);
+    dashboard.press_key(KeyCode::Left);
+    dashboard.press_chars("false");
+    dashboard.press_key(KeyCode::Enter);
+    dashboard.press_chars("my-docs");
+    dashboard.press_ctrl('s');
+    let question = until_confirmation(&mut dashboard).await;
     assert!(
-        asked.contains("The API key command false failed with code 1") && asked.ends_with("Save it anyway?"),
-        "{asked}"
+        question.contains("The API key command false failed with code 1") && question.ends_with("Save it anyway?"),
+        "{question}"
     );
-    dashboard.keys("y");
+    dashboard.press_chars("y");
     dashboard.until_shown("The dashboard starts once the key can be read").await;
-    assert!(matches!(written(folder.path()).key, KeySource::Command(words) if words == ["false"]));
+    assert!(matches!(written_settings(folder.path()).key, KeySource::Command(words) if words == ["false"]));
     assert!(!has_started(&dashboard));
 }
 
 #[tokio::test]
-async fn an_unset_variable_sends_no_request() {
-    let folder = folder();
-    let mut dashboard = page(folder.path());
-    dashboard.key(KeyCode::Up);
-    dashboard.key(KeyCode::Right);
+async fn if_the_environment_variable_of_the_key_is_unset_no_request_is_sent() {
+    let folder = create_folder();
+    let mut dashboard = open_welcome(folder.path());
+    dashboard.press_key(KeyCode::Up);
+    dashboard.press_key(KeyCode::Right);
     dashboard.assert_shows("[environment]");
-    dashboard.key(KeyCode::Enter);
-    dashboard.keys("my-docs");
-    dashboard.ctrl('t');
+    dashboard.press_key(KeyCode::Enter);
+    dashboard.press_chars("my-docs");
+    dashboard.press_ctrl('t');
     dashboard.until_shown("DOCDECK_API_KEY is not set in this shell, so").await;
-    dashboard.ctrl('s');
+    dashboard.press_ctrl('s');
     dashboard.until_shown("Set DOCDECK_API_KEY in your shell").await;
-    assert!(is_written(folder.path()) && !has_started(&dashboard));
+    assert!(has_config_file(folder.path()) && !has_started(&dashboard));
 }
 
 #[tokio::test]
 async fn a_missing_value_is_reported_at_its_field_and_no_request_is_sent() {
-    let folder = folder();
-    let mut dashboard = page(folder.path());
-    dashboard.ctrl('s');
+    let folder = create_folder();
+    let mut dashboard = open_welcome(folder.path());
+    dashboard.press_ctrl('s');
     dashboard.assert_shows("Type or paste the key.");
-    dashboard.keys("mint_k");
-    dashboard.ctrl('s');
+    dashboard.press_chars("mint_k");
+    dashboard.press_ctrl('s');
     dashboard.assert_shows("Enter the project id.");
-    dashboard.keys("demo quits not");
+    dashboard.press_chars("demo quits not");
     assert!(dashboard.requested_effects.is_empty(), "letters are text: {:?}", dashboard.requested_effects);
-    dashboard.ctrl('d');
+    dashboard.press_ctrl('d');
     assert_eq!(dashboard.requested_effects, [Effect::Relaunch(RelaunchTarget::Demo)]);
 }
 
 #[tokio::test]
-async fn letters_and_pastes_on_a_choice_go_to_its_input_field() {
-    let folder = folder();
-    let mut dashboard = page(folder.path());
-    dashboard.key(KeyCode::Up);
-    dashboard.keys("hjkldq");
+async fn text_typed_or_pasted_on_the_key_source_goes_to_its_input_field() {
+    let folder = create_folder();
+    let mut dashboard = open_welcome(folder.path());
+    dashboard.press_key(KeyCode::Up);
+    dashboard.press_chars("hjkldq");
     dashboard.assert_shows("••••••");
     assert!(dashboard.requested_effects.is_empty(), "no letter is a key: {:?}", dashboard.requested_effects);
-    dashboard.key(KeyCode::Up);
-    dashboard.key(KeyCode::Right);
+    dashboard.press_key(KeyCode::Up);
+    dashboard.press_key(KeyCode::Right);
     dashboard.assert_shows("[environment]");
     dashboard.paste("mint_k");
     dashboard.assert_shows("[typed here]");
     dashboard.assert_shows("••••••••••••");
-    dashboard.key(KeyCode::Up);
-    dashboard.key(KeyCode::Left);
+    dashboard.press_key(KeyCode::Up);
+    dashboard.press_key(KeyCode::Left);
     dashboard.paste("~/key");
     dashboard.assert_shows("file         ~/key");
 }
 
 #[tokio::test]
 async fn values_that_docdeck_rejects_cannot_be_saved() {
-    let (sim, folder) = (sim(&[]).await, folder());
-    let mut dashboard = page(folder.path());
-    fill(&mut dashboard, sim.api_key(), sim.project(), "http://docs.example.com");
-    dashboard.ctrl('s');
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
+    let mut dashboard = open_welcome(folder.path());
+    fill_form(&mut dashboard, sim.api_key(), sim.project(), "http://docs.example.com");
+    dashboard.press_ctrl('s');
     dashboard.until_shown("would send the key unencrypted to docs.example.com").await;
-    assert!(dashboard.app.dialogs.is_empty() && !is_written(folder.path()));
+    assert!(dashboard.app.dialogs.is_empty() && !has_config_file(folder.path()));
     let key = folder.path().join("key");
     std::fs::write(&key, sim.api_key()).expect("written");
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("mode");
-    let mut dashboard = page(folder.path());
-    dashboard.key(KeyCode::Up);
-    dashboard.key(KeyCode::Left);
+    let mut dashboard = open_welcome(folder.path());
+    dashboard.press_key(KeyCode::Up);
+    dashboard.press_key(KeyCode::Left);
     dashboard.paste("key");
-    dashboard.key(KeyCode::Enter);
-    dashboard.keys(sim.project());
-    dashboard.ctrl('s');
+    dashboard.press_key(KeyCode::Enter);
+    dashboard.press_chars(sim.project());
+    dashboard.press_ctrl('s');
     dashboard.until_shown("Other users can read").await;
-    assert!(dashboard.app.dialogs.is_empty() && !is_written(folder.path()));
+    assert!(dashboard.app.dialogs.is_empty() && !has_config_file(folder.path()));
     assert_eq!(sim.requests(Operation::Get), 0);
-    // The field has the focus, so typing corrects it.
+    // The file is now private, so another attempt can read the key.
     std::fs::set_permissions(&key, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("mode");
-    dashboard.ctrl('s');
-    assert!(until_question(&mut dashboard).await.ends_with("Save it anyway?"), "the usual service is not there");
+    dashboard.press_ctrl('s');
+    assert!(
+        until_confirmation(&mut dashboard).await.ends_with("Save it anyway?"),
+        "the default service can't be reached"
+    );
 }
 
 #[tokio::test]
 async fn the_first_empty_field_has_the_focus() {
-    let folder = folder();
-    let mut dashboard = page(folder.path());
-    dashboard.keys("k");
+    let folder = create_folder();
+    let mut dashboard = open_welcome(folder.path());
+    dashboard.press_chars("k");
     dashboard.assert_shows("key          •");
-    let set = AlreadySet { key: KeyPresence::Environment, ..AlreadySet::default() };
-    let mut dashboard = DashboardFixture::welcome(folder.path(), &set, None);
-    dashboard.keys("docs");
+    let set = ExistingSettings { key: KeyPresence::Environment, ..ExistingSettings::default() };
+    let mut dashboard = DashboardFixture::start_welcome(folder.path(), &set, None);
+    dashboard.press_chars("docs");
     dashboard.assert_shows("project id   docs");
 }
 
 #[tokio::test]
 async fn a_tip_appears_once_per_computer() {
-    let (sim, folder) = (sim(&[]).await, folder());
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.assert_shows("Tip: ? lists the keyboard shortcuts");
-    dashboard.keys("2");
-    dashboard.assert_shows("Tip: a loads all pages");
-    dashboard.keys("1");
-    assert!(!dashboard.shows("Tip:"), "the jobs' was given");
+    dashboard.press_chars("2");
+    dashboard.assert_shows("Tip: press a to load all pages");
+    dashboard.press_chars("1");
+    assert!(!dashboard.shows("Tip:"), "the tip for the jobs screen was shown before");
     dashboard.terminate().await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     assert!(!dashboard.shows("Tip:"));
-    dashboard.keys("3");
+    dashboard.press_chars("3");
     dashboard.assert_shows("Tip: every request");
 }
 
 #[tokio::test]
 async fn tips_also_appear_if_the_command_line_created_the_database() {
-    let (sim, folder) = (sim(&[]).await, folder());
+    let (sim, folder) = (start_sim(&[]).await, create_folder());
     let (store, _) = Store::open(folder.path(), chrono::Utc::now()).expect("a store");
     store.add_new_job(&scope_of(&sim), "Fix the links", chrono::Utc::now()).await.expect("kept");
     store.close().await;
@@ -349,17 +357,17 @@ async fn tips_also_appear_if_the_command_line_created_the_database() {
 
 #[tokio::test]
 async fn the_welcome_page_lists_no_shortcuts_of_unavailable_screens() {
-    let folder = folder();
-    let mut dashboard = page(folder.path());
-    dashboard.key(KeyCode::F(1));
+    let folder = create_folder();
+    let mut dashboard = open_welcome(folder.path());
+    dashboard.press_key(KeyCode::F(1));
     dashboard.assert_shows("redraw the screen");
     assert!(
         !dashboard.shows("refresh from the service") && !dashboard.shows("switch to another profile"),
         "{}",
         dashboard.screen()
     );
-    dashboard.key(KeyCode::Esc);
-    dashboard.key(KeyCode::F(2));
-    dashboard.keys("profiles switch to another");
+    dashboard.press_key(KeyCode::Esc);
+    dashboard.press_key(KeyCode::F(2));
+    dashboard.press_chars("profiles switch to another");
     dashboard.assert_shows("No matching command.");
 }

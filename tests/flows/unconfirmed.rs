@@ -1,59 +1,59 @@
-//! A lost answer: shown as unconfirmed, never resent automatically, resolved by the user.
+//! Tests of a prompt whose answer is lost: it is unconfirmed, never resent automatically, and resolved by the user.
 
-use crate::dashboard_fixture::{DashboardFixture, faults, folder, sim};
+use crate::dashboard_fixture::{DashboardFixture, create_folder, set_faults, start_sim};
 use crossterm::event::KeyCode;
 use docdeck::model::log::Operation;
 use docdeck::model::prompt::{Delivery, DeliveryKind};
 use docdeck::model::row::JobGroup;
 use docdeck::sim::Sim;
 
-/// A dashboard with one unconfirmed new job that the service did carry out.
-async fn unconfirmed(folder: &tempfile::TempDir) -> (Sim, DashboardFixture) {
-    let sim = sim(&["create=lost"]).await;
+/// Starts a dashboard with an unconfirmed prompt, whose job the service has in fact created.
+async fn start_with_unconfirmed(folder: &tempfile::TempDir) -> (Sim, DashboardFixture) {
+    let sim = start_sim(&["create=lost"]).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.send_new("Translate [sim:seconds=6000]");
-    dashboard.until_shown("! unconfirmed: press !").await;
-    // The row may be updated only after the thread was read.
+    dashboard.until_shown("! unconfirmed; press !").await;
+    // The list may be updated later than the thread.
     dashboard.until_shown("NEEDS YOU 1").await;
-    assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (1, 1));
+    assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (1, 1));
     assert_eq!(dashboard.only_prompt().await.delivery.kind(), DeliveryKind::Unconfirmed);
-    faults(&sim, &[]);
+    set_faults(&sim, &[]);
     (sim, dashboard)
 }
 
 #[tokio::test]
-async fn an_unconfirmed_prompt_is_linked_by_id_to_its_job() {
-    let folder = folder();
-    let (sim, mut dashboard) = unconfirmed(&folder).await;
-    let (id, _) = sim.prompts().first().cloned().expect("carried out");
-    dashboard.keys("!");
-    dashboard.assert_shows("The answer was lost: the service may or may not have started this job.");
-    dashboard.keys("l");
-    dashboard.keys(&id);
-    dashboard.key(KeyCode::Enter);
+async fn an_unconfirmed_prompt_can_be_linked_to_its_job_by_id() {
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_with_unconfirmed(&folder).await;
+    let (id, _) = sim.received_prompts().first().cloned().expect("carried out");
+    dashboard.press_chars("!");
+    dashboard.assert_shows("The reply was lost: the service may or may not have started this job.");
+    dashboard.press_chars("l");
+    dashboard.press_chars(&id);
+    dashboard.press_key(KeyCode::Enter);
     dashboard.until_shown("WORKING 1").await;
-    let row = dashboard.selected();
+    let row = dashboard.selected_job();
     assert_eq!((row.id.as_ref().map(|id| id.as_str()), row.undelivered), (Some(id.as_str()), None));
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
     assert_eq!((sim.requests(Operation::Create), sim.requests(Operation::Get)), (1, 1));
 }
 
 #[tokio::test]
-async fn a_wrong_id_keeps_the_dialog_and_the_text_and_shows_why() {
-    let folder = folder();
-    let (sim, mut dashboard) = unconfirmed(&folder).await;
-    let (id, _) = sim.prompts().first().cloned().expect("carried out");
-    dashboard.keys("!l");
-    dashboard.keys(&format!("{id}x"));
-    dashboard.key(KeyCode::Enter);
+async fn after_a_wrong_id_the_dialog_stays_open_with_the_typed_id_and_the_error() {
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_with_unconfirmed(&folder).await;
+    let (id, _) = sim.received_prompts().first().cloned().expect("carried out");
+    dashboard.press_chars("!l");
+    dashboard.press_chars(&format!("{id}x"));
+    dashboard.press_key(KeyCode::Enter);
     dashboard.assert_shows("Checking with the service…");
     dashboard.until_shown("not found").await;
     dashboard.assert_shows("Link to an existing job");
     dashboard.assert_shows(&format!("{id}x"));
-    assert_eq!(dashboard.app.dialogs.len(), 2, "nothing closed");
-    dashboard.key(KeyCode::Backspace);
-    assert!(!dashboard.shows("not found"), "what was said of another id is gone");
-    dashboard.key(KeyCode::Enter);
+    assert_eq!(dashboard.app.dialogs.len(), 2, "both dialogs stay open");
+    dashboard.press_key(KeyCode::Backspace);
+    assert!(!dashboard.shows("not found"), "the error about the previous id is gone");
+    dashboard.press_key(KeyCode::Enter);
     dashboard.until("the dialogs to close", |dashboard| dashboard.app.dialogs.is_empty()).await;
     dashboard.until_shown("WORKING 1").await;
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
@@ -61,27 +61,27 @@ async fn a_wrong_id_keeps_the_dialog_and_the_text_and_shows_why() {
 }
 
 #[tokio::test]
-async fn an_unconfirmed_prompt_is_resent_only_after_yes() {
-    let folder = folder();
-    let (sim, mut dashboard) = unconfirmed(&folder).await;
-    dashboard.keys("!s");
+async fn an_unconfirmed_prompt_is_resent_only_after_confirmation() {
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_with_unconfirmed(&folder).await;
+    dashboard.press_chars("!s");
     dashboard.assert_shows("Send again?");
-    dashboard.keys("x");
-    dashboard.assert_shows("Choose this if the job is not on the service's dashboard");
-    dashboard.key(KeyCode::Esc);
+    dashboard.press_chars("x");
+    dashboard.assert_shows("Only if the job isn't on the service's dashboard");
+    dashboard.press_key(KeyCode::Esc);
     dashboard.run_for(std::time::Duration::from_millis(100)).await;
     assert_eq!(sim.requests(Operation::Create), 1);
-    dashboard.keys("!sy");
+    dashboard.press_chars("!sy");
     dashboard.until_shown("agent  active").await;
-    assert_eq!((sim.requests(Operation::Create), sim.prompts().len()), (2, 2));
+    assert_eq!((sim.requests(Operation::Create), sim.received_prompts().len()), (2, 2));
     assert_eq!(dashboard.only_prompt().await.delivery, Delivery::Accepted);
 }
 
 #[tokio::test]
 async fn a_discarded_unconfirmed_prompt_is_not_sent_and_can_be_restored() {
-    let folder = folder();
-    let (sim, mut dashboard) = unconfirmed(&folder).await;
-    dashboard.keys("!d");
+    let folder = create_folder();
+    let (sim, mut dashboard) = start_with_unconfirmed(&folder).await;
+    dashboard.press_chars("!d");
     dashboard.until_shown("Discarded. The service may still have started it. u undoes this.").await;
     let prompt = dashboard.only_prompt().await;
     let from = Some(DeliveryKind::Unconfirmed);
@@ -89,15 +89,15 @@ async fn a_discarded_unconfirmed_prompt_is_not_sent_and_can_be_restored() {
         (&prompt.delivery, prompt.text.as_str()),
         (&Delivery::Discarded { from }, "Translate [sim:seconds=6000]")
     );
-    assert_eq!((dashboard.app.jobs.working_count(), dashboard.selected().group()), (0, JobGroup::Done));
-    dashboard.until("its thread", |dashboard| dashboard.app.detail.discarded().is_some()).await;
-    dashboard.keys("!");
+    assert_eq!((dashboard.app.jobs.working_count(), dashboard.selected_job().group()), (0, JobGroup::Done));
+    dashboard.until("its thread", |dashboard| dashboard.app.detail.discarded_text().is_some()).await;
+    dashboard.press_chars("!");
     dashboard.assert_shows("Discarded. The service may still have started it.");
-    dashboard.keys("u");
+    dashboard.press_chars("u");
     dashboard.until_shown("Undone: the prompt is unconfirmed again.").await;
     assert!(matches!(dashboard.only_prompt().await.delivery, Delivery::Unconfirmed(reason) if !reason.is_empty()));
-    dashboard.keys("!d");
+    dashboard.press_chars("!d");
     dashboard.until_shown("Discarded. The service").await;
-    dashboard.accepted("Another [sim:seconds=6000]").await;
-    assert_eq!(sim.requests(Operation::Create), 2, "the other one alone was sent");
+    dashboard.send_accepted_job("Another [sim:seconds=6000]").await;
+    assert_eq!(sim.requests(Operation::Create), 2, "only the other prompt was sent");
 }

@@ -1,6 +1,7 @@
-//! All pages of a range: what loading them costs, what stops it and where it continues; comparing; the trend.
+//! Tests of loading all pages of a range (its cost, what stops it, and where it continues), of comparisons, and of the
+//! trend.
 
-use crate::dashboard_fixture::{DashboardFixture, exports_in, faults, folder};
+use crate::dashboard_fixture::{DashboardFixture, create_folder, exports_in, set_faults};
 use chrono::TimeDelta;
 use crossterm::event::KeyCode;
 use docdeck::app::dialog::Dialog;
@@ -12,10 +13,10 @@ use docdeck::model::views::ViewCount;
 use docdeck::sim::{Sim, SimOptions};
 use std::time::Duration;
 
-/// Requests for all pages of a site with 1,200: not each of them is read every week.
-const ALL: u64 = 5;
+/// The number of requests that load all pages of a site with 1,200 pages, not all of which have views in a week.
+const REQUESTS_FOR_ALL: u64 = 5;
 
-async fn site(pages: u32) -> Sim {
+async fn start_site(pages: u32) -> Sim {
     let options = SimOptions { jobs: 0, pages, ..SimOptions::default() };
     Sim::start(options).await.expect("a simulator")
 }
@@ -24,18 +25,19 @@ fn view_requests(sim: &Sim) -> u64 {
     sim.requests(Operation::Views)
 }
 
-fn report(dashboard: &DashboardFixture) -> Option<&Report> {
+fn listed_report(dashboard: &DashboardFixture) -> Option<&Report> {
     let listed = dashboard.app.views.table.report()?;
     (listed.range == dashboard.app.views.query().range).then_some(listed.as_ref())
 }
 
 fn is_complete(dashboard: &DashboardFixture) -> bool {
-    report(dashboard).is_some_and(|report| report.complete) && dashboard.app.views.all_pages.active_load().is_none()
+    listed_report(dashboard).is_some_and(|report| report.complete)
+        && dashboard.app.views.all_pages.active_load().is_none()
 }
 
-/// Selects the week that ended two weeks ago, whose numbers are final, and waits until cached rows are shown.
+/// Selects the week that ended two weeks ago, whose counts no longer change, and waits until its first rows are shown.
 async fn select_final_week(dashboard: &mut DashboardFixture) {
-    dashboard.keys("2[[");
+    dashboard.press_chars("2[[");
     dashboard
         .until("the week before the last", |dashboard| {
             dashboard.app.views.is_current() && !dashboard.app.views.load().is_loading() && dashboard.shows("as of")
@@ -43,17 +45,17 @@ async fn select_final_week(dashboard: &mut DashboardFixture) {
         .await;
 }
 
-async fn with_final_week(sim: &Sim, folder: &tempfile::TempDir) -> DashboardFixture {
+async fn start_with_final_week(sim: &Sim, folder: &tempfile::TempDir) -> DashboardFixture {
     let mut dashboard = DashboardFixture::start(sim, folder.path()).await;
     select_final_week(&mut dashboard).await;
     dashboard
 }
 
-/// Presses the key and confirms the cost.
-async fn confirm_cost(dashboard: &mut DashboardFixture, key: &str, price: &str) {
-    dashboard.keys(key);
-    dashboard.until_shown(price).await;
-    dashboard.keys("y");
+/// Presses the key, waits until the cost is shown, and confirms it.
+async fn confirm_cost(dashboard: &mut DashboardFixture, key: &str, cost: &str) {
+    dashboard.press_chars(key);
+    dashboard.until_shown(cost).await;
+    dashboard.press_chars("y");
 }
 
 async fn load_all(dashboard: &mut DashboardFixture) {
@@ -61,16 +63,16 @@ async fn load_all(dashboard: &mut DashboardFixture) {
     dashboard.until("all pages", is_complete).await;
 }
 
-/// Number of answers that the running load has received.
-fn answers(dashboard: &DashboardFixture) -> u32 {
+/// Returns the number of answers that the running load has received.
+fn answer_count(dashboard: &DashboardFixture) -> u32 {
     dashboard.app.views.all_pages.progress().map_or(0, |progress| progress.answers)
 }
 
-/// Starts a load that has received `least` answers and is slow to continue.
-async fn load_partly(sim: &Sim, dashboard: &mut DashboardFixture, least: u32) {
-    faults(sim, &["views=latency-250"]);
+/// Starts a slow load, and waits until it has received at least `min_answers` answers.
+async fn load_partly(sim: &Sim, dashboard: &mut DashboardFixture, min_answers: u32) {
+    set_faults(sim, &["views=latency-250"]);
     confirm_cost(dashboard, "a", "Load all pages of").await;
-    dashboard.until("half of it", |dashboard| answers(dashboard) >= least).await;
+    dashboard.until("half of it", |dashboard| answer_count(dashboard) >= min_answers).await;
 }
 
 fn is_idle(dashboard: &DashboardFixture) -> bool {
@@ -78,77 +80,77 @@ fn is_idle(dashboard: &DashboardFixture) -> bool {
 }
 
 #[tokio::test]
-async fn all_pages_cost_the_confirmed_requests_and_nothing_afterwards() {
-    let (sim, folder) = (site(1200).await, folder());
-    let mut dashboard = with_final_week(&sim, &folder).await;
-    assert_eq!(view_requests(&sim), 1, "ranges that were only passed by were not asked for");
-    dashboard.keys("a");
+async fn loading_all_pages_costs_the_confirmed_requests_once() {
+    let (sim, folder) = (start_site(1200).await, create_folder());
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
+    assert_eq!(view_requests(&sim), 1, "ranges that were selected only briefly are not requested");
+    dashboard.press_chars("a");
     dashboard.until_shown("the views), 99 left.").await;
-    dashboard.keys("n");
+    dashboard.press_chars("n");
     assert_eq!(view_requests(&sim), 1);
     load_all(&mut dashboard).await;
-    assert_eq!(view_requests(&sim), 1 + ALL);
-    let listed = report(&dashboard).expect("a report").clone();
-    assert_eq!((u64::from(listed.answers), listed.duplicates), (ALL, 0));
+    assert_eq!(view_requests(&sim), 1 + REQUESTS_FOR_ALL);
+    let listed = listed_report(&dashboard).expect("a report").clone();
+    assert_eq!((u64::from(listed.answers), listed.duplicates), (REQUESTS_FOR_ALL, 0));
     assert_eq!(listed.totals.total.value(), Some(listed.sums().total));
     dashboard.assert_shows("all pages as of");
-    dashboard.keys("a");
+    dashboard.press_chars("a");
     dashboard.assert_shows("All pages of this range are loaded");
-    // Another range and back.
-    dashboard.keys("]");
+    // Returning from another range shows the report again without a request.
+    dashboard.press_chars("]");
     dashboard
-        .until("the week after", |dashboard| dashboard.app.views.is_current() && report(dashboard).is_none())
+        .until("the week after", |dashboard| dashboard.app.views.is_current() && listed_report(dashboard).is_none())
         .await;
-    dashboard.keys("[");
+    dashboard.press_chars("[");
     dashboard.until("the report again", is_complete).await;
-    assert_eq!(view_requests(&sim), 2 + ALL);
+    assert_eq!(view_requests(&sim), 2 + REQUESTS_FOR_ALL);
     dashboard.terminate().await;
-    let dashboard = with_final_week(&sim, &folder).await;
-    assert_eq!(report(&dashboard).expect("a report").rows, listed.rows, "also after a restart");
-    assert_eq!(view_requests(&sim), 2 + ALL);
+    let dashboard = start_with_final_week(&sim, &folder).await;
+    assert_eq!(listed_report(&dashboard).expect("a report").rows, listed.rows, "also after a restart");
+    assert_eq!(view_requests(&sim), 2 + REQUESTS_FOR_ALL);
 }
 
-/// A site with exactly this many pages read in the selected week.
+/// Starts a site of which exactly `rows` pages have views in the week of [`select_final_week`].
 async fn site_with_rows(rows: u32) -> Sim {
     let mut pages = rows;
     loop {
-        let (sim, folder) = (site(pages).await, folder());
-        let mut dashboard = with_final_week(&sim, &folder).await;
-        dashboard.keys("a");
+        let (sim, folder) = (start_site(pages).await, create_folder());
+        let mut dashboard = start_with_final_week(&sim, &folder).await;
+        dashboard.press_chars("a");
         dashboard
             .until("the cost or all pages", |dashboard| is_complete(dashboard) || !dashboard.app.dialogs.is_empty())
             .await;
         if !is_complete(&dashboard) {
-            dashboard.keys("y");
+            dashboard.press_chars("y");
             dashboard.until("all pages", is_complete).await;
         }
-        let found = u32::try_from(report(&dashboard).expect("a report").rows.len()).expect("few");
+        let found = u32::try_from(listed_report(&dashboard).expect("a report").rows.len()).expect("few");
         dashboard.terminate().await;
         if found == rows {
-            return site(pages).await;
+            return start_site(pages).await;
         }
         pages += rows - found;
     }
 }
 
 #[tokio::test]
-async fn a_site_of_any_size_loads_completely_and_without_a_question_if_the_rows_are_known_to_be_all() {
-    // Up to 50 rows, the answer on screen already contains all pages.
-    for (rows, requests, is_question) in
+async fn a_site_of_any_size_loads_completely_and_asks_only_if_requests_are_needed() {
+    // With up to 50 rows, the first answer already contains all pages, so no request and no confirmation are needed.
+    for (rows, requests, needs_confirmation) in
         [(0_u32, 0, false), (1, 0, false), (50, 0, false), (51, 1, true), (250, 1, true), (251, 2, true)]
     {
-        let (sim, folder) = (site_with_rows(rows).await, folder());
-        let mut dashboard = with_final_week(&sim, &folder).await;
-        dashboard.keys("a");
+        let (sim, folder) = (site_with_rows(rows).await, create_folder());
+        let mut dashboard = start_with_final_week(&sim, &folder).await;
+        dashboard.press_chars("a");
         dashboard
             .until("the cost or all pages", |dashboard| is_complete(dashboard) || !dashboard.app.dialogs.is_empty())
             .await;
-        assert_eq!(!dashboard.app.dialogs.is_empty(), is_question, "{rows}");
-        if is_question {
-            dashboard.keys("y");
+        assert_eq!(!dashboard.app.dialogs.is_empty(), needs_confirmation, "{rows}");
+        if needs_confirmation {
+            dashboard.press_chars("y");
             dashboard.until("all pages", is_complete).await;
         }
-        let listed = report(&dashboard).expect("a report");
+        let listed = listed_report(&dashboard).expect("a report");
         assert_eq!((listed.rows.len(), listed.duplicates, listed.complete), (rows as usize, 0, true));
         assert_eq!(view_requests(&sim), 1 + requests, "{rows}");
         if rows == 0 {
@@ -159,144 +161,150 @@ async fn a_site_of_any_size_loads_completely_and_without_a_question_if_the_rows_
 }
 
 #[tokio::test]
-async fn rows_that_move_between_two_answers_are_counted_once_and_reported() {
-    let (sim, folder) = (site(1200).await, folder());
-    // A day of views is added after each answer, so that rows change places whatever day and hour it is now.
+async fn rows_that_appear_in_two_answers_are_listed_once() {
+    let (sim, folder) = (start_site(1200).await, create_folder());
+    // After each answer, the simulator's clock advances by a day, so that the new views change the order of the rows.
     sim.advance(TimeDelta::days(-4));
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.keys("2");
+    dashboard.press_chars("2");
     dashboard.until_shown("page 1, rows 1–50, more →").await;
     load_partly(&sim, &mut dashboard, 1).await;
-    for taken_in in 1..=4 {
-        dashboard.until("one more answer", |dashboard| answers(dashboard) >= taken_in || is_complete(dashboard)).await;
+    for received in 1..=4 {
+        dashboard
+            .until("one more answer", |dashboard| answer_count(dashboard) >= received || is_complete(dashboard))
+            .await;
         sim.advance(TimeDelta::days(1));
     }
-    faults(&sim, &[]);
+    set_faults(&sim, &[]);
     dashboard.until("all pages", is_complete).await;
-    let listed = report(&dashboard).expect("a report");
+    let listed = listed_report(&dashboard).expect("a report");
     assert!(listed.duplicates > 0, "none moved");
     let paths: std::collections::HashSet<&str> = listed.rows.iter().map(|row| row.path.as_str()).collect();
     assert_eq!(paths.len(), listed.rows.len());
 }
 
 #[tokio::test]
-async fn after_a_429_half_way_the_load_continues_where_it_stopped() {
-    let (sim, folder) = (site(1200).await, folder());
-    let mut dashboard = with_final_week(&sim, &folder).await;
+async fn after_a_429_during_a_load_the_next_load_continues_where_it_stopped() {
+    let (sim, folder) = (start_site(1200).await, create_folder());
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
     load_partly(&sim, &mut dashboard, 2).await;
-    faults(&sim, &["views=429-2"]);
+    set_faults(&sim, &["views=429-2"]);
     dashboard.until("the end of the load", is_idle).await;
-    let kept = report(&dashboard).expect("what came").answers;
-    assert!(kept >= 2 && u64::from(kept) < ALL, "{kept}");
-    dashboard.assert_shows("a continues where it stopped");
+    let kept = listed_report(&dashboard).expect("what came").answers;
+    assert!(kept >= 2 && u64::from(kept) < REQUESTS_FOR_ALL, "{kept}");
+    dashboard.assert_shows("press a to continue where it stopped");
     dashboard.assert_shows("! partial: ");
     let so_far = view_requests(&sim);
     assert_eq!(so_far, 1 + u64::from(kept) + 1);
-    faults(&sim, &[]);
-    dashboard.until("the limit in the ledger", |dashboard| dashboard.app.budget(RateLimited::Views).left() == 0).await;
-    dashboard.keys("a");
-    dashboard.assert_shows("No requests for page views are left this hour; the next one is free in");
+    set_faults(&sim, &[]);
+    dashboard
+        .until("the limit in the ledger", |dashboard| dashboard.app.budget(RateLimited::Views).requests_left() == 0)
+        .await;
+    dashboard.press_chars("a");
+    dashboard.assert_shows("No page-view requests are left this hour; the next one is free in");
     assert_eq!(view_requests(&sim), so_far);
     dashboard
-        .until("requests to be possible again", |dashboard| dashboard.app.budget(RateLimited::Views).left() > 0)
+        .until("requests to be possible again", |dashboard| {
+            dashboard.app.budget(RateLimited::Views).requests_left() > 0
+        })
         .await;
     confirm_cost(&mut dashboard, "a", "continuing after").await;
     dashboard.until("all pages", is_complete).await;
-    assert_eq!(view_requests(&sim), so_far + ALL - u64::from(kept));
+    assert_eq!(view_requests(&sim), so_far + REQUESTS_FOR_ALL - u64::from(kept));
 }
 
 #[tokio::test]
-async fn esc_stops_a_load_half_way_its_rows_are_listed_and_it_can_continue() {
-    let (sim, folder) = (site(1200).await, folder());
-    let mut dashboard = with_final_week(&sim, &folder).await;
+async fn esc_stops_a_load_whose_rows_are_listed_and_which_can_be_continued() {
+    let (sim, folder) = (start_site(1200).await, create_folder());
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
     load_partly(&sim, &mut dashboard, 2).await;
     dashboard.assert_shows("of views");
     dashboard.assert_shows("Esc stops");
-    dashboard.key(KeyCode::Esc);
+    dashboard.press_key(KeyCode::Esc);
     dashboard.until("the end of the load", is_idle).await;
-    let kept = report(&dashboard).expect("what came");
+    let kept = listed_report(&dashboard).expect("what came");
     let (rows, answers) = (kept.rows.len(), u64::from(kept.answers));
     assert!(!kept.complete && rows >= 500);
     assert_eq!(view_requests(&sim), 1 + answers);
-    faults(&sim, &[]);
+    set_faults(&sim, &[]);
     confirm_cost(&mut dashboard, "a", "continuing after").await;
     dashboard.until("all pages", is_complete).await;
-    assert!(report(&dashboard).expect("all").rows.len() > rows);
-    assert_eq!(view_requests(&sim), 1 + ALL);
+    assert!(listed_report(&dashboard).expect("all").rows.len() > rows);
+    assert_eq!(view_requests(&sim), 1 + REQUESTS_FOR_ALL);
 }
 
 #[tokio::test]
-async fn after_a_crash_half_way_the_next_start_shows_a_partial_report_and_continues() {
-    let (sim, folder) = (site(1200).await, folder());
-    let mut dashboard = with_final_week(&sim, &folder).await;
+async fn after_a_crash_during_a_load_the_partial_report_is_shown_and_can_be_continued() {
+    let (sim, folder) = (start_site(1200).await, create_folder());
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
     load_partly(&sim, &mut dashboard, 2).await;
     dashboard.crash().await;
-    faults(&sim, &[]);
-    let mut dashboard = with_final_week(&sim, &folder).await;
+    set_faults(&sim, &[]);
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
     dashboard.until_shown("! partial: ").await;
-    assert!(report(&dashboard).expect("what came").rows.len() >= 500, "all that was taken in is listed");
+    assert!(listed_report(&dashboard).expect("what came").rows.len() >= 500, "all loaded rows are listed");
     let before = view_requests(&sim);
     confirm_cost(&mut dashboard, "a", "continuing after").await;
     dashboard.until("all pages", is_complete).await;
-    assert!(view_requests(&sim) <= before + ALL - 2, "what was there already was not asked for again");
-    let listed = report(&dashboard).expect("all");
+    assert!(view_requests(&sim) <= before + REQUESTS_FOR_ALL - 2, "cached answers are not requested again");
+    let listed = listed_report(&dashboard).expect("all");
     assert_eq!(listed.totals.total.value(), Some(listed.sums().total));
 }
 
 #[tokio::test]
 async fn a_load_continues_while_another_screen_or_range_is_shown() {
-    let (sim, folder) = (site(1200).await, folder());
-    let mut dashboard = with_final_week(&sim, &folder).await;
+    let (sim, folder) = (start_site(1200).await, create_folder());
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
     load_partly(&sim, &mut dashboard, 1).await;
-    dashboard.keys("]1");
+    dashboard.press_chars("]1");
     dashboard.until("the end of the load", is_idle).await;
     dashboard.assert_shows("are loaded: ");
-    faults(&sim, &[]);
-    dashboard.keys("2");
+    set_faults(&sim, &[]);
+    dashboard.press_chars("2");
     dashboard
-        .until("the other range", |dashboard| dashboard.app.views.is_current() && report(dashboard).is_none())
+        .until("the other range", |dashboard| dashboard.app.views.is_current() && listed_report(dashboard).is_none())
         .await;
-    dashboard.keys("[");
+    dashboard.press_chars("[");
     dashboard.until("all of the first", is_complete).await;
-    assert_eq!(view_requests(&sim), 2 + ALL);
+    assert_eq!(view_requests(&sim), 2 + REQUESTS_FOR_ALL);
 }
 
 #[tokio::test]
-async fn comparing_two_weeks_costs_requests_only_the_first_time() {
-    let (sim, folder) = (site(1200).await, folder());
-    let mut dashboard = with_final_week(&sim, &folder).await;
+async fn comparing_the_same_two_weeks_again_costs_no_request() {
+    let (sim, folder) = (start_site(1200).await, create_folder());
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
     confirm_cost(&mut dashboard, "c", "About 6 requests").await;
     dashboard.until("a comparison", |dashboard| dashboard.app.views.is_comparing()).await;
     let cost = view_requests(&sim);
-    assert!((1 + 2 * ALL - 1..=1 + 2 * ALL).contains(&cost), "{cost}");
+    assert!((1 + 2 * REQUESTS_FOR_ALL - 1..=1 + 2 * REQUESTS_FOR_ALL).contains(&cost), "{cost}");
     dashboard.assert_shows(" vs ");
     dashboard.assert_shows(": total ");
-    dashboard.keys("w");
-    dashboard.assert_shows("Movers by human");
+    dashboard.press_chars("w");
+    dashboard.assert_shows("Top movers: human");
     let Some(Dialog::Movers(movers)) = dashboard.app.dialogs.last() else { panic!("movers") };
     assert!(!movers.gained.is_empty() && !movers.lost.is_empty());
-    dashboard.key(KeyCode::Esc);
-    dashboard.keys("c");
+    dashboard.press_key(KeyCode::Esc);
+    dashboard.press_chars("c");
     dashboard.until("no comparison", |dashboard| !dashboard.app.views.is_comparing()).await;
-    dashboard.keys("c");
+    dashboard.press_chars("c");
     dashboard.until("a comparison again", |dashboard| dashboard.app.views.is_comparing()).await;
-    // The week before is cached too; the one before that is not.
-    dashboard.keys("[");
+    // The previous week is also cached. The week before it is not, so the comparison ends.
+    dashboard.press_chars("[");
     dashboard.until_shown("No longer compared").await;
     assert!(is_complete(&dashboard));
     assert_eq!(view_requests(&sim), cost);
     dashboard.terminate().await;
-    let mut dashboard = with_final_week(&sim, &folder).await;
-    dashboard.keys("c");
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
+    dashboard.press_chars("c");
     dashboard.until("a comparison after a restart", |dashboard| dashboard.app.views.is_comparing()).await;
     assert_eq!(view_requests(&sim), cost);
 }
 
 #[tokio::test]
-async fn a_week_up_to_today_is_compared_by_its_complete_days_and_all_views_of_it_agree() {
-    let (sim, folder) = (site(600).await, folder());
+async fn a_week_up_to_today_is_compared_by_complete_days_with_the_same_numbers_everywhere() {
+    let (sim, folder) = (start_site(600).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.keys("2");
+    dashboard.press_chars("2");
     dashboard.until_shown("page 1, rows 1–50, more →").await;
     let week = dashboard.app.views.query().range;
     confirm_cost(&mut dashboard, "c", "Load all pages of").await;
@@ -307,11 +315,15 @@ async fn a_week_up_to_today_is_compared_by_its_complete_days_and_all_views_of_it
     let comparison = dashboard.app.views.table.comparison().expect("two reports").clone();
     let ranges = comparison.ranges();
     assert_eq!((ranges.now, ranges.before), (week.first_days(6), week.step(-1).expect("a week").first_days(6)));
-    assert_eq!(report(&dashboard).map(|listed| listed.range), Some(week), "the table has the range's own numbers");
+    assert_eq!(
+        listed_report(&dashboard).map(|listed| listed.range),
+        Some(week),
+        "the table has the range's own numbers"
+    );
 
-    // Sorted by the change of the total, which then has a visible column.
+    // Sorts by the change of the total, whose column is then visible.
     while dashboard.app.views.table.sorting().by != PageColumn::Change(Metric::Total) {
-        dashboard.keys("s");
+        dashboard.press_chars("s");
     }
     let change = |dashboard: &DashboardFixture, path: &str| {
         let figures = dashboard.app.views.table.metrics(path).expect("listed");
@@ -324,23 +336,23 @@ async fn a_week_up_to_today_is_compared_by_its_complete_days_and_all_views_of_it
     let first = format!("+{}", docdeck::app::format::format_views(changes[0]));
     dashboard.assert_shows(&first);
 
-    // The movers by total have the same numbers.
-    dashboard.keys("wmm");
+    // The dialog of the top movers has the same changes as the table.
+    dashboard.press_chars("wmm");
     dashboard.assert_shows("complete days, ");
     let Some(Dialog::Movers(movers)) = dashboard.app.dialogs.last() else { panic!("movers") };
     assert!(movers.gained.len() > 5);
     for (mover, _) in movers.gained.visible(250).chain(movers.lost.visible(250)) {
         assert_eq!(change(&dashboard, mover.path.as_str()), Some(mover.delta()), "{}", mover.path);
     }
-    dashboard.key(KeyCode::Esc);
+    dashboard.press_key(KeyCode::Esc);
 
-    // So does the export of the rows that pass a filter by change.
-    dashboard.keys("/Δ<-5%");
-    dashboard.key(KeyCode::Enter);
+    // The export of the rows that match a filter by change also has the same changes.
+    dashboard.press_chars("/Δ<-5%");
+    dashboard.press_key(KeyCode::Enter);
     let shown: Vec<String> = dashboard.app.views.table.shown_pages().map(|row| row.path.to_string()).collect();
     assert!(!shown.is_empty() && shown.len() < listed.len());
-    dashboard.keys("e");
-    dashboard.key(KeyCode::Enter);
+    dashboard.press_chars("e");
+    dashboard.press_key(KeyCode::Enter);
     dashboard.until_shown("written to").await;
     let name = format!(
         "docdeck-views-{}_{}-vs-{}_{}-filtered.csv",
@@ -368,75 +380,75 @@ async fn a_week_up_to_today_is_compared_by_its_complete_days_and_all_views_of_it
     }
     assert_eq!(rows, shown.len());
 
-    // Cached, it opens again without a request.
-    dashboard.keys("cc");
+    // The comparison is cached, so it opens again without a request.
+    dashboard.press_chars("cc");
     dashboard.until("the comparison again", |dashboard| dashboard.app.views.is_comparing() && is_idle(dashboard)).await;
     assert_eq!(view_requests(&sim), cost);
 }
 
 #[tokio::test]
-async fn the_trend_shows_its_cost_fills_in_and_opens_free_the_second_time() {
-    let (sim, folder) = (site(60).await, folder());
-    let mut dashboard = with_final_week(&sim, &folder).await;
-    dashboard.keys("t");
+async fn the_trend_loads_its_days_after_confirmation_and_caches_them() {
+    let (sim, folder) = (start_site(60).await, create_folder());
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
+    dashboard.press_chars("t");
     dashboard.until_shown("0 of 7 days loaded").await;
-    assert_eq!(view_requests(&sim), 1, "looking costs nothing");
+    assert_eq!(view_requests(&sim), 1, "opening the trend sends no request");
     confirm_cost(&mut dashboard, "a", "7 of 7 days are missing or outdated: 7 requests, 99 left.").await;
     dashboard.until_shown("7 of 7 days loaded").await;
     dashboard.until("rest", |dashboard| dashboard.app.views.totals.pending_count() == 0).await;
     assert_eq!(view_requests(&sim), 8);
-    dashboard.keys("a");
+    dashboard.press_chars("a");
     dashboard.assert_shows("loaded and up to date");
-    dashboard.key(KeyCode::Esc);
-    dashboard.keys("t");
+    dashboard.press_key(KeyCode::Esc);
+    dashboard.press_chars("t");
     dashboard.assert_shows("7 of 7 days loaded");
     dashboard.terminate().await;
-    let mut dashboard = with_final_week(&sim, &folder).await;
-    dashboard.keys("t");
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
+    dashboard.press_chars("t");
     dashboard.until_shown("7 of 7 days loaded").await;
     assert_eq!(view_requests(&sim), 8);
 }
 
 #[tokio::test]
-async fn a_trend_that_fails_half_way_keeps_its_data_and_requests_only_the_rest() {
-    let (sim, folder) = (site(60).await, folder());
-    let mut dashboard = with_final_week(&sim, &folder).await;
-    faults(&sim, &["views=latency-60"]);
-    dashboard.keys("t");
+async fn after_a_failed_load_the_trend_keeps_its_days_and_requests_only_the_missing_ones() {
+    let (sim, folder) = (start_site(60).await, create_folder());
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
+    set_faults(&sim, &["views=latency-60"]);
+    dashboard.press_chars("t");
     confirm_cost(&mut dashboard, "a", "7 requests").await;
     dashboard.until("some days", |dashboard| dashboard.app.views.totals.pending_count() < 6).await;
-    faults(&sim, &["views=500"]);
-    dashboard.until_shown("a loads the rest.").await;
-    faults(&sim, &[]);
-    dashboard.keys("a");
+    set_faults(&sim, &["views=500"]);
+    dashboard.until_shown("Press a to load the rest.").await;
+    set_faults(&sim, &[]);
+    dashboard.press_chars("a");
     dashboard.until("the cost of the rest", |dashboard| dashboard.app.dialogs.len() == 2).await;
     assert!(!dashboard.shows("7 of 7 days are missing"));
-    dashboard.keys("y");
+    dashboard.press_chars("y");
     dashboard.until_shown("7 of 7 days loaded").await;
     assert_eq!(view_requests(&sim), 1 + 7 + 1, "each day once, and the one that failed");
 }
 
 #[tokio::test]
-async fn offline_an_old_report_is_listed_with_its_age_and_a_failed_reload_keeps_it() {
-    let (sim, folder) = (site(120).await, folder());
-    let mut dashboard = with_final_week(&sim, &folder).await;
+async fn while_offline_an_old_report_is_shown_with_its_age_and_survives_a_failed_reload() {
+    let (sim, folder) = (start_site(120).await, create_folder());
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
     load_all(&mut dashboard).await;
     dashboard.terminate().await;
     let so_far = view_requests(&sim);
-    faults(&sim, &["views=refuse"]);
-    let mut dashboard = with_final_week(&sim, &folder).await;
+    set_faults(&sim, &["views=refuse"]);
+    let mut dashboard = start_with_final_week(&sim, &folder).await;
     assert!(is_complete(&dashboard));
     dashboard.assert_shows("all pages as of");
     dashboard.run_for(Duration::from_millis(50)).await;
     assert_eq!(view_requests(&sim), so_far, "nothing was even tried");
-    dashboard.keys("r");
+    dashboard.press_chars("r");
     dashboard
         .until("an attempt", |dashboard| {
             dashboard.app.views.all_pages.failure_of(dashboard.app.views.query().range).is_some()
                 || !dashboard.app.dialogs.is_empty()
         })
         .await;
-    dashboard.keys("y");
+    dashboard.press_chars("y");
     dashboard
         .until("the failure", |dashboard| {
             dashboard.app.views.all_pages.failure_of(dashboard.app.views.query().range).is_some()
@@ -448,15 +460,16 @@ async fn offline_an_old_report_is_listed_with_its_age_and_a_failed_reload_keeps_
 
 #[tokio::test]
 async fn with_no_requests_left_the_screen_shows_what_is_still_available() {
-    let (sim, folder) = (site(120).await, folder());
-    faults(&sim, &["views=429-600"]);
+    let (sim, folder) = (start_site(120).await, create_folder());
+    set_faults(&sim, &["views=429-600"]);
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.keys("2");
+    dashboard.press_chars("2");
     dashboard.until_shown("Not loaded.").await;
-    dashboard.assert_shows("The trend (t) and cached ranges (H)");
-    dashboard.assert_shows("available.");
-    dashboard.until("the limit in the ledger", |dashboard| dashboard.app.budget(RateLimited::Views).left() == 0).await;
-    dashboard.keys("a");
+    dashboard.assert_shows("are still available.");
+    dashboard
+        .until("the limit in the ledger", |dashboard| dashboard.app.budget(RateLimited::Views).requests_left() == 0)
+        .await;
+    dashboard.press_chars("a");
     dashboard.until_shown("this hour; the next one is free in 10m").await;
     assert_eq!(view_requests(&sim), 1);
 }

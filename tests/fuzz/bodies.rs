@@ -1,5 +1,5 @@
-//! The test of each fuzz target: parses the bytes as docdeck would, and checks conditions that must hold for any input.
-//! Shared by the fuzz targets and the replay of their seeds.
+//! The bodies of the fuzz targets: each one parses bytes as docdeck would, and checks conditions that must hold for any
+//! input. The fuzzer and the replay of the seeds share them.
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use docdeck::api::{ApiError, BodyReader, Client, ClientOptions, RetryAfterHeader};
@@ -25,24 +25,24 @@ use docdeck::model::text::{CleanText, escaped_json, filter_output, is_hidden};
 use docdeck::model::views::{Count, Counts, PageRow};
 use docdeck::runtime::escape_reassembly::EscapeReassembler;
 use docdeck::runtime::osc_replies::OscReplyFilter;
-use docdeck::store::{ExportFilter, Store, check_backup};
+use docdeck::store::{ScopeFilter, Store, check_backup};
 use serde_json::{Value, json};
 use std::io::Cursor;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The key that answers are read with. It occurs in seeds and must not occur in any output.
-const KEY: &str = "mint_k3ys3cr3t";
-/// Maximum characters of a field.
-const FIELD: usize = 8_192;
-/// Maximum characters of a sentence about an answer.
-const SENTENCE: usize = 700;
+/// The API key of the client that parses answers. Seeds contain it, and no output may contain it.
+const API_KEY: &str = "mint_k3ys3cr3t";
+/// The maximum number of characters in a field.
+const MAX_FIELD_CHARS: usize = 8_192;
+/// The maximum number of characters in a message about an answer.
+const MAX_MESSAGE_CHARS: usize = 700;
 
-/// Parses bytes, and panics if a condition doesn't hold.
-type Body = fn(&[u8]);
+/// A function that parses bytes, and panics if a condition doesn't hold.
+type TargetBody = fn(&[u8]);
 
-/// The targets by name, which is also the name of their seeds' folder.
-pub(crate) const TARGETS: [(&str, Body); 12] = [
+/// The name and the body of each target. The folder with the target's seeds has the same name.
+pub(crate) const TARGETS: [(&str, TargetBody); 12] = [
     ("job", job),
     ("views", views),
     ("refusal", refusal),
@@ -57,7 +57,7 @@ pub(crate) const TARGETS: [(&str, Body); 12] = [
     ("keys", keys),
 ];
 
-/// Runs a target by name.
+/// Runs the target with this name.
 pub(crate) fn run(target: &str, bytes: &[u8]) {
     let body = TARGETS.iter().find(|(name, _)| *name == target).expect("a target of this name").1;
     body(bytes);
@@ -72,7 +72,7 @@ fn now() -> Time {
 }
 
 fn key() -> ApiKey {
-    ApiKey::new(KEY).expect("a key")
+    ApiKey::new(API_KEY).expect("a key")
 }
 
 fn range() -> DateRange {
@@ -80,7 +80,7 @@ fn range() -> DateRange {
     DateRange::last_days(7, day)
 }
 
-/// Checks that the text is a single clean line.
+/// Asserts that the text is a single line without control characters or other hidden characters.
 #[track_caller]
 fn assert_line(text: &str) {
     assert!(!text.contains(is_hidden), "{text:?}");
@@ -89,28 +89,33 @@ fn assert_line(text: &str) {
 #[track_caller]
 fn assert_field(text: &CleanText) {
     assert_line(text.as_str());
-    assert!(text.as_str().chars().count() <= FIELD, "a field of {} characters", text.as_str().chars().count());
+    assert!(
+        text.as_str().chars().count() <= MAX_FIELD_CHARS,
+        "a field of {} characters",
+        text.as_str().chars().count()
+    );
     assert_eq!(CleanText::line(text.as_str()), *text, "clean text stays as it is");
 }
 
-/// Checks everything that is shown about an invalid answer: the sentence, the log and the error's chain.
+/// Checks all texts about an invalid answer: the messages of the error and of the failure, the log entry, and the debug
+/// output.
 fn assert_error(error: &ApiError) {
     let failure = error.failure(now());
-    for message in [&error.to_string(), error.short().as_str(), failure.message.as_str()] {
+    for message in [&error.to_string(), error.log_reason().as_str(), failure.message.as_str()] {
         assert_line(message);
-        assert!(message.chars().count() <= SENTENCE, "{} characters: {message}", message.chars().count());
-        assert!(!message.contains(KEY), "{message}");
+        assert!(message.chars().count() <= MAX_MESSAGE_CHARS, "{} characters: {message}", message.chars().count());
+        assert!(!message.contains(API_KEY), "{message}");
     }
-    assert!(!format!("{error:?} {failure:?}").contains(KEY), "{error:?}");
+    assert!(!format!("{error:?} {failure:?}").contains(API_KEY), "{error:?}");
     if let Some(wait) = error.wait(now()) {
         assert!((1..=24 * 3600).contains(&(wait.until - now()).num_seconds()), "{wait:?}");
     }
 }
 
-/// A successful answer to a job request.
+/// Target: parses the body of a successful answer to a job request.
 fn job(bytes: &[u8]) {
     let key = key();
-    let reading = BodyReader { operation: Operation::Get, within: Duration::from_secs(60), key: &key };
+    let reading = BodyReader { operation: Operation::Get, timeout: Duration::from_secs(60), key: &key };
     let job = match reading.job(200, None, bytes) {
         Ok(job) => job,
         Err(error) => return assert_error(&error),
@@ -127,14 +132,14 @@ fn job(bytes: &[u8]) {
     assert_eq!(again, Ok(job), "a parsed job is read back from its own JSON");
 }
 
-/// The job as the service's JSON.
+/// Returns the job as JSON in the format of the service.
 fn wire(job: &RemoteJob) -> Value {
     let text = |text: &Option<CleanText>| text.as_ref().map(CleanText::to_string);
     let time = |time: &Option<Time>| time.map(|time| time.to_rfc3339());
     json!({
         "id": job.id.as_str(),
         "status": match &job.status {
-            // Not the placeholder for an empty status.
+            // `Status::word` would return a placeholder for an empty status.
             Status::Unknown(word) => word.as_str(),
             known => known.word(),
         },
@@ -146,10 +151,10 @@ fn wire(job: &RemoteJob) -> Value {
     })
 }
 
-/// A successful answer to a page views request.
+/// Target: parses the body of a successful answer to a page views request.
 fn views(bytes: &[u8]) {
     let key = key();
-    let reading = BodyReader { operation: Operation::Views, within: Duration::from_secs(60), key: &key };
+    let reading = BodyReader { operation: Operation::Views, timeout: Duration::from_secs(60), key: &key };
     let page = match reading.views(200, None, bytes) {
         Ok(page) => page,
         Err(error) => return assert_error(&error),
@@ -167,7 +172,7 @@ fn views(bytes: &[u8]) {
     for extract in
         [ExportContent::of_answer(range(), &page, true, now()), ExportContent::of_report(&report, Some(&comparison))]
     {
-        exports(&extract);
+        check_exports(&extract);
     }
 }
 
@@ -184,8 +189,8 @@ fn assert_counts(counts: &Counts) {
     assert!(!counts.add_up() || counts.total.value().is_some());
 }
 
-/// For any content, every export is text, a table has one row per page, and no cell is a formula.
-fn exports(extract: &ExportContent<'_>) {
+/// Checks the exports in every format: they are clean text, tables have one row per page, and no cell is a formula.
+fn check_exports(extract: &ExportContent<'_>) {
     for format in ExportFormat::ALL {
         let text = format.write(extract).expect("it is written");
         let bad = text.chars().find(|c| is_hidden(*c) && !matches!(c, '\r' | '\n'));
@@ -208,7 +213,8 @@ fn exports(extract: &ExportContent<'_>) {
     }
 }
 
-/// A failed answer: a line with the status and the value of `Retry-After`, then the body.
+/// Target: parses a failed answer. The first line of the input is the status and the value of `Retry-After`; the rest
+/// is the body of the answer.
 fn refusal(bytes: &[u8]) {
     let mut parts = bytes.splitn(2, |byte| *byte == b'\n');
     let (head, body) = (text(parts.next().unwrap_or_default()), parts.next().unwrap_or_default());
@@ -216,7 +222,7 @@ fn refusal(bytes: &[u8]) {
     let status = status.parse().unwrap_or(500);
     let key = key();
     for operation in [Operation::Create, Operation::Get, Operation::FollowUp, Operation::Views] {
-        let reading = BodyReader { operation, within: Duration::from_secs(60), key: &key };
+        let reading = BodyReader { operation, timeout: Duration::from_secs(60), key: &key };
         if let Err(error) = reading.job(status, retry, body) {
             assert_error(&error);
         }
@@ -231,7 +237,7 @@ fn retry_after(raw: &str) {
     let pause = retry.wait(now()).until - now();
     assert!((1..=24 * 3600).contains(&pause.num_seconds()), "{pause}");
     assert_line(&retry.to_string());
-    // For any time of the service's clock.
+    // The wait can be computed for any time of the service's clock.
     for now in
         [Time::MIN_UTC + Duration::from_secs(90_000), Time::default(), Time::MAX_UTC - Duration::from_secs(90_000)]
     {
@@ -239,7 +245,7 @@ fn retry_after(raw: &str) {
     }
 }
 
-/// The complete configuration: text, keys, commands, base URLs, and adding a profile.
+/// Target: parses a configuration file with all its settings, and adds a profile to it.
 fn config(raw: &str) {
     let path = Path::new("/nowhere/config.toml");
     let file = match ConfigFile::parse(path, raw) {
@@ -250,7 +256,7 @@ fn config(raw: &str) {
     let own = file.customization();
     for filter in customization::filters(&own) {
         assert_line(filter.name.as_str());
-        clean_filter(&filter.text);
+        check_filter(&filter.text);
     }
     match customization::keymap(&own, path).and_then(|keymap| customization::parse_commands(&own, &keymap, path)) {
         Ok(commands) => commands.iter().for_each(|command| assert_line(command.name.as_str())),
@@ -265,11 +271,12 @@ fn config(raw: &str) {
         let secret = profile.api_key.as_ref().map(|key| key.expose().to_owned()).filter(|key| key.len() > 8);
         assert!(secret.is_none_or(|secret| !format!("{:?}", profile.api_key).contains(&secret)));
     }
-    write_into(raw, path, &file);
+    check_added_profile(raw, path, &file);
 }
 
-/// A profile that is added to the text is then in it, and all other profiles are unchanged.
-fn write_into(raw: &str, path: &Path, file: &ConfigFile) {
+/// Adds a profile to the configuration file. Checks that the result contains the profile, and that all other profiles
+/// are unchanged.
+fn check_added_profile(raw: &str, path: &Path, file: &ConfigFile) {
     let name = file.profiles.keys().next().map_or("new", String::as_str);
     for (name, from) in [(name, KeySourceInput::Typed(key())), ("\"odd\" . [name]\n", KeySourceInput::SetElsewhere)] {
         let profile = NewProfile {
@@ -280,7 +287,7 @@ fn write_into(raw: &str, path: &Path, file: &ConfigFile) {
             ca_file: None,
             key: from,
         };
-        let text = match write::with_profile(path, raw, &profile) {
+        let text = match write::text_with_profile(path, raw, &profile) {
             Ok(text) => text,
             Err(error) => {
                 assert_line(&error.to_string());
@@ -294,26 +301,26 @@ fn write_into(raw: &str, path: &Path, file: &ConfigFile) {
         if name.starts_with('"') {
             assert!(written.api_key.is_none() && written.api_key_command.is_none() || file.profiles.contains_key(name));
         } else {
-            assert_eq!(written.api_key.as_ref().map(|key| key.expose()), Some(KEY));
+            assert_eq!(written.api_key.as_ref().map(|key| key.expose()), Some(API_KEY));
             assert!(written.api_key_command.is_none() && written.api_key_file.is_none());
         }
         for (other, profile) in file.profiles.iter().filter(|(other, _)| *other != name) {
             assert_eq!(new.profiles.get(other).map(settings), Some(settings(profile)));
         }
         assert_eq!(new.default_profile, file.default_profile);
-        assert_eq!(unplaced(&new), unplaced(file));
+        assert_eq!(customization_without_positions(&new), customization_without_positions(file));
     }
 }
 
-/// The settings of a profile without their positions in the file, which change.
+/// Returns the settings of a profile without their positions in the file, which another profile may change.
 fn settings(profile: &ProfileConfig) -> impl PartialEq + std::fmt::Debug {
     let key = profile.api_key.as_ref().map(|key| key.expose());
     let source = (&profile.api_key_command, &profile.api_key_file, key);
     (&profile.base_url, &profile.project_id, &profile.organization, &profile.ca_file, source)
 }
 
-/// The customization without its positions in the file, which change.
-fn unplaced(file: &ConfigFile) -> String {
+/// Returns the customization without its positions in the file, which another profile may change.
+fn customization_without_positions(file: &ConfigFile) -> String {
     let own = file.customization();
     let filters: Vec<_> = own.filters.iter().map(|filter| (filter.name.get_ref(), filter.filter.get_ref())).collect();
     let commands: Vec<_> = own
@@ -352,8 +359,8 @@ fn import(bytes: &[u8]) {
     }
 }
 
-/// A valid file is imported into a store. The store's export can be imported by another store, and importing it twice
-/// changes nothing.
+/// Target: imports a valid backup into a store. Checks that another store can import the export of this store, and that
+/// importing the export again changes nothing.
 fn take_in(bytes: &[u8]) {
     let bytes = bytes.to_vec();
     match check_backup(Cursor::new(&bytes), now()) {
@@ -363,18 +370,18 @@ fn take_in(bytes: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
         let (first, second) = (Store::in_memory().expect("a store"), Store::in_memory().expect("a store"));
-        first.import(Cursor::new(bytes), ExportFilter::default(), false, now()).await.expect("it was checked");
+        first.import(Cursor::new(bytes), ScopeFilter::default(), false, now()).await.expect("it was checked");
         let lines = export(&first).await;
         let read = String::from_utf8(lines.clone()).expect("text");
         assert!(read.lines().all(|line| !line.contains(is_hidden)), "{read:?}");
         second
-            .import(Cursor::new(lines.clone()), ExportFilter::default(), false, now())
+            .import(Cursor::new(lines.clone()), ScopeFilter::default(), false, now())
             .await
             .expect("what was written is read");
         let again = export(&second).await;
         assert_eq!(String::from_utf8(again).expect("text"), read, "the same record here and there");
         let twice = second
-            .import(Cursor::new(lines), ExportFilter::default(), false, now())
+            .import(Cursor::new(lines), ScopeFilter::default(), false, now())
             .await
             .expect("what was written is read");
         assert_eq!((twice.jobs_added, twice.jobs_changed, twice.prompts_added, twice.drafts_added), (0, 0, 0, 0));
@@ -386,7 +393,7 @@ fn take_in(bytes: &[u8]) {
 async fn export(store: &Store) -> Vec<u8> {
     let mut file = tempfile::tempfile().expect("a file");
     let out = file.try_clone().expect("the same file");
-    store.export(out, ExportFilter::default(), "docdeck", now()).await.expect("an export");
+    store.export(out, ScopeFilter::default(), "docdeck", now()).await.expect("an export");
     let mut lines = Vec::new();
     std::io::Seek::rewind(&mut file).expect("its beginning");
     std::io::Read::read_to_end(&mut file, &mut lines).expect("read");
@@ -420,8 +427,8 @@ fn clean_text(raw: &str) {
         let host = link.as_str().split("//").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next());
         assert!(host.is_some_and(|host| !host.contains('@')), "{link:?}");
     }
-    clean_filter(raw);
-    wrapped(block.as_str());
+    check_filter(raw);
+    check_wrapping(block.as_str());
     if let Some(chord) = Chord::parse(raw) {
         assert_eq!(Chord::parse(&chord.to_string()), Some(chord), "a formatted key is parsed back");
     }
@@ -430,22 +437,22 @@ fn clean_text(raw: &str) {
     }
 }
 
-fn clean_filter(raw: &str) {
+fn check_filter(raw: &str) {
     let filter = JobFilter::parse(raw);
     assert!(!filter.is_empty() || filter.prompt_words().is_empty());
 }
 
-/// No line is too wide, and no word is lost if all lines fit.
-fn wrapped(text: &str) {
+/// Checks that wrapping the text makes no line too wide and loses no character.
+fn check_wrapping(text: &str) {
     for width in [1, 7, 80] {
         let (lines, cut) = wrap(text, width, usize::MAX - 1);
         assert!(!cut);
         for line in &lines {
             let width_of = |text: &str| unicode_width::UnicodeWidthStr::width(text);
             let graphemes = unicode_segmentation::UnicodeSegmentation::graphemes(line.as_str(), true);
-            // A grapheme that is too wide is alone on its line, except for marks without width.
-            let is_one = graphemes.filter(|grapheme| width_of(grapheme) > 0).count() <= 1;
-            assert!(is_one || width_of(line) <= width, "{width}: {line:?}");
+            // A grapheme that is wider than the line is alone on it, except for marks without width.
+            let has_single_grapheme = graphemes.filter(|grapheme| width_of(grapheme) > 0).count() <= 1;
+            assert!(has_single_grapheme || width_of(line) <= width, "{width}: {line:?}");
         }
         let words = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
         assert_eq!(words(&lines.concat()), words(text));
@@ -454,11 +461,12 @@ fn wrapped(text: &str) {
 
 fn layout(raw: &str) {
     let layout = Layout::parse(raw);
-    assert_eq!(Layout::parse(&layout.text()), layout, "a saved layout is read back");
+    assert_eq!(Layout::parse(&layout.to_json()), layout, "a saved layout is read back");
 }
 
-/// Keys from a terminal that was asked for its background: nothing typed is lost or reordered. ESC is Escape, BEL is
-/// Ctrl-G, bytes from 0x80 are Alt with the character below, NUL is a pause, everything else is typed.
+/// Target: keys from a terminal that was asked for its background colour. No typed key may be lost or reordered. In the
+/// input, ESC is Escape, BEL is Ctrl-G, NUL is a pause, a byte from 0x80 is Alt with the character 0x80 below it, and
+/// any other byte is a typed character.
 fn keys(bytes: &[u8]) {
     let at = |byte: &u8| match byte {
         0 => None,
@@ -476,7 +484,7 @@ fn keys(bytes: &[u8]) {
         }
         let end = feed(&typed, started, |key, now| filter.push(key, now, &mut out));
         filter.expire(end, &mut out);
-        assert_eq!(filter.deadline(), None, "nothing is held back for ever");
+        assert_eq!(filter.deadline(), None, "no key is held back forever");
         let mut rest = sent.iter();
         assert!(out.iter().all(|event| rest.any(|sent| sent == event)), "the output is part of the input, in order");
         let may_be_an_answer = bytes.windows(2).any(|pair| matches!(pair, [b']', b'1'] | [b'P', b'>']))
@@ -484,10 +492,11 @@ fn keys(bytes: &[u8]) {
             || bytes.contains(&0);
         assert!(asked && may_be_an_answer || out == sent, "{out:?}");
     }
-    split(&typed, sent);
+    check_reassembly(&typed, sent);
 }
 
-/// Feeds the keys a millisecond apart, with longer gaps for pauses; returns the time at which nothing is pending.
+/// Passes the keys to `push`, a millisecond apart, with longer gaps for pauses (`None`). Returns a time at which no key
+/// is pending any more.
 fn feed(typed: &[Option<KeyEvent>], started: Instant, mut push: impl FnMut(Event, Instant)) -> Instant {
     let mut now = started;
     for key in typed {
@@ -500,12 +509,12 @@ fn feed(typed: &[Option<KeyEvent>], started: Instant, mut push: impl FnMut(Event
     now + Duration::from_secs(60)
 }
 
-/// Without an Escape, no keys are combined.
-fn split(typed: &[Option<KeyEvent>], sent: Vec<Event>) {
+/// Checks that keys are combined only if there is an Escape among them.
+fn check_reassembly(typed: &[Option<KeyEvent>], sent: Vec<Event>) {
     let (mut filter, mut out) = (EscapeReassembler::default(), Vec::new());
     let end = feed(typed, Instant::now(), |key, now| filter.push(key, now, &mut out));
     filter.expire(end, &mut out);
-    assert_eq!(filter.deadline(), None, "nothing is held back for ever");
+    assert_eq!(filter.deadline(), None, "no key is held back forever");
     let has_escape = sent.contains(&Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
     assert!(out.len() <= sent.len() && (has_escape || out == sent), "{out:?}");
 }

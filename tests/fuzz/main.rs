@@ -1,6 +1,7 @@
-//! Replays the seeds in `seeds`, also with bytes changed, removed, repeated and combined, through every parser of
-//! outside text: none may panic, and all results must meet the conditions in `bodies`. A fuzzer can run the same bodies
-//! (`Cargo.toml` in this folder is a separate package, run by `.ci/fuzz`); its findings become seeds.
+//! Passes the inputs in `seeds`, both unchanged and randomly changed, to every parser of text from outside of docdeck.
+//! No parser may panic, and all results must meet the conditions in `bodies`. A fuzzer can run the same bodies:
+//! `Cargo.toml` in this folder is a separate package, which `.ci/fuzz` runs. Inputs for which the fuzzer finds a bug
+//! become seeds.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestError;
 use std::path::Path;
 
-/// The seeds of a target with their names; there is at least one.
+/// Reads the seeds of a target with their file names. Panics if the target has no seeds.
 fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/seeds").join(target);
     let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
@@ -21,8 +22,8 @@ fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
     seeds
 }
 
-/// Seeds, unchanged and with a few changes.
-fn inputs(target: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
+/// Returns a strategy for the seeds of a target with up to 11 random changes.
+fn changed_seeds(target: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
     let change = (any::<prop::sample::Index>(), 0..5_u8, any::<u8>());
     let seeds: Vec<Vec<u8>> = seeds(target).into_iter().map(|(_, seed)| seed).collect();
     let changed = (prop::sample::select(seeds), prop::collection::vec(change, 0..12));
@@ -49,7 +50,7 @@ fn inputs(target: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
 }
 
 #[test]
-fn no_seed_makes_a_parser_fail() {
+fn all_seeds_are_parsed_or_rejected() {
     let mut failed = Vec::new();
     for (target, body) in bodies::TARGETS {
         let seeds = seeds(target);
@@ -74,11 +75,11 @@ fn every_target_can_be_run_by_a_fuzzer() {
     }
 }
 
-/// Runs a target with changed seeds. Returns a description of the first failure.
-fn change(target: &str, cases: u32) -> Option<String> {
+/// Runs a target with changed seeds. Returns a description of the first failure, or `None` if there is none.
+fn run_changed_seeds(target: &str, cases: u32) -> Option<String> {
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let mut runner = proptest::test_runner::TestRunner::new(config);
-    let read = runner.run(&inputs(target), |bytes| {
+    let read = runner.run(&changed_seeds(target), |bytes| {
         bodies::run(target, &bytes);
         Ok(())
     });
@@ -91,12 +92,13 @@ fn change(target: &str, cases: u32) -> Option<String> {
 #[test]
 fn changed_seeds_are_parsed_or_rejected() {
     let cases = |target: &str| if target == "take_in" { 24 } else { 256 };
-    let failed: Vec<String> = bodies::TARGETS.iter().filter_map(|(target, _)| change(target, cases(target))).collect();
+    let failed: Vec<String> =
+        bodies::TARGETS.iter().filter_map(|(target, _)| run_changed_seeds(target, cases(target))).collect();
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-/// Any JSON as text, including fractions, negative numbers and numbers beyond 64 bits.
-fn json() -> impl Strategy<Value = String> {
+/// Returns a strategy for any JSON as text, including fractions, negative numbers and numbers beyond 64 bits.
+fn any_json() -> impl Strategy<Value = String> {
     let string = any::<String>().prop_map(|text| serde_json::Value::from(text).to_string());
     let hostile = "[ -~\\x00-\\x1f\u{80}-\u{9f}\u{200b}-\u{202e}\u{2066}\u{e0041}\u{301}]{0,12}"
         .prop_map(|text| serde_json::Value::from(text).to_string());
@@ -111,7 +113,7 @@ fn json() -> impl Strategy<Value = String> {
         1 => time.prop_map(str::to_owned),
     ];
     leaf.prop_recursive(4, 48, 6, |inner| {
-        let fields = prop::collection::vec((name(), inner.clone()), 0..8);
+        let fields = prop::collection::vec((field_name(), inner.clone()), 0..8);
         prop_oneof![
             prop::collection::vec(inner, 0..6).prop_map(|items| format!("[{}]", items.join(","))),
             fields.prop_map(|fields| object(&fields)),
@@ -119,8 +121,8 @@ fn json() -> impl Strategy<Value = String> {
     })
 }
 
-/// The field names of all parsers.
-fn name() -> impl Strategy<Value = &'static str> {
+/// Returns a strategy for the field names of all parsers.
+fn field_name() -> impl Strategy<Value = &'static str> {
     let names = "id status source repository ref model prLink createdAt archivedAt error message details totals views \
                  hasMore path human ai total kind version baseUrl project title named tags note pages prompts text \
                  delivery reason writtenAt sentAt draft savedAt events at from to of jobs drafts columns rows hidden place \
@@ -133,11 +135,11 @@ fn object(fields: &[(&str, String)]) -> String {
     format!("{{{}}}", fields.join(","))
 }
 
-/// A backup line in which any field can have any value.
+/// Returns a strategy for lines of a backup in which any field can have any value.
 fn backup_line() -> impl Strategy<Value = String> {
     let kind = prop::sample::select(vec!["\"docdeck\"", "\"job\"", "\"draft\"", "\"end\"", "7"]);
     let good = [("baseUrl", "\"u\""), ("project", "\"p\""), ("id", "\"j\""), ("version", "1"), ("of", "\"new job\"")];
-    (kind, prop::collection::vec((name(), json()), 0..6)).prop_map(move |(kind, mut fields)| {
+    (kind, prop::collection::vec((field_name(), any_json()), 0..6)).prop_map(move |(kind, mut fields)| {
         fields.push(("kind", kind.to_owned()));
         let missing = good.iter().filter(|(name, _)| fields.iter().all(|(there, _)| there != name));
         let missing: Vec<_> = missing.map(|(name, value)| (*name, (*value).to_owned())).collect();
@@ -151,7 +153,7 @@ proptest! {
 
     #[test]
     fn any_json_is_parsed_to_clean_text_or_rejected(
-        fields in prop::collection::vec((name(), json()), 0..10), other in json(), status in 100_u16..600,
+        fields in prop::collection::vec((field_name(), any_json()), 0..10), other in any_json(), status in 100_u16..600,
     ) {
         for json in [object(&fields), object(&[("id", "\"x\"".to_owned()), ("views", "[]".to_owned())]), other] {
             for target in ["job", "views", "layout", "prompts"] {

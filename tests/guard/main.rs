@@ -1,5 +1,5 @@
-//! Compares the allocations of a key press and a frame with the limits in `ceilings.toml`. Counts don't vary between
-//! machines; times do, so the benchmarks measure them without failing.
+//! Compares the allocations of a key press and a frame with the limits in `ceilings.toml`. These counts are the
+//! same on every machine. Times are not, so the benchmarks only print them.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -7,19 +7,19 @@
 #[expect(dead_code, reason = "written for the benchmarks, which use all of it")]
 mod stage;
 
-use stage::{Stage, input, rows};
+use stage::{AppFixture, finished_jobs, key_press};
 
 const JOBS: i64 = 10_000;
-/// Steps to measure, after a few warm-up steps whose one-time allocations don't count.
+/// Number of measured steps. A few warm-up steps come before them, because their one-time allocations don't count.
 const STEPS: u64 = 50;
 
-/// Moves down and up in turn; returns the allocations of the key presses and of the frames.
-fn walk(stage: &mut Stage, steps: u64) -> (u64, u64) {
+/// Moves the selection down and up in turn. Returns the allocations of all key presses and those of all frames.
+fn move_selection(fixture: &mut AppFixture, steps: u64) -> (u64, u64) {
     let (mut keys, mut frames) = (0, 0);
     for step in 0..steps {
-        let key = input(if step.is_multiple_of(2) { "Down" } else { "Up" });
-        keys += allocation_counter::measure(|| stage.send(key)).count_total;
-        frames += allocation_counter::measure(|| stage.draw()).count_total;
+        let key = key_press(if step.is_multiple_of(2) { "Down" } else { "Up" });
+        keys += allocation_counter::measure(|| fixture.send(key)).count_total;
+        frames += allocation_counter::measure(|| fixture.draw()).count_total;
     }
     (keys, frames)
 }
@@ -31,10 +31,10 @@ fn ceiling(name: &str) -> u64 {
 }
 
 #[test]
-fn a_key_and_a_frame_allocate_no_more_than_the_limit() {
-    let mut stage = Stage::of(rows(JOBS));
-    walk(&mut stage, 10);
-    let (keys, frames) = walk(&mut stage, STEPS);
+fn a_key_press_and_a_frame_allocate_no_more_than_the_limit() {
+    let mut fixture = AppFixture::with_jobs(finished_jobs(JOBS));
+    move_selection(&mut fixture, 10);
+    let (keys, frames) = move_selection(&mut fixture, STEPS);
     for (name, counted) in [("key", keys.div_ceil(STEPS)), ("frame", frames.div_ceil(STEPS))] {
         println!("allocations of a {name}: {counted}, limit {}", ceiling(name));
         assert!(

@@ -1,9 +1,10 @@
-//! Generates an export with many jobs, for runs in a terminal. All jobs are finished and viewed, except every fiftieth,
-//! which has a pull request that needs the user; so docdeck requests nothing from the service.
+//! Generates a backup with many jobs, for tests and benchmarks of the built program. All jobs are completed and have a
+//! pull request. Every fiftieth job was not viewed and needs the user. No job is active, so docdeck sends no requests
+//! to the service.
 
 use std::fmt::Write as _;
 
-/// The environment of a dashboard with these jobs: the service's address doesn't answer.
+/// Environment variables of a dashboard with these jobs. Nothing answers at the base URL.
 pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
     ("DOCDECK_BASE_URL", "http://127.0.0.1:9"),
     ("DOCDECK_API_KEY", "mint_of_nobody"),
@@ -11,12 +12,13 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
     ("COLORTERM", "truecolor"),
 ];
 
-pub(crate) fn record(jobs: u32) -> String {
+/// Returns a backup of this many jobs, in the format of `docdeck export`.
+pub(crate) fn backup_of_jobs(jobs: u32) -> String {
     let mut lines = "{\"kind\":\"docdeck\",\"version\":1}\n".to_owned();
     for n in 1..=jobs {
         let (day, hour, minute) = (1 + n % 28, n % 24, n % 60);
         let at = format!("2026-01-{day:02}T{hour:02}:{minute:02}:00Z");
-        let looked = if n.is_multiple_of(50) { "null" } else { "\"2026-02-01T00:00:00Z\"" };
+        let viewed_at = if n.is_multiple_of(50) { "null" } else { "\"2026-02-01T00:00:00Z\"" };
         let text = format!("Rewrite the guide about topic {n}");
         let _ = writeln!(
             lines,
@@ -25,7 +27,7 @@ pub(crate) fn record(jobs: u32) -> String {
              \"source\":{{\"repository\":\"https://github.com/acme/docs\",\"ref\":\"agent/branch-{n}\"}},\
              \"model\":\"sonnet\",\"prLink\":\"https://github.com/acme/docs/pull/{n}\",\"createdAt\":\"{at}\",\
              \"title\":\"{text}\",\"startedAt\":\"{at}\",\"finishedAt\":\"{at}\",\"changedAt\":\"{at}\",\
-             \"checkedAt\":\"2026-02-01T00:00:00Z\",\"lookedAt\":{looked},\"prompts\":[{{\"kind\":\"create\",\
+             \"checkedAt\":\"2026-02-01T00:00:00Z\",\"lookedAt\":{viewed_at},\"prompts\":[{{\"kind\":\"create\",\
              \"text\":\"{text}\",\"delivery\":\"accepted\",\"writtenAt\":\"{at}\",\"sentAt\":\"{at}\"}}],\
              \"events\":[{{\"at\":\"{at}\",\"kind\":\"status\",\"from\":\"active\",\"to\":\"completed\"}}]}}"
         );

@@ -1,28 +1,29 @@
-//! Properties of ledgers for any changes of the clock and any number of restarts: no rolling hour contains more
-//! requests than the limit, and no wait is longer than an hour, or a day after a 429.
+//! Properties of the ledgers that count requests against the hourly limits, for any changes of the clock and after a
+//! restart: no rolling hour contains more requests than the limit, and no wait is longer than an hour (a day after a
+//! 429 answer).
 //!
-//! Hours are measured in time that the clock counted: setting it back subtracts nothing, and setting it forward counts
-//! as time that has passed.
+//! Hours are measured in counted time: setting the clock forward counts as time that has passed, and setting it back
+//! changes nothing.
 
 use chrono::TimeDelta;
 use docdeck::model::Time;
 use docdeck::model::endpoint::Scope;
-use docdeck::model::ledger::{LONGEST_WAIT, RateLimited, WINDOW, Wait};
+use docdeck::model::ledger::{MAX_WAIT, RATE_LIMIT_WINDOW, RateLimited, Wait};
 use docdeck::store::Store;
 use proptest::prelude::*;
 
 /// What happens between requests.
 #[derive(Debug, Clone)]
 enum Step {
-    /// As many requests as possible, up to this number, this far apart (ms).
+    /// Sends up to this many requests, this many milliseconds apart, until one has to wait.
     Burst(usize, i64),
-    /// Moves the clock by this many seconds, possibly back.
+    /// Moves the clock forward by this many seconds, or back if the number is negative.
     Clock(i64),
     /// Reads the budget.
     ReadBudget,
-    /// The last request never reached the service, so it is refunded.
+    /// Refunds the last request, as if it had never reached the service.
     Refund,
-    /// A 429 with this many seconds to wait.
+    /// The service answers 429 with this many seconds to wait.
     Limited(i64),
 }
 
@@ -38,22 +39,22 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..14)
 }
 
-/// The largest number of requests in an hour that ends with one of them.
-fn most_in_an_hour(granted: &[i64]) -> usize {
-    let hour = WINDOW.num_milliseconds();
+/// Returns the largest number of requests in any hour. It is enough to check the hours that end with a request.
+fn max_in_an_hour(granted: &[i64]) -> usize {
+    let hour = RATE_LIMIT_WINDOW.num_milliseconds();
     let inside = |end: i64| granted.iter().filter(|at| **at <= end && end - **at < hour).count();
     granted.iter().map(|end| inside(*end)).max().unwrap_or(0)
 }
 
-/// A clock that can be changed.
+/// A clock that the test can move.
 struct Clock {
     now: Time,
-    /// The total time that it counted, in ms.
+    /// Sum of all forward moves, in milliseconds.
     counted: i64,
 }
 
 impl Clock {
-    fn go(&mut self, by: TimeDelta) {
+    fn move_by(&mut self, by: TimeDelta) {
         self.now += by;
         self.counted += by.num_milliseconds().max(0);
     }
@@ -74,7 +75,7 @@ proptest! {
             for step in steps {
                 match step {
                     Step::Burst(n, apart) => for _ in 0..n {
-                        clock.go(TimeDelta::milliseconds(apart));
+                        clock.move_by(TimeDelta::milliseconds(apart));
                         match store.spend(&scope, limited, clock.now).await.expect("an answer") {
                             Ok(budget) => {
                                 assert!(blocked <= clock.counted, "a 429 takes precedence over the count");
@@ -82,16 +83,16 @@ proptest! {
                                 granted.push((clock.now, clock.counted));
                             }
                             Err(wait) => {
-                                let longest = if blocked > 0 { LONGEST_WAIT } else { WINDOW };
+                                let longest = if blocked > 0 { MAX_WAIT } else { RATE_LIMIT_WINDOW };
                                 assert!(wait.until > clock.now && wait.until <= clock.now + longest, "{wait:?}");
                                 break;
                             }
                         }
                     },
-                    Step::Clock(seconds) => clock.go(TimeDelta::seconds(seconds)),
+                    Step::Clock(seconds) => clock.move_by(TimeDelta::seconds(seconds)),
                     Step::ReadBudget => {
                         let budget = store.budget(&scope, limited, clock.now).await.expect("read");
-                        let latest = clock.now + if blocked > 0 { LONGEST_WAIT } else { WINDOW };
+                        let latest = clock.now + if blocked > 0 { MAX_WAIT } else { RATE_LIMIT_WINDOW };
                         assert!(budget.resets_at.is_none_or(|at| at > clock.now && at <= latest), "{budget:?}");
                     }
                     Step::Refund => if let Some((at, _)) = granted.pop() {
@@ -104,9 +105,9 @@ proptest! {
                     }
                 }
                 let counted: Vec<i64> = granted.iter().map(|(_, counted)| *counted).collect();
-                assert!(most_in_an_hour(&counted) <= limited.limit() as usize, "{granted:?}");
+                assert!(max_in_an_hour(&counted) <= limited.limit() as usize, "{granted:?}");
             }
-            // If the clock then runs normally, two hours or the end of the 429 make all requests available.
+            // After the clock has run normally for 25 hours, longer than any wait, all requests are available.
             store.budget(&scope, limited, clock.now).await.expect("read");
             let mut after = clock.now;
             for _ in 0..25 {
@@ -119,7 +120,7 @@ proptest! {
         });
     }
 
-    /// The ledger survives a restart, and setting the clock back in between frees nothing.
+    /// The ledger survives a restart. Setting the clock back before the restart makes no request available.
     #[test]
     fn requests_before_a_restart_still_count(spent in 1_usize..100, back in 0_i64..100_000) {
         let folder = tempfile::tempdir().expect("a folder");
@@ -132,9 +133,9 @@ proptest! {
                 store.spend(&scope, RateLimited::Create, now).await.expect("recorded").expect("a free request");
             }
             store.close().await;
-            let then = now - TimeDelta::seconds(back);
-            let (store, _) = Store::open(folder.path(), then).expect("a store");
-            let budget = store.budget(&scope, RateLimited::Create, then).await.expect("read");
+            let restarted_at = now - TimeDelta::seconds(back);
+            let (store, _) = Store::open(folder.path(), restarted_at).expect("a store");
+            let budget = store.budget(&scope, RateLimited::Create, restarted_at).await.expect("read");
             assert_eq!(budget.used as usize, spent);
             store.close().await;
         });

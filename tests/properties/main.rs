@@ -1,5 +1,6 @@
 //! Properties of the dashboard for any sequence of keys, messages, sizes and clock changes: the state stays consistent,
-//! every state can be drawn, and no prompt is submitted twice. The other files test stored data and ledgers.
+//! every state can be drawn, and no prompt is submitted twice. The module `stored` tests stored data, and `ledgers`
+//! tests request limits.
 
 #![expect(clippy::expect_used, reason = "a test that can't be set up should fail")]
 
@@ -24,39 +25,43 @@ use docdeck::model::job::{JobId, Status};
 use docdeck::model::layout::Layout;
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
-use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, Prompt, PromptId, PromptKind, Resolution, Thread};
-use docdeck::model::report::{CachedViews, KnownRange, LoadEndReason, LoadOutcome, Report, StoredReport};
+use docdeck::model::prompt::{Delivery, DeliveryKind, DraftTarget, Prompt, PromptId, PromptKind, Resolution, Thread};
+use docdeck::model::report::{CachedRange, CachedViews, LoadEndReason, LoadOutcome, Report, StoredReport};
 use docdeck::model::row::{InitialRows, Job, JobKey};
-use docdeck::model::setup::{AlreadySet, SetupField, SetupProblem, WritePermission};
+use docdeck::model::setup::{ExistingSettings, SetupField, SetupProblem, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
-use docdeck::ui::{Depth, Theme, draw};
+use docdeck::ui::{ColorDepth, Theme, draw};
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Something that happens to the dashboard.
+/// An event that the dashboard has to handle.
 #[derive(Debug, Clone)]
 enum Step {
     Key(KeyEvent),
     Paste(String),
     Mouse(MouseEvent),
     Resize(u16, u16),
-    /// The oldest pending effect is answered, successfully or not.
+    /// The oldest pending effect is answered: with success if `true`, otherwise with an error.
     Answer(bool),
-    Row(i64, u8, Option<DeliveryKind>),
-    Delivered(i64, u8),
-    Connection(bool),
-    Later(i64),
-    /// The clock is set by this many seconds.
+    /// A job changes: its key, the number of its status, and the delivery of an undelivered prompt.
+    JobChanged(i64, u8, Option<DeliveryKind>),
+    /// The delivery of a prompt changes: the number of the prompt, and the number of the delivery.
+    DeliveryChanged(i64, u8),
+    /// The service becomes reachable if `true`, otherwise unreachable.
+    ConnectionChanged(bool),
+    /// This many milliseconds pass.
+    TimePassed(i64),
+    /// The clock is set forward by this many seconds, or back if the number is negative.
     ClockSet(i64),
     Resumed,
 }
 
-fn keys() -> impl Strategy<Value = Step> {
-    let plain = prop::sample::select(vec![
+fn key_press() -> impl Strategy<Value = Step> {
+    let special = prop::sample::select(vec![
         KeyCode::Enter,
         KeyCode::Esc,
         KeyCode::Tab,
@@ -74,16 +79,16 @@ fn keys() -> impl Strategy<Value = Step> {
     ]);
     let chars =
         prop::sample::select("abcdefghijklmnoprstuvwxyzCDGHLNPRSTVY!?+[]<>1234 -/#:".chars().collect::<Vec<_>>());
-    let held = prop::sample::select("suwkjaelyzdbrtgfnp".chars().collect::<Vec<_>>());
+    let ctrl_letters = prop::sample::select("suwkjaelyzdbrtgfnp".chars().collect::<Vec<_>>());
     prop_oneof![
-        3 => plain.prop_map(|code| Step::Key(KeyEvent::new(code, KeyModifiers::NONE))),
+        3 => special.prop_map(|code| Step::Key(KeyEvent::new(code, KeyModifiers::NONE))),
         6 => chars.prop_map(|c| Step::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE))),
-        2 => held.prop_map(|c| Step::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))),
+        2 => ctrl_letters.prop_map(|c| Step::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL))),
     ]
 }
 
-/// A position on or outside the screen.
-fn mouse() -> impl Strategy<Value = Step> {
+/// A mouse event at a position on or outside the screen.
+fn mouse_event() -> impl Strategy<Value = Step> {
     let kinds = prop::sample::select(vec![
         MouseEventKind::Down(MouseButton::Left),
         MouseEventKind::Drag(MouseButton::Left),
@@ -98,8 +103,8 @@ fn mouse() -> impl Strategy<Value = Step> {
         .prop_map(|(kind, column, row)| Step::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }))
 }
 
-/// A saved layout, from this version or another one.
-fn layout() -> impl Strategy<Value = Option<Layout>> {
+/// A layout that this version or another version of docdeck has saved, or none.
+fn saved_layout() -> impl Strategy<Value = Option<Layout>> {
     let texts = prop::sample::select(vec![
         "{}",
         "{\"columns\":300,\"rows\":0,\"place\":\"views\",\"views\":{\"range\":{\"preset\":\"30d\"},\"filter\":\"/1\"}}",
@@ -112,15 +117,15 @@ fn layout() -> impl Strategy<Value = Option<Layout>> {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let kinds = prop::option::of(prop::sample::select(DeliveryKind::ALL.to_vec()));
     let step = prop_oneof![
-        12 => keys(),
-        6 => mouse(),
+        12 => key_press(),
+        6 => mouse_event(),
         1 => "[a-z\\n\\r日é{}]{0,30}".prop_map(Step::Paste),
         1 => (0_u16..170, 0_u16..60).prop_map(|(columns, rows)| Step::Resize(columns, rows)),
         6 => any::<bool>().prop_map(Step::Answer),
-        3 => (1_i64..12, 0_u8..6, kinds).prop_map(|(key, status, kind)| Step::Row(key, status, kind)),
-        2 => (1_i64..12, 0_u8..7).prop_map(|(prompt, delivery)| Step::Delivered(prompt, delivery)),
-        1 => any::<bool>().prop_map(Step::Connection),
-        2 => (0_i64..4000).prop_map(Step::Later),
+        3 => (1_i64..12, 0_u8..6, kinds).prop_map(|(key, status, kind)| Step::JobChanged(key, status, kind)),
+        2 => (1_i64..12, 0_u8..7).prop_map(|(prompt, delivery)| Step::DeliveryChanged(prompt, delivery)),
+        1 => any::<bool>().prop_map(Step::ConnectionChanged),
+        2 => (0_i64..4000).prop_map(Step::TimePassed),
         1 => prop_oneof![-7200_i64..7200, -1_000_000_000_i64..1_000_000_000].prop_map(Step::ClockSet),
         1 => Just(Step::Resumed),
     ];
@@ -192,26 +197,26 @@ fn report(range: DateRange, complete: bool, now: Time) -> Report {
     Report::from_first_answer(range, page, complete, now)
 }
 
-/// The prompt that an effect submits, with the slot of its draft.
-fn submission(effect: &Effect) -> Option<(DraftSlot, String)> {
+/// Returns the prompt that an effect submits and the slot of its draft, or `None` if the effect submits nothing.
+fn submission(effect: &Effect) -> Option<(DraftTarget, String)> {
     Some(match effect {
-        Effect::SubmitNewJob(text) => (DraftSlot::NewJob, text.clone()),
-        Effect::SubmitJobAbout(text, _) => (DraftSlot::AboutPages, text.clone()),
-        Effect::SubmitFollowUp(job, text) => (DraftSlot::FollowUp(*job), text.clone()),
-        Effect::Resolve(prompt, Resolution::SendEdited(text)) => (DraftSlot::Prompt(*prompt), text.clone()),
-        Effect::SubmitBatch { prompts, .. } => (DraftSlot::Batch, prompts.concat()),
+        Effect::SubmitNewJob(text) => (DraftTarget::NewJob, text.clone()),
+        Effect::SubmitJobAbout(text, _) => (DraftTarget::AboutPages, text.clone()),
+        Effect::SubmitFollowUp(job, text) => (DraftTarget::FollowUp(*job), text.clone()),
+        Effect::Resolve(prompt, Resolution::SendEdited(text)) => (DraftTarget::Prompt(*prompt), text.clone()),
+        Effect::SubmitBatch { prompts, .. } => (DraftTarget::Batch, prompts.concat()),
         _ => return None,
     })
 }
 
-/// A dashboard and its pending effects; simulates the store and the service.
+/// A dashboard and its pending effects, which are answered by a simulated store and service.
 struct TestDashboard {
     app: App,
     now: Time,
-    waiting: Vec<Effect>,
+    pending: Vec<Effect>,
     revision: i64,
     next_prompt: i64,
-    /// A configuration is being written.
+    /// Whether a configuration is being written.
     is_writing: bool,
 }
 
@@ -221,10 +226,10 @@ impl TestDashboard {
     }
 
     fn welcome() -> Self {
-        Self::with(Some(Box::new(Welcome::new(&AlreadySet::default(), CleanText::line("/c/config.toml")))), None)
+        Self::with(Some(Box::new(Welcome::new(&ExistingSettings::default(), CleanText::line("/c/config.toml")))), None)
     }
 
-    /// A dashboard with this saved layout.
+    /// Returns a dashboard with this saved layout.
     fn with_layout(layout: Option<Layout>) -> Self {
         Self::with(None, layout)
     }
@@ -239,8 +244,8 @@ impl TestDashboard {
             ..AppConfig::new(scope, FixedOffset::east_opt(3600).expect("an offset"))
         };
         let now = Time::from_timestamp(1_800_000_000, 0).expect("a time");
-        let (app, waiting) = App::new(start, now);
-        Self { app, now, waiting, revision: 0, next_prompt: 100, is_writing: false }
+        let (app, pending) = App::new(start, now);
+        Self { app, now, pending, revision: 0, next_prompt: 100, is_writing: false }
     }
 
     fn send(&mut self, msg: Msg) {
@@ -250,14 +255,14 @@ impl TestDashboard {
             if let Some((slot, text)) = submission(&effect) {
                 assert!(!text.trim().is_empty(), "nothing blank is sent");
                 assert!(submitted.insert(slot), "the same prompt is submitted twice");
-                // A remaining draft could be submitted again.
+                // If the draft remained, the user could submit it again.
                 assert_ne!(self.app.draft(slot), Some(text.as_str()), "a submitted prompt is not a draft");
-                let is_left = |overlay: &Dialog| match overlay {
+                let has_prompt = |dialog: &Dialog| match dialog {
                     Dialog::Editor(editor) => editor.slot == slot && editor.input.text() == text,
-                    Dialog::Batch(_) => slot == DraftSlot::Batch,
+                    Dialog::Batch(_) => slot == DraftTarget::Batch,
                     _ => false,
                 };
-                assert!(!self.app.dialogs.iter().any(is_left), "a submitted prompt is in no dialog");
+                assert!(!self.app.dialogs.iter().any(has_prompt), "a submitted prompt is in no dialog");
             }
             match &effect {
                 Effect::SubmitJobAbout(_, pages) => assert!(!pages.is_empty(), "the job has pages"),
@@ -270,18 +275,19 @@ impl TestDashboard {
                     self.is_writing = true;
                 }
                 Effect::SaveLayout { text, .. } => {
-                    assert_eq!(Layout::parse(text).text(), *text, "a saved layout can be read");
+                    assert_eq!(Layout::parse(text).to_json(), *text, "a saved layout can be read");
                 }
                 _ => {}
             }
-            self.waiting.push(effect);
+            self.pending.push(effect);
         }
         let shown = self.app.jobs.selected().map(|row| row.key);
         let has_lines = self.app.jobs.listed_count() > 0;
         assert_eq!(shown.is_some(), has_lines, "a row is selected if and only if rows are shown");
     }
 
-    /// Delivers all due timers. The next one must be later, so that the dashboard never wakes up endlessly.
+    /// Delivers timers until none is due. Fails if a timer is still due after eight, because the dashboard would then
+    /// wake up endlessly.
     fn run_due_timers(&mut self) {
         for _ in 0..8 {
             match self.app.next_timer(self.now) {
@@ -294,14 +300,14 @@ impl TestDashboard {
 
     /// Answers the initial reads of the store and discards all other pending effects.
     fn load_store(&mut self) {
-        while !self.waiting.is_empty() && self.app.store != StoreState::Read {
+        while !self.pending.is_empty() && self.app.store != StoreState::Read {
             self.answer(true);
         }
-        self.waiting.clear();
+        self.pending.clear();
     }
 
-    fn answer(&mut self, well: bool) {
-        if self.waiting.is_empty() {
+    fn answer(&mut self, is_ok: bool) {
+        if self.pending.is_empty() {
             return;
         }
         let failure = || Failure::new(FailureKind::Store, "It did not work.");
@@ -309,33 +315,33 @@ impl TestDashboard {
         self.revision += 1;
         let (revision, now) = (self.revision, self.now);
         let changed = |key: i64| row(key, 1, None, revision, now);
-        let msg = match self.waiting.remove(0) {
+        let msg = match self.pending.remove(0) {
             Effect::LoadFirstRows(_) => {
                 let rows = (1..3).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now));
                 let first = InitialRows { rows: rows.collect(), sizes: [0, 2, 0, 3, 0], working: 2, thread: None };
-                Msg::FirstRows(if well { Ok(first) } else { Err(failure()) })
+                Msg::FirstRows(if is_ok { Ok(first) } else { Err(failure()) })
             }
             Effect::LoadInitialData => {
                 let jobs =
                     (1..6).map(|key| row(key, 1 + u8::try_from(key % 5).expect("small"), None, 0, now)).collect();
-                let drafts = vec![(DraftSlot::NewJob, "kept".to_owned())];
+                let drafts = vec![(DraftTarget::NewJob, "kept".to_owned())];
                 let known = InitialData { jobs, drafts, ..InitialData::default() };
-                Msg::Loaded(Ok(Box::new(known)))
+                Msg::InitialDataLoaded(Ok(Box::new(known)))
             }
             Effect::LoadThread(job) => {
-                Msg::Thread { job, result: if well { Ok(thread(job, now)) } else { Err(failure()) } }
+                Msg::Thread { job, result: if is_ok { Ok(thread(job, now)) } else { Err(failure()) } }
             }
             Effect::PrefetchThreads(jobs) => {
                 let threads = jobs.into_iter().map(|job| (job, thread(job, now)));
-                Msg::ThreadsPrefetched(if well { Ok(threads.collect()) } else { Err(failure()) })
+                Msg::ThreadsPrefetched(if is_ok { Ok(threads.collect()) } else { Err(failure()) })
             }
             Effect::SubmitNewJob(text) => {
                 self.next_prompt += 1;
                 let made =
                     (PromptId(self.next_prompt), row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now));
                 Msg::Submitted {
-                    slot: DraftSlot::NewJob,
-                    result: if well { Ok(made) } else { Err(refused(text, Vec::new())) },
+                    slot: DraftTarget::NewJob,
+                    result: if is_ok { Ok(made) } else { Err(refused(text, Vec::new())) },
                 }
             }
             Effect::SubmitJobAbout(text, pages) => {
@@ -343,68 +349,68 @@ impl TestDashboard {
                 let job = row(self.next_prompt, 0, Some(DeliveryKind::Queued), revision, now);
                 let made = (PromptId(self.next_prompt), Job { pages: pages.clone().into(), ..job });
                 Msg::Submitted {
-                    slot: DraftSlot::AboutPages,
-                    result: if well { Ok(made) } else { Err(refused(text, pages)) },
+                    slot: DraftTarget::AboutPages,
+                    result: if is_ok { Ok(made) } else { Err(refused(text, pages)) },
                 }
             }
             Effect::SubmitFollowUp(job, text) => {
                 self.next_prompt += 1;
                 let made = (PromptId(self.next_prompt), changed(job.0));
-                let result = if well { Ok(made) } else { Err(refused(text, Vec::new())) };
-                Msg::Submitted { slot: DraftSlot::FollowUp(job), result }
+                let result = if is_ok { Ok(made) } else { Err(refused(text, Vec::new())) };
+                Msg::Submitted { slot: DraftTarget::FollowUp(job), result }
             }
             Effect::Resolve(prompt, Resolution::SendEdited(text)) => {
-                let result = if well { Ok((prompt, changed(prompt.0))) } else { Err(refused(text, Vec::new())) };
-                Msg::Submitted { slot: DraftSlot::Prompt(prompt), result }
+                let result = if is_ok { Ok((prompt, changed(prompt.0))) } else { Err(refused(text, Vec::new())) };
+                Msg::Submitted { slot: DraftTarget::Prompt(prompt), result }
             }
             Effect::Resolve(prompt, _) => {
-                Msg::Resolved { prompt, result: if well { Ok(changed(prompt.0)) } else { Err(failure()) } }
+                Msg::Resolved { prompt, result: if is_ok { Ok(changed(prompt.0)) } else { Err(failure()) } }
             }
-            Effect::Change(jobs, _) => {
+            Effect::ChangeLocalData(jobs, _) => {
                 let rows = jobs.iter().map(|job| changed(job.0)).collect();
-                Msg::Changed(if well { Ok(rows) } else { Err(failure()) })
+                Msg::LocalDataChanged(if is_ok { Ok(rows) } else { Err(failure()) })
             }
-            Effect::Refresh(job) => {
-                Msg::Refreshed { job, result: if well { Ok(changed(job.0)) } else { Err(failure()) } }
+            Effect::CheckJob(job) => {
+                Msg::JobChecked { job, result: if is_ok { Ok(changed(job.0)) } else { Err(failure()) } }
             }
             Effect::Track(id) => {
-                Msg::Tracked { id: id.clean(), result: if well { Ok(changed(50)) } else { Err(failure()) } }
+                Msg::Tracked { id: id.clean(), result: if is_ok { Ok(changed(50)) } else { Err(failure()) } }
             }
             Effect::FindPrompts(text) => {
-                let jobs = if well { Ok(vec![JobKey(1), JobKey(3), JobKey(99)]) } else { Err(failure()) };
+                let jobs = if is_ok { Ok(vec![JobKey(1), JobKey(3), JobKey(99)]) } else { Err(failure()) };
                 Msg::PromptsFound { text, jobs }
             }
             Effect::ListCachedRanges => {
                 let range = self.app.views.query().range;
                 let totals = Counts::default();
-                let known = KnownRange { range, rows: 9, complete: well, as_of: now, totals };
-                Msg::CachedRanges(if well {
+                let known = CachedRange { range, rows: 9, complete: is_ok, as_of: now, totals };
+                Msg::CachedRanges(if is_ok {
                     Ok(CachedViews { ranges: vec![known; 40], bytes: 9 })
                 } else {
                     Err(failure())
                 })
             }
-            Effect::WriteFile(file, Overwrite::Ask) if !well => Msg::FileExists(file),
+            Effect::WriteFile(file, Overwrite::Ask) if !is_ok => Msg::FileExists(file),
             Effect::WriteFile(file, _) => {
-                Msg::ActionFinished { what: file.what, result: if well { Ok(()) } else { Err(failure()) } }
+                Msg::ActionFinished { what: file.what, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
             Effect::SaveDraft(slot, _) | Effect::DeleteDraft(slot) => {
-                Msg::DraftSaved { slot, result: if well { Ok(now) } else { Err(failure()) } }
+                Msg::DraftSaved { slot, result: if is_ok { Ok(now) } else { Err(failure()) } }
             }
             Effect::SaveDraftAbout(..) => {
-                let slot = DraftSlot::AboutPages;
-                Msg::DraftSaved { slot, result: if well { Ok(now) } else { Err(failure()) } }
+                let slot = DraftTarget::AboutPages;
+                Msg::DraftSaved { slot, result: if is_ok { Ok(now) } else { Err(failure()) } }
             }
             Effect::ReadDraft(slot) => {
-                let pages = if slot == DraftSlot::AboutPages { vec![CleanText::line("/b")] } else { Vec::new() };
-                Msg::DraftRead { slot, text: well.then(|| "from elsewhere".to_owned()), pages }
+                let pages = if slot == DraftTarget::AboutPages { vec![CleanText::line("/b")] } else { Vec::new() };
+                Msg::DraftRead { slot, text: is_ok.then(|| "from elsewhere".to_owned()), pages }
             }
             Effect::LoadCachedPage(path) => {
                 let jobs = [1, 3, 99]
                     .map(|key| (JobKey(key), PageViewsState::Unknown, PageViewsState::NotListed(now)))
                     .to_vec();
                 let history = PageHistory { periods: Vec::new(), jobs };
-                Msg::PageHistory { path, result: if well { Ok(history) } else { Err(failure()) } }
+                Msg::PageHistory { path, result: if is_ok { Ok(history) } else { Err(failure()) } }
             }
             Effect::LoadJobImpact(job) => {
                 let about = |path: &str| PageImpact {
@@ -412,77 +418,80 @@ impl TestDashboard {
                     before: PageViewsState::NotListed(now),
                     after: PageViewsState::Unknown,
                 };
-                Msg::JobImpact { job, result: if well { Ok(vec![about("/a")]) } else { Err(failure()) } }
+                Msg::JobImpact { job, result: if is_ok { Ok(vec![about("/a")]) } else { Err(failure()) } }
             }
             Effect::LoadViews { query, .. } => {
                 let counts = Counts { human: Count::Known(5), ai: Count::Known(-1), total: Count::Missing };
                 let row = PageRow { path: CleanText::line("/a"), counts: counts.clone() };
                 let value = ViewsPage { totals: counts, rows: vec![row; 60], has_more: None };
-                let result = if well { Ok(Timed { value, as_of: now }) } else { Err(failure()) };
+                let result = if is_ok { Ok(Timed { value, as_of: now }) } else { Err(failure()) };
                 Msg::Views { query, result, old: None }
             }
-            Effect::LoadCached(range) => {
+            Effect::LoadCachedReport(range) => {
                 let report = (revision % 2 == 0).then(|| Arc::new(report(range, revision % 4 == 0, now)));
                 let broken_off = report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
                 let recalled = StoredReport {
                     report,
                     interrupted_after: broken_off,
-                    last_time: Some(3),
+                    requests_last_time: Some(3),
                     ..StoredReport::default()
                 };
-                Msg::CachedReport { range, recalled: if well { Ok(recalled) } else { Err(failure()) } }
+                Msg::CachedReport { range, recalled: if is_ok { Ok(recalled) } else { Err(failure()) } }
             }
             Effect::LoadAll(order) => {
                 let complete = revision % 3 == 0;
-                let ended = match (well, complete) {
+                let ended = match (is_ok, complete) {
                     (true, true) => LoadEndReason::Complete,
                     (true, false) => LoadEndReason::RequestLimit,
                     (false, _) => LoadEndReason::Failed(failure()),
                 };
                 let complete = ended == LoadEndReason::Complete;
-                let end =
-                    LoadOutcome { report: Some(Arc::new(report(order.range, complete, now))), ended, requests: 2 };
+                let end = LoadOutcome {
+                    report: Some(Arc::new(report(order.range, complete, now))),
+                    end_reason: ended,
+                    requests: 2,
+                };
                 Msg::LoadEnded { range: order.range, end }
             }
             Effect::LoadCachedTotals(ranges) => {
                 let totals = ranges.into_iter().step_by(2).map(|range| (range, totals(now))).collect();
-                Msg::CachedTotals(if well { Ok(totals) } else { Err(failure()) })
+                Msg::CachedTotals(if is_ok { Ok(totals) } else { Err(failure()) })
             }
             Effect::LoadTotals(ranges) => {
                 for range in ranges {
                     self.send(Msg::Engine(EngineEvent::Totals { range, totals: totals(now) }));
                 }
-                Msg::TotalsLoaded(if well { Ok(()) } else { Err(failure()) })
+                Msg::TotalsLoaded(if is_ok { Ok(()) } else { Err(failure()) })
             }
             Effect::OpenUrl(what) | Effect::Copy { what, .. } => {
-                Msg::ActionFinished { what, result: if well { Ok(()) } else { Err(failure()) } }
+                Msg::ActionFinished { what, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
             Effect::LoadHistory => {
                 let prompts = vec!["one\n{{path}}".to_owned(), "two 日".to_owned()];
-                Msg::History(if well { Ok(prompts) } else { Err(failure()) })
+                Msg::History(if is_ok { Ok(prompts) } else { Err(failure()) })
             }
             Effect::LoadTemplates => {
                 Msg::Templates(vec![Template { name: CleanText::line("t"), text: "Do {{job}} {{x}}".to_owned() }])
             }
             Effect::OpenExternalEditor(text) => {
-                Msg::EditedExternally(if well { Ok(format!("{text} more\n")) } else { Err(failure()) })
+                Msg::EditedExternally(if is_ok { Ok(format!("{text} more\n")) } else { Err(failure()) })
             }
             Effect::ReadPrompts(file) => {
                 let prompts = (0..200).map(|n| format!("prompt {n}")).collect();
-                Msg::PromptsRead { file, result: if well { Ok(prompts) } else { Err(failure()) } }
+                Msg::PromptsRead { file, result: if is_ok { Ok(prompts) } else { Err(failure()) } }
             }
-            Effect::SubmitBatch { prompts, typed } => {
+            Effect::SubmitBatch { prompts, typed_text: typed } => {
                 let rows = (0..prompts.len())
                     .map(|n| row(200 + i64::try_from(n).expect("small"), 0, Some(DeliveryKind::Queued), revision, now));
-                Msg::BatchAdded(if well { Ok(rows.collect()) } else { Err(refused(typed, Vec::new())) })
+                Msg::BatchAdded(if is_ok { Ok(rows.collect()) } else { Err(refused(typed, Vec::new())) })
             }
             Effect::ChangeQueue(jobs, _) => {
                 let rows = jobs.iter().map(|job| changed(job.0)).collect();
-                Msg::Changed(if well { Ok(rows) } else { Err(failure()) })
+                Msg::LocalDataChanged(if is_ok { Ok(rows) } else { Err(failure()) })
             }
             Effect::CheckProfile { attempt, .. } => {
                 let problem = SetupProblem::new(Some(SetupField::BaseUrl), "It is wrong.");
-                Msg::ProfileChecked { attempt, result: if well { Ok(()) } else { Err(problem) } }
+                Msg::ProfileChecked { attempt, result: if is_ok { Ok(()) } else { Err(problem) } }
             }
             Effect::AddProfile(profile, key) => {
                 let name = CleanText::line(&profile.name);
@@ -490,20 +499,20 @@ impl TestDashboard {
                 Msg::ProfileAdded { profile, key }
             }
             Effect::SaveFilter { filter, .. } => {
-                Msg::FilterSaved { filter, result: if well { Ok(()) } else { Err(failure()) } }
+                Msg::FilterSaved { filter, result: if is_ok { Ok(()) } else { Err(failure()) } }
             }
             Effect::ReadKey { attempt, .. } => {
                 let key = ApiKey::new("mint_k").expect("a key");
-                Msg::KeyRead { attempt, result: if well { Ok(key) } else { Err(failure()) } }
+                Msg::KeyRead { attempt, result: if is_ok { Ok(key) } else { Err(failure()) } }
             }
             Effect::TestProfile { attempt, .. } => {
                 let message = CleanText::line("It works.");
-                Msg::ProfileTested { attempt, result: if well { Ok(message) } else { Err(failure()) } }
+                Msg::ProfileTested { attempt, result: if is_ok { Ok(message) } else { Err(failure()) } }
             }
             Effect::WriteConfig { attempt, allowed, .. } => {
                 self.is_writing = false;
                 let there = ConfigWriteError::NeedsConfirmation(WritePermission::Change);
-                let result = if well || allowed == WritePermission::Change { Ok(()) } else { Err(there) };
+                let result = if is_ok || allowed == WritePermission::Change { Ok(()) } else { Err(there) };
                 Msg::ConfigWritten { attempt, result }
             }
             _ => Msg::Timer,
@@ -517,25 +526,25 @@ impl TestDashboard {
             Step::Mouse(event) => self.send(Msg::Input(Event::Mouse(event))),
             Step::Paste(text) => self.send(Msg::Input(Event::Paste(text))),
             Step::Resize(columns, rows) => self.send(Msg::Input(Event::Resize(columns, rows))),
-            Step::Answer(well) => self.answer(well),
-            Step::Row(key, status, undelivered) => {
+            Step::Answer(is_ok) => self.answer(is_ok),
+            Step::JobChanged(key, status, undelivered) => {
                 self.revision += 1;
                 let row = row(key, status, undelivered, self.revision, self.now);
                 self.send(Msg::Engine(EngineEvent::Job(Box::new(row))));
             }
-            Step::Delivered(prompt, n) => {
+            Step::DeliveryChanged(prompt, n) => {
                 self.revision += 1;
                 let (prompt, delivery) = (PromptId(prompt + 95), delivery(n, self.now));
                 let job = Box::new(row(prompt.0, 1, Some(delivery.kind()), self.revision, self.now));
                 self.send(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job }));
             }
-            Step::Connection(live) => {
+            Step::ConnectionChanged(live) => {
                 let reason = CleanText::line("no network");
                 let next_try = self.now + TimeDelta::seconds(8);
                 let offline = Connection::Offline { reason, next_try: Some(next_try) };
                 self.send(Msg::Engine(EngineEvent::Connection(if live { Connection::Ready } else { offline })));
             }
-            Step::Later(millis) => {
+            Step::TimePassed(millis) => {
                 self.now += TimeDelta::milliseconds(millis);
                 self.send(Msg::Timer);
                 self.run_due_timers();
@@ -551,7 +560,7 @@ impl TestDashboard {
 
     fn draw(&self) {
         let Ok(mut terminal) = Terminal::new(TestBackend::new(self.app.size.0, self.app.size.1));
-        let theme = Theme::new(Depth::Indexed256);
+        let theme = Theme::new(ColorDepth::Indexed256);
         let Ok(_) = terminal.draw(|frame| draw(frame, &self.app, &theme, self.now));
     }
 }
@@ -560,8 +569,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_state_can_be_drawn_and_no_prompt_is_submitted_twice(left in layout(), steps in steps()) {
-        let mut dashboard = TestDashboard::with_layout(left);
+    fn every_state_can_be_drawn_and_no_prompt_is_submitted_twice(layout in saved_layout(), steps in steps()) {
+        let mut dashboard = TestDashboard::with_layout(layout);
         dashboard.answer(true);
         for step in steps {
             dashboard.step(step);
@@ -581,7 +590,7 @@ proptest! {
     }
 
     #[test]
-    fn a_prompt_that_is_being_saved_can_not_be_submitted_again(text in "[a-z]{1,20}", well in any::<bool>()) {
+    fn a_prompt_that_is_being_saved_can_not_be_submitted_again(text in "[a-z]{1,20}", is_ok in any::<bool>()) {
         let mut dashboard = TestDashboard::new();
         dashboard.load_store();
         let press = |dashboard: &mut TestDashboard, code, mods| dashboard.step(Step::Key(KeyEvent::new(code, mods)));
@@ -589,14 +598,15 @@ proptest! {
         dashboard.step(Step::Paste(text.clone()));
         press(&mut dashboard, KeyCode::Char('s'), KeyModifiers::CONTROL);
         press(&mut dashboard, KeyCode::Esc, KeyModifiers::NONE);
-        // Submit it again before the store has answered: `TestDashboard::send` fails if it is submitted twice.
+        // Try to submit the prompt again before the store has answered. `TestDashboard::send` fails if it is submitted
+        // twice.
         press(&mut dashboard, KeyCode::Char('n'), KeyModifiers::NONE);
         press(&mut dashboard, KeyCode::Char('s'), KeyModifiers::CONTROL);
-        let submitted = dashboard.waiting.iter().position(|effect| matches!(effect, Effect::SubmitNewJob(_)));
-        dashboard.waiting.drain(..submitted.expect("submitted once"));
-        dashboard.answer(well);
+        let submitted = dashboard.pending.iter().position(|effect| matches!(effect, Effect::SubmitNewJob(_)));
+        dashboard.pending.drain(..submitted.expect("submitted once"));
+        dashboard.answer(is_ok);
         // Depending on the store's answer, the text is now a prompt or a draft again.
-        prop_assert_eq!(dashboard.app.draft(DraftSlot::NewJob).is_some_and(|draft| draft.contains(&text)), !well);
+        prop_assert_eq!(dashboard.app.draft(DraftTarget::NewJob).is_some_and(|draft| draft.contains(&text)), !is_ok);
     }
 
     #[test]
@@ -606,10 +616,10 @@ proptest! {
         dashboard.step(Step::Key(KeyEvent::new(KeyCode::Char('n'), KeyModifiers::NONE)));
         dashboard.step(Step::Paste(text.clone()));
         dashboard.send(Msg::Terminate);
-        let saved = dashboard.waiting.iter().position(|effect| {
-            matches!(effect, Effect::SaveDraft(DraftSlot::NewJob, saved) if saved.contains(&text))
+        let saved = dashboard.pending.iter().position(|effect| {
+            matches!(effect, Effect::SaveDraft(DraftTarget::NewJob, saved) if saved.contains(&text))
         });
-        let quit = dashboard.waiting.iter().position(|effect| *effect == Effect::Quit);
-        prop_assert!(saved.is_some() && saved < quit, "{:?}", dashboard.waiting);
+        let quit = dashboard.pending.iter().position(|effect| *effect == Effect::Quit);
+        prop_assert!(saved.is_some() && saved < quit, "{:?}", dashboard.pending);
     }
 }

@@ -1,5 +1,5 @@
-//! Properties of stored data: everything is read back unchanged. It is written to a real store on disk and read after a
-//! restart.
+//! Properties of stored data: everything that is written to a store on disk is read back unchanged after a restart.
+//! Also tests backups and configuration files.
 
 use chrono::{Days, NaiveDate, TimeDelta};
 use docdeck::config::file::ConfigFile;
@@ -11,17 +11,17 @@ use docdeck::model::backup::{
 use docdeck::model::change::LocalChange;
 use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::job::{JobId, RemoteJob, Status};
-use docdeck::model::layout::{JobsLayout, Layout, PanePlace, ShownScreen, SortBy, ViewsLayout};
+use docdeck::model::layout::{JobsLayout, Layout, SavedRange, SavedScreen, SortBy, ViewsLayout};
 use docdeck::model::ledger::{RateLimited, Wait};
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
-use docdeck::model::prompt::{Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, PromptKind};
+use docdeck::model::prompt::{Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, PromptKind};
 use docdeck::model::report::Report;
 use docdeck::model::row::{Job, JobKey};
 use docdeck::model::setup::{KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
-use docdeck::store::{ExportFilter, ReportAnswer, SendOutcome, SendPermit, Store, check_backup};
+use docdeck::store::{ReportAnswer, ScopeFilter, SendOutcome, SendPermit, Store, check_backup};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ use std::io::{Cursor, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Any text, including the characters that malicious texts contain.
+/// Any text, including control characters and other characters of malicious texts.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<String>(),
@@ -48,12 +48,12 @@ fn line() -> impl Strategy<Value = CleanText> {
     text().prop_map(|text| CleanText::line(&text))
 }
 
-/// A line that is not blank.
+/// A line of text that is not blank.
 fn word() -> impl Strategy<Value = CleanText> {
     text().prop_map(|text| CleanText::line(&format!("w{text}")))
 }
 
-/// A time in milliseconds, in every year that RFC 3339 supports.
+/// A time with a precision of milliseconds, in any year that RFC 3339 supports.
 fn time() -> impl Strategy<Value = Time> {
     let millis = prop_oneof![
         3 => 1_700_000_000_000_i64..1_900_000_000_000,
@@ -112,10 +112,10 @@ fn range() -> impl Strategy<Value = DateRange> {
 
 fn layout() -> impl Strategy<Value = Layout> {
     let sort = || of((text(), any::<bool>()).prop_map(|(by, reversed)| SortBy { by, reversed }));
-    let place = prop::sample::select(vec![PanePlace::Jobs, PanePlace::Views, PanePlace::Log]);
+    let place = prop::sample::select(vec![SavedScreen::Jobs, SavedScreen::Views, SavedScreen::Log]);
     let shown = prop_oneof![
-        text().prop_map(ShownScreen::Preset),
-        (day(), day()).prop_map(|(from, to)| ShownScreen::Days(from, to))
+        text().prop_map(SavedRange::Preset),
+        (day(), day()).prop_map(|(from, to)| SavedRange::Days(from, to))
     ];
     let jobs = (text(), of(text()), sort(), any::<bool>()).prop_map(|(filter, tab, sort, dismissed)| JobsLayout {
         filter,
@@ -175,16 +175,16 @@ prop_compose! {
 
 prop_compose! {
     fn job_record()(
-        job in job(), title in word(), own in (vec("[a-zé日]{1,5}", 0..4), of(word()), vec(word(), 0..3)),
+        job in job(), title in word(), labels in (vec("[a-zé日]{1,5}", 0..4), of(word()), vec(word(), 0..3)),
         prompts in vec(prompt_record(), 0..4), events in vec(event(), 0..4), draft in of(draft_text()),
         times in (time(), time(), time(), of(time()), of(time()), of(time())), acted in (of(time()), of(time()), of(time())),
         flags in (any::<bool>(), any::<bool>()),
     ) -> JobRecord {
-        let (tags, note, pages) = own;
-        let mut kept: Vec<CleanText> = Vec::new();
+        let (tags, note, pages) = labels;
+        let mut unique_pages: Vec<CleanText> = Vec::new();
         for page in pages {
-            if !kept.contains(&page) {
-                kept.push(page);
+            if !unique_pages.contains(&page) {
+                unique_pages.push(page);
             }
         }
         let mut tags: Vec<CleanText> = tags.iter().map(|tag| CleanText::line(&tag.to_lowercase())).collect();
@@ -198,10 +198,10 @@ prop_compose! {
             model: job.model.map(Arc::new),
             pr_link: job.pr_link,
             archived_at: job.archived_at,
-            has_own_title: true,
+            has_custom_title: true,
             tags: tags.into(),
             note,
-            pages: kept.into(),
+            pages: unique_pages.into(),
             started_at: times.1,
             changed_at: times.2,
             finished_at: times.3,
@@ -227,7 +227,7 @@ fn backup_line() -> impl Strategy<Value = BackupLine> {
     prop_oneof![
         1 => (line(), time()).prop_map(|(program, exported_at)| BackupLine::Header(BackupHeader { program, exported_at })),
         4 => job_record().prop_map(|record| BackupLine::Job(Box::new(record))),
-        1 => (of, draft_text()).prop_map(|(of, draft)| BackupLine::Draft(DraftRecord { scope: scope(), of, draft })),
+        1 => (of, draft_text()).prop_map(|(of, draft)| BackupLine::Draft(DraftRecord { scope: scope(), purpose: of, draft })),
         1 => (any::<u64>(), any::<u64>()).prop_map(|(jobs, drafts)| BackupLine::End(BackupTotals { jobs, drafts })),
     ]
 }
@@ -244,8 +244,8 @@ fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(work)
 }
 
-/// Writes with one store and reads with the next, which includes pruning and the integrity checks on opening.
-fn across<K, T, W: Future<Output = K>, R: Future<Output = T>>(
+/// Writes to a store, closes it, opens it again and reads from it. Opening prunes the store and checks its integrity.
+fn across_restart<K, T, W: Future<Output = K>, R: Future<Output = T>>(
     write: impl FnOnce(Store) -> W,
     read: impl FnOnce(Store, K) -> R,
 ) -> T {
@@ -264,7 +264,7 @@ fn across<K, T, W: Future<Output = K>, R: Future<Output = T>>(
 
 async fn export(store: &Store) -> String {
     let mut file = tempfile::tempfile().expect("a file");
-    store.export(file.try_clone().expect("a file"), ExportFilter::default(), "x", now()).await.expect("written");
+    store.export(file.try_clone().expect("a file"), ScopeFilter::default(), "x", now()).await.expect("written");
     file.rewind().expect("rewound");
     let mut text = String::new();
     file.read_to_string(&mut text).expect("text");
@@ -277,14 +277,14 @@ proptest! {
     #[test]
     fn a_job_is_read_back_as_the_service_sent_it(job in job(), change in (of(word()), vec(word(), 0..3), of(word()))) {
         let (title, tags, note) = change;
-        let (kept, own) = (job.clone(), (title.clone(), note.clone()));
-        let (written, read) = across(
+        let (tracked, labels) = (job.clone(), (title.clone(), note.clone()));
+        let (written, read) = across_restart(
             async move |store| {
-                let row = store.track(&scope(), kept, now()).await.expect("kept");
-                store.change_jobs(&[row.key], LocalChange::Title(own.0), now()).await.expect("kept");
+                let row = store.track(&scope(), tracked, now()).await.expect("kept");
+                store.change_jobs(&[row.key], LocalChange::Title(labels.0), now()).await.expect("kept");
                 store.change_jobs(&[row.key], LocalChange::Tags(tags), now()).await.expect("kept");
                 store.change_jobs(&[row.key], LocalChange::Viewed, now()).await.expect("kept");
-                store.change_jobs(&[row.key], LocalChange::Note(own.1), now()).await.expect("kept").remove(0)
+                store.change_jobs(&[row.key], LocalChange::Note(labels.1), now()).await.expect("kept").remove(0)
             },
             async |store, written| {
                 let read = store.job_by_id(&scope(), written.id.as_ref().expect("an id")).await.expect("read").expect("there");
@@ -308,7 +308,7 @@ proptest! {
         texts in vec(prompt(), 1..4), pages in vec(word(), 1..3), why in word(), answer in job(), end in 0..5,
     ) {
         let (typed, about) = (texts.clone(), pages.clone());
-        let (delivery, before, after, row) = across(
+        let (delivery, before, after, row) = across_restart(
             async move |store| {
                 let (first, row) = store.add_job_about(&scope(), &typed[0], &about, now()).await.expect("kept");
                 for text in &typed[1..] {
@@ -348,16 +348,16 @@ proptest! {
     fn every_draft_is_read_back_as_it_was_typed(texts in vec(text(), 5), pages in vec(word(), 0..3), typed in prompt()) {
         let typed_texts = texts.clone();
         let about = pages.clone();
-        let (slots, drafts) = across(
+        let (slots, drafts) = across_restart(
             async move |store| {
                 let (prompt, row) = store.add_new_job(&scope(), &typed, now()).await.expect("kept");
                 let slots = [
-                    DraftSlot::NewJob, DraftSlot::Batch, DraftSlot::FollowUp(row.key), DraftSlot::Prompt(prompt),
-                    DraftSlot::AboutPages,
+                    DraftTarget::NewJob, DraftTarget::Batch, DraftTarget::FollowUp(row.key), DraftTarget::Prompt(prompt),
+                    DraftTarget::AboutPages,
                 ];
                 for (slot, text) in slots.into_iter().zip(&typed_texts) {
                     match slot {
-                        DraftSlot::AboutPages => store.save_draft_about(&scope(), text, &about, now()).await.expect("kept"),
+                        DraftTarget::AboutPages => store.save_draft_about(&scope(), text, &about, now()).await.expect("kept"),
                         slot => store.save_draft(&scope(), slot, text, now()).await.expect("kept"),
                     }
                 }
@@ -368,7 +368,7 @@ proptest! {
         for (slot, text) in slots.into_iter().zip(&texts) {
             let found = drafts.iter().find(|draft| draft.slot == slot);
             prop_assert_eq!(found.map(|draft| draft.text.as_str()), Some(text.as_str()).filter(|text| !text.is_empty()));
-            if slot == DraftSlot::AboutPages && let Some(found) = found {
+            if slot == DraftTarget::AboutPages && let Some(found) = found {
                 prop_assert_eq!(&found.pages, &pages);
             }
         }
@@ -378,11 +378,11 @@ proptest! {
     fn a_ledger_is_read_back_with_every_entry(spent in vec(0_i64..3000, 0..20), rest in of(1_i64..5000)) {
         let until = rest.map(|seconds| now() + TimeDelta::seconds(seconds));
         let times = spent.clone();
-        let (before, after) = across(
+        let (before, after) = across_restart(
             async move |store| {
                 for seconds in times {
                     let at = now() - TimeDelta::seconds(seconds);
-                    store.spend(&scope(), RateLimited::FollowUp, at).await.expect("kept").expect("a place");
+                    store.spend(&scope(), RateLimited::FollowUp, at).await.expect("kept").expect("a free request");
                 }
                 if let Some(until) = until {
                     let wait = Wait { until, is_estimate: true };
@@ -402,7 +402,7 @@ proptest! {
     fn page_views_are_read_back_as_the_service_sent_them(page in page(), range in range(), limit in 1_u32..250, n in 1_u32..9) {
         let query = ViewsQuery { range, limit, page: n };
         let kept = page.clone();
-        let read = across(
+        let read = across_restart(
             async move |store| store.save_views(&scope(), query, &kept, now()).await.expect("kept"),
             async move |store, ()| store.cached_views(&scope(), query).await.expect("read"),
         );
@@ -419,7 +419,7 @@ proptest! {
                 None => report = Some(Report::from_first_answer(range, answer.clone(), complete, now())),
             }
         }
-        let read = across(
+        let read = across_restart(
             async move |store| {
                 let last = answers.len();
                 for (number, answer) in (1_u32..).zip(answers) {
@@ -435,9 +435,9 @@ proptest! {
 
     #[test]
     fn the_saved_layout_is_read_back(layout in layout(), name in text()) {
-        let (key, text) = (format!("layout {name}"), layout.text());
+        let (key, text) = (format!("layout {name}"), layout.to_json());
         let asked = key.clone();
-        let read = across(
+        let read = across_restart(
             async move |store| store.set_value(&key, &text).await.expect("kept"),
             async move |store, ()| store.value(&asked).await.expect("read"),
         );
@@ -449,20 +449,20 @@ proptest! {
         let lines = std::iter::once(BackupLine::Header(BackupHeader { program: CleanText::line("x"), exported_at: now() }))
             .chain(records.into_iter().map(|record| BackupLine::Job(Box::new(record))));
         let file: String = lines.map(|line| line.write().expect("written") + "\n").collect();
-        let (here, there) = across(
+        let (first_export, second_export) = across_restart(
             async move |store| {
-                store.import(Cursor::new(file), ExportFilter::default(), false, now()).await.expect("taken in");
+                store.import(Cursor::new(file), ScopeFilter::default(), false, now()).await.expect("imported");
                 export(&store).await
             },
             async |store, written| {
                 assert_eq!(export(&store).await, written, "the export is the same after a restart");
                 let other = Store::in_memory().expect("a store");
                 check_backup(Cursor::new(&written), now()).expect("what was written is read");
-                other.import(Cursor::new(written.clone()), ExportFilter::default(), false, now()).await.expect("taken in");
+                other.import(Cursor::new(written.clone()), ScopeFilter::default(), false, now()).await.expect("imported");
                 (written, export(&other).await)
             },
         );
-        prop_assert_eq!(there, here);
+        prop_assert_eq!(second_export, first_export);
     }
 }
 

@@ -6,7 +6,7 @@ use docdeck::app::Msg;
 use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
-use docdeck::ui::Depth;
+use docdeck::ui::ColorDepth;
 
 #[test]
 fn jobs_while_the_store_is_being_read() {
@@ -15,13 +15,13 @@ fn jobs_while_the_store_is_being_read() {
 
 #[test]
 fn jobs_when_none_are_tracked() {
-    snapshots("jobs_empty", ScreenFixture::no_jobs);
+    snapshots("jobs_empty", ScreenFixture::load_no_jobs);
 }
 
 #[test]
 fn jobs_with_the_tip_of_a_first_visit() {
     snapshots("jobs_tip", |fixture| {
-        fixture.first_visit();
+        fixture.load_jobs_with_tips();
     });
 }
 
@@ -32,53 +32,53 @@ fn jobs_when_the_store_cannot_be_read() {
             FailureKind::Store,
             "The database can't be used (disk I/O error): check the data folder, then restart docdeck.",
         );
-        fixture.handle(Msg::Loaded(Err(failure)));
+        fixture.handle(Msg::InitialDataLoaded(Err(failure)));
     });
 }
 
 #[test]
 fn jobs_in_every_group() {
-    snapshots("jobs_full", ScreenFixture::jobs);
+    snapshots("jobs_full", ScreenFixture::load_jobs);
 }
 
 #[test]
 fn jobs_while_the_service_is_unreachable() {
     snapshots("jobs_offline", |fixture| {
-        fixture.jobs();
-        fixture.offline();
+        fixture.load_jobs();
+        fixture.lose_connection();
     });
 }
 
 #[test]
 fn an_open_job() {
     snapshots("job_open", |fixture| {
-        fixture.jobs();
-        fixture.keys("Enter");
+        fixture.load_jobs();
+        fixture.press_keys("Enter");
     });
 }
 
 #[test]
 fn a_long_scrolled_thread() {
     snapshots("job_scrolled", |fixture| {
-        fixture.jobs();
-        fixture.long_thread();
-        fixture.keys("Enter j j j");
+        fixture.load_jobs();
+        fixture.load_long_thread();
+        fixture.press_keys("Enter j j j");
     });
 }
 
 #[test]
 fn dismissed_jobs_when_shown() {
     snapshots("jobs_dismissed", |fixture| {
-        fixture.jobs();
-        fixture.keys("z G");
+        fixture.load_jobs();
+        fixture.press_keys("z G");
     });
 }
 
 #[test]
 fn a_list_while_its_filter_is_typed() {
     snapshots("jobs_filter_typed", |fixture| {
-        fixture.jobs();
-        fixture.keys("/");
+        fixture.load_jobs();
+        fixture.press_keys("/");
         fixture.paste("guide !quickstart");
     });
 }
@@ -86,16 +86,16 @@ fn a_list_while_its_filter_is_typed() {
 #[test]
 fn a_list_with_an_applied_filter() {
     snapshots("jobs_filtered", |fixture| {
-        fixture.jobs();
-        fixture.keys("/ s : d o n e Enter v v");
+        fixture.load_jobs();
+        fixture.press_keys("/ s : d o n e Enter v v");
     });
 }
 
 #[test]
 fn a_filter_without_matches() {
     snapshots("jobs_no_match", |fixture| {
-        fixture.jobs();
-        fixture.keys("/ # 9 9 Enter");
+        fixture.load_jobs();
+        fixture.press_keys("/ # 9 9 Enter");
     });
 }
 
@@ -103,95 +103,95 @@ fn a_filter_without_matches() {
 fn saved_filters_as_tabs() {
     for (columns, rows) in SIZES {
         let mut fixture = ScreenFixture::with_saved_filters((columns, rows));
-        fixture.jobs();
-        fixture.custom_labels();
-        fixture.keys("] ]");
-        insta::assert_snapshot!(format!("jobs_tabs_{columns}x{rows}"), text(&render(&fixture.app, Depth::None)));
+        fixture.load_jobs();
+        fixture.add_custom_labels();
+        fixture.press_keys("] ]");
+        insta::assert_snapshot!(format!("jobs_tabs_{columns}x{rows}"), text(&render(&fixture.app, ColorDepth::None)));
     }
 }
 
 #[test]
 fn jobs_sorted_by_status() {
     snapshots("jobs_by_status", |fixture| {
-        fixture.jobs();
-        fixture.keys("s s s");
+        fixture.load_jobs();
+        fixture.press_keys("s s s");
     });
 }
 
 #[test]
 fn marked_jobs() {
     snapshots("jobs_marked", |fixture| {
-        fixture.jobs();
-        fixture.keys("v j V");
+        fixture.load_jobs();
+        fixture.press_keys("v j V");
     });
 }
 
 #[test]
 fn the_question_before_dismissing_several_jobs() {
     snapshots("question_bulk", |fixture| {
-        fixture.jobs();
-        fixture.keys("g v G V d");
+        fixture.load_jobs();
+        fixture.press_keys("g v G V d");
     });
 }
 
 #[test]
 fn the_question_before_a_follow_up_to_several_jobs() {
     snapshots("question_follow_ups", |fixture| {
-        fixture.jobs();
-        fixture.keys("v v v f");
+        fixture.load_jobs();
+        fixture.press_keys("v v v f");
         fixture.paste("Use the new product name everywhere.");
-        fixture.keys("Ctrl-s");
+        fixture.press_keys("Ctrl-s");
     });
 }
 
 #[test]
 fn a_job_with_tags_and_a_note() {
     snapshots("job_own_words", |fixture| {
-        fixture.jobs();
-        fixture.custom_labels();
-        fixture.keys("Enter");
+        fixture.load_jobs();
+        fixture.add_custom_labels();
+        fixture.press_keys("Enter");
     });
 }
 
 #[test]
 fn tags_in_the_list() {
     snapshots("jobs_tags", |fixture| {
-        fixture.jobs();
-        fixture.custom_labels();
+        fixture.load_jobs();
+        fixture.add_custom_labels();
     });
 }
 
 #[test]
 fn the_input_for_tags() {
     snapshots("ask_tags", |fixture| {
-        fixture.jobs();
-        fixture.custom_labels();
-        fixture.keys("T");
+        fixture.load_jobs();
+        fixture.add_custom_labels();
+        fixture.press_keys("T");
     });
 }
 
 #[test]
 fn the_input_for_a_job_id() {
     snapshots("ask_track", |fixture| {
-        fixture.jobs();
-        fixture.keys("+");
+        fixture.load_jobs();
+        fixture.press_keys("+");
     });
 }
 
 #[test]
 fn a_job_that_finished_unseen_is_marked_until_it_is_viewed() {
     let mut fixture = ScreenFixture::new((120, 40));
-    fixture.ended_without_pull_request(false);
-    assert!(text(&render(&fixture.app, Depth::None)).contains(" ○ ✓ Tidy the glossary"));
-    fixture.ended_without_pull_request(true);
-    assert!(text(&render(&fixture.app, Depth::None)).contains("   ✓ Tidy the glossary"));
+    fixture.load_job_without_pull_request(false);
+    assert!(text(&render(&fixture.app, ColorDepth::None)).contains(" ○ ✓ Tidy the glossary"));
+    fixture.load_job_without_pull_request(true);
+    assert!(text(&render(&fixture.app, ColorDepth::None)).contains("   ✓ Tidy the glossary"));
 }
 
 #[test]
 fn hostile_text_from_the_service_cannot_leave_its_cell() {
     let mut fixture = ScreenFixture::new((120, 40));
-    fixture.hostile_job("\x1b]0;owned\x07\x1b[2JFix \u{202e}txet \u{1b}]8;;https://evil\u{1b}\\link");
-    let shown = text(&render(&fixture.app, Depth::None));
+    fixture.load_hostile_job("\x1b]0;owned\x07\x1b[2JFix \u{202e}txet \u{1b}]8;;https://evil\u{1b}\\link");
+    let shown = text(&render(&fixture.app, ColorDepth::None));
     assert!(shown.contains("Fix txet link"), "{shown}");
     assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'));
 }
@@ -199,9 +199,9 @@ fn hostile_text_from_the_service_cannot_leave_its_cell() {
 #[test]
 fn an_error_notice_is_marked_by_more_than_colour() {
     let mut fixture = ScreenFixture::new((80, 24));
-    fixture.jobs();
+    fixture.load_jobs();
     fixture.handle(Msg::Engine(EngineEvent::Notice(CleanText::line("The store was moved aside."))));
-    let shown = text(&render(&fixture.app, Depth::None));
+    let shown = text(&render(&fixture.app, ColorDepth::None));
     let lines: Vec<&str> = shown.lines().collect();
     let [.., message, keys] = lines.as_slice() else { panic!("{shown}") };
     assert!(message.starts_with("└ ! The store was moved aside. ──"), "{shown}");

@@ -18,7 +18,7 @@ mod views;
 mod welcome;
 
 use docdeck::app::{App, Effect};
-use docdeck::ui::{Depth, Theme, draw};
+use docdeck::ui::{ColorDepth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
@@ -28,11 +28,11 @@ use unicode_width::UnicodeWidthStr;
 
 const SIZES: [(u16, u16); 4] = [(40, 12), (80, 24), (120, 40), (160, 48)];
 
-fn render(app: &App, depth: Depth) -> Buffer {
-    drawn(app, &Theme::new(depth))
+fn render(app: &App, depth: ColorDepth) -> Buffer {
+    render_with_theme(app, &Theme::new(depth))
 }
 
-fn drawn(app: &App, theme: &Theme) -> Buffer {
+fn render_with_theme(app: &App, theme: &Theme) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(app.size.0, app.size.1)).expect("a test terminal");
     terminal.draw(|frame| draw(frame, app, theme, now())).expect("a frame");
     terminal.backend().buffer().clone()
@@ -57,33 +57,33 @@ fn text(buffer: &Buffer) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-/// Compares the state that `build` creates with its snapshot at every size; also asserts that the ASCII version is
-/// ASCII and that no default key is named once keys are rebound.
+/// Compares the screen of the state that `build` creates with its snapshot, at every size. Also asserts that ASCII mode
+/// draws only ASCII, and that no text names a default key after all keys were rebound.
 fn snapshots(name: &str, build: impl Fn(&mut ScreenFixture)) {
     for (columns, rows) in SIZES {
         let mut fixture = ScreenFixture::new((columns, rows));
         build(&mut fixture);
-        let in_ascii = text(&drawn(&fixture.app, &Theme { ascii: true, ..Theme::new(Depth::None) }));
+        let in_ascii = text(&render_with_theme(&fixture.app, &Theme { ascii: true, ..Theme::new(ColorDepth::None) }));
         assert!(in_ascii.is_ascii(), "{name} in ASCII:\n{in_ascii}");
-        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&render(&fixture.app, Depth::None)));
+        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), text(&render(&fixture.app, ColorDepth::None)));
     }
-    keys::names_no_key_that_does_nothing(name, build);
+    keys::assert_no_default_key_is_named(name, build);
 }
 
 #[test]
 fn the_log_before_the_first_request() {
     snapshots("log_empty", |fixture| {
-        fixture.no_jobs();
-        fixture.keys("3");
+        fixture.load_no_jobs();
+        fixture.press_keys("3");
     });
 }
 
 #[test]
 fn the_complete_log() {
     snapshots("log_full", |fixture| {
-        fixture.jobs();
-        fixture.log();
-        fixture.keys("3");
+        fixture.load_jobs();
+        fixture.fill_log();
+        fixture.press_keys("3");
     });
 }
 
@@ -91,8 +91,8 @@ fn the_complete_log() {
 fn a_terminal_that_is_too_small() {
     for size in [(39, 12), (40, 11), (20, 5), (7, 2), (1, 1)] {
         let mut fixture = ScreenFixture::new(size);
-        fixture.jobs();
-        insta::assert_snapshot!(format!("small_{}x{}", size.0, size.1), text(&render(&fixture.app, Depth::None)));
+        fixture.load_jobs();
+        insta::assert_snapshot!(format!("small_{}x{}", size.0, size.1), text(&render(&fixture.app, ColorDepth::None)));
     }
 }
 
@@ -100,16 +100,16 @@ fn a_terminal_that_is_too_small() {
 fn q_closes_a_dialog_without_a_text_input_instead_of_quitting() {
     for keys in ["?", "v v d", "2 D", "2 C", "2 e", "2 H", "2 Enter"] {
         let mut fixture = ScreenFixture::new((160, 48));
-        fixture.jobs();
-        fixture.views(50, true);
-        fixture.keys("1");
-        fixture.keys(keys);
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("1");
+        fixture.press_keys(keys);
         assert_eq!(fixture.app.dialogs.len(), 1, "{keys} opens a dialog");
         fixture.effects.clear();
-        fixture.keys("q");
+        fixture.press_keys("q");
         assert!(fixture.app.dialogs.is_empty() && !fixture.effects.contains(&Effect::Quit), "{keys}");
-        // A prompt is queued, so quitting asks first.
-        fixture.keys("q y");
+        // Quitting asks for confirmation, because a prompt is queued.
+        fixture.press_keys("q y");
         assert!(fixture.effects.contains(&Effect::Quit), "{keys}");
     }
 }
@@ -144,20 +144,20 @@ fn drawing_never_fails_at_any_size_or_in_any_dialog() {
         for columns in [1, 2, 5, 13, 39, 40, 41, 59, 60, 69, 70, 80, 119, 120, 121, 200, 300] {
             for rows in [1, 2, 3, 5, 11, 12, 13, 24, 100] {
                 let mut fixture = ScreenFixture::new((160, 48));
-                fixture.jobs();
-                fixture.views(50, true);
-                fixture.keys("1");
-                fixture.keys(keys);
-                fixture.job_about_pages();
-                fixture.page_with_a_past();
+                fixture.load_jobs();
+                fixture.load_views(50, true);
+                fixture.press_keys("1");
+                fixture.press_keys(keys);
+                fixture.load_job_about_pages();
+                fixture.load_long_page_history();
                 fixture.resize(columns, rows);
-                render(&fixture.app, Depth::Indexed256);
+                render(&fixture.app, ColorDepth::Indexed256);
             }
         }
     }
 }
 
-/// The style of the first occurrence of this text; asserts that all of its cells share it.
+/// Returns the style of the first cell of the first occurrence of `wanted`.
 fn style_of(buffer: &Buffer, wanted: &str) -> Style {
     let shown = text(buffer);
     let (row, line) = shown.lines().enumerate().find(|(_, line)| line.contains(wanted)).expect("the text is shown");
@@ -167,15 +167,15 @@ fn style_of(buffer: &Buffer, wanted: &str) -> Style {
 }
 
 #[test]
-fn colours_carry_the_same_meaning_as_the_symbols() {
+fn colours_match_the_meaning_of_the_symbols() {
     let mut fixture = ScreenFixture::new((160, 48));
-    fixture.jobs();
-    let buffer = render(&fixture.app, Depth::Sixteen);
+    fixture.load_jobs();
+    let buffer = render(&fixture.app, ColorDepth::Sixteen);
     assert_eq!(style_of(&buffer, "failed").fg, Some(Color::Red));
     assert_eq!(style_of(&buffer, "unconfirmed").fg, Some(Color::Yellow));
     assert_eq!(style_of(&buffer, "◐ Add").fg, Some(Color::Cyan));
-    fixture.views(50, true);
-    let buffer = render(&fixture.app, Depth::Sixteen);
+    fixture.load_views(50, true);
+    let buffer = render(&fixture.app, ColorDepth::Sixteen);
     assert_eq!(style_of(&buffer, "█").fg, Some(Color::Cyan));
     assert_eq!(style_of(&buffer, "▒").fg, Some(Color::Yellow));
 }
@@ -183,26 +183,26 @@ fn colours_carry_the_same_meaning_as_the_symbols() {
 #[test]
 fn without_colour_nothing_is_coloured() {
     let mut fixture = ScreenFixture::new((160, 48));
-    fixture.jobs();
-    fixture.views(50, true);
-    let buffer = render(&fixture.app, Depth::None);
+    fixture.load_jobs();
+    fixture.load_views(50, true);
+    let buffer = render(&fixture.app, ColorDepth::None);
     let coloured = |cell: &ratatui::buffer::Cell| cell.fg != Color::Reset || cell.bg != Color::Reset;
     assert!(!buffer.content.iter().any(coloured));
 }
 
 #[test]
-fn in_ascii_every_screen_and_dialog_is_ascii() {
+fn in_ascii_mode_every_screen_and_dialog_is_ascii() {
     for keys in ["", "Enter", "n", "+", "?", ":", "2", "3", "!", "2 Enter", "2 n", "2 D", "2 C", "2 e", "2 H"] {
         let mut fixture = ScreenFixture::new((120, 40));
-        fixture.jobs();
-        fixture.log();
-        fixture.unconfirmed_selected();
-        fixture.views(50, true);
-        fixture.keys("1");
-        fixture.keys(keys);
-        fixture.page_with_a_past();
+        fixture.load_jobs();
+        fixture.fill_log();
+        fixture.select_unconfirmed_job();
+        fixture.load_views(50, true);
+        fixture.press_keys("1");
+        fixture.press_keys(keys);
+        fixture.load_long_page_history();
         let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a test terminal");
-        let theme = Theme { ascii: true, ..Theme::new(Depth::None) };
+        let theme = Theme { ascii: true, ..Theme::new(ColorDepth::None) };
         terminal.draw(|frame| draw(frame, &fixture.app, &theme, now())).expect("a frame");
         let shown = text(terminal.backend().buffer());
         assert!(shown.is_ascii(), "after {keys:?}:\n{shown}");

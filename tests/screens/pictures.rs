@@ -1,13 +1,13 @@
-//! The README's pictures: real screens as SVG, from the buffers that the tests check. A picture that no longer matches
-//! its screen fails the test; `DOCDECK_PICTURES=write` writes all of them again.
+//! The pictures of the README and the guide: screens as SVG. If a picture no longer matches its screen, the test fails;
+//! with `DOCDECK_PICTURES=write` it writes all pictures again.
 //!
-//! Each run of cells has its own position and width, so that columns line up in any font.
+//! In the SVG, adjacent cells with the same style have a position and a width, so that columns line up in any font.
 
 use crate::reports;
 use crate::screen_fixture::{ScreenFixture, now};
 use docdeck::config::themes;
 use docdeck::model::colors::Background;
-use docdeck::ui::{Depth, Theme, draw};
+use docdeck::ui::{ColorDepth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
@@ -17,31 +17,32 @@ use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 
 const SIZE: (u16, u16) = (120, 34);
-/// Width and height of a cell, and the font size, in pixels.
+/// Width and height of a cell in pixels.
 const CELL: (usize, usize) = (9, 18);
-const LETTERS: usize = 15;
-/// Space around the screen.
+/// Font size in pixels.
+const FONT_SIZE: usize = 15;
+/// Space around the screen in pixels.
 const MARGIN: usize = 12;
 
-/// Foreground and background of a terminal.
-type Terminals = (&'static str, &'static str);
+/// Default foreground and background colour of a terminal.
+type TerminalColors = (&'static str, &'static str);
 
-const DARK: Terminals = ("#d8dee9", "#14161b");
-const LIGHT: Terminals = ("#24292f", "#ffffff");
+const DARK: TerminalColors = ("#d8dee9", "#14161b");
+const LIGHT: TerminalColors = ("#24292f", "#ffffff");
 
 fn picture(fixture: &ScreenFixture, ground: Background) -> String {
-    let theme = Theme::of(themes::default_theme().for_background(ground), Depth::True);
+    let theme = Theme::of(themes::default_theme().for_background(ground), ColorDepth::True);
     let mut terminal = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a test terminal");
     terminal.draw(|frame| draw(frame, &fixture.app, &theme, now())).expect("a frame");
     svg(terminal.backend().buffer(), if ground == Background::Light { LIGHT } else { DARK })
 }
 
-fn svg(buffer: &Buffer, (letters, ground): Terminals) -> String {
+fn svg(buffer: &Buffer, (letters, ground): TerminalColors) -> String {
     let (columns, rows) = (usize::from(buffer.area.width), usize::from(buffer.area.height));
     let (width, height) = (columns * CELL.0 + 2 * MARGIN, rows * CELL.1 + 2 * MARGIN);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">\n\
-         <style>text {{ font: {LETTERS}px \"DejaVu Sans Mono\", \"SFMono-Regular\", Menlo, Consolas, monospace; white-space: pre; fill: {letters} }} \
+         <style>text {{ font: {FONT_SIZE}px \"DejaVu Sans Mono\", \"SFMono-Regular\", Menlo, Consolas, monospace; white-space: pre; fill: {letters} }} \
          .b {{ font-weight: bold }} .u {{ text-decoration: underline }}</style>\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"{ground}\"/>\n"
     );
@@ -68,8 +69,8 @@ fn runs(row: &[Cell]) -> Vec<Run<'_>> {
     while let Some(cell) = row.get(column) {
         let cells = cell.symbol().width().max(1);
         match runs.last_mut() {
-            // A wide character is a run of its own: fonts disagree on its width.
-            Some(run) if cells == 1 && run.cells == run.text.chars().count() && alike(run.style, cell) => {
+            // A wide character gets a separate run, because its width differs between fonts.
+            Some(run) if cells == 1 && run.cells == run.text.chars().count() && has_same_style(run.style, cell) => {
                 run.text.push_str(cell.symbol());
                 run.cells += 1;
             }
@@ -80,12 +81,12 @@ fn runs(row: &[Cell]) -> Vec<Run<'_>> {
     runs
 }
 
-fn alike(one: &Cell, other: &Cell) -> bool {
+fn has_same_style(one: &Cell, other: &Cell) -> bool {
     (one.fg, one.bg, one.modifier) == (other.fg, other.bg, other.modifier)
 }
 
 impl Run<'_> {
-    fn write(&self, row: usize, (letters, ground): Terminals, out: &mut String) {
+    fn write(&self, row: usize, (letters, ground): TerminalColors, out: &mut String) {
         let (mut fg, mut bg) = (color(self.style.fg), color(self.style.bg));
         if self.style.modifier.contains(Modifier::REVERSED) {
             (fg, bg) = (bg.or(Some(ground.to_owned())), fg.or(Some(letters.to_owned())));
@@ -104,14 +105,15 @@ impl Run<'_> {
             .collect();
         let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
         let fill = fg.map(|fg| format!(" style=\"fill: {fg}\"")).unwrap_or_default();
-        // Some SVG renderers drop blanks at the ends and merge several blanks in the middle.
+        // Some SVG renderers drop blanks at the ends of a text and merge blanks in its middle. So the position replaces
+        // the blanks before the text, and non-breaking spaces replace those in its middle.
         let cut = self.text.trim_end().chars().count();
         let before = self.text.chars().take_while(|c| *c == ' ').count();
         let (x, width) =
             (x + before * CELL.0, if self.cells > 1 && cut == 1 { width } else { (cut - before) * CELL.0 });
         let text =
             self.text.trim().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(' ', "\u{a0}");
-        let base = y + LETTERS - 1;
+        let base = y + FONT_SIZE - 1;
         let _ = writeln!(
             out,
             "<text x=\"{x}\" y=\"{base}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\"{class}{fill}>{text}</text>"
@@ -126,8 +128,8 @@ fn color(color: Color) -> Option<String> {
     }
 }
 
-/// Compares the screen with the picture in `assets`, or writes the picture.
-fn assert_fresh(name: &str, fixture: &ScreenFixture, ground: Background) {
+/// Compares the screen with the picture in `assets`. Writes the picture first if `DOCDECK_PICTURES` is set.
+fn assert_picture_matches(name: &str, fixture: &ScreenFixture, ground: Background) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(format!("{name}.svg"));
     let drawn = picture(fixture, ground);
     if std::env::var_os("DOCDECK_PICTURES").is_some() {
@@ -140,39 +142,39 @@ fn assert_fresh(name: &str, fixture: &ScreenFixture, ground: Background) {
     );
 }
 
-fn assert_fresh_in_both(name: &str, fixture: &ScreenFixture) {
-    assert_fresh(&format!("{name}-dark"), fixture, Background::Dark);
-    assert_fresh(&format!("{name}-light"), fixture, Background::Light);
+fn assert_both_pictures_match(name: &str, fixture: &ScreenFixture) {
+    assert_picture_matches(&format!("{name}-dark"), fixture, Background::Dark);
+    assert_picture_matches(&format!("{name}-light"), fixture, Background::Light);
 }
 
 #[test]
 fn the_pictures_match_the_screens() {
     let mut fixture = ScreenFixture::new(SIZE);
-    fixture.jobs();
-    assert_fresh_in_both("jobs", &fixture);
-    fixture.keys("n");
+    fixture.load_jobs();
+    assert_both_pictures_match("jobs", &fixture);
+    fixture.press_keys("n");
     fixture.paste(
         "Rewrite the page on single sign-on\n\n- Say first what it is for.\n- Show the whole set-up for one provider.",
     );
-    assert_fresh_in_both("editor", &fixture);
+    assert_both_pictures_match("editor", &fixture);
 }
 
 #[test]
 fn the_pictures_of_page_views_match_the_screens() {
     let mut fixture = ScreenFixture::new(SIZE);
-    reports::site_compared(&mut fixture);
-    assert_fresh_in_both("compare", &fixture);
+    reports::open_site_comparison(&mut fixture);
+    assert_both_pictures_match("compare", &fixture);
     let mut fixture = ScreenFixture::new(SIZE);
-    reports::month_by_day(&mut fixture);
-    assert_fresh_in_both("trend", &fixture);
+    reports::open_month_trend(&mut fixture);
+    assert_both_pictures_match("trend", &fixture);
     let mut fixture = ScreenFixture::new(SIZE);
-    fixture.jobs();
-    fixture.views(50, true);
-    assert_fresh_in_both("views", &fixture);
+    fixture.load_jobs();
+    fixture.load_views(50, true);
+    assert_both_pictures_match("views", &fixture);
 }
 
 #[test]
-fn readme_and_guide_show_all_pictures_and_no_other() {
+fn readme_and_guide_show_every_picture_and_link_to_no_missing_file() {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
     let names = |folder: &Path| {
         let entries = std::fs::read_dir(folder).expect("a folder");

@@ -8,16 +8,16 @@ use docdeck::model::endpoint::{ApiKey, Scope};
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::text::CleanText;
 
-fn listed(fixture: &mut ScreenFixture) {
-    fixture.jobs();
-    let profile = |name: &str, base_url: &str, project: &str, lacks: Option<&str>| ProfileEntry {
+fn open_profiles(fixture: &mut ScreenFixture) {
+    fixture.load_jobs();
+    let profile = |name: &str, base_url: &str, project: &str, problem: Option<&str>| ProfileEntry {
         name: CleanText::line(name),
         scope: (!project.is_empty()).then(|| Scope {
             base_url: base_url.to_owned(),
             project: project.to_owned(),
             organization: None,
         }),
-        problem: lacks.map(CleanText::line),
+        problem: problem.map(CleanText::line),
     };
     let hosted = "https://api.example.com";
     fixture.app.config.profiles = vec![
@@ -31,27 +31,27 @@ fn listed(fixture: &mut ScreenFixture) {
         ),
         profile("new", hosted, "", Some("No project_id is set.")),
     ];
-    fixture.keys("P");
+    fixture.press_keys("P");
 }
 
 #[test]
 fn the_profiles_with_the_current_one_and_incomplete_ones() {
-    snapshots("profiles", listed);
+    snapshots("profiles", open_profiles);
 }
 
 #[test]
 fn an_incomplete_profile_shows_what_is_missing() {
     snapshots("profiles_lack", |fixture| {
-        listed(fixture);
-        fixture.keys("j j Enter");
+        open_profiles(fixture);
+        fixture.press_keys("j j Enter");
     });
 }
 
 #[test]
 fn a_key_that_is_being_checked() {
     snapshots("profiles_asking", |fixture| {
-        listed(fixture);
-        fixture.keys("j Enter");
+        open_profiles(fixture);
+        fixture.press_keys("j Enter");
         fixture.handle(Msg::ProfileKey(1, Ok(ApiKey::new("mint_x").expect("a key"))));
     });
 }
@@ -59,9 +59,9 @@ fn a_key_that_is_being_checked() {
 #[test]
 fn a_rejected_key() {
     snapshots("profiles_refused", |fixture| {
-        listed(fixture);
-        fixture.keys("j Enter");
-        let sentence = "The service does not accept the key (401: “Invalid API key”); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.";
+        open_profiles(fixture);
+        fixture.press_keys("j Enter");
+        let sentence = "The service refused the key (401: “Invalid API key”); it is wrong, expired or revoked: create a new one on the API keys page of the service's dashboard.";
         fixture.handle(Msg::ProfileKey(1, Err(Failure::new(FailureKind::KeyRefused, sentence))));
     });
 }
@@ -69,28 +69,28 @@ fn a_rejected_key() {
 #[test]
 fn the_jobs_of_all_profiles() {
     snapshots("all_jobs", |fixture| {
-        listed(fixture);
-        fixture.keys("Esc A");
+        open_profiles(fixture);
+        fixture.press_keys("Esc A");
         let rows: Vec<_> = fixture.app.jobs.shown_rows().cloned().collect();
         let jobs = rows.into_iter().enumerate().map(|(n, row)| (n % 3, row)).collect();
         fixture.handle(Msg::AllJobs(Ok(AllProfilesJobs { jobs, without_profile: 3 })));
-        fixture.keys("j j");
+        fixture.press_keys("j j");
     });
 }
 
 #[test]
 fn the_jobs_of_all_profiles_before_they_are_read() {
     snapshots("all_jobs_reading", |fixture| {
-        listed(fixture);
-        fixture.keys("Esc A");
+        open_profiles(fixture);
+        fixture.press_keys("Esc A");
     });
 }
 
 #[test]
 fn the_other_profile_before_its_store_is_read() {
     snapshots("profiles_turned", |fixture| {
-        listed(fixture);
-        fixture.keys("j Enter");
+        open_profiles(fixture);
+        fixture.press_keys("j Enter");
         let key = || ApiKey::new("mint_x").expect("a key");
         fixture.handle(Msg::ProfileKey(1, Ok(key())));
         fixture.handle(Msg::ProfileKeyTested(1, Ok((key(), None))));

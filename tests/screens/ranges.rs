@@ -9,10 +9,10 @@ use docdeck::model::engine_event::EngineEvent;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::load::Timed;
 use docdeck::model::period::DateRange;
-use docdeck::model::report::{CachedViews, KnownRange};
+use docdeck::model::report::{CachedRange, CachedViews};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts};
-use docdeck::ui::{Depth, Theme, draw};
+use docdeck::ui::{ColorDepth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Modifier;
@@ -21,13 +21,13 @@ fn counts(human: i64, ai: i64) -> Counts {
     Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
 }
 
-fn key(fixture: &mut ScreenFixture, code: KeyCode) {
+fn press_key(fixture: &mut ScreenFixture, code: KeyCode) {
     fixture.handle(Msg::Input(Event::Key(code.into())));
 }
 
-fn on_views_screen(fixture: &mut ScreenFixture) {
-    fixture.jobs();
-    fixture.views(50, true);
+fn open_views_screen(fixture: &mut ScreenFixture) {
+    fixture.load_jobs();
+    fixture.load_views(50, true);
 }
 
 fn day(text: &str) -> NaiveDate {
@@ -37,83 +37,83 @@ fn day(text: &str) -> NaiveDate {
 #[test]
 fn the_calendar_before_a_day_is_picked() {
     snapshots("calendar", |fixture| {
-        on_views_screen(fixture);
+        open_views_screen(fixture);
         for (known, human) in [("2026-11-12", 9000), ("2026-11-18", 18_000)] {
             let range = DateRange::last_days(1, day(known));
             let totals = Timed { value: counts(human, 5), as_of: now() };
             fixture.handle(Msg::Engine(EngineEvent::Totals { range, totals }));
         }
-        fixture.keys("D");
+        fixture.press_keys("D");
     });
 }
 
 #[test]
-fn the_calendar_between_the_two_picked_days() {
+fn the_calendar_after_the_first_day_is_picked() {
     snapshots("calendar_picked", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("D Enter k k l l");
+        open_views_screen(fixture);
+        fixture.press_keys("D Enter k k l l");
     });
 }
 
 #[test]
-fn a_reversed_range_that_is_typed() {
+fn a_typed_range_that_ends_before_it_starts() {
     snapshots("calendar_wrong", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("D");
+        open_views_screen(fixture);
+        fixture.press_keys("D");
         fixture.paste("2026-11-20 2026-11-01");
     });
 }
 
 #[test]
-fn a_typed_month_is_visible() {
+fn the_calendar_shows_the_month_that_is_typed() {
     snapshots("calendar_typed", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("D 2 0 2 6 - 0 8");
+        open_views_screen(fixture);
+        fixture.press_keys("D 2 0 2 6 - 0 8");
     });
 }
 
 #[test]
 fn the_calendar_of_a_comparison() {
     snapshots("calendar_compare", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("C");
+        open_views_screen(fixture);
+        fixture.press_keys("C");
     });
 }
 
 #[test]
 fn the_calendar_of_a_month_with_six_weeks() {
     snapshots("calendar_six_weeks", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("D");
+        open_views_screen(fixture);
+        fixture.press_keys("D");
         for _ in 0..3 {
-            key(fixture, KeyCode::PageUp);
+            press_key(fixture, KeyCode::PageUp);
         }
-        key(fixture, KeyCode::End);
+        press_key(fixture, KeyCode::End);
     });
 }
 
 #[test]
 fn the_export_of_the_visible_rows() {
     snapshots("export", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("e");
+        open_views_screen(fixture);
+        fixture.press_keys("e");
     });
 }
 
 #[test]
 fn the_export_with_other_choices() {
     snapshots("export_chosen", |fixture| {
-        fixture.jobs();
-        fixture.views(50, false);
-        fixture.keys("e l j l l j l");
+        fixture.load_jobs();
+        fixture.load_views(50, false);
+        fixture.press_keys("e l j l l j l");
     });
 }
 
 #[test]
 fn the_question_before_overwriting_a_file() {
     snapshots("export_question", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("e Enter");
+        open_views_screen(fixture);
+        fixture.press_keys("e Enter");
         let name = "docdeck-views-2026-11-14_2026-11-20-partial.csv".to_owned();
         let what = CleanText::line("12 pages as CSV");
         fixture.handle(Msg::FileExists(NewFile { name, text: "path".to_owned(), what }));
@@ -121,7 +121,7 @@ fn the_question_before_overwriting_a_file() {
 }
 
 fn cached_views(ranges: i64) -> CachedViews {
-    let known = |n: i64| KnownRange {
+    let known = |n: i64| CachedRange {
         range: DateRange::last_days(7, now().date_naive() - TimeDelta::days(7 * n)),
         rows: 1200,
         complete: n % 4 != 1,
@@ -134,16 +134,16 @@ fn cached_views(ranges: i64) -> CachedViews {
 #[test]
 fn cached_ranges_before_the_store_has_answered() {
     snapshots("kept_reading", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("H");
+        open_views_screen(fixture);
+        fixture.press_keys("H");
     });
 }
 
 #[test]
 fn cached_ranges_when_there_are_none() {
     snapshots("kept_empty", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("H");
+        open_views_screen(fixture);
+        fixture.press_keys("H");
         fixture.handle(Msg::CachedRanges(Ok(cached_views(0))));
     });
 }
@@ -151,18 +151,18 @@ fn cached_ranges_when_there_are_none() {
 #[test]
 fn all_cached_ranges() {
     snapshots("kept_full", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("H");
+        open_views_screen(fixture);
+        fixture.press_keys("H");
         fixture.handle(Msg::CachedRanges(Ok(cached_views(60))));
-        fixture.keys("j j");
+        fixture.press_keys("j j");
     });
 }
 
 #[test]
 fn cached_ranges_when_they_cannot_be_read() {
     snapshots("kept_failed", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("H");
+        open_views_screen(fixture);
+        fixture.press_keys("H");
         let failure = Failure::new(
             FailureKind::Store,
             "The database can't be used (disk I/O error): check the data folder, then restart docdeck.",
@@ -174,8 +174,8 @@ fn cached_ranges_when_they_cannot_be_read() {
 #[test]
 fn every_range_shows_its_days_and_its_name() {
     snapshots("range_stepped", |fixture| {
-        on_views_screen(fixture);
-        fixture.keys("d d d [ [");
+        open_views_screen(fixture);
+        fixture.press_keys("d d d [ [");
     });
 }
 
@@ -183,12 +183,12 @@ fn every_range_shows_its_days_and_its_name() {
 fn every_preset_and_step_shows_its_complete_range_at_every_size() {
     for size in SIZES {
         let mut fixture = ScreenFixture::new(size);
-        on_views_screen(&mut fixture);
+        open_views_screen(&mut fixture);
         for keys in ["", "d", "d", "d", "[", "]", "d", "[", "[", "]", "]", "d", "d", "[", "]", "d", "d", "d", "[", "["]
         {
-            fixture.keys(keys);
+            fixture.press_keys(keys);
             let range = fixture.app.views.query().range;
-            let shown = text(&render(&fixture.app, Depth::None));
+            let shown = text(&render(&fixture.app, ColorDepth::None));
             let line = shown.lines().nth(1).expect("the range's line");
             assert!(line.contains(&format!("{} … {}", range.from(), range.to())) && line.contains("UTC"), "{line}");
             assert_eq!(line.contains("partial"), range.contains(now().date_naive()), "{line}");
@@ -204,9 +204,9 @@ fn every_preset_and_step_shows_its_complete_range_at_every_size() {
 #[test]
 fn the_cursor_of_the_calendar_is_marked_by_more_than_colour() {
     let mut fixture = ScreenFixture::new((80, 24));
-    on_views_screen(&mut fixture);
-    fixture.keys("D");
-    let buffer = render(&fixture.app, Depth::None);
+    open_views_screen(&mut fixture);
+    fixture.press_keys("D");
+    let buffer = render(&fixture.app, ColorDepth::None);
     let shown = text(&buffer);
     assert!(shown.contains(">20<") && shown.contains("[14──15─"), "{shown}");
     let reversed = buffer.content.iter().filter(|cell| cell.modifier.contains(Modifier::REVERSED));
@@ -217,11 +217,11 @@ fn the_cursor_of_the_calendar_is_marked_by_more_than_colour() {
 fn the_cursor_is_on_the_selected_day() {
     for size in SIZES {
         let mut fixture = ScreenFixture::new(size);
-        fixture.jobs();
-        fixture.views(50, true);
-        fixture.keys("D h");
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("D h");
         let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).expect("a test terminal");
-        let theme = Theme::new(Depth::None);
+        let theme = Theme::new(ColorDepth::None);
         terminal.draw(|frame| draw(frame, &fixture.app, &theme, now())).expect("a frame");
         let at = terminal.backend().cursor_position();
         let cell = |x| terminal.backend().buffer().cell((x, at.y)).expect("inside").symbol();

@@ -6,7 +6,7 @@ use docdeck::app::App;
 use docdeck::model::report::Report;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
-use docdeck::ui::{Depth, Theme, draw};
+use docdeck::ui::{ColorDepth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn pages() -> Vec<PageRow> {
     rows
 }
 
-fn earlier() -> Vec<PageRow> {
+fn pages_of_previous_period() -> Vec<PageRow> {
     let mut rows = vec![
         row("/quickstart", 8760, 2900),
         row("/api/create-job", 3002, 0),
@@ -61,52 +61,52 @@ fn report(fixture: &ScreenFixture, rows: Vec<PageRow>, complete: bool) -> Arc<Re
 }
 
 /// Shows all pages of the range.
-fn listed(fixture: &mut ScreenFixture) {
-    fixture.jobs();
-    fixture.views(50, true);
+fn show_all_pages(fixture: &mut ScreenFixture) {
+    fixture.load_jobs();
+    fixture.load_views(50, true);
     let now = report(fixture, pages(), true);
     fixture.app.views.table.show_report(now, None);
 }
 
-/// As [`listed`], compared with the previous period.
-fn compared(fixture: &mut ScreenFixture) {
-    listed(fixture);
-    let (now, before) = (report(fixture, pages(), true), report(fixture, earlier(), true));
+/// Shows all pages of the range, compared with the previous period.
+fn show_comparison(fixture: &mut ScreenFixture) {
+    show_all_pages(fixture);
+    let (now, before) = (report(fixture, pages(), true), report(fixture, pages_of_previous_period(), true));
     fixture.app.views.table.show_report(now, Some(before));
 }
 
 #[test]
 fn all_pages_by_their_totals() {
     snapshots("report", |fixture| {
-        listed(fixture);
-        fixture.keys("j j");
+        show_all_pages(fixture);
+        fixture.press_keys("j j");
     });
 }
 
 #[test]
-fn partial_pages_have_no_rank() {
+fn pages_of_a_partial_report_have_no_rank() {
     snapshots("report_incomplete", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
+        fixture.load_jobs();
+        fixture.load_views(50, true);
         let now = report(fixture, pages(), false);
         fixture.app.views.table.show_report(now, None);
-        fixture.keys("j");
+        fixture.press_keys("j");
     });
 }
 
 #[test]
 fn pages_sorted_by_their_share() {
     snapshots("report_sorted", |fixture| {
-        listed(fixture);
-        fixture.keys("s S j");
+        show_all_pages(fixture);
+        fixture.press_keys("s S j");
     });
 }
 
 #[test]
 fn pages_while_their_filter_is_typed() {
     snapshots("report_filter_typed", |fixture| {
-        listed(fixture);
-        fixture.keys("/");
+        show_all_pages(fixture);
+        fixture.press_keys("/");
         fixture.paste("api ai>50% human>x");
     });
 }
@@ -114,99 +114,99 @@ fn pages_while_their_filter_is_typed() {
 #[test]
 fn filtered_and_marked_pages() {
     snapshots("report_filtered", |fixture| {
-        listed(fixture);
-        fixture.keys("/");
+        show_all_pages(fixture);
+        fixture.press_keys("/");
         fixture.paste("endpoint human>20");
-        fixture.keys("Enter v v");
+        fixture.press_keys("Enter v v");
     });
 }
 
 #[test]
 fn a_filter_that_matches_no_page() {
     snapshots("report_no_match", |fixture| {
-        compared(fixture);
-        fixture.keys("/");
+        show_comparison(fixture);
+        fixture.press_keys("/");
         fixture.paste("no-such-page");
-        fixture.keys("Enter");
+        fixture.press_keys("Enter");
     });
 }
 
 #[test]
 fn pages_grouped_into_folders() {
     snapshots("report_tree", |fixture| {
-        listed(fixture);
-        fixture.keys("z");
+        show_all_pages(fixture);
+        fixture.press_keys("z");
     });
 }
 
 #[test]
 fn a_tree_with_open_folders() {
     snapshots("report_tree_open", |fixture| {
-        compared(fixture);
-        fixture.keys("z g j l j j j l k v");
+        show_comparison(fixture);
+        fixture.press_keys("z g j l j j j l k v");
     });
 }
 
 #[test]
 fn pages_compared_with_the_previous_period() {
-    snapshots("report_compared", compared);
+    snapshots("report_compared", show_comparison);
 }
 
 #[test]
 fn a_comparison_with_a_partial_range() {
     snapshots("report_compared_incomplete", |fixture| {
-        listed(fixture);
-        let (now, before) = (report(fixture, pages(), true), report(fixture, earlier(), false));
+        show_all_pages(fixture);
+        let (now, before) = (report(fixture, pages(), true), report(fixture, pages_of_previous_period(), false));
         fixture.app.views.table.show_report(now, Some(before));
-        fixture.keys("s s s s");
+        fixture.press_keys("s s s s");
     });
 }
 
 #[test]
 fn pages_by_largest_change() {
     snapshots("report_by_change", |fixture| {
-        compared(fixture);
-        fixture.keys("s s s s S");
+        show_comparison(fixture);
+        fixture.press_keys("s s s s S");
     });
 }
 
 #[test]
 fn a_comparison_of_shares() {
     snapshots("report_compared_share", |fixture| {
-        compared(fixture);
-        fixture.keys("m");
+        show_comparison(fixture);
+        fixture.press_keys("m");
     });
 }
 
 #[test]
 fn bars_on_a_log_scale() {
     snapshots("report_log", |fixture| {
-        listed(fixture);
-        fixture.keys("x");
+        show_all_pages(fixture);
+        fixture.press_keys("x");
     });
 }
 
 #[test]
 fn bars_of_ai_views_on_a_log_scale() {
     snapshots("report_log_ai", |fixture| {
-        listed(fixture);
-        fixture.keys("m m m x");
+        show_all_pages(fixture);
+        fixture.press_keys("m m m x");
     });
 }
 
 #[test]
 fn bars_of_the_share() {
     snapshots("report_share", |fixture| {
-        listed(fixture);
-        fixture.keys("m");
+        show_all_pages(fixture);
+        fixture.press_keys("m");
     });
 }
 
 #[test]
 fn wide_or_odd_numbers_are_shown_as_received() {
     snapshots("report_odd", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
+        fixture.load_jobs();
+        fixture.load_views(50, true);
         let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {
             path: CleanText::line(path),
             counts: Counts { human, ai, total },
@@ -226,64 +226,67 @@ fn wide_or_odd_numbers_are_shown_as_received() {
         ];
         let now = report(fixture, rows, true);
         fixture.app.views.table.show_report(now, None);
-        fixture.keys("z");
+        fixture.press_keys("z");
     });
 }
 
 #[test]
 fn sorting_one_page_of_rows_explains_what_is_missing() {
     let mut fixture = ScreenFixture::new((80, 24));
-    fixture.jobs();
-    fixture.views(50, true);
+    fixture.load_jobs();
+    fixture.load_views(50, true);
     for (key, expected) in
-        [("s", "Sorting needs all pages: a loads them."), ("/", "Filtering needs all pages: a loads")]
+        [("s", "Sorting needs all pages: press a to load them."), ("/", "Filtering needs all pages: press a")]
     {
-        fixture.keys(key);
-        let shown = text(&render(&fixture.app, Depth::None));
+        fixture.press_keys(key);
+        let shown = text(&render(&fixture.app, ColorDepth::None));
         assert!(shown.contains(expected), "{shown}");
         assert!(shown.contains("in the service's order"), "{shown}");
     }
-    fixture.keys("z");
-    assert!(text(&render(&fixture.app, Depth::None)).contains("Folding into a tree needs all pages"));
-    fixture.keys("m m x");
-    assert!(text(&render(&fixture.app, Depth::None)).contains("log"), "bars of one answer can be had on any scale");
+    fixture.press_keys("z");
+    assert!(text(&render(&fixture.app, ColorDepth::None)).contains("Folding into a tree needs all pages"));
+    fixture.press_keys("m m x");
+    assert!(
+        text(&render(&fixture.app, ColorDepth::None)).contains("log"),
+        "the bars of a single answer can be drawn on any scale"
+    );
 }
 
 #[test]
 fn removed_pages_are_muted_and_have_no_bar() {
     let mut fixture = ScreenFixture::new((160, 48));
-    compared(&mut fixture);
-    fixture.keys("/");
+    show_comparison(&mut fixture);
+    fixture.press_keys("/");
     fixture.paste("removed-too");
-    fixture.keys("Enter");
+    fixture.press_keys("Enter");
     let mut other = ScreenFixture::new((160, 48));
-    compared(&mut other);
-    other.keys("/");
+    show_comparison(&mut other);
+    other.press_keys("/");
     other.paste("removed");
-    other.keys("Enter");
-    let (alone, both) = (render(&fixture.app, Depth::Indexed256), render(&other.app, Depth::Indexed256));
+    other.press_keys("Enter");
+    let (alone, both) = (render(&fixture.app, ColorDepth::Indexed256), render(&other.app, ColorDepth::Indexed256));
     let line = |shown: &str, wanted: &str| shown.lines().find(|line| line.contains(wanted)).map(str::to_owned);
     let alone = line(&text(&alone), "/guides/removed-too").expect("it is listed");
     assert!(alone.contains("(12)") && alone.contains("gone") && !alone.contains(['█', '▒']), "{alone}");
-    let muted = Theme::new(Depth::Indexed256).muted.fg;
-    assert_eq!(style_of(&both, "/guides/removed-too").fg, muted, "one that is not selected");
+    let muted = Theme::new(ColorDepth::Indexed256).muted.fg;
+    assert_eq!(style_of(&both, "/guides/removed-too").fg, muted, "a removed page that is not selected");
 }
 
 #[test]
 fn enter_opens_and_closes_a_folder_and_the_footer_shows_it() {
     let mut fixture = ScreenFixture::new((160, 48));
-    listed(&mut fixture);
-    fixture.keys("z g j");
+    show_all_pages(&mut fixture);
+    fixture.press_keys("z g j");
     let closed = fixture.app.views.table.len();
-    let shown = |fixture: &ScreenFixture| text(&render(&fixture.app, Depth::None));
+    let shown = |fixture: &ScreenFixture| text(&render(&fixture.app, ColorDepth::None));
     assert!(shown(&fixture).contains("Enter open folder"));
-    fixture.keys("Enter");
+    fixture.press_keys("Enter");
     assert_eq!((fixture.app.views.table.len(), fixture.app.dialogs.len()), (closed + 2, 0));
     assert!(shown(&fixture).contains("Enter close folder"));
-    fixture.keys("h");
+    fixture.press_keys("h");
     assert_eq!(fixture.app.views.table.len(), closed);
     fixture.effects.clear();
-    fixture.keys("l l h");
+    fixture.press_keys("l l h");
     assert_eq!(fixture.app.views.table.selected(), 1, "back on the folder");
     assert!(fixture.effects.is_empty(), "no page of rows was turned: {:?}", fixture.effects);
 }
@@ -291,32 +294,32 @@ fn enter_opens_and_closes_a_folder_and_the_footer_shows_it() {
 #[test]
 fn escape_clears_the_marks_and_then_the_filter() {
     let mut fixture = ScreenFixture::new((120, 40));
-    listed(&mut fixture);
-    fixture.keys("/");
+    show_all_pages(&mut fixture);
+    fixture.press_keys("/");
     fixture.paste("api");
-    fixture.keys("Enter v");
+    fixture.press_keys("Enter v");
     assert_eq!((fixture.app.views.table.marked_count(), fixture.app.views.table.len()), (1, 3));
-    fixture.keys("Esc");
+    fixture.press_keys("Esc");
     assert_eq!((fixture.app.views.table.marked_count(), fixture.app.views.table.len()), (0, 3));
-    fixture.keys("Esc");
+    fixture.press_keys("Esc");
     assert_eq!(fixture.app.views.table.len(), 68);
     assert_eq!(fixture.app.filter_text(), "");
-    fixture.keys("/");
+    fixture.press_keys("/");
     fixture.paste("api");
-    fixture.keys("Esc");
+    fixture.press_keys("Esc");
     assert_eq!(fixture.app.views.table.len(), 68, "as on the jobs screen, Esc clears what is typed");
 }
 
 #[test]
 fn jobs_and_pages_have_separate_filters() {
     let mut fixture = ScreenFixture::new((120, 40));
-    listed(&mut fixture);
-    fixture.keys("/");
+    show_all_pages(&mut fixture);
+    fixture.press_keys("/");
     fixture.paste("api");
-    fixture.keys("Enter 1");
+    fixture.press_keys("Enter 1");
     assert_eq!(fixture.app.filter_text(), "");
     assert!(!fixture.app.jobs.is_empty() && fixture.app.jobs.filter().is_empty());
-    fixture.keys("2");
+    fixture.press_keys("2");
     assert_eq!(fixture.app.filter_text(), "api");
 }
 
@@ -330,9 +333,9 @@ fn a_table_of_any_layout_can_be_drawn_at_any_size_and_in_ascii() {
     for keys in ["", "z l j l", "x", "m", "m m x", "s s v", "/ a", "/ h > x", "/ z q"] {
         for columns in [40, 41, 59, 60, 69, 70, 79, 80, 119, 120, 159, 160, 300] {
             let mut fixture = ScreenFixture::new((columns, 12));
-            compared(&mut fixture);
-            fixture.keys(keys);
-            let ascii = Theme { ascii: true, ..Theme::new(Depth::Indexed256) };
+            show_comparison(&mut fixture);
+            fixture.press_keys(keys);
+            let ascii = Theme { ascii: true, ..Theme::new(ColorDepth::Indexed256) };
             let shown = draw_at(&fixture.app, &ascii, (columns, 12));
             assert!(shown.is_ascii(), "{keys:?} at {columns}:\n{shown}");
         }
@@ -340,9 +343,9 @@ fn a_table_of_any_layout_can_be_drawn_at_any_size_and_in_ascii() {
 }
 
 #[test]
-fn only_removed_pages() {
+fn a_filter_for_removed_pages() {
     snapshots("report_gone", |fixture| {
-        compared(fixture);
-        fixture.keys("/ g o n e Enter");
+        show_comparison(fixture);
+        fixture.press_keys("/ g o n e Enter");
     });
 }

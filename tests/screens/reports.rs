@@ -13,7 +13,7 @@ use docdeck::model::period::DateRange;
 use docdeck::model::report::{LoadEndReason, LoadOutcome, LoadProgress, Report, StoredReport};
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
-use docdeck::ui::{Depth, Theme, draw};
+use docdeck::ui::{ColorDepth, Theme, draw};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use std::sync::{Arc, LazyLock};
@@ -22,7 +22,7 @@ fn counts(human: i64, ai: i64) -> Counts {
     Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
 }
 
-/// A report of all pages of a site; `bent` varies how often they were read.
+/// Returns a report of all pages of a site. `variation` changes their views, and which pages exist.
 pub(crate) fn report(range: DateRange, pages: i64, variation: i64, as_of: Time) -> Report {
     let page = |n: i64| {
         let path = match n {
@@ -35,7 +35,7 @@ pub(crate) fn report(range: DateRange, pages: i64, variation: i64, as_of: Time) 
         let ai = if n % 3 == 1 { human * 2 + variation } else { human / 2 + (n * variation) % 41 };
         PageRow { path: CleanText::line(&path), counts: counts(human, ai) }
     };
-    // Some pages are new, some removed.
+    // Other pages are missing for each `variation`.
     let rows = (0..pages).filter(|n| *n < 12 || (n + variation) % 9 != 0).map(page);
     let answer = ViewsPage {
         totals: counts(128_402 - 5000 * variation, 61_220 - 4000 * variation),
@@ -47,28 +47,32 @@ pub(crate) fn report(range: DateRange, pages: i64, variation: i64, as_of: Time) 
     report
 }
 
-fn complete(report: Report) -> StoredReport {
-    StoredReport { last_time: Some(report.answers), report: Some(Arc::new(report)), ..StoredReport::default() }
+fn stored(report: Report) -> StoredReport {
+    StoredReport { requests_last_time: Some(report.answers), report: Some(Arc::new(report)), ..StoredReport::default() }
 }
 
-/// Opens the views screen with this cached data for its range.
-pub(crate) fn on_views_screen(fixture: &mut ScreenFixture, known: impl FnOnce(DateRange) -> StoredReport) -> DateRange {
-    fixture.jobs();
-    fixture.keys("2");
+/// Opens the views screen, where `known` returns the cached data of its range; returns the range.
+pub(crate) fn open_views_screen(
+    fixture: &mut ScreenFixture,
+    known: impl FnOnce(DateRange) -> StoredReport,
+) -> DateRange {
+    fixture.load_jobs();
+    fixture.press_keys("2");
     let range = fixture.app.views.query().range;
     fixture.handle(Msg::CachedReport { range, recalled: Ok(known(range)) });
     range
 }
 
-/// Compares two weeks.
-pub(crate) fn compared(fixture: &mut ScreenFixture) {
-    let range = on_views_screen(fixture, |range| complete(report(range, 60, 0, now() - TimeDelta::minutes(3))));
+/// Opens a comparison of the current week with the previous week.
+pub(crate) fn open_comparison(fixture: &mut ScreenFixture) {
+    let range = open_views_screen(fixture, |range| stored(report(range, 60, 0, now() - TimeDelta::minutes(3))));
     compare(fixture, range, |range, variation| report(range, 60, variation * 3, now() - TimeDelta::minutes(2)));
 }
 
-/// Compares the complete days of the range with those of the week before: six sevenths of these weeks.
+/// Compares the six complete days of the range with the same days of the previous week. `of` returns the report of a
+/// week, whose views are reduced to six sevenths.
 fn compare(fixture: &mut ScreenFixture, range: DateRange, of: impl Fn(DateRange, i64) -> Report) {
-    fixture.keys("c");
+    fixture.press_keys("c");
     for (week, variation) in [(range, 0), (range.step(-1).expect("a week"), 1)] {
         let mut report = of(week.first_days(6), variation);
         let part = |count: &mut Count| {
@@ -82,18 +86,18 @@ fn compare(fixture: &mut ScreenFixture, range: DateRange, of: impl Fn(DateRange,
             part(ai);
             *total = (human.value().unwrap_or_default() + ai.value().unwrap_or_default()).into();
         }
-        fixture.handle(Msg::CachedReport { range: report.range, recalled: Ok(complete(report)) });
+        fixture.handle(Msg::CachedReport { range: report.range, recalled: Ok(stored(report)) });
     }
     assert!(fixture.app.views.is_comparing());
 }
 
-/// Compares two weeks of a small, realistic site.
-pub(crate) fn site_compared(fixture: &mut ScreenFixture) {
-    let range = on_views_screen(fixture, |range| complete(site(range, 0)));
+/// Opens a comparison of the current week of a small, realistic site with its previous week.
+pub(crate) fn open_site_comparison(fixture: &mut ScreenFixture) {
+    let range = open_views_screen(fixture, |range| stored(site(range, 0)));
     compare(fixture, range, site);
 }
 
-/// The pages of the demo's site; the numbers depend on the week.
+/// Returns a report with the pages of the demo's site. Their views depend on `week`: 0 is the current week.
 fn site(range: DateRange, week: i64) -> Report {
     let paths = include_str!("../../assets/demo/pages.txt").lines().filter(|line| line.starts_with('/'));
     let rows: Vec<PageRow> = (0..)
@@ -121,10 +125,10 @@ fn site(range: DateRange, week: i64) -> Report {
     report
 }
 
-fn loading(fixture: &mut ScreenFixture) -> DateRange {
-    on_views_screen(fixture, |_| StoredReport::default());
-    fixture.views(50, true);
-    fixture.keys("a y");
+fn start_loading_all(fixture: &mut ScreenFixture) -> DateRange {
+    open_views_screen(fixture, |_| StoredReport::default());
+    fixture.load_views(50, true);
+    fixture.press_keys("a y");
     fixture.app.views.query().range
 }
 
@@ -136,28 +140,28 @@ fn load_progress(fixture: &mut ScreenFixture, range: DateRange, rows: usize, req
 #[test]
 fn the_cost_of_all_pages() {
     snapshots("all_price", |fixture| {
-        on_views_screen(fixture, |_| StoredReport { last_time: Some(5), ..StoredReport::default() });
-        fixture.views(50, true);
-        fixture.keys("a");
+        open_views_screen(fixture, |_| StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
+        fixture.load_views(50, true);
+        fixture.press_keys("a");
     });
 }
 
 #[test]
 fn all_pages_while_they_are_loading() {
     snapshots("all_loading", |fixture| {
-        let range = loading(fixture);
+        let range = start_loading_all(fixture);
         load_progress(fixture, range, 750, 3, 0.62);
     });
 }
 
 #[test]
-fn all_pages_of_another_range_while_they_are_loading() {
+fn another_range_while_all_pages_of_the_first_range_are_loading() {
     snapshots("all_loading_behind", |fixture| {
-        let range = loading(fixture);
-        fixture.keys("[");
+        let range = start_loading_all(fixture);
+        fixture.press_keys("[");
         let before = fixture.app.views.query().range;
         fixture.handle(Msg::CachedReport { range: before, recalled: Ok(StoredReport::default()) });
-        fixture.views(50, true);
+        fixture.load_views(50, true);
         load_progress(fixture, range, 750, 3, 0.62);
     });
 }
@@ -165,7 +169,7 @@ fn all_pages_of_another_range_while_they_are_loading() {
 #[test]
 fn all_pages_cut_short_by_a_limit() {
     snapshots("all_broken_off", |fixture| {
-        let range = loading(fixture);
+        let range = start_loading_all(fixture);
         load_progress(fixture, range, 45, 1, 0.4);
         let mut part = report(range, 45, 0, now());
         part.complete = false;
@@ -173,7 +177,7 @@ fn all_pages_cut_short_by_a_limit() {
             limited(now() + TimeDelta::minutes(10)),
             "Limit reached (429); the request was not carried out. Try again in 10 min.",
         );
-        let end = LoadOutcome { report: Some(Arc::new(part)), ended: LoadEndReason::Failed(failure), requests: 2 };
+        let end = LoadOutcome { report: Some(Arc::new(part)), end_reason: LoadEndReason::Failed(failure), requests: 2 };
         fixture.handle(Msg::LoadEnded { range, end });
     });
 }
@@ -181,31 +185,32 @@ fn all_pages_cut_short_by_a_limit() {
 #[test]
 fn an_old_report_of_all_pages() {
     snapshots("all_old", |fixture| {
-        on_views_screen(fixture, |range| complete(report(range, 60, 0, now() - TimeDelta::hours(30))));
+        open_views_screen(fixture, |range| stored(report(range, 60, 0, now() - TimeDelta::hours(30))));
     });
 }
 
 #[test]
 fn a_range_with_a_partial_load() {
     snapshots("all_goes_on", |fixture| {
-        on_views_screen(fixture, |range| {
+        open_views_screen(fixture, |range| {
             let mut part = report(range, 1000, 0, now());
             part.complete = false;
             StoredReport { report: Some(Arc::new(part)), interrupted_after: Some(4), ..StoredReport::default() }
         });
-        fixture.views(50, true);
+        fixture.load_views(50, true);
     });
 }
 
 #[test]
 fn no_rows_and_no_requests_left() {
     snapshots("all_none_left", |fixture| {
-        fixture.jobs();
+        fixture.load_jobs();
         let until = now() + TimeDelta::minutes(22);
         let budget = Budget { used: 100, limit: 100, resets_at: Some(until), blocked: None };
         fixture.handle(Msg::Engine(EngineEvent::Budget(RateLimited::Views, budget)));
-        fixture.keys("2");
-        let sentence = "The limit of 100 requests for page views an hour is reached; nothing was sent. Try again in 22 min, at 14:24.";
+        fixture.press_keys("2");
+        let sentence =
+            "The hourly limit of 100 page-view requests is reached; nothing was sent. Try again in 22 min, at 14:24.";
         let failure = Failure::new(limited(until), sentence);
         fixture.handle(Msg::Views { query: fixture.app.views.query(), result: Err(failure), old: None });
     });
@@ -215,11 +220,11 @@ fn limited(until: Time) -> FailureKind {
     FailureKind::Limited(Wait { until, is_estimate: false })
 }
 
-/// Switches to the week before, whose request fails: the screen still lists the first one.
+/// Switches to the previous week, whose request fails. The screen still lists the pages of the current week.
 fn offline_a_week_before(fixture: &mut ScreenFixture) {
-    on_views_screen(fixture, |_| StoredReport::default());
-    fixture.views(50, true);
-    fixture.keys("[");
+    open_views_screen(fixture, |_| StoredReport::default());
+    fixture.load_views(50, true);
+    fixture.press_keys("[");
     let before = fixture.app.views.query().range;
     fixture.handle(Msg::CachedReport { range: before, recalled: Ok(StoredReport::default()) });
     let sentence =
@@ -229,13 +234,13 @@ fn offline_a_week_before(fixture: &mut ScreenFixture) {
 }
 
 #[test]
-fn a_screen_with_another_range_than_requested_states_that_first() {
+fn a_screen_that_shows_another_range_than_requested_states_that_first() {
     snapshots("other_range", offline_a_week_before);
 }
 
-/// Loads an answer from so long ago that its age needs a date.
+/// Opens the views screen with `kept` from the cache and an answer of yesterday, whose age includes a date.
 fn answer(fixture: &mut ScreenFixture, kept: StoredReport) {
-    on_views_screen(fixture, |_| kept);
+    open_views_screen(fixture, |_| kept);
     let value = ViewsPage { totals: counts(900, 400), rows: report(week(), 50, 0, now()).rows, has_more: Some(true) };
     let result = Ok(Timed { value, as_of: yesterday() });
     fixture.handle(Msg::Views { query: fixture.app.views.query(), result, old: None });
@@ -250,7 +255,7 @@ fn fail(fixture: &mut ScreenFixture, kind: FailureKind) {
 
 fn load_failed(fixture: &mut ScreenFixture, kind: FailureKind) {
     let ended = LoadEndReason::Failed(Failure::new(kind, SENTENCE));
-    fixture.handle(Msg::LoadEnded { range: week(), end: LoadOutcome { report: None, ended, requests: 1 } });
+    fixture.handle(Msg::LoadEnded { range: week(), end: LoadOutcome { report: None, end_reason: ended, requests: 1 } });
 }
 
 fn yesterday() -> Time {
@@ -263,7 +268,7 @@ fn week() -> DateRange {
 }
 
 /// A partial report with most pages of a large site.
-static PART: LazyLock<Arc<Report>> =
+static PARTIAL_REPORT: LazyLock<Arc<Report>> =
     LazyLock::new(|| Arc::new(Report { complete: false, ..report(week(), 1200, 0, yesterday()) }));
 
 #[test]
@@ -272,73 +277,73 @@ fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
     let scenes: [Scene; 12] = [
         ("one answer", |fixture, kind| {
             answer(fixture, StoredReport::default());
-            fixture.keys("r");
+            fixture.press_keys("r");
             fail(fixture, kind);
         }),
         ("one answer beside a load that was broken off", |fixture, kind| {
             answer(fixture, StoredReport { interrupted_after: Some(4), ..StoredReport::default() });
-            fixture.keys("r");
+            fixture.press_keys("r");
             fail(fixture, kind);
         }),
         ("refreshing", |fixture, _| {
             answer(fixture, StoredReport { interrupted_after: Some(4), ..StoredReport::default() });
-            fixture.keys("r");
+            fixture.press_keys("r");
         }),
         ("refreshing after a load failed", |fixture, kind| {
             answer(fixture, StoredReport::default());
             load_failed(fixture, kind);
-            fixture.keys("r");
+            fixture.press_keys("r");
         }),
         ("loading another year", |fixture, _| {
             answer(fixture, StoredReport::default());
-            (0..50).for_each(|_| fixture.keys("["));
+            (0..50).for_each(|_| fixture.press_keys("["));
             answer(fixture, StoredReport::default());
-            fixture.keys("a y ]");
+            fixture.press_keys("a y ]");
         }),
         ("loading some of another year", |fixture, _| {
             answer(fixture, StoredReport::default());
-            (0..50).for_each(|_| fixture.keys("["));
+            (0..50).for_each(|_| fixture.press_keys("["));
             answer(fixture, StoredReport::default());
-            fixture.keys("a y");
+            fixture.press_keys("a y");
             let range = fixture.app.views.query().range;
-            fixture.keys("]");
+            fixture.press_keys("]");
             load_progress(fixture, range, 12_500, 50, 0.62);
         }),
         ("stopping", |fixture, _| {
-            let range = loading(fixture);
+            let range = start_loading_all(fixture);
             load_progress(fixture, range, 12_500, 50, 0.62);
-            fixture.keys("Esc");
+            fixture.press_keys("Esc");
         }),
         ("all pages", |fixture, kind| {
-            on_views_screen(fixture, |range| complete(report(range, 60, 0, yesterday())));
+            open_views_screen(fixture, |range| stored(report(range, 60, 0, yesterday())));
             load_failed(fixture, kind);
         }),
         ("not all pages", |fixture, kind| {
-            on_views_screen(fixture, |_| StoredReport {
-                report: Some(PART.clone()),
+            open_views_screen(fixture, |_| StoredReport {
+                report: Some(PARTIAL_REPORT.clone()),
                 interrupted_after: Some(4),
                 ..StoredReport::default()
             });
-            fixture.keys("r");
+            fixture.press_keys("r");
             fail(fixture, kind);
         }),
         ("another year", |fixture, kind| {
             answer(fixture, StoredReport::default());
-            (0..50).for_each(|_| fixture.keys("["));
+            (0..50).for_each(|_| fixture.press_keys("["));
             answer(fixture, StoredReport::default());
-            fixture.keys("]");
+            fixture.press_keys("]");
             fail(fixture, kind);
         }),
         ("50 per page", |fixture, kind| {
             answer(fixture, StoredReport::default());
-            fixture.keys("L 2 0 0 Enter");
+            fixture.press_keys("L 2 0 0 Enter");
             fail(fixture, kind);
         }),
         ("another size of page", |fixture, kind| {
             answer(fixture, StoredReport::default());
-            fixture.keys("p 1 2 Enter");
+            fixture.press_keys("p 1 2 Enter");
             answer(fixture, StoredReport::default());
-            fixture.keys("L 2 0 0 Enter");
+            fixture.press_keys("L 2 0 0 Enter");
             fail(fixture, kind);
         }),
     ];
@@ -357,20 +362,20 @@ fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
         for width in [40, 45, 50, 59, 60, 66, 72, 80, 99, 100, 110, 120, 140, 160] {
             let mut fixture = ScreenFixture::new((width, 24));
             build(&mut fixture, *kind);
-            let screen = text(&render(&fixture.app, Depth::None));
+            let screen = text(&render(&fixture.app, ColorDepth::None));
             let line = screen.lines().nth(2).unwrap_or_default();
-            let is_told = match *scene {
+            let is_explained = match *scene {
                 "refreshing" => line.contains("refreshing…"),
                 "stopping" => line.contains("62%") && line.contains(" · stopping"),
                 "loading another year" | "loading some of another year" => {
                     line.contains("25-") && line.contains("stops")
                 }
                 scene => {
-                    let is_there = scene != "50 per page" || line.contains(scene);
-                    is_there && (line.contains(words) || line.contains(SENTENCE))
+                    let names_scene = scene != "50 per page" || line.contains(scene);
+                    names_scene && (line.contains(words) || line.contains(SENTENCE))
                 }
             };
-            assert!(is_told && !line.ends_with('…'), "{scene}, {words}, {width} columns: {line}");
+            assert!(is_explained && !line.ends_with('…'), "{scene}, {words}, {width} columns: {line}");
         }
     }
 }
@@ -378,17 +383,17 @@ fn the_age_of_the_views_and_its_reason_are_never_cut_off() {
 #[test]
 fn a_page_beyond_the_last_one() {
     snapshots("beyond_the_last_page", |fixture| {
-        on_views_screen(fixture, |_| StoredReport::default());
-        fixture.views(50, true);
-        fixture.keys("p 9 9 9 Enter");
-        fixture.views(0, false);
+        open_views_screen(fixture, |_| StoredReport::default());
+        fixture.load_views(50, true);
+        fixture.press_keys("p 9 9 9 Enter");
+        fixture.load_views(0, false);
     });
 }
 
 #[test]
 fn a_week_compared_with_a_quarter_shows_a_warning() {
     snapshots("compared_unlike", |fixture| {
-        let range = on_views_screen(fixture, |range| complete(report(range, 60, 0, now() - TimeDelta::minutes(3))));
+        let range = open_views_screen(fixture, |range| stored(report(range, 60, 0, now() - TimeDelta::minutes(3))));
         let from = range.from().checked_sub_days(Days::new(91)).expect("a day");
         let quarter = DateRange::new(from, range.from()).expect("a range");
         let of = |range| Arc::new(report(range, 60, 3, now() - TimeDelta::minutes(2)));
@@ -398,14 +403,14 @@ fn a_week_compared_with_a_quarter_shows_a_warning() {
 
 #[test]
 fn two_compared_ranges() {
-    snapshots("compared", compared);
+    snapshots("compared", open_comparison);
 }
 
 #[test]
 fn totals_compared_with_the_previous_period() {
     snapshots("totals_against", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
+        fixture.load_jobs();
+        fixture.load_views(50, true);
         let week = fixture.app.views.query().range;
         let totals = |human, ai| Timed { value: counts(human, ai), as_of: now() };
         let before = week.step(-1).expect("a week").first_days(6);
@@ -417,35 +422,35 @@ fn totals_compared_with_the_previous_period() {
 #[test]
 fn the_movers() {
     snapshots("movers", |fixture| {
-        compared(fixture);
-        fixture.keys("w j j");
+        open_comparison(fixture);
+        fixture.press_keys("w j j");
     });
     snapshots("movers_lost", |fixture| {
-        compared(fixture);
-        fixture.keys("w m Tab G");
+        open_comparison(fixture);
+        fixture.press_keys("w m Tab G");
     });
 }
 
-/// The screen as text at this size.
+/// Returns the screen of the state that `build` creates, as text at this size.
 fn screen(size: (u16, u16), build: impl FnOnce(&mut ScreenFixture)) -> String {
     let mut fixture = ScreenFixture::new(size);
     build(&mut fixture);
-    text(&render(&fixture.app, Depth::None))
+    text(&render(&fixture.app, ColorDepth::None))
 }
 
 #[test]
 fn the_movers_show_how_many_pages_moved_and_how_many_are_listed() {
     let of_many = |size| {
         screen(size, |fixture| {
-            let range = on_views_screen(fixture, |range| complete(report(range, 900, 0, now())));
+            let range = open_views_screen(fixture, |range| stored(report(range, 900, 0, now())));
             compare(fixture, range, |range, variation| report(range, 900, variation * 40, now()));
-            fixture.keys("w");
+            fixture.press_keys("w");
         })
     };
     for size in [(160, 48), (120, 40), (80, 24), (40, 12)] {
         let shown = of_many(size);
-        assert!(shown.contains("lost: top 250 of "), "{shown}");
-        assert!(!shown.contains("lost 250"), "{shown}");
+        assert!(shown.contains("down: top 250 of "), "{shown}");
+        assert!(!shown.contains("down 250"), "{shown}");
     }
 }
 
@@ -456,8 +461,8 @@ fn the_title_of_each_dialog_contains_the_range() {
             [("e", "2026-11-14 … 2026-11-20"), ("t", "2026-11-14 … 2026-11-20"), ("w", "14–19 Nov vs 7–12 Nov")]
         {
             let shown = screen(size, |fixture| {
-                compared(fixture);
-                fixture.keys(keys);
+                open_comparison(fixture);
+                fixture.press_keys(keys);
             });
             assert!(shown.lines().any(|line| line.contains('┌') && line.contains(range)), "{shown}");
         }
@@ -474,13 +479,13 @@ fn partial_reports_are_never_called_all_pages() {
     for size in [(160, 48), (120, 40), (80, 24), (40, 12)] {
         for keys in ["", "[", "e", "w", "Enter", "H"] {
             let shown = screen(size, |fixture| {
-                on_views_screen(fixture, part);
-                fixture.views(50, true);
-                fixture.keys("a y");
+                open_views_screen(fixture, part);
+                fixture.load_views(50, true);
+                fixture.press_keys("a y");
                 let range = fixture.app.views.query().range;
-                let end = LoadOutcome { report: part(range).report, ended: LoadEndReason::Stopped, requests: 1 };
+                let end = LoadOutcome { report: part(range).report, end_reason: LoadEndReason::Stopped, requests: 1 };
                 fixture.handle(Msg::LoadEnded { range, end });
-                fixture.keys(keys);
+                fixture.press_keys(keys);
             });
             let others = ["not all pages", "until all pages are loaded", "(a load all)"];
             let claims = others.iter().fold(shown.clone(), |shown, other| shown.replace(other, ""));
@@ -493,8 +498,8 @@ fn partial_reports_are_never_called_all_pages() {
 fn merged_rows_are_reported_as_moved_only_after_two_requests() {
     let with = |answers| {
         screen((160, 48), |fixture| {
-            on_views_screen(fixture, |range| {
-                complete(Report { duplicates: 2, answers, ..report(range, 60, 0, now()) })
+            open_views_screen(fixture, |range| {
+                stored(Report { duplicates: 2, answers, ..report(range, 60, 0, now()) })
             });
         })
     };
@@ -503,13 +508,14 @@ fn merged_rows_are_reported_as_moved_only_after_two_requests() {
     assert!(!with(1).contains("moved"), "{}", with(1));
 }
 
-/// Opens the trend; a day is known if `known` returns its numbers.
+/// Presses `keys` and opens the trend. `known` returns the human and AI views of a day, given as the number of days
+/// before today, or `None` if they are unknown.
 fn trend(fixture: &mut ScreenFixture, keys: &str, known: impl Fn(i64) -> Option<(i64, i64)>) {
-    fixture.jobs();
-    fixture.views(50, true);
-    fixture.keys(keys);
-    fixture.keys("t");
-    let asked = fixture.effects.iter().rev().find_map(|effect| match effect {
+    fixture.load_jobs();
+    fixture.load_views(50, true);
+    fixture.press_keys(keys);
+    fixture.press_keys("t");
+    let requested = fixture.effects.iter().rev().find_map(|effect| match effect {
         Effect::LoadCachedTotals(ranges) => Some(ranges.clone()),
         _ => None,
     });
@@ -519,41 +525,42 @@ fn trend(fixture: &mut ScreenFixture, keys: &str, known: impl Fn(i64) -> Option<
         let (human, ai) = known(ago).filter(|_| range.days() == 1)?;
         Some((*range, Timed { value: counts(human, ai), as_of: now() - TimeDelta::minutes(1) }))
     };
-    let totals = asked.expect("the days").iter().filter_map(day).collect();
+    let totals = requested.expect("the days").iter().filter_map(day).collect();
     fixture.handle(Msg::CachedTotals(Ok(totals)));
 }
 
-fn rhythm(ago: i64) -> (i64, i64) {
+/// Returns the human and AI views of a day: fewer at a weekend, and only a part for today.
+fn sample_views(ago: i64) -> (i64, i64) {
     let day = now().date_naive() - Days::new(u64::try_from(ago).expect("before today"));
     let quiet = if chrono::Datelike::weekday(&day).num_days_from_monday() > 4 { 9 } else { 20 };
     let today = if ago == 0 { 2 } else { 1 };
     ((900 + ago * 13 % 70) * quiet / today, (410 - ago) * (quiet + 14) / 2 / today)
 }
 
-/// The trend of thirty days, all known.
-pub(crate) fn month_by_day(fixture: &mut ScreenFixture) {
-    trend(fixture, "d", |ago| Some(rhythm(ago)));
+/// Opens the trend of thirty days whose views are all known.
+pub(crate) fn open_month_trend(fixture: &mut ScreenFixture) {
+    trend(fixture, "d", |ago| Some(sample_views(ago)));
 }
 
 #[test]
 fn the_trend_of_a_week_with_unknown_days() {
     snapshots("trend_week", |fixture| {
-        trend(fixture, "", |ago| (ago != 3 && ago != 4).then(|| rhythm(ago)));
+        trend(fixture, "", |ago| (ago != 3 && ago != 4).then(|| sample_views(ago)));
     });
 }
 
 #[test]
 fn the_trend_of_a_month_with_its_mean() {
     snapshots("trend_month", |fixture| {
-        trend(fixture, "d", |ago| (!(14..=16).contains(&ago)).then(|| rhythm(ago)));
-        fixture.keys("h h");
+        trend(fixture, "d", |ago| (!(14..=16).contains(&ago)).then(|| sample_views(ago)));
+        fixture.press_keys("h h");
     });
 }
 
 #[test]
 fn the_trend_of_a_quarter_by_week() {
     snapshots("trend_quarter", |fixture| {
-        trend(fixture, "d d", |ago| (!(30..=33).contains(&ago)).then(|| rhythm(ago)));
+        trend(fixture, "d d", |ago| (!(30..=33).contains(&ago)).then(|| sample_views(ago)));
     });
 }
 
@@ -561,40 +568,40 @@ fn the_trend_of_a_quarter_by_week() {
 fn the_trend_without_any_known_day_and_its_cost() {
     snapshots("trend_price", |fixture| {
         trend(fixture, "", |_| None);
-        fixture.keys("a");
+        fixture.press_keys("a");
     });
 }
 
 #[test]
 fn the_trend_of_invalid_counts() {
     snapshots("trend_odd", |fixture| {
-        trend(fixture, "", |ago| Some(if ago == 2 { (-5, 3) } else { rhythm(ago) }));
-        fixture.keys("h h");
+        trend(fixture, "", |ago| Some(if ago == 2 { (-5, 3) } else { sample_views(ago) }));
+        fixture.press_keys("h h");
     });
 }
 
 #[test]
-fn in_ascii_reports_are_ascii() {
+fn in_ascii_mode_reports_are_ascii() {
     for keys in ["", "w", "w m Tab G", "t", "a"] {
         let mut fixture = ScreenFixture::new((120, 40));
-        compared(&mut fixture);
-        fixture.keys(keys);
+        open_comparison(&mut fixture);
+        fixture.press_keys(keys);
         assert_ascii(&fixture);
     }
     for preset in ["", "d", "d d"] {
         let mut fixture = ScreenFixture::new((120, 40));
-        trend(&mut fixture, preset, |ago| (ago != 12).then(|| rhythm(ago)));
+        trend(&mut fixture, preset, |ago| (ago != 12).then(|| sample_views(ago)));
         assert_ascii(&fixture);
     }
 }
 
 fn assert_ascii(fixture: &ScreenFixture) {
     let mut terminal = Terminal::new(TestBackend::new(120, 40)).expect("a test terminal");
-    let theme = Theme { ascii: true, ..Theme::new(Depth::None) };
+    let theme = Theme { ascii: true, ..Theme::new(ColorDepth::None) };
     terminal.draw(|frame| draw(frame, &fixture.app, &theme, now())).expect("a frame");
     let shown = crate::text(terminal.backend().buffer());
-    // A symbol without an ASCII replacement would become a question mark: only unknown days, and the text that explains
-    // them, have one.
+    // A symbol without an ASCII replacement would become a question mark. Apart from the help key, only unknown days
+    // and the text about them may contain question marks.
     let unexplained = shown.lines().filter(|line| line.contains('?') && !line.contains("unknown"));
     let unexplained: Vec<&str> = unexplained.filter(|line| !line.contains("? help") && !line.contains(" ?")).collect();
     assert!(shown.is_ascii() && unexplained.is_empty(), "{unexplained:?} in\n{shown}");
@@ -606,20 +613,20 @@ fn drawing_reports_never_fails_at_any_size() {
         for columns in [40, 41, 59, 60, 61, 79, 80, 99, 100, 113, 114, 139, 140, 160, 300] {
             for rows in [12, 13, 14, 17, 24, 48, 100] {
                 let mut fixture = ScreenFixture::new((160, 48));
-                compared(&mut fixture);
-                fixture.keys(keys);
+                open_comparison(&mut fixture);
+                fixture.press_keys(keys);
                 fixture.resize(columns, rows);
-                crate::render(&fixture.app, Depth::Indexed256);
+                crate::render(&fixture.app, ColorDepth::Indexed256);
             }
         }
     }
     for preset in ["d", "d d"] {
         for columns in [40, 60, 80, 160] {
             let mut fixture = ScreenFixture::new((columns, 12));
-            trend(&mut fixture, preset, |ago| Some(rhythm(ago)));
+            trend(&mut fixture, preset, |ago| Some(sample_views(ago)));
             for key in ["g", "G", "k", "j"] {
-                fixture.keys(key);
-                crate::render(&fixture.app, Depth::Indexed256);
+                fixture.press_keys(key);
+                crate::render(&fixture.app, ColorDepth::Indexed256);
             }
         }
     }

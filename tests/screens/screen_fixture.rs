@@ -1,4 +1,4 @@
-//! States of the dashboard, reached with the same messages and keys as in use.
+//! Brings the dashboard into the states of the snapshots, with the same messages and key presses as in real use.
 
 use crate::keys;
 use chrono::{FixedOffset, TimeDelta};
@@ -17,16 +17,16 @@ use docdeck::model::load::Timed;
 use docdeck::model::log::{LogEntry, LogKind, Operation};
 use docdeck::model::period::DateRange;
 use docdeck::model::prompt::{
-    Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread,
+    Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, Prompt, PromptId, PromptKind, Thread,
 };
 use docdeck::model::report::Report;
 use docdeck::model::row::{Job, JobKey};
-use docdeck::model::setup::AlreadySet;
+use docdeck::model::setup::ExistingSettings;
 use docdeck::model::text::CleanText;
 use docdeck::model::views::{Count, Counts, PageRow, ViewsPage};
 use std::sync::Arc;
 
-/// The time at which every snapshot is taken.
+/// Returns the time at which every snapshot is taken.
 pub(crate) fn now() -> Time {
     "2026-11-20T14:02:30Z".parse().expect("a time")
 }
@@ -35,14 +35,14 @@ fn ago(minutes: i64) -> Time {
     now() - TimeDelta::minutes(minutes)
 }
 
-/// The state machine, and the effects that it requested and that have no result yet.
+/// The application state, and all effects that it has requested.
 pub(crate) struct ScreenFixture {
     pub(crate) app: App,
     pub(crate) effects: Vec<Effect>,
     thread: Thread,
 }
 
-fn start(size: (u16, u16)) -> AppConfig {
+fn app_config(size: (u16, u16)) -> AppConfig {
     let scope =
         Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None };
     let utc = FixedOffset::east_opt(0).expect("UTC");
@@ -161,7 +161,7 @@ fn range(from: &str, to: &str) -> DateRange {
 
 impl ScreenFixture {
     pub(crate) fn new(size: (u16, u16)) -> Self {
-        let (app, effects) = App::new(start(size), now());
+        let (app, effects) = App::new(app_config(size), now());
         Self { app, effects, thread: thread() }
     }
 
@@ -169,28 +169,28 @@ impl ScreenFixture {
         let saved = |name: &str, text: &str| SavedFilter { name: CleanText::line(name), text: text.to_owned() };
         let filters =
             vec![saved("Failed", "s:failed"), saved("Docs", "tag:docs"), saved("Everything else", "!tag:docs")];
-        let (app, effects) = App::new(AppConfig { filters, ..start(size) }, now());
+        let (app, effects) = App::new(AppConfig { filters, ..app_config(size) }, now());
         Self { app, effects, thread: thread() }
     }
 
     pub(crate) fn unconfigured(size: (u16, u16)) -> Self {
         let config = CleanText::line("/home/me/.config/docdeck/config.toml");
-        let welcome = Some(Box::new(Welcome::new(&AlreadySet::default(), config)));
-        let (app, effects) = App::new(AppConfig { welcome, ..start(size) }, now());
+        let welcome = Some(Box::new(Welcome::new(&ExistingSettings::default(), config)));
+        let (app, effects) = App::new(AppConfig { welcome, ..app_config(size) }, now());
         Self { app, effects, thread: thread() }
     }
 
-    /// Delivers a message, and answers the reads from the store that it leads to. A key stands for its default action,
-    /// even if keys are rebound.
+    /// Handles a message, and answers the requests for threads that result from it. A key press runs the default action
+    /// of its key, even if keys are rebound.
     pub(crate) fn handle(&mut self, msg: Msg) {
         let msg = match msg {
             Msg::Input(Event::Key(key)) => Msg::Input(Event::Key(keys::rebound_key(&self.app, key))),
             other => other,
         };
-        // Letters are shortcuts again a moment after a prompt was sent.
-        let is_sent =
+        // For a moment after a prompt was sent, letters are not shortcuts. So sending happens one second earlier.
+        let sends_prompt =
             matches!(&msg, Msg::Input(Event::Key(key)) if key.code == KeyCode::Char('s') && !key.modifiers.is_empty());
-        let at = if is_sent { now() - TimeDelta::seconds(1) } else { now() };
+        let at = if sends_prompt { now() - TimeDelta::seconds(1) } else { now() };
         let mut waiting = vec![msg];
         while let Some(msg) = waiting.pop() {
             for effect in self.app.update(msg, at) {
@@ -202,8 +202,8 @@ impl ScreenFixture {
         }
     }
 
-    /// Presses keys, separated by spaces: characters, `Enter`, `Esc`, `Ctrl-x`.
-    pub(crate) fn keys(&mut self, keys: &str) {
+    /// Presses the keys in `keys`, which are separated by spaces: characters, `Enter`, `Esc`, `Ctrl-x`.
+    pub(crate) fn press_keys(&mut self, keys: &str) {
         for name in keys.split_whitespace() {
             let (mods, name) =
                 name.strip_prefix("Ctrl-").map_or((KeyModifiers::NONE, name), |rest| (KeyModifiers::CONTROL, rest));
@@ -229,7 +229,7 @@ impl ScreenFixture {
         self.handle(Msg::Input(Event::Resize(columns, rows)));
     }
 
-    fn budgets(&mut self) {
+    fn load_budgets(&mut self) {
         let resets_at = Some(now() + TimeDelta::minutes(22));
         for (limited, used) in [(RateLimited::Create, 37), (RateLimited::FollowUp, 4), (RateLimited::Views, 12)] {
             let budget = Budget { used, limit: 100, resets_at, blocked: None };
@@ -237,27 +237,27 @@ impl ScreenFixture {
         }
     }
 
-    /// Enables tips, as on the first start on this computer.
-    pub(crate) fn first_visit(&mut self) {
+    /// Loads the jobs with tips enabled, as on the first start on this computer.
+    pub(crate) fn load_jobs_with_tips(&mut self) {
         let known = InitialData { jobs: rows(), tips: Some(String::new()), ..InitialData::default() };
-        self.handle(Msg::Loaded(Ok(Box::new(known))));
+        self.handle(Msg::InitialDataLoaded(Ok(Box::new(known))));
     }
 
-    pub(crate) fn no_jobs(&mut self) {
-        self.handle(Msg::Loaded(Ok(Box::new(InitialData::default()))));
+    pub(crate) fn load_no_jobs(&mut self) {
+        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData::default()))));
     }
 
-    pub(crate) fn jobs(&mut self) {
-        self.handle(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))));
-        self.budgets();
+    pub(crate) fn load_jobs(&mut self) {
+        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs: rows(), ..InitialData::default() }))));
+        self.load_budgets();
         self.handle(Msg::Engine(EngineEvent::Connection(Connection::Ready)));
-        // Moves from the newest job that needs the user to the first one in the snapshots.
+        // The snapshots show job 1 as selected instead of the newest job that needs the user.
         self.app.jobs.select(JobKey(1));
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
     /// Adds custom titles, tags and notes to some of the jobs.
-    pub(crate) fn custom_labels(&mut self) {
+    pub(crate) fn add_custom_labels(&mut self) {
         let tags = |words: &[&str]| words.iter().map(|word| CleanText::line(word)).collect::<Vec<_>>();
         let mut changed = rows();
         for row in &mut changed {
@@ -274,17 +274,17 @@ impl ScreenFixture {
                         tags(&["docs", "i18n", "a-tag-that-is-far-too-long-for-the-room-that-is-left-here"]).into()
                 }
                 8 => {
-                    (row.title, row.has_own_title) = (CleanText::line("Changelog for 2.4"), true);
+                    (row.title, row.has_custom_title) = (CleanText::line("Changelog for 2.4"), true);
                     row.tags = tags(&["release"]).into();
                 }
                 _ => {}
             }
         }
-        self.handle(Msg::JobsChanged(changed));
+        self.handle(Msg::JobsChangedElsewhere(changed));
     }
 
-    /// Adds follow-ups behind an undelivered one.
-    pub(crate) fn blocked_follow_ups(&mut self) {
+    /// Adds a follow-up that was not sent, and two follow-ups that wait behind it.
+    pub(crate) fn add_blocked_follow_ups(&mut self) {
         let reason = CleanText::line("No network: the service's name could not be resolved.");
         let follow_up = |id: i64, text: &str, delivery: Delivery, minutes: i64| {
             prompt(id, PromptKind::FollowUp, text, delivery, minutes)
@@ -296,24 +296,24 @@ impl ScreenFixture {
         ]);
         let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 14), 1423);
         (job.undelivered, job.revision) = (Some(DeliveryKind::NotSent), 200);
-        self.handle(Msg::JobsChanged(vec![job]));
+        self.handle(Msg::JobsChangedElsewhere(vec![job]));
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
-    pub(crate) fn ended_without_pull_request(&mut self, seen: bool) {
+    pub(crate) fn load_job_without_pull_request(&mut self, seen: bool) {
         let mut ended = row(90, "Tidy the glossary", Some(Status::Completed), 5);
         (ended.viewed_at, ended.revision) = (seen.then(now), 90 + i64::from(seen));
-        // Another job is selected.
+        // The first job is selected, so that `ended` is not viewed.
         let jobs = vec![row(1, "Fix it", Some(Status::Failed), 3), ended];
-        self.handle(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
     }
 
-    pub(crate) fn hostile_job(&mut self, title: &str) {
+    pub(crate) fn load_hostile_job(&mut self, title: &str) {
         let jobs = vec![row(1, title, Some(Status::Active), 3)];
-        self.handle(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
+        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))));
     }
 
-    pub(crate) fn offline(&mut self) {
+    pub(crate) fn lose_connection(&mut self) {
         let connection = Connection::Offline {
             reason: CleanText::line("no network"),
             next_try: Some(now() + TimeDelta::seconds(12)),
@@ -321,13 +321,13 @@ impl ScreenFixture {
         self.handle(Msg::Engine(EngineEvent::Connection(connection)));
     }
 
-    pub(crate) fn long_thread(&mut self) {
+    pub(crate) fn load_long_thread(&mut self) {
         let text: Vec<String> = (1..=60).map(|n| format!("Step {n}: look at page number {n}.")).collect();
         self.thread.prompts.push(prompt(3, PromptKind::FollowUp, &text.join("\n"), Delivery::Accepted, 10));
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
-    pub(crate) fn unconfirmed_selected(&mut self) {
+    pub(crate) fn select_unconfirmed_job(&mut self) {
         let reason = CleanText::line("The connection was lost after the request had gone out.");
         let text = "Rewrite the SSO guide\n\nStart from the questions that support gets.";
         let lost = prompt(9, PromptKind::Create, text, Delivery::Unconfirmed(reason), 2);
@@ -336,9 +336,10 @@ impl ScreenFixture {
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(2))));
     }
 
-    /// The hourly limit of new jobs resets after this time; the queued prompt is selected.
-    pub(crate) fn limit_reached(&mut self, left: TimeDelta, is_estimate: bool) {
-        self.jobs();
+    /// Reaches the hourly limit of new jobs, which resets after `left`, and selects a job whose prompt is queued until
+    /// then.
+    pub(crate) fn reach_limit(&mut self, left: TimeDelta, is_estimate: bool) {
+        self.load_jobs();
         let wait = Wait { until: now() + left, is_estimate };
         let blocked = is_estimate.then_some(wait);
         let budget = Budget { used: 100, limit: 100, resets_at: Some(wait.until), blocked };
@@ -352,7 +353,7 @@ impl ScreenFixture {
         self.handle(Msg::Engine(EngineEvent::Prompt { prompt: PromptId(9), delivery, job }));
     }
 
-    pub(crate) fn undelivered_follow_up(&mut self, kind: DeliveryKind) {
+    pub(crate) fn add_undelivered_follow_up(&mut self, kind: DeliveryKind) {
         let delivery = match kind {
             DeliveryKind::Unconfirmed => {
                 Delivery::Unconfirmed(CleanText::line("The service answered with status 502 and an HTML page."))
@@ -368,14 +369,14 @@ impl ScreenFixture {
         self.handle(Msg::Engine(EngineEvent::Thread(JobKey(1))));
     }
 
-    pub(crate) fn history(&mut self) {
+    pub(crate) fn load_history(&mut self) {
         let texts =
             ["Fix the landing page\n\nIt is too long.", "Translate /billing", "Write a page about webhooks 日本語"];
         let many = (1..40).map(|n| format!("Improve page number {n}\nand its neighbours"));
         self.handle(Msg::History(Ok(texts.into_iter().map(str::to_owned).chain(many).collect())));
     }
 
-    pub(crate) fn templates(&mut self) {
+    pub(crate) fn load_templates(&mut self) {
         let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.to_owned() };
         self.handle(Msg::Templates(vec![
             template("fix-page", "Fix {{path}}\n\nWhat is wrong: {{problem}}\nSeen while at work on {{job}}."),
@@ -383,23 +384,27 @@ impl ScreenFixture {
         ]));
     }
 
-    pub(crate) fn drafts(&mut self) {
+    pub(crate) fn load_drafts(&mut self) {
         let drafts = vec![
-            (DraftSlot::FollowUp(JobKey(8)), "And the one before it, too.\nPlease.".to_owned()),
-            (DraftSlot::NewJob, "Write about rate limits".to_owned()),
+            (DraftTarget::FollowUp(JobKey(8)), "And the one before it, too.\nPlease.".to_owned()),
+            (DraftTarget::NewJob, "Write about rate limits".to_owned()),
         ];
-        self.handle(Msg::Loaded(Ok(Box::new(InitialData { jobs: rows(), drafts, ..InitialData::default() }))));
-        self.budgets();
+        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData {
+            jobs: rows(),
+            drafts,
+            ..InitialData::default()
+        }))));
+        self.load_budgets();
     }
 
-    pub(crate) fn batch(&mut self, prompts: usize) {
+    pub(crate) fn review_batch(&mut self, prompts: usize) {
         let texts: Vec<String> = (1..=prompts).map(|n| format!("Describe endpoint {n}\nwith an example")).collect();
-        self.keys("b");
+        self.press_keys("b");
         self.paste(&texts.join("\n\n"));
-        self.keys("Ctrl-s");
+        self.press_keys("Ctrl-s");
     }
 
-    pub(crate) fn saved(&mut self) {
+    pub(crate) fn save_drafts(&mut self) {
         let later = now() + TimeDelta::seconds(1);
         for effect in self.app.update(Msg::Timer, later) {
             if let Effect::SaveDraft(slot, _) = effect {
@@ -408,17 +413,17 @@ impl ScreenFixture {
         }
     }
 
-    /// Sends the new job from the editor until its prompt is on disk.
-    pub(crate) fn submitted(&mut self) {
-        self.keys("Ctrl-s");
+    /// Sends the new job in the editor; its prompt is then stored and queued.
+    pub(crate) fn submit_new_job(&mut self) {
+        self.press_keys("Ctrl-s");
         let job = undelivered(row(30, "Rewrite the landing page", None, 0), DeliveryKind::Queued);
         let (prompt, delivery) = (PromptId(30), Delivery::Queued { until: None });
         self.handle(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job.clone()) }));
-        self.handle(Msg::Submitted { slot: DraftSlot::NewJob, result: Ok((prompt, job)) });
+        self.handle(Msg::Submitted { slot: DraftTarget::NewJob, result: Ok((prompt, job)) });
     }
 
-    pub(crate) fn rejected(&mut self, reason: &str) {
-        self.submitted();
+    pub(crate) fn submit_rejected_job(&mut self, reason: &str) {
+        self.submit_new_job();
         let mut job = undelivered(row(30, "Rewrite the landing page", None, 0), DeliveryKind::Rejected);
         job.revision += 1;
         let prompt = PromptId(30);
@@ -426,8 +431,8 @@ impl ScreenFixture {
         self.handle(Msg::Engine(EngineEvent::Prompt { prompt, delivery, job: Box::new(job) }));
     }
 
-    pub(crate) fn views(&mut self, rows: i64, has_more: bool) {
-        self.keys("2");
+    pub(crate) fn load_views(&mut self, rows: i64, has_more: bool) {
+        self.press_keys("2");
         let page = |n: i64| {
             let path = match n {
                 0 => "/quickstart".to_owned(),
@@ -446,8 +451,8 @@ impl ScreenFixture {
         self.handle(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
     }
 
-    /// Lists all pages of the range, three of them, instead of one answer.
-    pub(crate) fn all_pages(&mut self) {
+    /// Shows a complete report with three pages instead of a single answer.
+    pub(crate) fn show_all_pages(&mut self) {
         let page = |path: &str, human: i64, ai: i64| PageRow { path: CleanText::line(path), counts: counts(human, ai) };
         let rows = vec![page("/quickstart", 9123, 4561), page("/a", 9900, 3), page("/b", 4, 8000)];
         let answer = ViewsPage { totals: counts(19_027, 12_564), rows, has_more: Some(false) };
@@ -456,12 +461,12 @@ impl ScreenFixture {
     }
 
     /// Delivers the stored history of the page whose details are open.
-    pub(crate) fn page_history(&mut self, history: PageHistory) {
+    pub(crate) fn load_page_history(&mut self, history: PageHistory) {
         let path = CleanText::line("/quickstart");
         self.handle(Msg::PageHistory { path, result: Ok(history) });
     }
 
-    pub(crate) fn page_with_a_past(&mut self) {
+    pub(crate) fn load_long_page_history(&mut self) {
         let known = |human: i64, ai: i64, minutes: i64| {
             PageViewsState::Known(Timed { value: counts(human, ai), as_of: ago(minutes) })
         };
@@ -482,10 +487,10 @@ impl ScreenFixture {
             (JobKey(12), known(9120, 4310, 600), known(10_002, 5100, 600)),
             (JobKey(15), PageViewsState::NotListed(ago(5)), PageViewsState::Unknown),
         ];
-        self.page_history(PageHistory { periods, jobs });
+        self.load_page_history(PageHistory { periods, jobs });
     }
 
-    pub(crate) fn page_with_odd_numbers(&mut self) {
+    pub(crate) fn load_odd_page_history(&mut self) {
         let odd = Counts { human: Count::Known(10), ai: Count::Known(5), total: Count::Known(99) };
         let beyond = Counts {
             human: Count::Odd(CleanText::line("99999999999999999999")),
@@ -494,15 +499,15 @@ impl ScreenFixture {
         };
         let periods = [("2026-11-07", "2026-11-12", odd), ("2026-10-31", "2026-11-06", beyond)]
             .map(|(from, to, value)| PagePeriod { range: range(from, to), views: Timed { value, as_of: ago(3) } });
-        self.page_history(PageHistory { periods: periods.to_vec(), jobs: Vec::new() });
+        self.load_page_history(PageHistory { periods: periods.to_vec(), jobs: Vec::new() });
     }
 
-    /// The first job was started about two pages three weeks ago; views are known for one of them.
-    pub(crate) fn job_about_pages(&mut self) {
+    /// Makes job 1 a job about two pages that was started three weeks ago. Views are known for one of the two pages.
+    pub(crate) fn load_job_about_pages(&mut self) {
         let long = "/guides/deploying/to-your-own-cluster/with-a-custom-certificate-authority";
         let mut job = with_pr(row(1, "Fix broken links in /api", Some(Status::Completed), 21 * 1440), 1423);
         (job.pages, job.revision) = ([CleanText::line("/quickstart"), CleanText::line(long)].into(), 300);
-        self.handle(Msg::JobsChanged(vec![job]));
+        self.handle(Msg::JobsChangedElsewhere(vec![job]));
         let known = |human: i64, ai: i64| PageViewsState::Known(Timed { value: counts(human, ai), as_of: ago(60) });
         let about = vec![
             PageImpact { path: CleanText::line("/quickstart"), before: known(9120, 4310), after: known(10_002, 5100) },
@@ -515,22 +520,22 @@ impl ScreenFixture {
         self.handle(Msg::JobImpact { job: JobKey(1), result: Ok(about) });
     }
 
-    pub(crate) fn draft_about_pages(&mut self) {
+    pub(crate) fn load_draft_about_pages(&mut self) {
         let drafts = vec![
-            (DraftSlot::NewJob, "Write about rate limits".to_owned()),
-            (DraftSlot::AboutPages, "Say which plan has SSO\n\nOn both pages.".to_owned()),
+            (DraftTarget::NewJob, "Write about rate limits".to_owned()),
+            (DraftTarget::AboutPages, "Say which plan has SSO\n\nOn both pages.".to_owned()),
         ];
         let draft_pages = ["/pricing", "/guides/sso"].map(CleanText::line).to_vec();
-        self.handle(Msg::Loaded(Ok(Box::new(InitialData {
+        self.handle(Msg::InitialDataLoaded(Ok(Box::new(InitialData {
             jobs: rows(),
             drafts,
             draft_pages,
             ..InitialData::default()
         }))));
-        self.budgets();
+        self.load_budgets();
     }
 
-    pub(crate) fn page_templates(&mut self) {
+    pub(crate) fn load_page_templates(&mut self) {
         let template = |name: &str, text: &str| Template { name: CleanText::line(name), text: text.to_owned() };
         self.handle(Msg::Templates(vec![
             template("changelog", "Update the changelog up to {{version}}"),
@@ -539,8 +544,8 @@ impl ScreenFixture {
         ]));
     }
 
-    pub(crate) fn odd_views(&mut self) {
-        self.keys("2");
+    pub(crate) fn load_odd_views(&mut self) {
+        self.press_keys("2");
         let odd = |path: &str, human: Count, ai: Count, total: Count| PageRow {
             path: CleanText::line(path),
             counts: Counts { human, ai, total },
@@ -556,18 +561,17 @@ impl ScreenFixture {
         self.handle(Msg::Views { query: self.app.views.query(), result: Ok(answer), old: None });
     }
 
-    pub(crate) fn views_fail(&mut self) {
-        self.keys("2");
-        self.views_fail_again();
+    pub(crate) fn load_failing_views(&mut self) {
+        self.press_keys("2");
+        self.fail_views_request();
     }
 
-    pub(crate) fn views_fail_again(&mut self) {
-        let failure =
-            Failure::new(FailureKind::Offline, "The service can't be reached: no network. Showing the cached data.");
+    pub(crate) fn fail_views_request(&mut self) {
+        let failure = Failure::new(FailureKind::Offline, "The service can't be reached: no network.");
         self.handle(Msg::Views { query: self.app.views.query(), result: Err(failure), old: None });
     }
 
-    pub(crate) fn log(&mut self) {
+    pub(crate) fn fill_log(&mut self) {
         let request = |operation, status, millis, reason: Option<&str>| LogKind::Request {
             operation,
             status,
@@ -578,9 +582,9 @@ impl ScreenFixture {
             request(Operation::Create, Some(201), 412, None),
             request(Operation::Get, Some(200), 38, None),
             LogKind::Transition(CleanText::line("active → completed")),
-            request(Operation::Views, Some(429), 21, Some("limit reached, retry in 60 s")),
-            request(Operation::FollowUp, None, 10_000, Some("timed out after the request went out")),
-            LogKind::Note(CleanText::line("polling for all instances on this computer")),
+            request(Operation::Views, Some(429), 21, Some("retry in 60 s: limit reached")),
+            request(Operation::FollowUp, None, 10_000, Some("timed out after 10 s")),
+            LogKind::Note(CleanText::line("unconfirmed: docdeck ended while sending")),
         ];
         for (n, what) in entries.into_iter().cycle().take(70).enumerate() {
             let at = ago(70) + TimeDelta::seconds(i64::try_from(n).expect("small") * 41);

@@ -1,4 +1,4 @@
-//! Page views of one answer, and page details; `report` has the tables of all pages.
+//! The page views of a single answer, and page details. The module `report` tests tables of all pages.
 
 use crate::screen_fixture::{ScreenFixture, now};
 use crate::{render, snapshots, text};
@@ -6,130 +6,130 @@ use docdeck::app::Msg;
 use docdeck::model::impact::PageHistory;
 use docdeck::model::load::Timed;
 use docdeck::model::views::ViewsPage;
-use docdeck::ui::Depth;
+use docdeck::ui::ColorDepth;
 
 #[test]
 fn views_before_the_first_answer() {
     snapshots("views_loading", |fixture| {
-        fixture.jobs();
-        fixture.keys("2");
+        fixture.load_jobs();
+        fixture.press_keys("2");
     });
 }
 
 #[test]
 fn views_without_any_answer() {
     snapshots("views_failed", |fixture| {
-        fixture.jobs();
-        fixture.views_fail();
+        fixture.load_jobs();
+        fixture.load_failing_views();
     });
 }
 
 #[test]
 fn views_of_an_empty_range() {
     snapshots("views_empty", |fixture| {
-        fixture.jobs();
-        fixture.views(0, false);
+        fixture.load_jobs();
+        fixture.load_views(0, false);
     });
 }
 
 #[test]
 fn complete_views() {
     snapshots("views_full", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
-        fixture.keys("j j");
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("j j");
     });
 }
 
 #[test]
 fn old_views_after_a_failed_reload() {
     snapshots("views_stale", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
-        fixture.keys("r");
-        fixture.views_fail_again();
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("r");
+        fixture.fail_views_request();
     });
 }
 
 #[test]
 fn views_of_the_previous_range_while_another_one_loads() {
     snapshots("views_switching", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
-        fixture.keys("d");
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("d");
     });
 }
 
 #[test]
 fn views_with_numbers_that_do_not_add_up() {
     snapshots("views_odd", |fixture| {
-        fixture.jobs();
-        fixture.odd_views();
+        fixture.load_jobs();
+        fixture.load_odd_views();
     });
 }
 
 #[test]
 fn page_details_while_the_history_is_read() {
     snapshots("card_reading", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
-        fixture.keys("Enter");
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("Enter");
     });
 }
 
 #[test]
 fn complete_page_details() {
     snapshots("card_full", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
-        fixture.keys("Enter");
-        fixture.page_with_a_past();
-        fixture.keys("j");
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("Enter");
+        fixture.load_long_page_history();
+        fixture.press_keys("j");
     });
 }
 
 #[test]
 fn page_details_among_all_pages_scrolled_to_the_end() {
     snapshots("card_ranked", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
-        fixture.all_pages();
-        fixture.keys("Enter");
-        fixture.page_with_a_past();
-        fixture.keys("G");
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.show_all_pages();
+        fixture.press_keys("Enter");
+        fixture.load_long_page_history();
+        fixture.press_keys("G");
     });
 }
 
 #[test]
 fn page_details_without_history() {
     snapshots("card_empty", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
-        fixture.keys("Enter");
-        fixture.page_history(PageHistory::default());
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("Enter");
+        fixture.load_page_history(PageHistory::default());
     });
 }
 
 #[test]
 fn page_details_with_numbers_that_do_not_add_up() {
     snapshots("card_odd", |fixture| {
-        fixture.jobs();
-        fixture.views(50, true);
-        fixture.keys("Enter");
-        fixture.page_with_odd_numbers();
+        fixture.load_jobs();
+        fixture.load_views(50, true);
+        fixture.press_keys("Enter");
+        fixture.load_odd_page_history();
     });
 }
 
 #[test]
-fn a_page_whose_answer_is_late_never_shows_zero() {
+fn missing_views_are_never_shown_as_zero() {
     let mut fixture = ScreenFixture::new((80, 24));
-    fixture.jobs();
-    fixture.keys("2");
-    let shown = text(&render(&fixture.app, Depth::None));
+    fixture.load_jobs();
+    fixture.press_keys("2");
+    let shown = text(&render(&fixture.app, ColorDepth::None));
     assert!(shown.contains("Loading"), "{shown}");
     assert!(!shown.contains("human 0"));
     let empty = Timed { value: ViewsPage::default(), as_of: now() };
     fixture.handle(Msg::Views { query: fixture.app.views.query(), result: Ok(empty), old: None });
-    let shown = text(&render(&fixture.app, Depth::None));
+    let shown = text(&render(&fixture.app, ColorDepth::None));
     assert!(shown.contains("human ?"), "counts that are missing are not 0: {shown}");
 }

@@ -8,22 +8,23 @@ use docdeck::model::endpoint::ApiKey;
 use docdeck::model::failure::{Failure, FailureKind};
 use docdeck::model::setup::{SetupField, SetupProblem};
 use docdeck::model::text::CleanText;
-use docdeck::ui::Depth;
+use docdeck::ui::ColorDepth;
 
 fn snapshots(name: &str, build: impl Fn(&mut ScreenFixture)) {
     for size in SIZES {
         let mut fixture = ScreenFixture::unconfigured(size);
         build(&mut fixture);
-        insta::assert_snapshot!(format!("{name}_{}x{}", size.0, size.1), text(&render(&fixture.app, Depth::None)));
+        insta::assert_snapshot!(format!("{name}_{}x{}", size.0, size.1), text(&render(&fixture.app, ColorDepth::None)));
     }
 }
 
-/// Types key and project and starts a connection attempt; returns its number.
-fn attempt(fixture: &mut ScreenFixture) -> u64 {
+/// Types an API key and a project id, and saves them up to the point where the key is read; returns the number of the
+/// attempt.
+fn start_attempt(fixture: &mut ScreenFixture) -> u64 {
     fixture.paste("mint_secret_key");
-    fixture.keys("Enter");
+    fixture.press_keys("Enter");
     fixture.paste("acme-docs");
-    fixture.keys("Ctrl-s");
+    fixture.press_keys("Ctrl-s");
     let checks = fixture.effects.iter().rev().find_map(|effect| match effect {
         Effect::CheckProfile { attempt, .. } => Some(*attempt),
         _ => None,
@@ -36,8 +37,9 @@ fn attempt(fixture: &mut ScreenFixture) -> u64 {
     reads.next().expect("an attempt")
 }
 
-fn read(fixture: &mut ScreenFixture) -> u64 {
-    let attempt = attempt(fixture);
+/// Starts an attempt and delivers its API key; returns the number of the attempt.
+fn start_attempt_with_key(fixture: &mut ScreenFixture) -> u64 {
+    let attempt = start_attempt(fixture);
     fixture.handle(Msg::KeyRead { attempt, result: Ok(ApiKey::new("mint_secret_key").expect("a key")) });
     attempt
 }
@@ -50,7 +52,7 @@ fn the_welcome_page() {
 #[test]
 fn every_key_source() {
     for (name, keys) in [("program", "Up Left Left"), ("file", "Up Left"), ("variable", "Up Right")] {
-        snapshots(&format!("welcome_{name}"), |fixture| fixture.keys(keys));
+        snapshots(&format!("welcome_{name}"), |fixture| fixture.press_keys(keys));
     }
 }
 
@@ -58,41 +60,41 @@ fn every_key_source() {
 fn a_typed_key_is_shown_as_dots() {
     snapshots("welcome_key", |fixture| {
         fixture.paste("mint_secret_key");
-        assert!(!text(&render(&fixture.app, Depth::None)).contains("secret"));
+        assert!(!text(&render(&fixture.app, ColorDepth::None)).contains("secret"));
     });
 }
 
 #[test]
-fn a_line_that_is_typed() {
+fn a_typed_project_id() {
     snapshots("welcome_project", |fixture| {
-        fixture.keys("Tab");
+        fixture.press_keys("Tab");
         fixture.paste("acme-docs");
     });
 }
 
 #[test]
 fn missing_values() {
-    snapshots("welcome_missing", |fixture| fixture.keys("Ctrl-s"));
+    snapshots("welcome_missing", |fixture| fixture.press_keys("Ctrl-s"));
 }
 
 #[test]
-fn the_page_while_the_service_is_checked() {
+fn the_welcome_page_while_the_service_is_checked() {
     snapshots("welcome_trying", |fixture| {
-        read(fixture);
+        start_attempt_with_key(fixture);
     });
 }
 
 #[test]
 fn a_successful_test() {
     snapshots("welcome_good", |fixture| {
-        read(fixture);
-        fixture.keys("Esc Ctrl-t");
+        start_attempt_with_key(fixture);
+        fixture.press_keys("Esc Ctrl-t");
         let Some(Effect::CheckProfile { attempt, .. }) = fixture.effects.last() else { panic!("no attempt") };
         let attempt = *attempt;
         fixture.handle(Msg::ProfileChecked { attempt, result: Ok(()) });
         fixture.handle(Msg::KeyRead { attempt, result: Ok(ApiKey::new("mint_secret_key").expect("a key")) });
-        let message = "The key works: a probe job was not found, as expected (“Job not found”). Whether it may start jobs in \
-                    this project will show with the first job.";
+        let message = "The key works: a probe job was not found, as expected (“Job not found”). Your first job will \
+                    show whether it may start jobs in this project.";
         fixture.handle(Msg::ProfileTested { attempt, result: Ok(CleanText::line(message)) });
     });
 }
@@ -100,39 +102,39 @@ fn a_successful_test() {
 #[test]
 fn the_question_about_a_rejected_key() {
     snapshots("welcome_refused", |fixture| {
-        let attempt = read(fixture);
-        let message = "The service does not accept the key (401: “Invalid or expired API key”); it is wrong, expired or \
+        let attempt = start_attempt_with_key(fixture);
+        let message = "The service refused the key (401: “Invalid or expired API key”); it is wrong, expired or \
                     revoked: create a new one on the API keys page of the service's dashboard.";
         fixture.handle(Msg::ProfileTested { attempt, result: Err(Failure::new(FailureKind::KeyRefused, message)) });
     });
 }
 
 #[test]
-fn typed_values_stay_after_a_rejection() {
+fn typed_values_stay_after_a_failed_test() {
     snapshots("welcome_refused_kept", |fixture| {
-        let attempt = read(fixture);
+        let attempt = start_attempt_with_key(fixture);
         let message = "Could not reach docs.example.com (connection refused), so nothing was sent: check the base URL.";
         fixture.handle(Msg::ProfileTested { attempt, result: Err(Failure::new(FailureKind::Offline, message)) });
-        fixture.keys("n");
+        fixture.press_keys("n");
     });
 }
 
 #[test]
 fn the_help_of_the_welcome_page() {
-    snapshots("welcome_help", |fixture| fixture.keys("F1"));
+    snapshots("welcome_help", |fixture| fixture.press_keys("F1"));
 }
 
 #[test]
-fn the_fields_below_more() {
+fn the_additional_fields_when_unfolded_and_when_folded() {
     snapshots("welcome_more", |fixture| {
-        fixture.keys("Tab Tab Enter");
+        fixture.press_keys("Tab Tab Enter");
         fixture.paste("https://docs.example.com");
-        fixture.keys("Enter Enter");
+        fixture.press_keys("Enter Enter");
     });
     snapshots("welcome_folded", |fixture| {
-        fixture.keys("Tab Tab Enter");
+        fixture.press_keys("Tab Tab Enter");
         fixture.paste("https://docs.example.com");
-        fixture.keys("Up Left Up");
+        fixture.press_keys("Up Left Up");
     });
 }
 
@@ -140,9 +142,9 @@ fn the_fields_below_more() {
 fn a_value_that_docdeck_rejects_is_reported_at_its_field() {
     snapshots("welcome_invalid", |fixture| {
         fixture.paste("mint_secret_key");
-        fixture.keys("Tab");
+        fixture.press_keys("Tab");
         fixture.paste("acme-docs");
-        fixture.keys("Ctrl-s");
+        fixture.press_keys("Ctrl-s");
         let Some(Effect::CheckProfile { attempt, .. }) = fixture.effects.last() else { panic!("no attempt") };
         let attempt = *attempt;
         let sentence = "Use https://; http:// would send the key unencrypted to docs.example.com (allowed only \
@@ -156,14 +158,17 @@ fn a_value_that_docdeck_rejects_is_reported_at_its_field() {
 fn the_form_for_another_profile() {
     for size in SIZES {
         let mut fixture = ScreenFixture::new(size);
-        fixture.jobs();
-        fixture.app.config.config = Some(CleanText::line("/home/me/.config/docdeck/config.toml"));
+        fixture.load_jobs();
+        fixture.app.config.config_path = Some(CleanText::line("/home/me/.config/docdeck/config.toml"));
         fixture.app.config.profiles = vec![ProfileEntry {
             name: CleanText::line("acme"),
             scope: Some(fixture.app.config.scope.clone()),
             problem: None,
         }];
-        fixture.keys("P n");
-        insta::assert_snapshot!(format!("new_profile_{}x{}", size.0, size.1), text(&render(&fixture.app, Depth::None)));
+        fixture.press_keys("P n");
+        insta::assert_snapshot!(
+            format!("new_profile_{}x{}", size.0, size.1),
+            text(&render(&fixture.app, ColorDepth::None))
+        );
     }
 }

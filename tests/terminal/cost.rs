@@ -1,21 +1,22 @@
 //! Checks the cost of moving the selection against the ceilings in `tests/guard/ceilings.toml`: bytes sent and, for a
 //! release build (`DOCDECK_PROGRAM`), instructions counted by callgrind and the size of the binary. Also counts how
-//! often an idle dashboard wakes up. Unlike times, none of these differ between machines.
+//! often an idle dashboard wakes up. Unlike times, these values hardly differ between machines.
 
 use crate::pty::{Pty, Setup, program};
-use crate::record::{ENVIRONMENT, record};
+use crate::record::{ENVIRONMENT, backup_of_jobs};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const SIZE: (u16, u16) = (160, 48);
 const JOBS: u32 = 10_000;
-/// Number of moves whose bytes are measured; the median counts.
+/// Number of moves of the selection whose bytes are measured. Their median must be below the ceiling.
 const MOVES: usize = 20;
-/// Time during which an idle dashboard may send nothing, and how often the measurement is repeated if a tip or notice
-/// ends meanwhile or work from the start still runs.
-const IDLE: Duration = Duration::from_secs(5);
-const IDLE_TRIES: usize = 6;
+/// Time for which an idle dashboard must send nothing.
+const IDLE_TIME: Duration = Duration::from_secs(5);
+/// Largest number of measurements. One is not enough if a tip or notice ends during it, or work from the start still
+/// runs.
+const MAX_IDLE_TRIES: usize = 6;
 /// Number of key presses in the baseline run, and in the measured run.
 const KEYS: (u64, u64) = (10, 70);
 
@@ -32,7 +33,7 @@ fn assert_below_ceiling(what: &str, measured: u64, table: &str, name: &str) {
     assert!(measured <= ceiling, "{what}: {measured}; tests/guard/ceilings.toml allows {ceiling}");
 }
 
-/// A dashboard with many finished jobs. Its service doesn't exist and is never asked.
+/// Prepares a dashboard with many finished jobs. Nothing answers at its base URL, and it sends no requests.
 fn with_many_jobs() -> Setup {
     let setup = ENVIRONMENT.into_iter().fold(Setup::dashboard(), |setup, (name, value)| setup.with(name, value));
     let import = Command::new(program())
@@ -43,9 +44,9 @@ fn with_many_jobs() -> Setup {
         .stdout(Stdio::null())
         .spawn();
     let mut import = import.expect("started");
-    let written = std::io::Write::write_all(import.stdin.as_mut().expect("piped"), record(JOBS).as_bytes());
+    let written = std::io::Write::write_all(import.stdin.as_mut().expect("piped"), backup_of_jobs(JOBS).as_bytes());
     drop(import.stdin.take());
-    assert!(import.wait().expect("ended").success() && written.is_ok(), "the jobs were not taken in");
+    assert!(import.wait().expect("ended").success() && written.is_ok(), "the jobs were not imported");
     setup
 }
 
@@ -56,7 +57,8 @@ fn start_and_wait(setup: Setup) -> Pty {
     pty
 }
 
-/// Moves the selection once and waits for all that follows; returns the number of bytes sent.
+/// Moves the selection down if `n` is even and up otherwise, and waits until the output is quiet. Returns the number of
+/// bytes sent.
 fn move_selection(pty: &mut Pty, n: u64) -> usize {
     let (before, selected) = (pty.sent_bytes(), selected_row(pty.screen()));
     pty.send(if n.is_multiple_of(2) { "\x1b[B" } else { "\x1b[A" });
@@ -65,7 +67,7 @@ fn move_selection(pty: &mut Pty, n: u64) -> usize {
     pty.sent_bytes() - before
 }
 
-/// The row that has the selection marker.
+/// Returns the number of the screen's row with the selection marker.
 fn selected_row(screen: &vt100::Screen) -> Option<usize> {
     screen.rows(0, 4).position(|line| line.contains('▌'))
 }
@@ -79,7 +81,7 @@ fn median_bytes_of_a_move(pty: &mut Pty) -> u64 {
 }
 
 #[test]
-fn a_move_stays_under_its_byte_ceiling() {
+fn a_move_of_the_selection_stays_under_its_byte_ceiling() {
     let mut pty = start_and_wait(with_many_jobs());
     assert_below_ceiling(
         "bytes of a move, with the detail beside it",
@@ -102,19 +104,19 @@ fn an_idle_dashboard_sends_nothing_and_stays_under_its_wake_up_ceiling() {
     }
     let this = std::fs::read_link("/proc/self").ok().and_then(|name| name.to_str()?.parse().ok());
     if this != Some(std::process::id()) {
-        println!("Skipped: /proc tells of other processes than those that are started here.");
+        println!("Skipped: /proc belongs to another PID namespace.");
         return;
     }
     let mut pty = start_and_wait(with_many_jobs());
     let mut quiet = Vec::new();
-    for _ in 0..IDLE_TRIES {
+    for _ in 0..MAX_IDLE_TRIES {
         let before = wake_ups(pty.process());
-        let sends = pty.sends_within(IDLE);
+        let sends = pty.sends_within(IDLE_TIME);
         pty.wait_for_quiet();
         if !sends {
             quiet.push(wake_ups(pty.process()) - before);
         }
-        // The database check after the start may still run on a slow computer.
+        // Otherwise measures again: on a slow computer the database check after the start may still run.
         if quiet.last().is_some_and(|measured| *measured <= ceiling("wake_ups", "idle_5_s")) {
             break;
         }
@@ -129,7 +131,7 @@ fn an_idle_dashboard_sends_nothing_and_stays_under_its_wake_up_ceiling() {
     assert_eq!(pty.wait_for_end(), 0);
 }
 
-/// Number of times that any thread of the process has gone to sleep so far.
+/// Returns how often the threads of the process have gone to sleep so far.
 fn wake_ups(process: u32) -> u64 {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs").flatten();
     let of = |status: String| {
@@ -140,7 +142,7 @@ fn wake_ups(process: u32) -> u64 {
 }
 
 #[test]
-fn a_key_stays_under_its_instruction_ceiling() {
+fn a_key_press_stays_under_its_instruction_ceiling() {
     if std::env::var_os("DOCDECK_PROGRAM").is_none() {
         println!("Skipped: instructions are counted of a release build, which DOCDECK_PROGRAM names.");
         return;
@@ -149,20 +151,20 @@ fn a_key_stays_under_its_instruction_ceiling() {
         println!("Skipped: valgrind, which counts instructions, is not installed.");
         return;
     }
-    // The check of the database after the start is missing from some runs, so the most expensive of three counts.
+    // Some runs end before the database check that follows the start. So the most expensive of three runs is used.
     let most = |keys| (0..3).map(|_| instructions(keys)).max().expect("three runs");
     let (few, many) = (most(KEYS.0), most(KEYS.1));
     assert_below_ceiling("instructions of a key", many.saturating_sub(few) / (KEYS.1 - KEYS.0), "instructions", "key");
 }
 
-/// Instructions, over all threads, of a complete run with this many keys.
+/// Runs the dashboard with this many key presses; returns the instructions of all its threads.
 fn instructions(keys: u64) -> u64 {
     let out = tempfile::NamedTempFile::new().expect("a file");
     let file = format!("--callgrind-out-file={}", out.path().display());
     let valgrind = ["valgrind", "-q", "--tool=callgrind", "--log-file=/dev/null", file.as_str()];
     let mut pty = start_and_wait(with_many_jobs().under(&valgrind));
-    // A thread loaded for the detail pane can arrive with the frame of the key or after it. With the pane hidden, each
-    // key is exactly one frame.
+    // The detail pane would need one or two frames for each key press, because it loads the job's thread. With the pane
+    // hidden, each key press causes exactly one frame.
     pty.send("i");
     pty.wait_for_quiet();
     wait_for_idle(pty.process());
@@ -174,14 +176,14 @@ fn instructions(keys: u64) -> u64 {
     total_instructions(out.path())
 }
 
-/// Waits until the process uses almost no CPU time: the check of the database that follows the start is over.
+/// Waits until the process uses almost no CPU time, which means that the database check after the start has ended.
 fn wait_for_idle(process: u32) {
     let ticks = || {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
         let (_, fields) = stat.rsplit_once(')').expect("a name");
         fields.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum::<u64>()
     };
-    // The check begins some seconds after the first frame.
+    // The database check begins some seconds after the first frame.
     std::thread::sleep(Duration::from_secs(3));
     let mut before = ticks();
     let is_idle = (0..60).any(|_| {
@@ -192,7 +194,7 @@ fn wait_for_idle(process: u32) {
     assert!(is_idle, "the program is never idle");
 }
 
-/// The total in callgrind's output file.
+/// Returns the total number of instructions in callgrind's output file.
 fn total_instructions(out: &Path) -> u64 {
     let text = std::fs::read_to_string(out).expect("callgrind's file");
     let mut totals = text.lines().filter_map(|line| line.strip_prefix("totals:").or(line.strip_prefix("summary:")));

@@ -2,15 +2,15 @@
 
 use crate::pty::{Pty, Setup};
 
-/// The row of the cursor, and the text from the cursor to the end of that row.
-fn at_cursor(pty: &mut Pty) -> (String, String) {
+/// Returns the text of the cursor's row, and the part of that text that begins at the cursor.
+fn text_at_cursor(pty: &mut Pty) -> (String, String) {
     let screen = pty.screen();
     let (row, column) = screen.cursor_position();
     let text = |from: u16| screen.contents_between(row, from, row, 80);
     (text(0), text(column))
 }
 
-fn demo() -> Pty {
+fn start_demo() -> Pty {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("NEEDS YOU");
     pty.wait_for_quiet();
@@ -19,10 +19,10 @@ fn demo() -> Pty {
 
 #[test]
 fn in_a_list_the_cursor_is_hidden_on_the_first_letter_of_the_selected_row() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     let mut seen = Vec::new();
     for _ in 0..3 {
-        let (row, rest) = at_cursor(&mut pty);
+        let (row, rest) = text_at_cursor(&mut pty);
         assert!(pty.screen().hide_cursor());
         assert!(row.contains('▌') && rest.starts_with(char::is_alphanumeric), "{row:?} {rest:?}");
         seen.push(rest);
@@ -30,25 +30,25 @@ fn in_a_list_the_cursor_is_hidden_on_the_first_letter_of_the_selected_row() {
         pty.wait_for_quiet();
     }
     seen.dedup();
-    assert_eq!(seen.len(), 3, "it follows");
+    assert_eq!(seen.len(), 3, "the cursor follows the selection");
     pty.send("2");
     pty.wait_for_text("7 days UTC");
     pty.wait_for_quiet();
-    let (row, _) = at_cursor(&mut pty);
+    let (row, _) = text_at_cursor(&mut pty);
     assert!(row.contains('▌') && pty.screen().hide_cursor(), "{row:?}");
     pty.quit();
 }
 
 #[test]
 fn in_an_input_the_cursor_is_visible_after_the_typed_text() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     pty.send("n");
     pty.wait_for_text("New job");
     pty.send("Begun here");
     pty.wait_for_text("Begun here");
     pty.wait_for_quiet();
     assert!(!pty.screen().hide_cursor());
-    let (row, rest) = at_cursor(&mut pty);
+    let (row, rest) = text_at_cursor(&mut pty);
     assert!(row.contains("Begun here") && !rest.contains("here"), "{row:?} {rest:?}");
     pty.send("\x1b[D\x1b[D");
     pty.wait_for("two to the left", |screen| {
@@ -56,13 +56,13 @@ fn in_an_input_the_cursor_is_visible_after_the_typed_text() {
         screen.contents_between(row, column, row, 80).starts_with("re")
     });
     let (row, column) = pty.screen().cursor_position();
-    assert!(!pty.screen().cell(row, column).expect("a cell").inverse(), "the terminal's own is enough");
+    assert!(!pty.screen().cell(row, column).expect("a cell").inverse(), "the terminal draws the cursor");
     pty.send("\x1b");
     pty.wait_for("the list again", vt100::Screen::hide_cursor);
     for (keys, typed) in [("/", "sso"), (":", "sus"), ("+", "01J")] {
         pty.send(keys);
         pty.send(typed);
-        pty.wait_for("a cursor behind it", |screen| {
+        pty.wait_for("a cursor after the typed text", |screen| {
             let (row, column) = screen.cursor_position();
             !screen.hide_cursor() && screen.contents_between(row, 0, row, column).ends_with(typed)
         });
@@ -74,7 +74,7 @@ fn in_an_input_the_cursor_is_visible_after_the_typed_text() {
 
 #[test]
 fn keys_that_change_nothing_send_nothing() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     pty.send("g");
     pty.wait_for_quiet();
     let before = pty.sent().len();

@@ -10,7 +10,7 @@ const COMMAND: &str = "[[commands]]\nkey = \"X\"\nname = \"greet\"\n\
 fn a_command_gets_the_terminal_and_enter_returns_to_the_dashboard() {
     let mut pty = Pty::spawn(Setup::demo_with(&[], COMMAND));
     pty.wait_for_text("NEEDS YOU");
-    // The first job of the demo has no id, since its answer was lost.
+    // Selects the second job, because the first one has no id: the answer to its creation was lost.
     pty.send("jX");
     pty.wait_for("the command's words outside the alternate screen", |screen| {
         let text = screen.contents();
@@ -59,7 +59,8 @@ fn a_job_that_finishes_while_the_terminal_is_unfocused_notifies_through_tmux() {
     let setup = Setup::demo_with(&["--speed", "100"], config).with("TMUX", "/tmp/tmux");
     let mut pty = Pty::spawn(setup);
     pty.wait_for_text("NEEDS YOU");
-    // A new job is checked within seconds; the focus is lost right after sending.
+    // Sends a prompt and right after it the event that the terminal has lost the focus. docdeck checks a new job within
+    // seconds.
     pty.send("nFix the links\x13\x1b[O");
     pty.wait_for_sent("\x1bPtmux;\x1b\x1b]9;");
     pty.wait_for_sent("\x07\x1b\\");
@@ -74,7 +75,7 @@ fn a_job_that_finishes_while_the_terminal_is_unfocused_notifies_through_tmux() {
         "{notification:?}"
     );
     assert!(!sent.contains("\x1b]2;"), "the title is left alone");
-    // Another job may have finished first: while the editor waits for its answer, it has the keys.
+    // The notification may be about another job. So the editor may still be open and would receive the `q`.
     pty.wait_for("the editor to be gone, after it was there", |screen| {
         let text = screen.contents();
         text.contains("Fix the links") && !text.contains("┌ New job")
@@ -82,8 +83,8 @@ fn a_job_that_finishes_while_the_terminal_is_unfocused_notifies_through_tmux() {
     pty.quit();
 }
 
-/// The demo after copying the id of its second job, with this as the clipboard program.
-fn demo_with_copy(program: &str, variables: &[(&str, &str)]) -> Pty {
+/// Starts the demo with this clipboard program and copies the id of its second job.
+fn copy_id_in_demo(program: &str, variables: &[(&str, &str)]) -> Pty {
     let config = format!("[ui]\nclipboard = [{program}]\n");
     let setup = Setup::demo_with(&[], &config);
     let mut pty = Pty::spawn(variables.iter().fold(setup, |setup, (name, value)| setup.with(name, value)));
@@ -94,19 +95,19 @@ fn demo_with_copy(program: &str, variables: &[(&str, &str)]) -> Pty {
 
 #[test]
 fn a_copy_goes_to_the_terminal_and_to_the_configured_program() {
-    // The program reads stdin to its end, and fails to show that it ran.
+    // The program reads all of stdin and then fails, so that the error message shows that it ran.
     let reads = "\"sh\", \"-c\", \"cat > copied; exit 1\"";
-    let mut pty = demo_with_copy(reads, &[]);
+    let mut pty = copy_id_in_demo(reads, &[]);
     pty.wait_for_text("sh could not copy (it failed)");
     assert_eq!(pty.sent().matches("\x1b]52;c;").count(), 1);
-    let held = std::fs::read_to_string(pty.home().join("copied")).expect("it has the text");
-    assert!(held.starts_with("01") && held.len() == 26, "{held:?}");
-    // Over SSH the program would run on the wrong computer.
-    let mut pty = demo_with_copy(reads, &[("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")]);
+    let copied = std::fs::read_to_string(pty.home().join("copied")).expect("it has the text");
+    assert!(copied.starts_with("01") && copied.len() == 26, "{copied:?}");
+    // Over SSH the program is not used, because it would run on the wrong computer.
+    let mut pty = copy_id_in_demo(reads, &[("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")]);
     pty.wait_for_text("Copied");
     assert_eq!(pty.sent().matches("\x1b]52;c;").count(), 1);
-    // A terminal that would print the sequence is not sent it.
-    let mut pty = demo_with_copy("\"tee\", \"copied\"", &[("TERM", "linux")]);
+    // The sequence is not sent to a terminal that would print it.
+    let mut pty = copy_id_in_demo("\"tee\", \"copied\"", &[("TERM", "linux")]);
     pty.wait_for_text("Copied");
     assert!(!pty.sent().contains("\x1b]"));
     assert_eq!(std::fs::read_to_string(pty.home().join("copied")).expect("it has the text").len(), 26);

@@ -1,4 +1,4 @@
-//! Which questions the doctor sends to a terminal, and that no reply is left for the shell.
+//! Tests which queries `docdeck doctor` sends to a terminal, and that no reply reaches the shell.
 
 use crate::pty::{Pty, Setup};
 

@@ -1,4 +1,4 @@
-//! How the dashboard reports data folders that can't be used.
+//! Tests how the dashboard explains that its data folder can't be used.
 
 use crate::pty::{Pty, Setup};
 use rustix::process::Signal;

@@ -1,4 +1,4 @@
-//! `docdeck help TOPIC` on a terminal: which pager shows the page.
+//! Tests which pager shows the output of `docdeck help TOPIC` on a terminal.
 
 use crate::pty::{Pty, Setup};
 

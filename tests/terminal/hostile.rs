@@ -1,6 +1,6 @@
-//! Text from outside that tries to control the terminal: it is put into every string that the service, the
-//! configuration, a file or a paste can contain, and checked in every output to a terminal or file. Only plain text may
-//! get through.
+//! Tests of text from outside that tries to control the terminal. Every string that the service, the configuration, a
+//! file or a paste can contain is filled with such text. Every output to a terminal or file may then contain only plain
+//! text.
 
 #![expect(clippy::panic, clippy::string_slice, reason = "a test fails by panicking")]
 
@@ -9,8 +9,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
-/// Pairs of effect and attack text. Each text contains a marker that must not take effect, in all ways to start and end
-/// a sequence.
+/// Returns the attack texts, each with a name. They start and end escape sequences in all possible ways, and none of
+/// them may take effect.
 pub(crate) fn attacks() -> Vec<(&'static str, String)> {
     let plain = [
         ("CSI", "a\x1b[77;66H\x1b[2Jb\x1b[?1049l"),
@@ -44,8 +44,8 @@ pub(crate) fn attacks() -> Vec<(&'static str, String)> {
     all
 }
 
-/// Whether an output must not contain this character: control and format characters except line breaks, tabs in piped
-/// output and, on a terminal, docdeck's own sequences.
+/// Whether this character is forbidden in all output: control characters other than line breaks and tabs, and invisible
+/// format characters.
 fn is_forbidden(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -60,8 +60,8 @@ pub(crate) fn assert_plain(what: &str, text: &str) {
     assert!(found.is_none(), "{what}: {:?} in {:?}", found, found.map(|(at, _)| around(at)));
 }
 
-/// As [`assert_plain`], and no letter with more combining marks than real scripts use. JSON is for programs and keeps
-/// all of them.
+/// Asserts that a text is plain (see [`assert_plain`]) and that no letter has more than four combining marks, as in
+/// real scripts. JSON output may have more, because it is for programs.
 #[track_caller]
 pub(crate) fn assert_readable(what: &str, text: &str) {
     assert_plain(what, text);
@@ -72,8 +72,8 @@ pub(crate) fn assert_readable(what: &str, text: &str) {
     assert!(marks.0 <= 4, "{what}: {} marks on one letter", marks.0);
 }
 
-/// Checks what was sent to a terminal: removes docdeck's own sequences (cursor, colours, modes, title, links) and
-/// asserts that the rest is text. A sequence from outside is recognised by its content.
+/// Asserts that the bytes sent to a terminal contain no sequence of an attack, and that they are plain text apart from
+/// docdeck's own sequences (cursor, colours, modes, title, links).
 #[track_caller]
 pub(crate) fn assert_no_foreign_sequences(what: &str, sent: &str) {
     for mark in ["\x1b[77;66H", "\x1b]52;", "\x1b]0;", "\x1bP", "\x1b_", "\x1b^", "\x1bX", "\x1bc", "\x1b(0"] {
@@ -96,7 +96,8 @@ pub(crate) fn assert_no_foreign_sequences(what: &str, sent: &str) {
     assert_plain(what, &text.replace("\r\n", "\n").replace("\r", ""));
 }
 
-/// The length of a sequence that docdeck itself writes, and the text in it.
+/// Returns the length of the sequence at the start of `text`, and the text in the sequence. Returns `None` if docdeck
+/// never sends such a sequence.
 fn docdeck_sequence(text: &str) -> Option<(usize, &str)> {
     if let Some(body) = text.strip_prefix("\x1b[") {
         let end = body.find(|c: char| ('@'..='~').contains(&c))?;
@@ -109,23 +110,22 @@ fn docdeck_sequence(text: &str) -> Option<(usize, &str)> {
         let (end, length) = [bell, st].into_iter().flatten().min()?;
         return known.then_some((2 + end + length, &body[..end]));
     }
-    // The keypad mode, and saving and restoring the cursor.
+    // The keypad modes.
     ["\x1b=", "\x1b>"].iter().any(|known| text.starts_with(known)).then_some((2, ""))
 }
 
-/// A service that puts attack text into every string of its answers.
+/// A service that puts attack texts into every string of its answers.
 pub(crate) struct HostileService {
     pub(crate) url: String,
 }
 
 impl HostileService {
-    /// Serves jobs, pages and errors with each attack in turn; the first answer to a GET of a job contains the first
-    /// one.
+    /// Starts the service. The id of a job selects its attack text, see [`reply`].
     pub(crate) fn start() -> Self {
         Self::with_links(Vec::new())
     }
 
-    /// As [`HostileService::start`]; the jobs `l0`, `l1` and so on have these links.
+    /// Starts the service; the jobs `l0`, `l1` and so on have these pull request links.
     pub(crate) fn with_links(links: Vec<String>) -> Self {
         let links = std::sync::Arc::new(links);
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -190,14 +190,15 @@ impl Reply {
     }
 }
 
-/// The n of `/job/n` selects the attack in the job; a letter before it selects another kind of answer.
+/// Returns the reply to a request line. In a path `/job/N`, the number N selects the attack text in the job. With a
+/// letter before N, the reply is an error or a job with a link.
 fn reply(line: &str, links: &[String]) -> Reply {
     let attacks = attacks();
     let path = line.split(' ').nth(1).unwrap_or_default();
     if let Some((before, _)) = path.split_once("/views") {
-        // All attacks, or the one that the project's name selects.
-        let one = before.rsplit('/').next().and_then(|project| project.strip_prefix('v')?.parse::<usize>().ok());
-        let texts = attacks.iter().enumerate().filter(|(n, _)| one.is_none_or(|one| one == *n));
+        // The pages contain all attack texts, or only attack text N if the project is called `vN`.
+        let only = before.rsplit('/').next().and_then(|project| project.strip_prefix('v')?.parse::<usize>().ok());
+        let texts = attacks.iter().enumerate().filter(|(n, _)| only.is_none_or(|only| only == *n));
         let pages = texts.map(|(_, (_, text))| {
             serde_json::json!({ "path": format!("/{text}"), "human": 3, "ai": format!("{text}"), "total": 3 })
         });
@@ -222,7 +223,7 @@ fn reply(line: &str, links: &[String]) -> Reply {
             Reply::new(200, body.to_string())
         }
         (kind, Some((_, text))) => error_reply(kind, text),
-        // An error whose message contains all attacks.
+        // An error whose message contains all short attack texts.
         (_, None) => {
             let all: Vec<&str> = attacks.iter().take(23).map(|(_, text)| text.as_str()).collect();
             let details = all.iter().map(|text| serde_json::json!({ "message": text })).collect::<Vec<_>>();
@@ -233,7 +234,7 @@ fn reply(line: &str, links: &[String]) -> Reply {
 
 /// An error with this text: in JSON, in HTML, as plain text, as a redirect target, or as the reason phrase.
 fn error_reply(kind: &str, text: &str) -> Reply {
-    // As much of it as a header line can contain.
+    // The part of the text that a header line can contain.
     let line: String = text.chars().filter(|c| !matches!(c, '\r' | '\n' | '\0')).take(2000).collect();
     match kind {
         "e" => {
@@ -247,8 +248,9 @@ fn error_reply(kind: &str, text: &str) -> Reply {
     }
 }
 
-/// A configuration for that service whose custom texts contain everything that can be written into a file.
-fn setup(home: &Path, url: &str) -> PathBuf {
+/// Writes a configuration for the service at `url` with all short attack texts in its names, filter and command;
+/// returns its path.
+fn write_config(home: &Path, url: &str) -> PathBuf {
     use std::os::unix::fs::OpenOptionsExt as _;
     let words: String = attacks().iter().take(23).map(|(_, text)| text.as_str()).collect();
     let quoted = serde_json::to_string(&words).expect("JSON").replace("\\b", "\\u0008").replace('\u{7f}', "\\u007f");
@@ -263,23 +265,23 @@ fn setup(home: &Path, url: &str) -> PathBuf {
     path
 }
 
-/// A database with one tracked job per attack.
+/// Writes a configuration and tracks one job for each attack text; returns the path of the configuration.
 fn write_config_and_track(home: &Path, service: &HostileService) -> PathBuf {
-    let config = setup(home, &service.url);
+    let config = write_config(home, &service.url);
     let ids: Vec<String> = (0..attacks().len()).map(|n| n.to_string()).collect();
     let words: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let (code, out, err) = piped(home, &[&["track"], words.as_slice()].concat(), "");
+    let (code, out, err) = run_without_terminal(home, &[&["track"], words.as_slice()].concat(), "");
     assert_eq!(code, 0, "{out}{err}");
     config
 }
 
 /// Runs the program without a terminal; returns its exit code, stdout and stderr.
-fn piped(home: &Path, words: &[&str], stdin: &str) -> (i32, String, String) {
-    piped_with(home, words, stdin, &[])
+fn run_without_terminal(home: &Path, words: &[&str], stdin: &str) -> (i32, String, String) {
+    run_with_variables(home, words, stdin, &[])
 }
 
-/// As [`piped`], with these variables.
-pub(crate) fn piped_with(
+/// Runs the program without a terminal and with these environment variables; returns its exit code, stdout and stderr.
+pub(crate) fn run_with_variables(
     home: &Path,
     words: &[&str],
     stdin: &str,
@@ -295,7 +297,7 @@ pub(crate) fn piped_with(
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
 
-/// All commands that print something about stored data.
+/// Commands that print stored data or answers of the service.
 const COMMANDS: &[&[&str]] = &[
     &["jobs"],
     &["jobs", "--json"],
@@ -328,7 +330,7 @@ fn no_piped_command_prints_a_control_character() {
         .collect();
     let shows: Vec<Vec<&str>> = shows.iter().map(|words| words.iter().map(String::as_str).collect()).collect();
     for words in COMMANDS.iter().map(|words| words.to_vec()).chain(shows) {
-        let (code, out, err) = piped(home.path(), &words, "");
+        let (code, out, err) = run_without_terminal(home.path(), &words, "");
         assert!(code != 101 && !out.is_empty() | !err.is_empty(), "{words:?} {code}");
         let out = if words.contains(&"always") { without_theme_colours(&out) } else { out };
         let assert_out = if words.contains(&"--json") || words.contains(&"json") || words == ["export"] {
@@ -340,11 +342,11 @@ fn no_piped_command_prints_a_control_character() {
         assert_readable(&format!("stderr of {words:?}"), &err);
         assert!(!out.contains("g\u{456}thub") || words.contains(&"--json") || words == ["export"], "{words:?}: {out}");
     }
-    let (_, shown, _) = piped(home.path(), &["show", "0"], "");
+    let (_, shown, _) = run_without_terminal(home.path(), &["show", "0"], "");
     assert!(shown.contains("https://xn--gthub-n2e.com/"), "{shown}");
 }
 
-/// The text without the theme's escape sequences.
+/// Returns the text without the theme's escape sequences.
 fn without_theme_colours(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -369,7 +371,7 @@ fn no_command_lets_text_control_the_terminal() {
 }
 
 #[test]
-fn no_screen_title_link_log_or_export_of_the_dashboard_contains_a_control_character() {
+fn no_screen_title_link_or_log_of_the_dashboard_contains_a_control_character() {
     let home = tempfile::tempdir().expect("a folder");
     let service = HostileService::start();
     write_config_and_track(home.path(), &service);
@@ -378,8 +380,8 @@ fn no_screen_title_link_log_or_export_of_the_dashboard_contains_a_control_charac
     let setup = Setup::dashboard().with("DOCDECK_DATA_DIR", &data).with("DOCDECK_CONFIG", &config);
     let mut pty = Pty::spawn_at(160, 48, setup);
     pty.wait_for_text("xn--gthub");
-    // Each job with its detail, the pages, the log, profiles, the palette and help; then a paste, sending it, and
-    // quitting.
+    // Shows each job with its details, then the other screens and the dialogs. Then pastes a prompt, sends it and
+    // quits.
     for _ in 0..attacks().len() {
         pty.send("j");
         pty.wait_for_quiet();
@@ -389,7 +391,7 @@ fn no_screen_title_link_log_or_export_of_the_dashboard_contains_a_control_charac
         pty.wait_for_quiet();
     }
     assert!(!pty.sent().contains("pwned"));
-    // Nothing of a paste may get lost, but it has to be stored as plain text.
+    // Pasted attack texts must not control the terminal either.
     let words: String = attacks().iter().take(23).map(|(_, text)| text.as_str()).collect();
     pty.send(&format!("n\x1b[200~{words}\x1b[201~"));
     pty.wait_for_quiet();
@@ -408,7 +410,7 @@ fn no_screen_title_link_log_or_export_of_the_dashboard_contains_a_control_charac
 #[test]
 fn import_batch_files_themes_and_templates_print_only_text() {
     let home = tempfile::tempdir().expect("a folder");
-    setup(home.path(), "http://127.0.0.1:9");
+    write_config(home.path(), "http://127.0.0.1:9");
     for (name, text) in attacks() {
         let header = serde_json::json!({ "kind": "docdeck", "version": 1, "program": text });
         let job = serde_json::json!({
@@ -420,28 +422,28 @@ fn import_batch_files_themes_and_templates_print_only_text() {
         let odd = serde_json::json!({ "kind": text, "baseUrl": text });
         for lines in [vec![&header, &job], vec![&header, &odd]] {
             let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
-            let (_, out, err) = piped(home.path(), &["import", "-"], &(lines.join("\n") + "\n"));
+            let (_, out, err) = run_without_terminal(home.path(), &["import", "-"], &(lines.join("\n") + "\n"));
             assert_plain(&format!("import, {name}"), &(out + &err));
         }
         std::fs::write(home.path().join("prompts.jsonl"), format!("{{\"prompt\": {}, \"x\": 1}}\n", job["title"]))
             .expect("written");
-        let (_, out, err) = piped(home.path(), &["new", "--batch", "prompts.jsonl", "--dry-run"], "");
+        let (_, out, err) = run_without_terminal(home.path(), &["new", "--batch", "prompts.jsonl", "--dry-run"], "");
         assert_plain(&format!("prompts, {name}"), &(out + &err));
         if text.contains('\0') || text.len() > 1000 {
             continue;
         }
-        // File names, in messages about the files.
-        let (_, out, err) = piped(home.path(), &["new", "--file", &text], "");
+        // Error messages contain the names of files and profiles.
+        let (_, out, err) = run_without_terminal(home.path(), &["new", "--file", &text], "");
         assert_plain(&format!("a file's name, {name}"), &(out + &err));
-        let (_, out, err) = piped(home.path(), &["jobs", "--profile", &text], "");
+        let (_, out, err) = run_without_terminal(home.path(), &["jobs", "--profile", &text], "");
         assert_plain(&format!("a profile's name, {name}"), &(out + &err));
         std::fs::write(home.path().join("odd.toml"), format!("[ui]\ntheme = {}\n{text} = 1\n", job["title"]))
             .expect("written");
-        let (_, out, err) = piped(home.path(), &["jobs", "--config", "odd.toml"], "");
+        let (_, out, err) = run_without_terminal(home.path(), &["jobs", "--config", "odd.toml"], "");
         assert_plain(&format!("a configuration, {name}"), &(out + &err));
     }
     for words in [&["jobs"][..], &["jobs", "--json"], &["export"]] {
-        let (_, out, err) = piped(home.path(), words, "");
+        let (_, out, err) = run_without_terminal(home.path(), words, "");
         assert_plain(&format!("{words:?} of what was imported"), &(out + &err));
     }
 }

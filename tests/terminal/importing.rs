@@ -1,9 +1,9 @@
-//! `docdeck import` on a terminal shows how far it is.
+//! Tests the progress that `docdeck import` shows on a terminal.
 
 use crate::pty::{Pty, Setup};
 use std::fmt::Write as _;
 
-/// An export of more than four megabytes: shorter ones are checked too fast to show it.
+/// Returns a backup of more than four megabytes. Smaller files are checked too fast to show the progress.
 fn export() -> String {
     let prompt = "word ".repeat(20_000);
     let mut lines = r#"{"kind":"docdeck","version":1,"exportedAt":"2026-11-20T14:02:30Z"}"#.to_owned();

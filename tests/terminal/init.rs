@@ -1,12 +1,12 @@
-//! `docdeck init` as a built program: its questions, the file that it writes, what it never overwrites, and its exit
-//! codes.
+//! Tests of `docdeck init` as a built program: its questions, the file that it writes, what it never overwrites, and
+//! its exit codes.
 
 use crate::pty::{self, Pty, Setup};
 use crate::service::Service;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A folder with a simulator, and the path for the configuration file.
+/// A home folder, and a simulated service that `docdeck init` can check.
 struct InitFixture {
     folder: tempfile::TempDir,
     service: Service,
@@ -27,7 +27,7 @@ impl InitFixture {
         std::fs::read_to_string(self.config()).expect("a configuration")
     }
 
-    /// Stdout and stderr of a run without a terminal.
+    /// Runs `docdeck init` without a terminal and expects this exit code; returns stdout and stderr.
     fn init(&self, variables: &[(&str, &str)], arguments: &[&str], code: i32) -> (String, String) {
         let mut command = assert_cmd::Command::new(pty::program());
         command.env_clear().envs(pty::environment(self.folder.path())).envs(variables.iter().copied());
@@ -38,7 +38,8 @@ impl InitFixture {
         (out, err)
     }
 
-    /// As [`InitFixture::init`], with correct answers in options and environment.
+    /// Runs `docdeck init` without a terminal, with correct answers in options and environment. Returns stdout and
+    /// stderr.
     fn init_with_answers(&self, arguments: &[&str], code: i32) -> (String, String) {
         let given = ["--yes", "--project", &self.service.project, "--base-url", &self.service.url];
         self.init(&[("DOCDECK_API_KEY", &self.service.key)], &[&given, arguments].concat(), code)
@@ -51,14 +52,14 @@ impl InitFixture {
         path.display().to_string()
     }
 
-    /// Starts a run in a terminal.
+    /// Starts `docdeck init` in a terminal.
     fn start_in_terminal(&self, arguments: &[&str]) -> Pty {
         let home = self.folder.path().display().to_string();
         Pty::spawn(Setup::command(&[&["init"], arguments].concat()).with("HOME", &home))
     }
 }
 
-fn mode(path: &Path) -> u32 {
+fn file_mode(path: &Path) -> u32 {
     std::fs::metadata(path).expect("there").permissions().mode() & 0o777
 }
 
@@ -66,9 +67,9 @@ fn mode(path: &Path) -> u32 {
 fn with_yes_init_checks_once_and_writes_a_file_that_only_the_owner_can_read() {
     let fixture = InitFixture::new(&[]);
     let (out, err) = fixture.init_with_answers(&[], 0);
-    assert!(err.contains("The key works") && err.contains("with the first job"), "{err}");
+    assert!(err.contains("The key works") && err.contains("Your first job"), "{err}");
     assert!(out.contains("Wrote ") && out.contains("Next: run `docdeck` to open the dashboard"), "{out}");
-    assert_eq!((mode(&fixture.config()), mode(fixture.config().parent().expect("a folder"))), (0o600, 0o700));
+    assert_eq!((file_mode(&fixture.config()), file_mode(fixture.config().parent().expect("a folder"))), (0o600, 0o700));
     let text = fixture.text();
     assert!(text.contains("[profiles.default]") && text.contains("#[[commands]]"), "{text}");
     assert!(!text.contains(&fixture.service.key), "the environment has the key");
@@ -85,7 +86,7 @@ fn no_umask_makes_the_file_readable_to_others() {
         command.args(["-c", &script, "sh", &pty::program(), "init", "--yes", "--config"]).arg(&config);
         command.args(["--project", &fixture.service.project, "--base-url", &fixture.service.url]);
         command.assert().code(0);
-        assert_eq!(mode(&config), 0o600, "{umask}");
+        assert_eq!(file_mode(&config), 0o600, "{umask}");
     }
 }
 
@@ -121,7 +122,7 @@ fn a_rejected_key_exits_with_3_and_writes_nothing() {
     let file = fixture.key_file("mint_wrong");
     let given = ["--yes", "--project", "p", "--base-url", &fixture.service.url, "--api-key-file", &file];
     let (out, err) = fixture.init(&[], &given, 3);
-    assert!(out.is_empty() && err.contains("does not accept the key"), "{err}");
+    assert!(out.is_empty() && err.contains("refused the key"), "{err}");
     assert!(!err.contains("mint_wrong") && !fixture.config().exists());
 }
 
@@ -140,9 +141,9 @@ fn a_wrong_project_or_an_unreachable_service_exits_with_4_and_writes_nothing() {
 fn a_key_as_profile_name_or_organization_ends_with_2_and_nothing_is_written() {
     let fixture = InitFixture::new(&[]);
     for option in ["--profile", "--organization"] {
-        let (_, err) = fixture.init_with_answers(&[option, "mint_misfixtured"], 2);
+        let (_, err) = fixture.init_with_answers(&[option, "mint_misplaced"], 2);
         assert!(err.contains("This looks like an API key."), "{err}");
-        assert!(!err.contains("mint_misfixtured") && !fixture.config().exists(), "{err}");
+        assert!(!err.contains("mint_misplaced") && !fixture.config().exists(), "{err}");
     }
 }
 
@@ -226,7 +227,7 @@ fn in_a_terminal_init_asks_line_by_line_and_hides_the_key() {
     pty.assert_restored();
     let text = fixture.text();
     assert!(text.contains("default_profile = \"docs\"") && text.contains(&fixture.service.key), "{text}");
-    assert_eq!(mode(&fixture.config()), 0o600);
+    assert_eq!(file_mode(&fixture.config()), 0o600);
 }
 
 #[test]
@@ -299,7 +300,7 @@ fn a_rejected_key_can_be_saved_after_a_question() {
         let given = ["--project", "p", "--base-url", &fixture.service.url, "--api-key-file", &file];
         let mut pty = fixture.start_in_terminal(&[&given[..], &["--organization", "", "--profile", "a"]].concat());
         pty.wait_for_text("Write the file anyway?");
-        assert!(pty.screen().contents().contains("does not accept the key"));
+        assert!(pty.screen().contents().contains("refused the key"));
         pty.send(&format!("{answer}\r"));
         assert_eq!(pty.wait_for_end(), code);
         assert_eq!(fixture.config().exists(), written);
@@ -326,7 +327,7 @@ fn an_existing_file_is_only_changed_after_a_question() {
     pty.wait_for_text("already has a profile default. Update it?");
     pty.send("\r");
     assert_eq!(pty.wait_for_end(), 2);
-    assert_eq!(fixture.text(), before, "no answer is no");
+    assert_eq!(fixture.text(), before, "an empty answer means no");
     let mut pty = fixture.start_in_terminal(&[&given[..], &["--profile", "new"]].concat());
     pty.wait_for_text("Add the profile new?");
     pty.send("y\r");

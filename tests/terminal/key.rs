@@ -1,15 +1,15 @@
-//! Key sources in a terminal: a key command that asks for a password, and that the key never leaks.
+//! Tests of API key sources in a terminal: a key command can ask for a password, and the API key never leaks.
 
 use crate::pty::{Pty, Setup};
 use std::path::Path;
 
-/// Nothing listens on this port; no request is sent before a key is pressed.
-const NOWHERE: &str = "base_url = \"http://127.0.0.1:9\"\nproject_id = \"p\"\n";
+/// Settings of a service that can't be reached: nothing listens on the port.
+const UNREACHABLE_SERVICE: &str = "base_url = \"http://127.0.0.1:9\"\nproject_id = \"p\"\n";
 
 #[test]
 fn a_key_command_can_ask_for_a_password_in_the_terminal() {
     let ask = "printf 'PIN: ' >/dev/tty; read pin </dev/tty; echo mint_$pin";
-    let config = format!("[profiles.a]\n{NOWHERE}api_key_command = [\"sh\", \"-c\", \"{ask}\"]\n");
+    let config = format!("[profiles.a]\n{UNREACHABLE_SERVICE}api_key_command = [\"sh\", \"-c\", \"{ask}\"]\n");
     let mut pty = Pty::spawn(Setup::dashboard_with(&config));
     pty.wait_for_text("PIN:");
     assert!(!pty.screen().alternate_screen());
@@ -23,9 +23,9 @@ fn a_key_command_can_ask_for_a_password_in_the_terminal() {
 
 #[test]
 fn ctrl_c_while_a_key_command_asks_ends_the_command_and_the_start() {
-    // `stty` from a background group is stopped until the group owns the terminal, so the interrupt comes after that.
+    // `stty` runs only after docdeck has given the terminal to the command. So Ctrl-C reaches the command when it asks.
     let ask = "stty -echo </dev/tty; printf 'PIN: ' >/dev/tty; read pin </dev/tty; echo mint_$pin";
-    let config = format!("[profiles.a]\n{NOWHERE}api_key_command = [\"sh\", \"-c\", \"{ask}\"]\n");
+    let config = format!("[profiles.a]\n{UNREACHABLE_SERVICE}api_key_command = [\"sh\", \"-c\", \"{ask}\"]\n");
     let mut pty = Pty::spawn(Setup::dashboard_with(&config));
     pty.wait_for_text("PIN:");
     pty.send("\x03");
@@ -35,7 +35,7 @@ fn ctrl_c_while_a_key_command_asks_ends_the_command_and_the_start() {
 
 #[test]
 fn a_key_in_the_configuration_file_appears_nowhere_else() {
-    let config = format!("[profiles.a]\n{NOWHERE}api_key = \"mint_m4rked\"\n");
+    let config = format!("[profiles.a]\n{UNREACHABLE_SERVICE}api_key = \"mint_m4rked\"\n");
     let mut pty = Pty::spawn(Setup::dashboard_with(&config));
     pty.wait_for_text("No jobs yet.");
     pty.send("nA first job\x13");
@@ -48,7 +48,7 @@ fn a_key_in_the_configuration_file_appears_nowhere_else() {
     assert_eq!(files_with("m4rked", pty.home()), ["config.toml"]);
 }
 
-/// Names of the files in this folder, at any depth, that contain this text.
+/// Returns the names of the files below `folder` that contain `text`.
 fn files_with(text: &str, folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -63,9 +63,10 @@ fn files_with(text: &str, folder: &Path) -> Vec<String> {
     found
 }
 
-/// Runs the script in a shell that allows core dumps of any size; returns whether its last process left one.
+/// Runs a shell script that prints a line, kills its process with a signal, and returns whether that left a core dump.
+/// Core dumps of any size are allowed.
 #[cfg(target_os = "linux")]
-fn leaves_a_core(script: &str) -> bool {
+fn leaves_core_dump(script: &str) -> bool {
     use std::os::unix::process::ExitStatusExt as _;
     let folder = tempfile::tempdir().expect("a folder");
     let mut shell = std::process::Command::new("sh");
@@ -86,9 +87,9 @@ fn leaves_a_core(script: &str) -> bool {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_crash_leaves_no_core_dump_with_the_key() {
-    if !leaves_a_core("echo ready; exec sleep 600") {
+    if !leaves_core_dump("echo ready; exec sleep 600") {
         println!("skipped: core dumps are switched off here");
         return;
     }
-    assert!(!leaves_a_core("exec \"$DOCDECK\" sim --pages 1 --jobs 0"));
+    assert!(!leaves_core_dump("exec \"$DOCDECK\" sim --pages 1 --jobs 0"));
 }

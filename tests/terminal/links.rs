@@ -1,12 +1,12 @@
-//! Hyperlinks in the sent bytes: each is opened once and closed, and the screen looks the same.
+//! Tests of the hyperlinks that are sent to the terminal: each is opened once and closed, and changes no text.
 
 use crate::pty::{Pty, Setup};
 
-/// The demo with the detail of a job that has a pull request; the rows of the screen, and what was sent so far.
+/// Starts the demo and opens the details of a job that has a pull request. Returns the rows of the screen.
 fn demo_with_detail(setup: Setup) -> (Pty, Vec<String>) {
     let mut pty = Pty::spawn(setup);
     pty.wait_for_text("NEEDS YOU");
-    // The filter keeps jobs whose pull request link contains that number.
+    // The filter keeps only one job, which has a pull request.
     pty.send("/Remove the beta\r");
     pty.wait_for("the job alone", |screen| screen.contents().contains(": 1 of"));
     pty.send("\r");
@@ -16,7 +16,8 @@ fn demo_with_detail(setup: Setup) -> (Pty, Vec<String>) {
     (pty, rows)
 }
 
-/// Targets of the opened links, in order; asserts that each is closed before the next one and before the frame ends.
+/// Returns the targets of all links in the order of the sent bytes. Asserts that each link is closed before the next
+/// link is opened.
 fn link_targets(sent: &str) -> Vec<String> {
     let parts: Vec<&str> = sent.split("\x1b]8;;").skip(1).collect();
     assert_eq!(parts.len() % 2, 0, "a link is left open: {parts:?}");
@@ -37,7 +38,7 @@ fn a_pull_request_link_is_sent_once_and_does_not_change_the_screen() {
     let line = rows.iter().find(|row| row.contains("PR      github.com/")).expect("its line").clone();
     let shown = line.split("PR").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a link");
     assert_eq!(link_targets(&pty.sent()), [format!("https://{shown}")]);
-    // The palette covers it, then it is drawn again.
+    // The palette covers the link. After the palette is closed, the link is sent again.
     pty.send("j:");
     pty.wait_for_text("Commands:");
     pty.send("\x1b");

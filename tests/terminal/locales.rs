@@ -1,4 +1,4 @@
-//! Other environments: a locale without UTF-8, a keyboard without Latin letters.
+//! Tests of unusual environments: a locale without UTF-8, and a keyboard without Latin letters.
 
 use crate::pty::{Pty, Setup};
 
@@ -19,10 +19,10 @@ fn without_a_utf_8_locale_the_screen_is_ascii_unless_the_configuration_overrides
 }
 
 #[test]
-fn control_with_a_cyrillic_letter_triggers_the_shortcut_of_the_same_key() {
+fn ctrl_with_a_cyrillic_letter_is_the_shortcut_of_the_latin_letter_on_that_key() {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("NEEDS YOU");
-    // As the kitty keyboard protocol reports them: Ctrl with the letters on P and C.
+    // Ctrl with the Cyrillic letters on the keys P and C, as the kitty keyboard protocol encodes it.
     pty.send("\x1b[1079;5u");
     pty.wait_for_text("Commands:");
     pty.send("\x1b[1089;5u");

@@ -1,5 +1,5 @@
-//! The built program in a real pseudo-terminal: it starts, draws, resizes, suspends, ends in every way, and restores
-//! the terminal. Every wait has a timeout.
+//! Tests of the built program in a real pseudo-terminal: it starts, draws, resizes, suspends, ends in every way, and
+//! restores the terminal. Every wait has a timeout.
 
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
@@ -36,7 +36,7 @@ mod welcome;
 use pty::{Pty, Setup};
 use rustix::process::Signal;
 
-fn demo() -> Pty {
+fn start_demo() -> Pty {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("NEEDS YOU");
     pty
@@ -44,14 +44,14 @@ fn demo() -> Pty {
 
 #[test]
 fn the_demo_draws_and_q_restores_the_terminal() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     assert!(pty.screen().alternate_screen() && pty.screen().hide_cursor());
     pty.quit();
 }
 
 #[test]
 fn only_the_background_colour_is_queried_and_only_after_the_first_frame() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     pty.send("q");
     pty.wait_for_end();
     let sent = pty.sent();
@@ -74,10 +74,10 @@ fn without_colours_the_terminal_is_not_queried() {
 
 #[test]
 fn a_late_reply_between_typed_keys_changes_the_theme_and_types_nothing() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     pty.send("2");
     pty.wait_for_text("7 days UTC");
-    // Otherwise the 1 in it would switch to the jobs.
+    // If docdeck took this reply as typed keys, the `1` in it would switch to the jobs screen.
     pty.send("jj\x1b]11;rgb:ffff/ffff/ffff\x1b\\j");
     pty.wait_for_sent("38;5;24");
     pty.wait_for_text("7 days UTC");
@@ -96,7 +96,7 @@ fn an_esc_typed_before_the_first_frame_is_not_taken_as_part_of_a_reply() {
     pty.send("\x1b]11;rgb:ffff/ffff/ffff\x1b\\");
     pty.wait_for_sent("38;5;24");
     pty.send("2");
-    // With the help open it would be typed into the filter.
+    // The Esc has closed the help. With the help still open, `2` would not switch to the views.
     pty.wait_for_text("7 days UTC");
     pty.quit();
 }
@@ -122,7 +122,7 @@ fn a_reply_after_quitting_does_not_reach_the_shell() {
 
 #[test]
 fn many_resizes_down_to_one_cell_end_with_a_complete_screen() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     for (columns, rows) in [(1, 1), (300, 100), (2, 60), (200, 1), (20, 5), (39, 11), (160, 48), (1, 1), (80, 24)] {
         pty.resize(columns, rows);
     }
@@ -134,18 +134,18 @@ fn many_resizes_down_to_one_cell_end_with_a_complete_screen() {
 }
 
 #[test]
-fn one_cell_is_enough_to_quit() {
-    let mut pty = demo();
+fn q_quits_even_in_a_terminal_of_one_cell() {
+    let mut pty = start_demo();
     pty.resize(1, 1);
     pty.send("q");
     assert_eq!(pty.wait_for_end(), 0);
 }
 
 #[test]
-fn signals_end_it_cleanly() {
+fn signals_end_the_dashboard_cleanly() {
     let like_term = [Signal::QUIT, Signal::USR1, Signal::USR2, Signal::ALARM, Signal::ABORT].map(|signal| (signal, 0));
     for (signal, code) in [(Signal::TERM, 0), (Signal::HUP, 0), (Signal::INT, 130)].into_iter().chain(like_term) {
-        let mut pty = demo();
+        let mut pty = start_demo();
         pty.signal(signal);
         assert_eq!(pty.wait_for_end(), code, "{signal:?}");
         pty.assert_restored();
@@ -153,15 +153,15 @@ fn signals_end_it_cleanly() {
 }
 
 #[test]
-fn it_ends_when_its_terminal_is_gone() {
-    let mut pty = demo();
+fn the_dashboard_ends_when_its_terminal_is_gone() {
+    let mut pty = start_demo();
     pty.hang_up();
     pty.wait_for_end();
 }
 
 #[test]
-fn it_ends_when_its_terminal_is_gone_even_without_a_hangup_signal() {
-    // `trap '' HUP` is inherited: the signal is ignored, as under nohup.
+fn the_dashboard_ends_when_its_terminal_is_gone_even_without_a_hangup_signal() {
+    // The program inherits `trap '' HUP` from the shell and ignores the signal, as under nohup.
     let mut pty = Pty::spawn(Setup::demo().under(&["sh", "-c", "trap '' HUP; \"$0\" \"$@\""]));
     pty.wait_for_text("NEEDS YOU");
     pty.hang_up();
@@ -175,22 +175,22 @@ fn a_panic_restores_the_terminal_before_its_message() {
         assert_eq!(pty.wait_for_end(), 101, "{place}");
         pty.assert_restored();
         let sent = pty.sent();
-        let left = sent.rfind("\x1b[?1049l").expect("the alternate screen was left");
-        let spoke = sent.find("docdeck crashed").expect("a message");
-        assert!(left < spoke, "{place}");
+        let left_at = sent.rfind("\x1b[?1049l").expect("the alternate screen was left");
+        let message_at = sent.find("docdeck crashed").expect("a message");
+        assert!(left_at < message_at, "{place}");
     }
 }
 
 #[test]
 fn an_interrupted_escape_sequence_does_not_block_input() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     pty.send("\x1b[");
     pty.signal(Signal::TERM);
     assert_eq!(pty.wait_for_end(), 0);
 }
 
 #[test]
-fn ctrl_z_returns_to_the_shell_and_fg_redraws() {
+fn ctrl_z_returns_to_the_shell_and_fg_redraws_the_screen() {
     let mut pty = Pty::spawn(Setup::shell());
     pty.send("PS1='rea''dy> '; stty -echo\r");
     pty.wait_for_text("ready>");
@@ -215,20 +215,20 @@ fn ctrl_z_returns_to_the_shell_and_fg_redraws() {
 
 #[test]
 fn ctrl_z_without_a_job_control_shell_does_not_suspend() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     pty.send("\x1a");
     pty.wait_for_text("Can't suspend");
     pty.quit();
 }
 
-/// In a container the session leader can be outside; the kernel then reports 0 as its id.
+/// If the session leader runs outside the container, the kernel reports its id as 0.
 #[cfg(target_os = "linux")]
 #[test]
 fn ctrl_z_in_a_session_started_outside_the_container_does_not_suspend() {
     let contained = ["unshare", "--user", "--pid", "--fork", "sh", "-c", "\"$0\" \"$@\"; exit $?"];
     let allowed = std::process::Command::new("unshare").args(["--user", "--pid", "--fork", "true"]).status();
     if !allowed.is_ok_and(|status| status.success()) {
-        eprintln!("skipped: this computer lets nobody make a PID namespace");
+        eprintln!("skipped: a PID namespace can't be created on this computer");
         return;
     }
     let mut pty = Pty::spawn(Setup::demo().under(&contained));
@@ -239,15 +239,15 @@ fn ctrl_z_in_a_session_started_outside_the_container_does_not_suspend() {
 }
 
 #[test]
-fn sigcont_from_outside_redraws() {
-    let mut pty = demo();
+fn sigcont_from_another_program_redraws_the_screen() {
+    let mut pty = start_demo();
     pty.clear_screen();
     pty.signal(Signal::CONT);
     pty.wait_for_text("NEEDS YOU");
     pty.quit();
 }
 
-/// The demo with text in the editor for a new job, and this command as the external editor.
+/// Starts the demo with this command as the external editor, and types text into a new job.
 fn demo_with_editor(editor: &str) -> Pty {
     let mut pty = Pty::spawn(Setup::demo().with("EDITOR", editor));
     pty.wait_for_text("NEEDS YOU");
@@ -258,7 +258,7 @@ fn demo_with_editor(editor: &str) -> Pty {
     pty
 }
 
-fn leave(mut pty: Pty) {
+fn close_editor_and_quit(mut pty: Pty) {
     pty.send("\x1b");
     pty.wait_for_text("Draft saved");
     pty.quit();
@@ -273,11 +273,11 @@ fn ctrl_g_gives_the_terminal_to_the_external_editor_and_loads_its_text() {
         screen.alternate_screen() && text.contains("Begun here") && text.contains("Ended there")
     });
     let sent = pty.sent();
-    let spoke = sent.find("at the editor").expect("the editor ran");
-    let left = sent.find("\x1b[?1049l").expect("the alternate screen was left");
-    let back = sent.rfind("\x1b[?1049h").expect("and entered again");
-    assert!(left < spoke && spoke < back);
-    leave(pty);
+    let editor_at = sent.find("at the editor").expect("the editor ran");
+    let left_at = sent.find("\x1b[?1049l").expect("the alternate screen was left");
+    let entered_at = sent.rfind("\x1b[?1049h").expect("the alternate screen was entered again");
+    assert!(left_at < editor_at && editor_at < entered_at);
+    close_editor_and_quit(pty);
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn a_missing_or_failing_editor_leaves_the_text_unchanged() {
             screen.alternate_screen() && text.contains("Your text is") && text.contains("Begun here")
         });
         assert!(!pty.screen().contents().contains("lost"));
-        leave(pty);
+        close_editor_and_quit(pty);
     }
 }
 
@@ -298,11 +298,11 @@ fn a_missing_or_failing_editor_leaves_the_text_unchanged() {
 fn ctrl_c_in_the_external_editor_ends_only_the_editor() {
     let mut pty = demo_with_editor("sh -c 'echo at work; exec sleep 600'");
     pty.send("\x07");
-    // Before the editor runs there is nothing that Ctrl-C could end.
+    // Ctrl-C can end the editor only after it has started.
     pty.wait_for("the editor at work", |screen| !screen.alternate_screen() && screen.contents().contains("at work"));
     pty.send("\x03");
     pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("Your text"));
-    leave(pty);
+    close_editor_and_quit(pty);
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn ctrl_backslash_in_a_foreground_program_reaches_only_that_program() {
     pty.wait_for("the editor at work", |screen| !screen.alternate_screen() && screen.contents().contains("at work"));
     pty.send("\x1c");
     pty.wait_for("the dashboard again", |screen| screen.alternate_screen() && screen.contents().contains("Your text"));
-    leave(pty);
+    close_editor_and_quit(pty);
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn the_linux_console_is_sent_nothing_that_it_would_print() {
     pty.assert_restored();
 }
 
-/// The command without a terminal, in a new folder.
+/// Prepares a docdeck command without a terminal; returns it with its home folder.
 fn without_terminal(arguments: &[&str]) -> (assert_cmd::Command, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = assert_cmd::Command::new(pty::program());
@@ -371,7 +371,8 @@ fn without_terminal(arguments: &[&str]) -> (assert_cmd::Command, tempfile::TempD
     (command, folder)
 }
 
-fn output_of(command: &mut assert_cmd::Command, code: i32) -> String {
+/// Runs a command and expects this exit code and no stdout; returns stderr.
+fn stderr_of(command: &mut assert_cmd::Command, code: i32) -> String {
     let output = command.assert().code(code).get_output().clone();
     assert!(output.stdout.is_empty(), "{:?}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -380,13 +381,13 @@ fn output_of(command: &mut assert_cmd::Command, code: i32) -> String {
 #[test]
 fn without_a_terminal_the_demo_reports_that_and_exits_with_2() {
     let (mut command, _folder) = without_terminal(&["demo"]);
-    assert!(output_of(&mut command, 2).contains("needs an interactive terminal"));
+    assert!(stderr_of(&mut command, 2).contains("needs an interactive terminal"));
 }
 
 #[test]
-fn without_a_terminal_and_configuration_it_explains_the_setup() {
+fn without_a_terminal_and_a_configuration_docdeck_explains_the_setup() {
     let (mut command, _folder) = without_terminal(&[]);
-    let output = output_of(&mut command, 2);
+    let output = stderr_of(&mut command, 2);
     for part in ["DOCDECK_API_KEY", "DOCDECK_PROJECT_ID", "config.toml", "docdeck demo"] {
         assert!(output.contains(part), "{output}");
     }
@@ -397,13 +398,13 @@ fn a_configuration_mistake_is_reported_with_its_position() {
     let (mut command, folder) = without_terminal(&[]);
     let path = folder.path().join("mine.toml");
     std::fs::write(&path, "[profiles.a]\nproject = \"p\"\n").expect("written");
-    assert!(output_of(command.arg("--config").arg(&path), 2).contains("mine.toml:2:1:"));
+    assert!(stderr_of(command.arg("--config").arg(&path), 2).contains("mine.toml:2:1:"));
 }
 
 #[test]
 fn an_unknown_option_is_a_usage_error() {
     let (mut command, _folder) = without_terminal(&["--nonsense"]);
-    assert!(output_of(&mut command, 2).contains("--nonsense"));
+    assert!(stderr_of(&mut command, 2).contains("--nonsense"));
 }
 
 #[test]

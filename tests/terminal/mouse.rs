@@ -1,12 +1,12 @@
-//! The mouse in a real terminal: which modes are switched on and off again, how mouse events arrive, and that a burst
-//! of wheel events costs few frames.
+//! Tests of the mouse in a real terminal: which modes are switched on and off again, how mouse events arrive, and that
+//! a burst of wheel events costs few frames.
 
 use crate::pty::{Pty, Setup};
 use vt100::{MouseProtocolEncoding, MouseProtocolMode};
 
-const MODES: [&str; 4] = ["?1000", "?1002", "?1003", "?1006"];
+const MOUSE_MODES: [&str; 4] = ["?1000", "?1002", "?1003", "?1006"];
 
-fn demo() -> Pty {
+fn start_demo() -> Pty {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("tracked");
     pty
@@ -23,7 +23,7 @@ fn click(pty: &mut Pty, column: u16, row: u16) {
 
 #[test]
 fn the_mouse_is_captured_while_it_is_on_but_never_for_every_motion() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     assert_eq!(pty.screen().mouse_protocol_mode(), MouseProtocolMode::ButtonMotion);
     assert_eq!(pty.screen().mouse_protocol_encoding(), MouseProtocolEncoding::Sgr);
     pty.send("M");
@@ -49,7 +49,7 @@ fn with_the_mouse_off_in_the_configuration_no_mouse_mode_is_sent() {
     pty.send("q");
     assert_eq!(pty.wait_for_end(), 0);
     let sent = pty.sent();
-    assert!(MODES.iter().all(|mode| !sent.contains(mode)), "{sent:?}");
+    assert!(MOUSE_MODES.iter().all(|mode| !sent.contains(mode)), "{sent:?}");
 }
 
 #[test]
@@ -74,16 +74,16 @@ fn a_foreground_program_runs_without_the_mouse_and_the_mode_is_restored_afterwar
 
 #[test]
 fn columns_above_223_can_be_clicked_and_a_drag_survives_a_resize() {
-    let mut pty = demo();
+    let mut pty = start_demo();
     pty.resize(300, 50);
     pty.wait_for("the detail beside the list", |screen| screen.contents_between(1, 165, 1, 166).contains('┌'));
-    // Drags the divider to column 250, with a resize on the way.
+    // Drags the divider, and resizes the terminal in the middle of the drag.
     pty.send("\x1b[<0;166;20M\x1b[<32;240;20M");
     pty.wait_for("the divider", |screen| screen.contents_between(1, 239, 1, 240).contains('┌'));
     pty.resize(290, 50);
     pty.send("\x1b[<32;251;20M\x1b[<32;9999;9999M\x1b[<32;241;20M\x1b[<0;241;20m");
     pty.wait_for("the divider again", |screen| screen.contents_between(1, 240, 1, 241).contains('┌'));
-    // Far to the right the footer has no keys; the click focuses the detail pane.
+    // A click in the detail pane focuses it, so that the footer shows its shortcuts.
     click(&mut pty, 280, 20);
     pty.wait_for_text("rename");
     quit(pty);
@@ -96,7 +96,7 @@ fn a_burst_of_wheel_events_is_handled_before_the_next_frame() {
     let frames = |pty: &Pty| pty.sent().matches("\x1b[?2026h").count();
     let before = frames(&pty);
     pty.send(&"\x1b[<65;10;10M".repeat(300));
-    // The last job is visible once every wheel event is handled.
+    // The end of the list is visible only after every wheel event was handled.
     pty.send("3");
     pty.wait_for_text("3 Log");
     pty.send("1");

@@ -1,8 +1,9 @@
-//! Switching profiles in a terminal: a key command that asks for a password gets the terminal and returns it.
+//! Tests of switching profiles in a terminal: a key command that asks for a password gets the terminal and returns it.
 
 use crate::pty::{Pty, Setup};
 
-/// Nothing listens on that port: the screens show only what is on disk.
+/// Returns a configuration with two profiles; `command` prints the API key of the second. Nothing listens on the port,
+/// so the screens show only stored data.
 fn config(command: &str) -> String {
     let profile = |name: &str, key: &str| {
         format!("[profiles.{name}]\nbase_url = \"http://127.0.0.1:9\"\nproject_id = \"{name}-docs\"\n{key}\n")

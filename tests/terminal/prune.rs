@@ -1,4 +1,4 @@
-//! `docdeck prune` as a built program: what it removes, what it prints, and that it needs only the database.
+//! Tests of `docdeck prune` as a built program: what it removes, what it prints, and that it needs only the database.
 
 use crate::pty;
 use docdeck::model::Time;
@@ -8,7 +8,7 @@ use docdeck::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
 use docdeck::store::{ReportAnswer, Store};
 use std::path::Path;
 
-/// Stdout and stderr of a run.
+/// Runs `docdeck prune` and expects this exit code; returns stdout and stderr.
 fn prune(folder: &Path, arguments: &[&str], code: i32) -> (String, String) {
     let mut command = assert_cmd::Command::new(pty::program());
     command.env_clear().envs(pty::environment(folder)).arg("prune").arg("--data-dir").arg(folder.join("data"));
@@ -17,7 +17,8 @@ fn prune(folder: &Path, arguments: &[&str], code: i32) -> (String, String) {
     (text(output.stdout), text(output.stderr))
 }
 
-fn json(folder: &Path, arguments: &[&str]) -> serde_json::Value {
+/// Runs `docdeck prune --json` and returns its output.
+fn prune_json(folder: &Path, arguments: &[&str]) -> serde_json::Value {
     let (out, _) = prune(folder, &[arguments, &["--json"]].concat(), 0);
     serde_json::from_str(&out).expect("JSON")
 }
@@ -26,7 +27,7 @@ fn scope(project: &str) -> Scope {
     Scope { base_url: "http://127.0.0.1:1".to_owned(), project: project.to_owned(), organization: None }
 }
 
-/// Creates a store with a complete report and an answer, a range for each age in days, and a job.
+/// Adds a job to a store and, for each age in days, the page views of a range: an answer and a complete report.
 async fn fill(folder: &Path, project: &str, ages: &[i64]) {
     let now: Time = chrono::Utc::now();
     let (store, _) = Store::open(&folder.join("data"), now).expect("a store");
@@ -47,6 +48,7 @@ async fn fill(folder: &Path, project: &str, ages: &[i64]) {
     store.close().await;
 }
 
+/// Returns the number of cached ranges and the number of jobs.
 async fn remaining(folder: &Path, project: &str) -> (usize, usize) {
     let (store, _) = Store::open(&folder.join("data"), chrono::Utc::now()).expect("a store");
     let kept = store.cached_ranges(&scope(project)).await.expect("read");
@@ -59,9 +61,9 @@ async fn remaining(folder: &Path, project: &str) -> (usize, usize) {
 fn without_a_store_prune_reports_that_and_creates_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let (out, err) = prune(folder.path(), &["--all"], 0);
-    assert_eq!(out, format!("Nothing to remove: {} contains no database.", folder.path().join("data").display()));
+    assert_eq!(out, format!("Nothing to delete: {} contains no database.", folder.path().join("data").display()));
     assert_eq!((err.as_str(), folder.path().join("data").exists()), ("", false));
-    assert_eq!(json(folder.path(), &[])["ranges"], 0);
+    assert_eq!(prune_json(folder.path(), &[])["ranges"], 0);
 }
 
 #[tokio::test]
@@ -71,14 +73,15 @@ async fn without_a_key_old_page_views_are_removed_and_jobs_stay() {
     let file = folder.path().join("data/docdeck.db");
     let size = || std::fs::metadata(&file).expect("a store").len();
     let before = size();
-    let would = json(folder.path(), &["--dry-run"]);
-    assert_eq!((&would["dryRun"], &would["ranges"], &would["bytesBefore"]), (&true.into(), &2.into(), &before.into()));
+    let dry_run = prune_json(folder.path(), &["--dry-run"]);
+    let counted = (&dry_run["dryRun"], &dry_run["ranges"], &dry_run["bytesBefore"]);
+    assert_eq!(counted, (&true.into(), &2.into(), &before.into()));
     assert_eq!(remaining(folder.path(), "docs").await, (4, 1), "a dry run removes nothing");
     let (out, _) = prune(folder.path(), &[], 0);
-    assert!(out.starts_with("Removed page views of 2 ranges: 2 reports of all pages, 2 answers, 2 totals.\n"), "{out}");
+    assert!(out.starts_with("Deleted page views of 2 ranges: 2 reports of all pages, 2 answers, 2 totals.\n"), "{out}");
     assert!(out.contains("The database used ") && size() < before, "{out}");
     assert_eq!(remaining(folder.path(), "docs").await, (2, 1));
-    assert!(prune(folder.path(), &[], 0).0.starts_with("No page views to remove.\nThe database uses "));
+    assert!(prune(folder.path(), &[], 0).0.starts_with("No page views to delete.\nThe database uses "));
 }
 
 #[tokio::test]
@@ -86,10 +89,10 @@ async fn keeping_n_ranges_applies_to_each_project_or_only_to_the_named_one() {
     let folder = tempfile::tempdir().expect("a folder");
     fill(folder.path(), "docs", &[1, 2, 3]).await;
     fill(folder.path(), "blog", &[1, 2, 3]).await;
-    assert_eq!(json(folder.path(), &["--keep", "2", "--project", "blog"])["ranges"], 1);
+    assert_eq!(prune_json(folder.path(), &["--keep", "2", "--project", "blog"])["ranges"], 1);
     assert_eq!((remaining(folder.path(), "docs").await.0, remaining(folder.path(), "blog").await.0), (3, 2));
-    assert_eq!(json(folder.path(), &["--keep", "1"])["ranges"], 3);
-    assert_eq!(json(folder.path(), &["--all"])["ranges"], 2);
+    assert_eq!(prune_json(folder.path(), &["--keep", "1"])["ranges"], 3);
+    assert_eq!(prune_json(folder.path(), &["--all"])["ranges"], 2);
     assert_eq!((remaining(folder.path(), "docs").await, remaining(folder.path(), "blog").await), ((0, 1), (0, 1)));
 }
 
@@ -97,13 +100,13 @@ async fn keeping_n_ranges_applies_to_each_project_or_only_to_the_named_one() {
 async fn a_store_that_cannot_be_written_keeps_its_data_and_prune_exits_with_2() {
     let folder = tempfile::tempdir().expect("a folder");
     fill(folder.path(), "docs", &[500]).await;
-    // The journal can't be created, as in a read-only folder; this works for root as well.
+    // SQLite can't create the journal, as in a read-only folder. Unlike a read-only folder, this also stops root.
     let journal = folder.path().join("data/docdeck.db-journal");
-    std::fs::remove_file(&journal).expect("the empty one of the last transaction");
+    std::fs::remove_file(&journal).expect("the empty journal of the last transaction");
     std::os::unix::fs::symlink("/nonexistent/journal", &journal).expect("a link");
     let (out, err) = prune(folder.path(), &[], 2);
     assert!(out.is_empty() && err.contains("can't be written, so nothing was changed: make it writable"), "{err}");
-    assert_eq!(json(folder.path(), &["--dry-run"])["ranges"], 1);
+    assert_eq!(prune_json(folder.path(), &["--dry-run"])["ranges"], 1);
     std::fs::remove_file(journal).expect("removed");
     assert_eq!(remaining(folder.path(), "docs").await, (1, 1));
 }
@@ -125,7 +128,7 @@ fn the_help_states_what_is_never_removed() {
     let (out, _) = prune(folder.path(), &["--help"], 0);
     let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        out.contains("Jobs, prompts and drafts are stored only on this computer and are removed only with --jobs."),
+        out.contains("Jobs, prompts and drafts are stored only on this computer and are deleted only with --jobs."),
         "{out}"
     );
     assert!(out.contains("[default: 400 for page views"), "{out}");

@@ -12,19 +12,20 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Path of the program: the one built for the tests, or `DOCDECK_PROGRAM`.
+/// Returns the path of the program to test: `DOCDECK_PROGRAM` if that is set, otherwise the program built with the
+/// tests.
 pub(crate) fn program() -> String {
     std::env::var("DOCDECK_PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_docdeck").to_owned())
 }
 
-/// Timeout of every wait; enough for a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout of every wait, long enough for a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// The key that redraws the complete screen.
 const REPAINT: &str = "\x0c";
 /// Time without output that counts as quiet.
 const QUIET: Duration = Duration::from_millis(150);
 
-/// An environment without settings of this computer's user.
+/// Returns environment variables without any settings of the user who runs the tests.
 pub(crate) fn environment(home: &Path) -> Vec<(String, String)> {
     let home = home.display().to_string();
     let pairs = [("HOME", home.as_str()), ("TERM", "xterm-256color"), ("LANG", "C.UTF-8"), ("PATH", "/usr/bin:/bin")];
@@ -49,12 +50,12 @@ impl Setup {
         Self::of(&[&program()])
     }
 
-    /// A demo that is the same every time and has no animation.
+    /// The demo without animation.
     pub(crate) fn demo() -> Self {
         Self::of(&[&program(), "demo"]).with("DOCDECK_REDUCED_MOTION", "1")
     }
 
-    /// A demo with additional arguments and a configuration file in its folder.
+    /// The demo with additional arguments, and with this configuration file in its home folder.
     pub(crate) fn demo_with(arguments: &[&str], config: &str) -> Self {
         let mut setup = Self::demo();
         let path = setup.home.path().join("config.toml");
@@ -103,7 +104,7 @@ impl Setup {
         &self.variables
     }
 
-    /// Puts these words before the command line.
+    /// Puts these words before the command line, for programs such as `valgrind` that run another program.
     pub(crate) fn under(mut self, words: &[&str]) -> Self {
         let front: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         self.words.splice(0..0, front);
@@ -114,8 +115,9 @@ impl Setup {
 #[derive(Default)]
 struct Sent {
     bytes: Vec<u8>,
+    /// Whether all output was collected.
     ended: bool,
-    /// Ends the collecting thread.
+    /// Whether the collecting thread has to end.
     stop: bool,
 }
 
@@ -165,7 +167,7 @@ impl Pty {
         }
     }
 
-    /// The folder that it runs in.
+    /// Returns the home folder, in which the program runs.
     pub(crate) fn home(&self) -> &Path {
         self.home.path()
     }
@@ -187,7 +189,8 @@ impl Pty {
         kill_process(id.expect("an id"), signal).expect("it runs");
     }
 
-    /// Closes the terminal. The collecting thread has a handle too, and drops it when the next bytes arrive.
+    /// Closes the terminal. The collecting thread also has a handle to it, which it drops when it gets more output; so
+    /// this makes the program repaint.
     pub(crate) fn hang_up(&mut self) {
         self.lock().stop = true;
         self.send(REPAINT);
@@ -201,17 +204,17 @@ impl Pty {
         self.parser = vt100::Parser::new(cells(24), cells(80), 0);
     }
 
-    /// All bytes sent so far, as text.
+    /// Returns all bytes that the program has sent so far, as text.
     pub(crate) fn sent(&self) -> String {
         String::from_utf8_lossy(&self.lock().bytes).into_owned()
     }
 
-    /// Number of bytes sent so far.
+    /// Returns the number of bytes that the program has sent so far.
     pub(crate) fn sent_bytes(&self) -> usize {
         self.lock().bytes.len()
     }
 
-    /// Process id of the program.
+    /// Returns the process id of the program.
     #[cfg(target_os = "linux")]
     pub(crate) fn process(&self) -> u32 {
         self.child.process_id().expect("it runs")
@@ -227,7 +230,7 @@ impl Pty {
     }
 
     pub(crate) fn wait_for(&mut self, what: &str, holds: impl Fn(&vt100::Screen) -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !holds(self.screen()) {
             let sent = self.lock();
             let parsed = self.parsed;
@@ -237,9 +240,9 @@ impl Pty {
         }
     }
 
-    /// Presses these keys repeatedly until the text is shown: right after a prompt is sent, they have no effect.
+    /// Presses these keys repeatedly until the text is shown, because keys have no effect right after a prompt is sent.
     pub(crate) fn press_until(&mut self, keys: &str, text: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !self.screen().contents().contains(text) {
             assert!(Instant::now() < deadline, "no {text:?}; the screen:\n{}", self.screen().contents());
             self.send(keys);
@@ -247,9 +250,9 @@ impl Pty {
         }
     }
 
-    /// Waits for bytes that the emulated screen doesn't show.
+    /// Waits until the program has sent this sequence. Works for sequences that the emulated screen doesn't show.
     pub(crate) fn wait_for_sent(&mut self, what: &str) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             self.read();
             // Bytes that arrive after this check make the lengths differ and are checked in the next iteration.
@@ -263,9 +266,9 @@ impl Pty {
         }
     }
 
-    /// Waits until nothing was sent for a moment.
+    /// Waits until nothing has been sent for [`QUIET`].
     pub(crate) fn wait_for_quiet(&mut self) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while self.sends_within(QUIET) {
             assert!(Instant::now() < deadline, "the output never stopped");
         }
@@ -280,7 +283,7 @@ impl Pty {
 
     /// Waits for the end of the program and all of its output; returns the exit code.
     pub(crate) fn wait_for_end(&mut self) -> u32 {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().expect("a status") {
                 let mut sent = self.lock();
@@ -299,7 +302,7 @@ impl Pty {
     /// Presses `q` until the program ends with code 0, and asserts that the terminal is restored. One `q` is needed for
     /// every open dialog, and another while letters have no effect.
     pub(crate) fn quit(&mut self) {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while self.child.try_wait().expect("a status").is_none() {
             assert!(Instant::now() < deadline, "it does not end; the screen:\n{}", self.screen().contents());
             // The program may end at this moment.
@@ -317,8 +320,8 @@ impl Pty {
         self.assert_modes_off();
     }
 
-    /// Asserts that every mode is off again: by the emulator's state if it supports the mode, otherwise by counting the
-    /// sequences sent.
+    /// Asserts that every mode is off again. Uses the emulator's state if it supports the mode, and otherwise the sent
+    /// sequences.
     pub(crate) fn assert_modes_off(&mut self) {
         let screen = self.screen();
         assert!(!screen.alternate_screen(), "alternate screen");
@@ -345,7 +348,7 @@ impl Pty {
         self.shared.0.lock().expect("no panic while collecting")
     }
 
-    /// Waits for more bytes or the end; returns false if neither comes in time.
+    /// Waits for more bytes or the end of the output; returns `false` if the deadline passes first.
     fn wait(&self, sent: MutexGuard<'_, Sent>, deadline: Instant) -> bool {
         let before = (sent.bytes.len(), sent.ended);
         let time = deadline.saturating_duration_since(Instant::now());
@@ -364,7 +367,7 @@ impl Pty {
 
 impl Drop for Pty {
     fn drop(&mut self) {
-        // It has ended already, unless a test failed.
+        // The program has already ended, unless a test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,5 +1,5 @@
-//! Puts a marked key in the wrong place: into any field of a configuration, a mistyped line, an argument, and the
-//! service's answers. In none of these forms may it be printed, logged, shown or exported.
+//! Puts a marked API key in the wrong place: into any field of a configuration, a mistyped line, an argument, or the
+//! service's answers. In none of these cases may the key be printed, logged, shown or exported.
 
 use crate::pty::{Pty, Setup, environment, program};
 use base64::Engine as _;
@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const KEY: &str = "mint_m4rk3d8c1f0a7b62e9d5";
-/// The lower-case text that the outputs must not contain.
+/// The part of the key that no output may contain, in lower or upper case.
 const MARK: &str = "m4rk3d";
+/// Number of configurations with the key in the wrong place.
 const MUTATIONS: u64 = 2_000;
-/// The built program also runs on each n-th mutation.
+/// The built program is run only with every configuration whose number is a multiple of this.
 const RUN_EVERY: u64 = 20;
 
-/// Every field with a value of its type.
+/// A valid configuration with fields of every type.
 const CONFIG: &str = r##"default_profile = "docs"
 on_change = ["true", "x"]
 
@@ -72,7 +73,7 @@ impl TestRng {
     }
 }
 
-/// The configuration with the key somewhere in it, and up to two more mistakes.
+/// Returns the configuration with the key somewhere in it and with up to two more mistakes.
 fn mutated(seed: u64) -> String {
     let mut random = TestRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut lines: Vec<String> = CONFIG.lines().map(str::to_owned).collect();
@@ -86,7 +87,7 @@ fn mutated(seed: u64) -> String {
         3 => KEY.to_owned(),
         4 => format!("{line}\napi_key = \"{KEY}\""),
         5 => line.split_once(" = ").map_or(format!("\"{KEY}\""), |(name, _)| format!("{name} = {KEY}")),
-        // Inserts it into the middle of a line.
+        // Inserts the key into the middle of a line.
         _ => {
             let (head, tail) = line.split_at(random.below(line.len() + 1));
             format!("{head}{KEY}{tail}")
@@ -109,7 +110,7 @@ fn mutated(seed: u64) -> String {
 }
 
 #[track_caller]
-fn assert_unmarked(what: &str, text: &str) {
+fn assert_no_secret(what: &str, text: &str) {
     let small = text.to_lowercase();
     let near = small.find(MARK).map(|at| small.get(at.saturating_sub(60)..).unwrap_or(&small).to_owned());
     assert_eq!(near, None, "{what} holds the key");
@@ -126,7 +127,7 @@ fn write(path: &Path, text: &str) {
     file.and_then(|mut file| file.write_all(text.as_bytes())).expect("written");
 }
 
-/// Both output streams of a command, and the log file that it leaves behind.
+/// Runs a command; returns its stdout, its stderr and the content of the log file.
 fn run(home: &Path, words: &[&str]) -> String {
     let mut command = Command::new(program());
     command.env_clear().envs(environment(home)).current_dir(home).stdin(Stdio::null());
@@ -152,13 +153,13 @@ fn a_key_anywhere_in_a_configuration_is_never_printed() {
         match resolve(&flags, &Environment::default()) {
             Err(error) => {
                 refused += 1;
-                assert_unmarked(&what, &format!("{error} {error:?}"));
+                assert_no_secret(&what, &format!("{error} {error:?}"));
             }
-            Ok(Configured::Missing(missing)) => assert_unmarked(&what, &missing.setup_instructions()),
-            // A key command with the marked name doesn't exist, and no command that exists prints anything.
+            Ok(Configured::Missing(missing)) => assert_no_secret(&what, &missing.setup_instructions()),
+            // A key command whose name contains the key doesn't exist, and `true` prints nothing.
             Ok(Configured::Ready(settings)) => {
                 if let Err(error) = runtime.block_on(settings.key.read()) {
-                    assert_unmarked(&what, &format!("{error} {error:?}"));
+                    assert_no_secret(&what, &format!("{error} {error:?}"));
                 }
             }
         }
@@ -168,11 +169,11 @@ fn a_key_anywhere_in_a_configuration_is_never_printed() {
             let commands =
                 keymap.as_ref().ok().map(|keymap| docdeck::cli::customization::parse_commands(&own, keymap, &config));
             let errors = [keymap.as_ref().err(), commands.as_ref().and_then(|read| read.as_ref().err())];
-            errors.into_iter().flatten().for_each(|error| assert_unmarked(&what, &format!("{error} {error:?}")));
+            errors.into_iter().flatten().for_each(|error| assert_no_secret(&what, &format!("{error} {error:?}")));
         }
         if seed % RUN_EVERY == 0 {
             for words in [&["doctor", "--offline"][..], &["doctor", "--offline", "--json"], &["jobs"], &["new", "x"]] {
-                assert_unmarked(&format!("{what}, {words:?}"), &run(home.path(), words));
+                assert_no_secret(&format!("{what}, {words:?}"), &run(home.path(), words));
             }
         }
     }
@@ -199,17 +200,17 @@ fn a_key_in_the_wrong_field_is_printed_neither_by_doctor_nor_on_the_screen() {
         let home = tempfile::tempdir().expect("a folder");
         write(&home.path().join("config.toml"), &config);
         for words in [&["doctor", "--offline"][..], &["doctor", "--json"], &["views"], &["status"], &["show", KEY]] {
-            assert_unmarked(&format!("{field}, {words:?}"), &run(home.path(), words));
+            assert_no_secret(&format!("{field}, {words:?}"), &run(home.path(), words));
         }
         let mut pty = Pty::spawn(Setup::dashboard_with(&config));
         pty.wait_for_quiet();
         pty.send("q");
         pty.wait_for_end();
-        assert_unmarked(&field, &pty.sent());
+        assert_no_secret(&field, &pty.sent());
     }
 }
 
-/// Starts a service that repeats the key in every field of a successful answer; returns its address.
+/// Starts a service that repeats the key, in this form, in every field of a successful answer; returns its URL.
 fn start_repeating_service(form: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -232,7 +233,7 @@ fn start_repeating_service(form: &str) -> String {
             let mut body = vec![0; length.unwrap_or(0)];
             let _ = reader.read_exact(&mut body);
             let answer = if head.contains("/analytics/") { views.to_string() } else { job.to_string() };
-            // With escapes, the key is in no byte of the answer.
+            // With its underscore escaped, the key does not occur literally in the answer.
             let answer = answer.replace('_', "\\u005f");
             let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", answer.len());
             let _ = reader.get_mut().write_all((head + &answer).as_bytes());
@@ -268,12 +269,12 @@ fn a_key_repeated_by_a_successful_answer_is_never_shown_or_stored() {
         ];
         for words in commands {
             let output = run(home.path(), words);
-            assert_unmarked(&format!("{words:?} with {form}"), &output);
+            assert_no_secret(&format!("{words:?} with {form}"), &output);
         }
         assert!(run(home.path(), &["show", "job-1"]).contains("***"), "the fields are there");
         for path in files_below(&home.path().join("data")) {
             let bytes = std::fs::read(&path).expect("read");
-            assert_unmarked(&path.display().to_string(), &String::from_utf8_lossy(&bytes));
+            assert_no_secret(&path.display().to_string(), &String::from_utf8_lossy(&bytes));
         }
         let setup =
             Setup::dashboard_with(&config).with("DOCDECK_DATA_DIR", &home.path().join("data").display().to_string());
@@ -285,7 +286,7 @@ fn a_key_repeated_by_a_successful_answer_is_never_shown_or_stored() {
         }
         pty.send("q");
         pty.wait_for_end();
-        assert_unmarked("the screen", &pty.sent());
+        assert_no_secret("the screen", &pty.sent());
     }
 }
 

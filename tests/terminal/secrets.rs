@@ -1,5 +1,5 @@
-//! A marked key and a marked proxy password, through the dashboard and every command: they may be where the user put
-//! them and in the one header, and nowhere else.
+//! Runs the dashboard and every command with a marked API key and a marked proxy password. They may be only where the
+//! user put them and in the `Authorization` header, and nowhere else.
 
 use crate::pty::{Pty, Setup as Run, environment, program};
 use docdeck::api::{Client, ClientOptions};
@@ -8,7 +8,7 @@ use docdeck::app::{Effect, Msg};
 use docdeck::config::environment::Environment;
 use docdeck::config::{Flags, SetupState, resolve};
 use docdeck::model::endpoint::ApiKey;
-use docdeck::model::setup::{AlreadySet, KeySourceInput, NewProfile, WritePermission};
+use docdeck::model::setup::{ExistingSettings, KeySourceInput, NewProfile, WritePermission};
 use docdeck::model::text::CleanText;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
@@ -23,8 +23,8 @@ const PASSWORD: &str = "m4rk3dp4ss";
 /// Both secrets contain this text.
 const MARK: &str = "m4rk3d";
 
-/// A service that answers every request with an error that quotes the received key, as a careless gateway may do, and
-/// that records the requests.
+/// A service that answers every request with an error that quotes the received API key, as a careless gateway may
+/// do, and that stores the requests.
 struct EchoService {
     url: String,
     requests: Arc<Mutex<Vec<String>>>,
@@ -74,7 +74,7 @@ fn serve(stream: std::net::TcpStream, status: u16, received: &Mutex<Vec<String>>
     }
 }
 
-/// A home folder with a configuration that contains the key, and with a proxy that needs a password.
+/// A home folder with a configuration that contains the API key. Its environment sets a proxy with a password.
 struct Home {
     folder: tempfile::TempDir,
 }
@@ -102,8 +102,8 @@ impl Home {
         self.variables().iter().fold(Run::dashboard(), |setup, (name, value)| setup.with(name, value))
     }
 
-    /// Runs a command to its end under a umask; returns the exit code and all output. Its process arguments and
-    /// environment are checked while it runs.
+    /// Runs a command to its end under a umask; returns the exit code and all output. Asserts that the arguments of the
+    /// process contain no secret.
     fn run(&self, words: &[&str], umask: &str) -> (i32, String) {
         let mut command = Command::new("sh");
         let script = format!("umask {umask}; exec \"$0\" \"$@\"");
@@ -112,7 +112,7 @@ impl Home {
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         let arguments = std::fs::read(format!("/proc/{}/cmdline", child.id())).unwrap_or_default();
-        assert_unmarked(&format!("the arguments of {words:?}"), &arguments);
+        assert_no_secret(&format!("the arguments of {words:?}"), &arguments);
         let mut err = child.stderr.take().expect("stderr");
         let errors = std::thread::spawn(move || {
             let mut output = String::new();
@@ -124,24 +124,26 @@ impl Home {
         (child.wait().expect("a status").code().unwrap_or(-1), output)
     }
 
-    /// All files below it except the configuration, which contains the key because the user put it there.
+    /// Returns all files below the home folder except the configuration, which contains the key because the user put it
+    /// there.
     fn files(&self) -> Vec<PathBuf> {
         let mut found = files_below(self.folder.path());
         found.retain(|path| path.file_name().is_none_or(|name| name != "config.toml"));
         found
     }
 
+    /// Asserts that the terminal output and the files contain no secret, and that there is a log. Called after the
+    /// dashboard has ended.
     #[track_caller]
-    /// Checks the folder, the terminal output and the requests after a dashboard has ended.
     fn assert_no_secret_leaked(&self, pty: &mut Pty) {
-        assert_unmarked("the terminal", pty.sent().as_bytes());
+        assert_no_secret("the terminal", pty.sent().as_bytes());
         self.assert_no_secret_on_disk();
         assert!(self.files().iter().any(|path| path.ends_with("docdeck.log")), "{:?}", self.files());
     }
 
     fn assert_no_secret_on_disk(&self) {
         for path in self.files() {
-            assert_unmarked(&path.display().to_string(), &std::fs::read(&path).expect("read"));
+            assert_no_secret(&path.display().to_string(), &std::fs::read(&path).expect("read"));
         }
     }
 }
@@ -152,14 +154,14 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[track_caller]
-fn assert_unmarked(what: &str, bytes: &[u8]) {
+fn assert_no_secret(what: &str, bytes: &[u8]) {
     let at = bytes.windows(MARK.len()).position(|part| part == MARK.as_bytes());
     let near =
         at.map(|at| String::from_utf8_lossy(bytes.get(at.saturating_sub(80)..).unwrap_or_default()).into_owned());
     assert_eq!(near, None, "{what} holds a secret");
 }
 
-/// All commands that read the settings or the database.
+/// Commands that read the settings or the database.
 const COMMANDS: &[&[&str]] = &[
     &["new", "Mend the links"],
     &["new", "Mend the links", "--json"],
@@ -193,7 +195,7 @@ fn no_command_prints_or_stores_the_key_even_if_the_service_repeats_it() {
         for words in COMMANDS {
             let (code, output) = home.run(words, "022");
             assert!(code != 101 && !output.is_empty() | (code == 0), "{words:?} {code}: {output}");
-            assert_unmarked(&format!("{words:?} after a {status}"), output.as_bytes());
+            assert_no_secret(&format!("{words:?} after a {status}"), output.as_bytes());
         }
         home.assert_no_secret_on_disk();
         assert!(service.requests().iter().any(|head| head.contains(KEY)), "the service was asked with the key");
@@ -207,7 +209,7 @@ fn neither_key_nor_proxy_password_is_printed_if_the_proxy_fails() {
     let home = Home::new("https://docs.invalid");
     for words in COMMANDS {
         let (_, output) = home.run(words, "022");
-        assert_unmarked(&format!("{words:?}"), output.as_bytes());
+        assert_no_secret(&format!("{words:?}"), output.as_bytes());
     }
     home.assert_no_secret_on_disk();
 }
@@ -230,7 +232,7 @@ fn the_dashboard_shows_and_stores_neither_secret() {
     home.assert_no_secret_leaked(&mut pty);
 }
 
-/// Only debug builds can be made to panic.
+/// `DOCDECK_TEST_PANIC` has an effect only in debug builds.
 #[test]
 fn a_panic_reveals_neither_secret() {
     let service = EchoService::start(400);
@@ -270,7 +272,7 @@ fn a_key_in_the_environment_is_passed_to_no_program() {
 
 #[test]
 fn http_to_another_computer_is_refused_before_anything_is_sent() {
-    // The request would go to the proxy, so the proxy's log shows whether it was sent.
+    // A request would go to the proxy, which stores all requests that it receives.
     let proxy = EchoService::start(200);
     for url in ["http://docs.invalid", "http://192.0.2.1", "http://127.0.0.1.nip.invalid", "http://localhost.invalid"] {
         let home = Home::new(url);
@@ -285,7 +287,7 @@ fn http_to_another_computer_is_refused_before_anything_is_sent() {
                 String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
             assert!(!output.status.success(), "{url} {words:?}: {printed}");
             assert!(printed.contains("https://"), "{url} {words:?}: {printed}");
-            assert_unmarked(&format!("{url} {words:?}"), printed.as_bytes());
+            assert_no_secret(&format!("{url} {words:?}"), printed.as_bytes());
         }
         home.assert_no_secret_on_disk();
     }
@@ -316,7 +318,7 @@ fn stored_files_are_private_under_every_umask() {
     }
 }
 
-/// An error and its sources, in every form in which it can be printed.
+/// Returns an error and its sources, in every form in which they can be printed.
 fn all_formats(error: &dyn std::error::Error) -> String {
     let mut all = String::new();
     let mut next = Some(error);
@@ -344,7 +346,7 @@ fn debug_output_contains_no_key() {
         key: KeySourceInput::Typed(key()),
     };
     let scope = profile.scope();
-    let mut welcome = Welcome::new(&AlreadySet::default(), CleanText::line("/c/config.toml"));
+    let mut welcome = Welcome::new(&ExistingSettings::default(), CleanText::line("/c/config.toml"));
     welcome.form.secret.push(KEY);
     let (effects, msg) = (
         [
@@ -359,7 +361,7 @@ fn debug_output_contains_no_key() {
     let client = Client::new(scope, key(), ClientOptions::default());
     let all = format!("{settings:#?} {environment:?} {profile:?} {welcome:?} {effects:?} {msg:?} {client:#?}");
     assert!(all.contains("***"), "{all}");
-    assert_unmarked("what is printed", all.as_bytes());
+    assert_no_secret("what is printed", all.as_bytes());
 }
 
 #[test]
@@ -386,10 +388,10 @@ fn no_configuration_error_repeats_a_misplaced_key() {
     for text in mistakes {
         std::fs::write(&path, &text).expect("written");
         let error = resolve(&flags, &Environment::default()).expect_err(&text);
-        assert_unmarked(&text.replace(MARK, "…"), all_formats(&error).as_bytes());
+        assert_no_secret(&text.replace(MARK, "…"), all_formats(&error).as_bytes());
     }
     std::fs::write(&path, &good).expect("written");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("its mode");
     let error = resolve(&flags, &Environment::default()).expect_err("others can read it");
-    assert_unmarked("a file for all", all_formats(&error).as_bytes());
+    assert_no_secret("a file for all", all_formats(&error).as_bytes());
 }

@@ -1,4 +1,4 @@
-//! The built simulator as a separate process, for commands that need a service.
+//! Runs the built simulator as a separate process, for commands that need a service.
 
 use crate::pty;
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts it with these additional arguments.
+    /// Starts the simulator with these additional arguments.
     pub(crate) fn start(home: &Path, arguments: &[&str]) -> Self {
         let mut command = Command::new(pty::program());
         command.env_clear().envs(pty::environment(home)).args(["sim", "--pages", "10", "--jobs", "0"]).args(arguments);

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 /// Time between two measurements.
 const INTERVAL: Duration = Duration::from_secs(30);
 /// Longest pause after a key press.
-const LONGEST_PAUSE: Duration = Duration::from_millis(25);
-/// Growth of the resident memory, in kB, that new jobs, new days and the allocator explain.
+const MAX_PAUSE: Duration = Duration::from_millis(25);
+/// Growth of the resident memory, in kB, that is allowed because of new jobs, new days and the allocator.
 const ALLOWED_GROWTH: u64 = 4_096;
 
 /// The keys to press: everything that is bound, except what ends or suspends the program.
@@ -73,7 +73,7 @@ impl TestRng {
         usize::try_from(high).unwrap_or_default() % end.max(1)
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         *all.get(self.below(all.len())).expect("there is one")
     }
 
@@ -85,32 +85,32 @@ impl TestRng {
 /// Performs one random user action.
 fn press(pty: &mut Pty, rng: &mut TestRng, letters: &[char], ctrl: &[char]) {
     match rng.below(100) {
-        0..=49 => pty.send(&rng.of(letters).to_string()),
+        0..=49 => pty.send(&rng.pick(letters).to_string()),
         // Closes open dialogs, which would otherwise receive most of the keys.
         50..=56 => pty.send("\x1b"),
-        57..=79 => pty.send(rng.of(&SPECIAL_KEYS)),
+        57..=79 => pty.send(rng.pick(&SPECIAL_KEYS)),
         80..=85 => {
-            let ctrl = u8::try_from(rng.of(ctrl)).unwrap_or(b'l') & 0x1f;
+            let ctrl = u8::try_from(rng.pick(ctrl)).unwrap_or(b'l') & 0x1f;
             pty.send(&char::from(ctrl).to_string());
         }
         86..=90 => {
-            // Usually a size at which the screen is drawn.
-            let least = if rng.below(5) == 0 { (0, 0) } else { (39, 11) };
-            pty.resize(least.0 + rng.size(150), least.1 + rng.size(45));
+            // Usually a size that is large enough to draw the screen.
+            let minimum = if rng.below(5) == 0 { (0, 0) } else { (39, 11) };
+            pty.resize(minimum.0 + rng.size(150), minimum.1 + rng.size(45));
         }
         91..=94 => {
-            // Press, release or wheel, anywhere on the screen or beyond it.
-            let (button, end) = rng.of(&[(0, 'M'), (0, 'm'), (64, 'M'), (65, 'M'), (32, 'M')]);
+            // A press, release, wheel or drag event, at a position on or outside the screen.
+            let (button, end) = rng.pick(&[(0, 'M'), (0, 'm'), (64, 'M'), (65, 'M'), (32, 'M')]);
             let (column, row) = (rng.size(200), rng.size(60));
             pty.send(&format!("\x1b[<{button};{column};{row}{end}"));
         }
         95 => pty.send("\x1b[200~Some text,\r\nfrom elsewhere\x1b[201~"),
         _ => {
-            for keys in rng.of(&ACTIONS) {
+            for keys in rng.pick(&ACTIONS) {
                 pty.send(keys);
-                pty.sends_within(LONGEST_PAUSE);
+                pty.sends_within(MAX_PAUSE);
                 if *keys == "\x13" {
-                    // Letters are shortcuts again half a second after a prompt was sent.
+                    // For half a second after a prompt was sent, letters are not shortcuts.
                     pty.wait_for_quiet();
                     pty.sends_within(Duration::from_millis(500));
                 }
@@ -119,7 +119,7 @@ fn press(pty: &mut Pty, rng: &mut TestRng, letters: &[char], ctrl: &[char]) {
     }
 }
 
-/// What the process holds at a moment.
+/// The resources that the process uses at a moment.
 #[derive(Debug, Clone, Copy)]
 struct ResourceUsage {
     /// Resident memory in kB.
@@ -142,7 +142,7 @@ fn from_environment(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// Presses keys for this long; returns the usage at each interval, measured when the program is idle.
+/// Performs random actions for this long; returns the resource usage at the end of each interval.
 fn soak(seconds: u64, seed: u64, interval: Duration) -> Vec<ResourceUsage> {
     let setup = Setup::of(&[&program(), "demo", "--speed", "50"]).with("EDITOR", "true").with("BROWSER", "true");
     let mut pty = Pty::spawn_at(120, 40, setup);
@@ -155,7 +155,7 @@ fn soak(seconds: u64, seed: u64, interval: Duration) -> Vec<ResourceUsage> {
     while next <= end {
         press(&mut pty, &mut rng, &letters, &ctrl);
         pressed += 1;
-        pty.sends_within(LONGEST_PAUSE);
+        pty.sends_within(MAX_PAUSE);
         if begin.elapsed() >= next {
             let process = pty.process();
             let now = resource_usage(process);
@@ -165,7 +165,7 @@ fn soak(seconds: u64, seed: u64, interval: Duration) -> Vec<ResourceUsage> {
             next += interval;
         }
     }
-    // The program still works: it draws and quits normally.
+    // The program must still be able to draw and to end normally.
     pty.resize(80, 24);
     (0..8).for_each(|_| pty.send("\x1b"));
     pty.wait_for("a complete screen", |screen| screen.contents().contains(" docdeck "));
@@ -180,7 +180,7 @@ fn maximum(series: &[ResourceUsage], of: impl Fn(&ResourceUsage) -> u64) -> u64 
 }
 
 fn median_memory(series: &[ResourceUsage]) -> u64 {
-    let mut all: Vec<u64> = series.iter().map(|ctrl| ctrl.resident).collect();
+    let mut all: Vec<u64> = series.iter().map(|usage| usage.resident).collect();
     all.sort_unstable();
     *all.get(all.len() / 2).expect("something was measured")
 }
@@ -191,12 +191,12 @@ fn under_random_keys_and_sizes_memory_threads_and_files_do_not_grow() {
     let (seconds, seed) = (from_environment("DOCDECK_SOAK_SECONDS", 900), from_environment("DOCDECK_SOAK_SEED", 7));
     let interval = INTERVAL.min(Duration::from_secs(seconds / 6));
     let series = soak(seconds, seed, interval);
-    // The first third is the warm-up: every screen was drawn and the database has its size.
+    // The first third is the warm-up, after which every screen was drawn and the database has its usual size.
     let (_, warm) = series.split_at(series.len() / 3);
     let (before, after) = warm.split_at(warm.len() / 2);
     let (first, last) = (median_memory(before), median_memory(after));
     println!("seed {seed}: {first} kB in the second third, {last} kB in the last one");
     assert!(last <= first + ALLOWED_GROWTH, "{series:?}");
-    assert!(maximum(after, |ctrl| ctrl.threads) <= maximum(before, |ctrl| ctrl.threads) + 1, "{series:?}");
-    assert!(maximum(after, |ctrl| ctrl.files) <= maximum(before, |ctrl| ctrl.files) + 4, "{series:?}");
+    assert!(maximum(after, |usage| usage.threads) <= maximum(before, |usage| usage.threads) + 1, "{series:?}");
+    assert!(maximum(after, |usage| usage.files) <= maximum(before, |usage| usage.files) + 4, "{series:?}");
 }

@@ -1,7 +1,9 @@
-//! Every source of outside text against every attack: all output about it must be plain text. `cargo test --test
-//! terminal sources -- --nocapture` prints the table of what was tried.
+//! Puts every attack text into every source of text from outside; all output about it must be plain text. `cargo test
+//! --test terminal sources -- --nocapture` prints how many outputs of each source were checked.
 
-use crate::hostile::{HostileService, assert_no_foreign_sequences, assert_plain, assert_readable, attacks, piped_with};
+use crate::hostile::{
+    HostileService, assert_no_foreign_sequences, assert_plain, assert_readable, attacks, run_with_variables,
+};
 use crate::pty::{Pty, Setup};
 use docdeck::config::customization::NotifyMethod;
 use docdeck::model::text::{CleanText, is_hidden};
@@ -12,7 +14,7 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// A user's folder, and the hostile service that answers its commands.
+/// A home folder, and the URL of a hostile service that answers the commands.
 struct SourceFixture {
     home: tempfile::TempDir,
     url: String,
@@ -46,22 +48,22 @@ impl SourceFixture {
         std::fs::write(path, text).expect("written");
     }
 
-    /// All output of a command.
+    /// Runs a command and returns its stdout and stderr.
     fn output(&self, words: &[&str]) -> String {
         self.output_with(words, &[])
     }
 
     fn output_with(&self, words: &[&str], variables: &[(&str, &str)]) -> String {
-        let (code, out, err) = piped_with(self.path(), words, "", variables);
+        let (code, out, err) = run_with_variables(self.path(), words, "", variables);
         assert_ne!(code, 101, "{words:?}: {err}");
         out + &err
     }
 }
 
-/// Puts the attack text into one source; returns docdeck's output about it.
+/// A function that puts the attack text into one source and returns docdeck's outputs about it.
 type Source = fn(&SourceFixture, &Attack<'_>) -> Vec<String>;
 
-/// An attack text, and its number at the hostile service.
+/// An attack text, and the number that selects it at the hostile service.
 struct Attack<'a> {
     n: usize,
     text: &'a str,
@@ -74,13 +76,13 @@ impl Attack<'_> {
         text.replace("\\b", "\\u0008").replace("\\f", "\\u000c").replace('\u{7f}', "\\u007f")
     }
 
-    /// The text as an argument, a variable or a file name can contain it.
+    /// The text without NUL and cut to 150 characters, for arguments and variables.
     fn short(&self) -> String {
         self.text.chars().filter(|c| *c != '\0').take(150).collect()
     }
 
     /// The text as a file name.
-    fn name(&self) -> String {
+    fn file_name(&self) -> String {
         self.short().replace('/', "-").chars().take(60).collect()
     }
 }
@@ -114,7 +116,7 @@ const SOURCES: &[(&str, Source)] = &[
         vec![fixture.output(&["jobs"])]
     }),
     ("theme's file name", |fixture, attack| {
-        fixture.write(&format!("themes/{}.toml", attack.name()), "[dark]\n");
+        fixture.write(&format!("themes/{}.toml", attack.file_name()), "[dark]\n");
         fixture.write_profile_and("[ui]\ntheme = \"none\"\n");
         vec![fixture.output(&["jobs"])]
     }),
@@ -217,7 +219,7 @@ const SOURCES: &[(&str, Source)] = &[
     }),
     ("paths in the environment", |fixture, attack| {
         fixture.write_profile_and("");
-        let value = fixture.path().join(attack.name()).join("x").display().to_string();
+        let value = fixture.path().join(attack.file_name()).join("x").display().to_string();
         let names = ["DOCDECK_CONFIG", "DOCDECK_DATA_DIR"];
         names
             .map(|name| {
@@ -300,14 +302,15 @@ fn every_source_of_text_prints_only_text_whatever_it_contains() {
             (*name, printed)
         };
         let threads: Vec<_> = SOURCES.iter().map(|source| scope.spawn(move || run(source))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("the source's cells hold")).collect()
+        threads.into_iter().map(|thread| thread.join().expect("no check of the source fails")).collect()
     });
-    println!("{:<28}{:>8}{:>12}", "source", "attacks", "texts said");
+    println!("{:<28}{:>8}{:>12}", "source", "attacks", "outputs");
     for (name, printed) in &rows {
         println!("{name:<28}{:>8}{printed:>12}", attacks.len());
     }
-    println!("{} cells, {} texts", rows.len() * attacks.len(), rows.iter().map(|(_, printed)| printed).sum::<usize>());
-    assert!(rows.iter().all(|(_, printed)| *printed >= attacks.len()), "every cell said something");
+    let outputs: usize = rows.iter().map(|(_, printed)| printed).sum();
+    println!("{} attacks, {outputs} outputs", rows.len() * attacks.len());
+    assert!(rows.iter().all(|(_, printed)| *printed >= attacks.len()), "every attack on every source has an output");
 }
 
 /// A file name doesn't have to be valid UTF-8.
@@ -336,7 +339,7 @@ fn a_link_is_shown_with_the_host_that_a_browser_opens() {
         ("https://github.com\u{ff0e}evil.example/", "https://github.com.evil.example/"),
         ("https://evil.example\\@github.com/", "https://evil.example/@github.com/"),
         ("https://0x7f.1/", "https://127.0.0.1/"),
-        // A text that hides its host is no link, and is shown as received.
+        // A text that hides its host is not treated as a link, and is shown unchanged.
         ("https://github.com@evil.example/", "https://github.com@evil.example/"),
         ("javascript:alert(1)", "javascript:alert(1)"),
     ];
@@ -362,7 +365,7 @@ fn a_notification_is_one_sequence_whatever_its_text() {
     }
 }
 
-/// Custom templates (name and text), filters and commands, on the screens that list them.
+/// Shows custom templates (name and text), filters and commands on the screens that list them.
 #[test]
 fn custom_templates_filters_and_commands_stay_text_on_the_screen() {
     let fixture = SourceFixture::new();
@@ -375,7 +378,7 @@ fn custom_templates_filters_and_commands_stay_text_on_the_screen() {
     ));
     for (n, (_, text)) in attacks().iter().take(23).enumerate() {
         let attack = Attack { n, text };
-        fixture.write(&format!("templates/{n}{}.md", attack.name()), &format!("template {n} {text}\n{text}"));
+        fixture.write(&format!("templates/{n}{}.md", attack.file_name()), &format!("template {n} {text}\n{text}"));
     }
     let at = |name: &str| fixture.path().join(name).display().to_string();
     let setup = Setup::dashboard().with("DOCDECK_DATA_DIR", &at("data")).with("DOCDECK_CONFIG", &at("config.toml"));

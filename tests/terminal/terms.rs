@@ -1,11 +1,12 @@
-//! What each kind of terminal is sent: every sequence by name, only colours that the terminal can show, and every mode
-//! switched off again.
+//! Tests what docdeck sends to each kind of terminal: only sequences that the terminal supports, and only colours that
+//! it can show. Every mode is switched off again.
 
 use crate::pty::{Pty, Setup};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The set of sequences sent: private modes and keyboard flags in full, others by their final letter.
+/// Returns the kinds of sequences in the sent bytes: private modes and keyboard flags in full, other sequences by their
+/// final letter.
 fn sequences(sent: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut rest = sent;
@@ -32,7 +33,7 @@ fn sequences(sent: &str) -> BTreeSet<String> {
     found
 }
 
-/// The kinds of colour that were sent.
+/// Returns the kinds of colours in the sent bytes: 16 colours, a palette of 256 colours, or any colour.
 fn colours(sent: &str) -> BTreeSet<&'static str> {
     let mut found = BTreeSet::new();
     for body in sent.split("\x1b[").skip(1) {
@@ -62,8 +63,8 @@ fn colours(sent: &str) -> BTreeSet<&'static str> {
     found
 }
 
-/// Runs the demo through screens and dialogs to its end; returns what was sent.
-fn run(setup: Setup) -> String {
+/// Opens screens and dialogs of the demo and quits it; returns the sent bytes.
+fn run_demo(setup: Setup) -> String {
     let mut pty = Pty::spawn(setup);
     pty.wait_for_text("NEEDS YOU");
     for (keys, shown) in [("j", "NEEDS YOU"), ("2", "7 days UTC"), ("3", "Log"), ("?", "Keyboard short")] {
@@ -82,16 +83,17 @@ fn run(setup: Setup) -> String {
 
 /// Switched on and off on every terminal: alternate screen, bracketed paste, cursor, focus reports.
 const ALWAYS: [&str; 8] = ["[?1049h", "[?1049l", "[?2004h", "[?2004l", "[?25h", "[?25l", "[?1004h", "[?1004l"];
-/// Drawing: moves, erasing, styles.
+/// Drawing: moves of the cursor, erasing, styles.
 const DRAWING: [&str; 6] = ["[H", "[G", "[C", "[X", "[J", "[m"];
 /// Ignored by terminals that don't support them: synchronized output, keyboard flags, the background query.
 const MODERN: [&str; 5] = ["[?2026h", "[?2026l", "[>1u", "[<1u", "]11"];
 /// Saving, setting and restoring the window title.
 const TITLE: [&str; 3] = ["[22;2t", "[23;2t", "]2"];
-/// Clicks and the wheel.
+/// Reporting of clicks, drags and the wheel.
 const MOUSE: [&str; 6] = ["[?1000h", "[?1000l", "[?1002h", "[?1002l", "[?1006h", "[?1006l"];
 
-fn assert_only(sent: &str, allowed: &[&[&str]], wanted: &[&[&str]], term: &str) {
+/// Asserts that only `allowed` sequences were sent, and that all `wanted` sequences were sent.
+fn assert_sequences(sent: &str, allowed: &[&[&str]], wanted: &[&[&str]], term: &str) {
     let found = sequences(sent);
     let allowed: BTreeSet<String> = allowed.concat().into_iter().map(str::to_owned).collect();
     let stray: Vec<_> = found.difference(&allowed).collect();
@@ -105,43 +107,45 @@ fn assert_only(sent: &str, allowed: &[&[&str]], wanted: &[&[&str]], term: &str) 
 fn each_terminal_is_sent_only_the_sequences_that_it_supports() {
     let all: [&[&str]; 6] = [&ALWAYS, &DRAWING, &MODERN, &TITLE, &MOUSE, &["]8"]];
     for (term, colour) in [("xterm", "16"), ("xterm-256color", "256"), ("tmux-256color", "256")] {
-        let sent = run(Setup::demo().with("TERM", term));
-        assert_only(&sent, &all, &[&ALWAYS, &MODERN, &TITLE], term);
+        let sent = run_demo(Setup::demo().with("TERM", term));
+        assert_sequences(&sent, &all, &[&ALWAYS, &MODERN, &TITLE], term);
         assert_eq!(colours(&sent), BTreeSet::from([colour]), "{term}");
     }
     // GNU screen doesn't pass links and titles to the terminal.
-    let sent = run(Setup::demo().with("TERM", "screen"));
-    assert_only(&sent, &[&ALWAYS, &DRAWING, &MODERN, &MOUSE], &[&ALWAYS], "screen");
+    let sent = run_demo(Setup::demo().with("TERM", "screen"));
+    assert_sequences(&sent, &[&ALWAYS, &DRAWING, &MODERN, &MOUSE], &[&ALWAYS], "screen");
     assert_eq!(colours(&sent), BTreeSet::from(["16"]));
     for term in ["linux", ""] {
-        let sent = run(Setup::demo().with("TERM", term));
-        assert_only(&sent, &[&ALWAYS, &DRAWING, &MOUSE], &[&ALWAYS], term);
+        let sent = run_demo(Setup::demo().with("TERM", term));
+        assert_sequences(&sent, &[&ALWAYS, &DRAWING, &MOUSE], &[&ALWAYS], term);
         assert_eq!(colours(&sent), BTreeSet::from(["16"]), "{term}");
     }
 }
 
 #[test]
 fn only_as_many_colours_are_used_as_the_terminal_advertises() {
-    // The default colours all have a palette number, which is shorter; some colours of this theme don't.
+    // A colour with a palette number is sent as that number, because it is shorter. All colours of the default theme
+    // have one; some colours of the theme `colour-blind-safe` don't.
     let many = BTreeSet::from(["256"]);
-    assert_eq!(colours(&run(Setup::demo().with("COLORTERM", "truecolor"))), many);
+    assert_eq!(colours(&run_demo(Setup::demo().with("COLORTERM", "truecolor"))), many);
     let theme = || Setup::demo_with(&[], "[ui]\ntheme = \"colour-blind-safe\"\nground = \"dark\"\n");
-    assert_eq!(colours(&run(theme())), many);
-    assert!(colours(&run(theme().with("COLORTERM", "truecolor"))).contains("any"));
+    assert_eq!(colours(&run_demo(theme())), many);
+    assert!(colours(&run_demo(theme().with("COLORTERM", "truecolor"))).contains("any"));
     let inside_screen = Setup::demo().with("TERM", "screen").with("COLORTERM", "truecolor").with("STY", "1.tty");
-    assert_eq!(colours(&run(inside_screen)), BTreeSet::from(["16"]));
+    assert_eq!(colours(&run_demo(inside_screen)), BTreeSet::from(["16"]));
     let none = BTreeSet::new();
-    assert_eq!(colours(&run(Setup::demo().with("NO_COLOR", "1"))), none);
-    assert_eq!(colours(&run(Setup::demo_with(&["--color", "never"], "").with("COLORTERM", "truecolor"))), none);
-    assert_eq!(colours(&run(Setup::demo_with(&["--color", "auto"], "").with("NO_COLOR", "1"))), none);
+    assert_eq!(colours(&run_demo(Setup::demo().with("NO_COLOR", "1"))), none);
+    assert_eq!(colours(&run_demo(Setup::demo_with(&["--color", "never"], "").with("COLORTERM", "truecolor"))), none);
+    assert_eq!(colours(&run_demo(Setup::demo_with(&["--color", "auto"], "").with("NO_COLOR", "1"))), none);
     assert_eq!(
-        colours(&run(Setup::demo_with(&["--color", "always"], "").with("NO_COLOR", "1"))),
+        colours(&run_demo(Setup::demo_with(&["--color", "always"], "").with("NO_COLOR", "1"))),
         BTreeSet::from(["256"])
     );
 }
 
-/// Types into the open list filter of the demo, with these parts of a terminal's reply between the keys.
-fn round(pty: &mut Pty, parts: &[&str]) {
+/// Types a filter into the demo's list, with these parts of a terminal's reply between the typed keys. Asserts that the
+/// filter contains only the typed keys.
+fn type_filter_around(pty: &mut Pty, parts: &[&str]) {
     pty.send("/gui");
     pty.wait_for_text("/gui");
     for part in parts {
@@ -159,10 +163,11 @@ fn a_reply_split_at_any_byte_types_nothing_and_loses_no_key() {
     let mut pty = Pty::spawn(Setup::demo());
     pty.wait_for_text("NEEDS YOU");
     for answer in ["\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", "\x1b]11;rgb:ff/ff/ff\x07"] {
-        // A lone Esc is held back for a fraction of a second, which a busy computer may exceed.
+        // Not split after the Esc: docdeck waits for the rest only for a fraction of a second, which may be too short
+        // on a busy computer.
         for cut in 2..answer.len() {
             let (before, after) = answer.split_at(cut);
-            round(&mut pty, &[before, after]);
+            type_filter_around(&mut pty, &[before, after]);
         }
     }
     pty.quit();
@@ -182,10 +187,10 @@ fn unsolicited_replies_type_nothing() {
         "\x1bP>|XTerm(370)\x1b\\",
     ];
     for answer in answers {
-        round(&mut pty, &[answer]);
+        type_filter_around(&mut pty, &[answer]);
         for cut in 2..answer.len() {
             let (before, after) = answer.split_at(cut);
-            round(&mut pty, &[before, after]);
+            type_filter_around(&mut pty, &[before, after]);
         }
     }
     pty.quit();
@@ -198,7 +203,7 @@ fn a_terminal_that_replies_after_300_ms_between_typed_keys_loses_none() {
     pty.send("/gu");
     pty.sends_within(Duration::from_millis(300));
     pty.send("i\x1b]11;rgb:ffff/ffff/ffff\x1b\\d");
-    // The light colours show that the reply was understood.
+    // The light theme's colours show that docdeck has understood the reply.
     pty.wait_for_sent("38;5;24");
     pty.send("es");
     pty.wait_for_text("· /guides ");

@@ -1,5 +1,5 @@
-//! Inside a real tmux: start, resize, copy, title, passthrough, detach and attach, quit. Skipped if tmux is not
-//! installed.
+//! Tests of docdeck inside a real tmux: start, resize, copy, title, passthrough, detach and attach, quit. Skipped if
+//! tmux is not installed.
 
 use crate::pty::{Pty, Setup, program};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Timeout of every wait.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A separate tmux server that ends when dropped.
 struct Tmux {
@@ -15,7 +15,8 @@ struct Tmux {
 }
 
 impl Tmux {
-    /// A shell in one pane of 80 × 24, without the user's configuration; `None` if tmux is not installed.
+    /// Starts a shell in one pane of 80 × 24, without the user's configuration. Returns `None` if tmux is not
+    /// installed.
     fn start() -> Option<Self> {
         let is_there = Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success());
         if !is_there {
@@ -60,21 +61,22 @@ impl Tmux {
     }
 
     fn wait_for(&self, text: &str) {
-        self.wait(text, || self.screen().contains(text));
+        self.wait_until(text, || self.screen().contains(text));
     }
 
-    fn wait(&self, what: &str, holds: impl Fn() -> bool) {
-        let deadline = Instant::now() + PATIENCE;
+    fn wait_until(&self, what: &str, holds: impl Fn() -> bool) {
+        let deadline = Instant::now() + TIMEOUT;
         while !holds() {
             assert!(Instant::now() < deadline, "timed out waiting for {what}; the pane:\n{}", self.screen());
         }
     }
 
+    /// Expands a tmux format such as `#{pane_title}`.
     fn query(&self, format: &str) -> String {
         self.run(&["display-message", "-p", format]).trim_end().to_owned()
     }
 
-    /// Attaches a terminal to the server.
+    /// Attaches a new terminal to the server.
     fn attach(&self) -> Pty {
         let words = [vec!["tmux".to_owned()], self.options(), vec!["attach".to_owned()]].concat();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -106,22 +108,22 @@ fn the_dashboard_works_in_a_pane() {
     start_demo(&tmux, &config);
     outer.wait_for_text("NEEDS YOU");
     assert_eq!(tmux.query("#{alternate_on}"), "1");
-    tmux.wait("its title", || tmux.query("#{pane_title}").ends_with("docdeck"));
+    tmux.wait_until("its title", || tmux.query("#{pane_title}").ends_with("docdeck"));
 
     tmux.keys(&["j", "j"]);
     outer.wait_for("the third row, selected", |screen| screen.contents().matches('▌').count() == 1);
 
     // The copied text reaches tmux's buffer and the outer terminal.
     tmux.keys(&["Y"]);
-    tmux.wait("a copied id", || tmux.run(&["list-buffers"]).lines().count() == 1);
+    tmux.wait_until("a copied id", || tmux.run(&["list-buffers"]).lines().count() == 1);
     let id = tmux.run(&["show-buffer"]);
     assert!(id.starts_with("01") && id.len() == 26, "{id:?}");
     outer.wait_for_sent("\x1b]52;");
 
     tmux.run(&["split-window", "-d", "-l", "8", "cat"]);
-    tmux.wait("a frame for 15 rows", || tmux.query("#{pane_height}") == "15" && tmux.screen().contains("help"));
+    tmux.wait_until("a frame for 15 rows", || tmux.query("#{pane_height}") == "15" && tmux.screen().contains("help"));
     tmux.run(&["kill-pane", "-t", "{bottom}"]);
-    tmux.wait("a frame for 24 rows", || {
+    tmux.wait_until("a frame for 24 rows", || {
         let screen = tmux.screen();
         screen.lines().count() == 24 && screen.lines().last().is_some_and(|line| line.contains("help"))
     });
@@ -141,9 +143,9 @@ fn the_dashboard_works_in_a_pane() {
     let mut again = tmux.attach();
     again.wait_for_text("NEEDS YOU");
 
-    tmux.wait("no editor", || !tmux.screen().contains("┌ New job"));
+    tmux.wait_until("no editor", || !tmux.screen().contains("┌ New job"));
     tmux.keys(&["q"]);
-    tmux.wait("the shell alone", || {
+    tmux.wait_until("the shell alone", || {
         let screen = tmux.screen();
         tmux.query("#{alternate_on}") == "0" && screen.trim_end().ends_with("ready>") && !screen.contains("NEEDS YOU")
     });

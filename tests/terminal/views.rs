@@ -1,4 +1,4 @@
-//! `docdeck views` on a terminal: bars, headings and the progress of loading all pages.
+//! Tests of `docdeck views` on a terminal: bars, headings and the progress of loading all pages.
 
 use crate::pty::{Pty, Setup};
 use docdeck::sim::{Sim, SimOptions};
@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 /// Starts a simulated service on another thread; returns the variables that select it, and a sender that stops it when
 /// dropped.
-fn service(faults: &[&str]) -> (Vec<(String, String)>, oneshot::Sender<()>) {
+fn start_service(faults: &[&str]) -> (Vec<(String, String)>, oneshot::Sender<()>) {
     let faults = faults.iter().map(|fault| fault.parse().expect("a fault")).collect();
     let options = SimOptions { jobs: 0, pages: 640, faults, ..SimOptions::default() };
     let (sender, receiver) = mpsc::channel();
@@ -29,15 +29,15 @@ fn service(faults: &[&str]) -> (Vec<(String, String)>, oneshot::Sender<()>) {
     (receiver.recv().expect("a simulator"), stop)
 }
 
-fn views(words: &[&str], variables: &[(String, String)]) -> Pty {
+fn run_views(words: &[&str], variables: &[(String, String)]) -> Pty {
     let setup = Setup::command(&[&["views"], words].concat());
     Pty::spawn(variables.iter().fold(setup, |setup, (name, value)| setup.with(name, value)))
 }
 
 #[test]
 fn bars_with_a_scale_distinguish_human_from_ai_without_colours() {
-    let (variables, _service) = service(&[]);
-    let mut pty = views(&["--limit", "10", "--color", "never"], &variables);
+    let (variables, _service) = start_service(&[]);
+    let mut pty = run_views(&["--limit", "10", "--color", "never"], &variables);
     assert_eq!(pty.wait_for_end(), 0);
     let text = pty.screen().contents();
     assert!(
@@ -54,11 +54,11 @@ fn bars_with_a_scale_distinguish_human_from_ai_without_colours() {
 
 #[test]
 fn colours_match_the_symbols_and_ascii_uses_only_ascii() {
-    let (variables, _service) = service(&[]);
-    let mut pty = views(&["--limit", "5", "--color", "always"], &variables);
+    let (variables, _service) = start_service(&[]);
+    let mut pty = run_views(&["--limit", "5", "--color", "always"], &variables);
     assert_eq!(pty.wait_for_end(), 0);
     assert!(pty.sent().contains("\x1b["), "{:?}", pty.sent());
-    let mut pty = views(&["--limit", "5", "--ascii"], &variables);
+    let mut pty = run_views(&["--limit", "5", "--ascii"], &variables);
     assert_eq!(pty.wait_for_end(), 0);
     assert!(pty.sent().is_ascii(), "{}", pty.sent());
     assert!(pty.screen().contents().contains("# human "), "{}", pty.screen().contents());
@@ -66,8 +66,8 @@ fn colours_match_the_symbols_and_ascii_uses_only_ascii() {
 
 #[test]
 fn a_progress_bar_shows_the_load_of_all_pages_and_disappears_at_the_end() {
-    let (variables, _service) = service(&["views=latency-300"]);
-    let mut pty = views(&["--all"], &variables);
+    let (variables, _service) = start_service(&["views=latency-300"]);
+    let mut pty = run_views(&["--all"], &variables);
     pty.wait_for_text("Loading all pages of ");
     pty.wait_for_text("% of the views, 250 rows, 1 request");
     assert_eq!(pty.wait_for_end(), 0);
@@ -81,10 +81,10 @@ fn a_progress_bar_shows_the_load_of_all_pages_and_disappears_at_the_end() {
 
 #[test]
 fn with_reduced_motion_each_answer_is_a_line() {
-    let (variables, _service) = service(&[]);
+    let (variables, _service) = start_service(&[]);
     let mut variables = variables;
     variables.push(("DOCDECK_REDUCED_MOTION".to_owned(), "1".to_owned()));
-    let mut pty = views(&["--all", "--format", "csv"], &variables);
+    let mut pty = run_views(&["--all", "--format", "csv"], &variables);
     assert_eq!(pty.wait_for_end(), 0);
     let sent = pty.sent();
     for line in ["250 rows, 1 request\r\n", "500 rows, 2 requests\r\n", " rows, 3 requests\r\n"] {
@@ -94,7 +94,7 @@ fn with_reduced_motion_each_answer_is_a_line() {
 
 #[test]
 fn a_narrow_terminal_gets_numbers_without_bars() {
-    let (variables, _service) = service(&[]);
+    let (variables, _service) = start_service(&[]);
     let mut pty = Pty::spawn_at(
         40,
         12,

@@ -1,11 +1,12 @@
-//! The complete first run in a terminal: the welcome page, the demo from it and back, and the dashboard that follows.
+//! Tests of the complete first run in a terminal: the welcome page, the demo that it can open, and the dashboard that
+//! follows.
 
 use crate::pty::{Pty, Setup};
 use crate::service::Service;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-fn page(home: &Path) -> Pty {
+fn open_welcome_page(home: &Path) -> Pty {
     let mut pty =
         Pty::spawn(Setup::dashboard().with("HOME", &home.display().to_string()).with("DOCDECK_REDUCED_MOTION", "1"));
     pty.wait_for_text("Welcome to docdeck");
@@ -16,7 +17,7 @@ fn page(home: &Path) -> Pty {
 fn the_welcome_page_leads_to_the_jobs_screen_without_a_restart() {
     let home = tempfile::tempdir().expect("a folder");
     let service = Service::start(home.path(), &[]);
-    let mut pty = page(home.path());
+    let mut pty = open_welcome_page(home.path());
     pty.wait_for_text("Paste or type it");
     pty.send(&format!("\x1b[200~{}\x1b[201~", service.key));
     pty.wait_for_text("••••••••");
@@ -52,7 +53,7 @@ fn the_welcome_page_leads_to_the_jobs_screen_without_a_restart() {
 #[test]
 fn the_demo_returns_to_the_welcome_page_with_the_typed_values() {
     let home = tempfile::tempdir().expect("a folder");
-    let mut pty = page(home.path());
+    let mut pty = open_welcome_page(home.path());
     pty.send("\tmy-docs");
     pty.wait_for_text("my-docs");
     pty.send("\x04");
@@ -75,7 +76,7 @@ fn a_program_that_prints_the_key_gets_the_terminal() {
     let service = Service::start(home.path(), &[]);
     let script = home.path().join("key.sh");
     std::fs::write(&script, format!("echo a password please > /dev/tty\necho {}\n", service.key)).expect("written");
-    let mut pty = page(home.path());
+    let mut pty = open_welcome_page(home.path());
     pty.send("\x1b[A\x1b[D\x1b[D\r");
     pty.wait_for_text("The command and its arguments");
     pty.send(&format!("sh '{}'\r{}\t\r{}", script.display(), service.project, service.url));
@@ -83,8 +84,8 @@ fn a_program_that_prints_the_key_gets_the_terminal() {
     pty.send("\x13");
     pty.wait_for_text("1 Jobs");
     let sent = pty.sent();
-    let spoke = sent.find("a password please").expect("the program spoke");
-    let left = sent.find("\x1b[?1049l").expect("the alternate screen was left");
-    assert!(left < spoke && sent.contains("Running sh for the key"));
+    let output_at = sent.find("a password please").expect("the program spoke");
+    let left_at = sent.find("\x1b[?1049l").expect("the alternate screen was left");
+    assert!(left_at < output_at && sent.contains("Running sh for the key"));
     pty.quit();
 }

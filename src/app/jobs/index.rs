@@ -1,40 +1,41 @@
 //! Filters and sorts the rows of the jobs list.
 //!
-//! Typing makes a filter narrower with each key. Then only the rows that passed, and those that may pass when more is
-//! typed ([`Match::Fuzzy`]), are matched again, and the result stays in order: nothing is sorted.
+//! With each typed character, the filter usually becomes narrower. In that case, only the rows that passed, and the
+//! rows that may pass when more is typed ([`Match::Fuzzy`]), are matched again. The remaining rows stay in order, so
+//! they are not sorted again.
 
 use super::super::filter::{JobFilter, Match, SearchUpdate};
-use super::super::order::{JobSorting, SECTIONS, Sort, SortKey, section_index};
+use super::super::order::{JobSorting, SECTION_COUNT, Sort, SortKey, section_index};
 use super::{JobList, shown_group};
 use crate::model::row::JobKey;
 
 impl JobList {
-    /// Filters and sorts all rows. The selection stays on its job if that is still listed.
+    /// Filters and sorts all rows. The selected job stays selected if it is still listed.
     pub(super) fn rebuild(&mut self) {
-        self.keeps_line = false;
-        self.counts = [0; SECTIONS];
-        self.working = 0;
+        self.keeps_selected_listed = false;
+        self.group_counts = [0; SECTION_COUNT];
+        self.working_count = 0;
         self.candidates.clear();
-        self.order.flat = self.sorting.by != Sort::Need;
-        let mut entries = Entries::default();
+        self.order.is_flat = self.sorting.by != Sort::Need;
+        let mut entries = EntriesBySection::default();
         for index in 0..self.rows.len() {
             let Some(row) = self.rows.get(index) else { continue };
-            let group = shown_group(row, self.keeps_group && self.selected == Some(row.key));
-            if let Some(count) = self.counts.get_mut(section_index(group)) {
+            let group = shown_group(row, self.keeps_needs_you_group && self.selected == Some(row.key));
+            if let Some(count) = self.group_counts.get_mut(section_index(group)) {
                 *count += 1;
             }
-            self.working += usize::from(row.counts_as_working());
+            self.working_count += usize::from(row.counts_as_working());
             match self.filter_state.match_row(row) {
                 Match::Passes => entries.push(self.sorting.key(row, group), index),
                 Match::Fuzzy => self.set_candidate(index, true),
                 Match::Fails => {}
             }
         }
-        self.set_entries(entries.in_order());
+        self.set_entries(entries.into_sorted());
     }
 
-    /// Like [`JobList::rebuild`], for a filter that passes only rows that passed the previous filter or that were
-    /// candidates of it.
+    /// Does the same as [`JobList::rebuild`] with less work. The new filter must pass only rows that passed the
+    /// previous filter or were its candidates.
     fn narrow(&mut self) {
         let candidates = std::mem::take(&mut self.candidates);
         let mut entries = self.take_passing();
@@ -45,14 +46,15 @@ impl JobList {
         });
         let indexes =
             candidates.into_iter().enumerate().filter_map(|(index, is_candidate)| is_candidate.then_some(index));
-        self.add(entries, indexes);
+        self.add_passing(entries, indexes);
     }
 
-    /// Adds the rows at these indexes, none of which is among the entries, if they pass.
-    fn add(&mut self, mut entries: Vec<(SortKey, usize)>, indexes: impl Iterator<Item = usize>) {
-        let mut more = Entries::default();
+    /// Replaces the list with `entries` plus the rows at these indexes that pass the filter. No index may be in
+    /// `entries`.
+    fn add_passing(&mut self, mut entries: Vec<(SortKey, usize)>, indexes: impl Iterator<Item = usize>) {
+        let mut more = EntriesBySection::default();
         for index in indexes {
-            let verdict = self.verdict(index);
+            let verdict = self.match_at(index);
             self.set_candidate(index, verdict == Match::Fuzzy);
             if verdict == Match::Passes
                 && let Some(key) = self.key_at(index)
@@ -60,16 +62,17 @@ impl JobList {
                 more.push(key, index);
             }
         }
-        let more = more.in_order();
+        let more = more.into_sorted();
         if !more.is_empty() {
             entries.extend(more);
-            // Both parts are sorted: the stable sort merges them, an unstable one would start from scratch.
+            // Both parts are sorted. A stable sort only merges them, whereas an unstable sort would sort everything
+            // again.
             entries.sort();
         }
         self.set_entries(entries);
     }
 
-    /// Makes these sorted entries the list.
+    /// Replaces the list with these sorted entries.
     fn set_entries(&mut self, entries: Vec<(SortKey, usize)>) {
         self.marks.recount(entries.iter().filter_map(|((section, ..), index)| {
             let row = self.rows.get(*index)?;
@@ -79,14 +82,18 @@ impl JobList {
         if self.selected_position().is_none() {
             self.select_first();
         } else {
-            self.keeps_line = true;
+            self.keeps_selected_listed = true;
         }
     }
 
-    /// Matches a row. The selected row may have to stay listed.
-    pub(super) fn verdict(&mut self, index: usize) -> Match {
+    /// Matches a row against the filter. The selected row passes in any case while it has to stay in the list.
+    pub(super) fn match_at(&mut self, index: usize) -> Match {
         let Some(row) = self.rows.get(index) else { return Match::Fails };
-        if self.keeps_line && self.selected == Some(row.key) { Match::Passes } else { self.filter_state.match_row(row) }
+        if self.keeps_selected_listed && self.selected == Some(row.key) {
+            Match::Passes
+        } else {
+            self.filter_state.match_row(row)
+        }
     }
 
     pub(super) fn set_candidate(&mut self, index: usize, is_candidate: bool) {
@@ -102,7 +109,7 @@ impl JobList {
         self.sorting
     }
 
-    /// Sorts by something else; the same rows pass.
+    /// Sorts the rows that pass the filter in another order.
     pub fn sort(&mut self, sorting: JobSorting) {
         self.sorting = sorting;
         if self.is_partial {
@@ -110,14 +117,14 @@ impl JobList {
             return;
         }
         let before = self.take_passing();
-        self.order.flat = sorting.by != Sort::Need;
-        let mut entries = Entries::default();
+        self.order.is_flat = sorting.by != Sort::Need;
+        let mut entries = EntriesBySection::default();
         for (_, index) in before {
             if let Some(key) = self.key_at(index) {
                 entries.push(key, index);
             }
         }
-        self.set_entries(entries.in_order());
+        self.set_entries(entries.into_sorted());
     }
 
     pub fn filter(&self) -> &JobFilter {
@@ -135,7 +142,7 @@ impl JobList {
         }
     }
 
-    /// The first word of the filter that the prompts have not been searched for.
+    /// Returns the first word of the filter that the prompts have not been searched for.
     pub fn next_search_word(&self) -> Option<String> {
         self.filter_state.filter().prompt_words().into_iter().find(|word| !self.filter_state.is_searched(word))
     }
@@ -145,17 +152,17 @@ impl JobList {
         self.filter_state.mark_stale();
     }
 
-    /// Takes the jobs in whose prompts a word of the filter occurs. Returns whether the filter still has this word.
+    /// Applies a search result: the jobs that have `word` in a prompt. Returns whether the filter still has this word.
     pub fn apply_found(&mut self, word: String, jobs: Vec<JobKey>) -> bool {
         match self.filter_state.apply_found(word, jobs) {
-            SearchUpdate::Unwanted => return false,
+            SearchUpdate::NoRows => return false,
             SearchUpdate::All => self.rebuild(),
-            SearchUpdate::More(jobs) => self.add_matching(&jobs),
+            SearchUpdate::Jobs(jobs) => self.add_matching(&jobs),
         }
         true
     }
 
-    /// Adds the rows of these jobs that pass now. No other row changes.
+    /// Adds the rows of these jobs to the list if they pass the filter now. No other row changes.
     fn add_matching(&mut self, jobs: &[JobKey]) {
         let entries = self.take_passing();
         let mut listed = vec![false; self.rows.len()];
@@ -165,15 +172,15 @@ impl JobList {
             }
         }
         let indexes: Vec<usize> = jobs.iter().filter_map(|key| self.index.get(key)).copied().collect();
-        self.add(entries, indexes.into_iter().filter(|index| !listed.get(*index).copied().unwrap_or(true)));
+        self.add_passing(entries, indexes.into_iter().filter(|index| !listed.get(*index).copied().unwrap_or(true)));
     }
 
-    /// Takes the entries, without the selected row if it is listed only because it is selected.
+    /// Takes the entries out of the list. Drops the selected row if it is listed only because it is selected.
     fn take_passing(&mut self) -> Vec<(SortKey, usize)> {
-        self.keeps_line = false;
-        let mut entries = self.order.take();
+        self.keeps_selected_listed = false;
+        let mut entries = self.order.take_entries();
         if let Some(index) = self.selected.and_then(|key| self.index.get(&key)).copied() {
-            let verdict = self.verdict(index);
+            let verdict = self.match_at(index);
             if verdict != Match::Passes {
                 self.set_candidate(index, verdict == Match::Fuzzy);
                 entries.retain(|(_, other)| *other != index);
@@ -186,16 +193,16 @@ impl JobList {
 /// Unsorted entries by section. Rows are stored from the oldest to the newest, so most entries of a section arrive in
 /// ascending or descending order, which sorting detects in one pass.
 #[derive(Default)]
-struct Entries([Vec<(SortKey, usize)>; SECTIONS]);
+struct EntriesBySection([Vec<(SortKey, usize)>; SECTION_COUNT]);
 
-impl Entries {
+impl EntriesBySection {
     fn push(&mut self, key: SortKey, index: usize) {
         if let Some(section) = self.0.get_mut(key.0) {
             section.push((key, index));
         }
     }
 
-    fn in_order(mut self) -> Vec<(SortKey, usize)> {
+    fn into_sorted(mut self) -> Vec<(SortKey, usize)> {
         let mut all = Vec::with_capacity(self.0.iter().map(Vec::len).sum());
         for section in &mut self.0 {
             section.sort();
@@ -262,20 +269,20 @@ mod tests {
         job
     }
 
-    /// The jobs in whose prompts a word occurs.
+    /// Returns the jobs that have a word in a prompt.
     fn answer(prompts: &[String], word: &str) -> Vec<JobKey> {
         let found = (1..).zip(prompts).filter(|(_, prompt)| prompt.to_lowercase().contains(word));
         found.map(|(key, _)| JobKey(key)).collect()
     }
 
-    /// The expected row indexes, found by matching each row separately.
+    /// Returns the expected row indexes, found by matching each row separately.
     fn expected(list: &JobList, prompts: &[String], answered: &[String]) -> Vec<usize> {
         let mut state = FilterState::default();
         state.set(list.filter().clone());
         for word in answered {
             state.apply_found(word.clone(), answer(prompts, word));
         }
-        let stays = |row: &Job| list.keeps_line && list.selected == Some(row.key);
+        let stays = |row: &Job| list.keeps_selected_listed && list.selected == Some(row.key);
         let passing =
             list.rows.iter().enumerate().filter(|(_, row)| stays(row) || state.match_row(row) == Match::Passes);
         let mut entries: Vec<_> = passing.map(|(index, _)| (list.key_at(index), index)).collect();
@@ -311,12 +318,12 @@ mod tests {
                     FilterStep::Sort(reversed) => list.sort(JobSorting { by: list.sorting.by.next(), reversed }),
                 }
                 list.set_filter(JobFilter::parse(&typed));
-                // The results of a word are dropped with the word.
+                // The list drops the search results of a word when the filter no longer has the word.
                 answered.retain(|word| list.filter().prompt_words().contains(word));
                 prop_assert_eq!(list.order.all_indexes(), expected(&list, &prompts, &answered), "{:?}", typed);
                 prop_assert!(list.order.is_consistent());
-                prop_assert_eq!(list.marked(), list.marked_keys().len());
-                prop_assert_eq!(list.counts.iter().sum::<usize>(), list.rows.len());
+                prop_assert_eq!(list.marked_count(), list.marked_keys().len());
+                prop_assert_eq!(list.group_counts.iter().sum::<usize>(), list.rows.len());
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The selection of the jobs list. The selected job stays listed, and in its group, until another job is selected.
+//! The selection of the jobs list. Until another job is selected, the selected job stays in the list even if it no
+//! longer passes the filter, and stays in the group “needs you” even if the user has acted on it.
 
 use super::super::filter::Match;
 use super::super::order::SortKey;
@@ -25,7 +26,7 @@ impl JobList {
         self.select_near(0);
     }
 
-    /// Selects the job at a position, or the last one. Selects nothing if no job is listed.
+    /// Selects the job at a position, or the last job if the list is shorter. Selects nothing if no job is listed.
     pub(super) fn select_near(&mut self, position: usize) {
         let key = self.at(position.min(self.listed_count().saturating_sub(1))).map(|row| row.key);
         self.select_key(key.filter(|_| self.listed_count() > 0));
@@ -38,10 +39,10 @@ impl JobList {
         }
     }
 
-    /// Selects a job if it exists. A job that the filter hides is listed while it is selected.
+    /// Selects a job if it exists. A job that doesn't pass the filter is listed as long as it is selected.
     pub fn select(&mut self, key: JobKey) {
         let Some(row) = self.get(key) else { return };
-        self.order.show_dismissed |= row.group() == JobGroup::Dismissed;
+        self.order.shows_dismissed |= row.group() == JobGroup::Dismissed;
         self.select_key(Some(key));
     }
 
@@ -49,8 +50,9 @@ impl JobList {
         if key == self.selected {
             return;
         }
-        // The old job moves to where it belongs, possibly out of the list, and the new one is listed. Most jobs stay
-        // where they are; then nothing is moved, because that would make a key slower the longer the list is.
+        // The job that was selected may now change its group or leave the list, and the job that gets selected may
+        // enter the list. Usually, neither of them moves. In that case, no row is moved, because moving a row takes
+        // longer the longer the list is.
         let indexes = [self.selected, key].map(|key| key.and_then(|key| self.index.get(&key).copied()));
         let before = indexes.map(|index| self.row_state(index));
         let keeps_group = key.and_then(|key| self.get(key)).is_some_and(|row| row.group() == JobGroup::NeedsYou);
@@ -71,7 +73,7 @@ impl JobList {
         }
     }
 
-    /// Sets the selection without moving any row. Returns the previous one.
+    /// Sets the selection without moving any row. Returns the previous selection.
     fn swap_selection(
         &mut self,
         key: Option<JobKey>,
@@ -80,18 +82,19 @@ impl JobList {
     ) -> (Option<JobKey>, bool, bool) {
         (
             std::mem::replace(&mut self.selected, key),
-            std::mem::replace(&mut self.keeps_group, keeps_group),
-            std::mem::replace(&mut self.keeps_line, keeps_line),
+            std::mem::replace(&mut self.keeps_needs_you_group, keeps_group),
+            std::mem::replace(&mut self.keeps_selected_listed, keeps_line),
         )
     }
 
-    /// The current group and key of a row, and whether it passes.
+    /// Returns the group in which a row is shown, its sort key, and whether it passes the filter.
     fn row_state(&mut self, index: Option<usize>) -> Option<(JobGroup, SortKey, bool)> {
         let row = self.rows.get(index?)?;
-        Some((self.shown_group(row), self.key_at(index?)?, self.verdict(index?) == Match::Passes))
+        Some((self.shown_group(row), self.key_at(index?)?, self.match_at(index?) == Match::Passes))
     }
 
-    /// Moves the selection off jobs that are about to move: to the next one below, otherwise above.
+    /// Prepares for these jobs to leave their positions. If one of them is selected, selects the next job below it that
+    /// stays, or the next one above it if there is none below.
     pub fn move_selection_off(&mut self, keys: &[JobKey]) {
         let leaving: HashSet<JobKey> = keys.iter().copied().collect();
         let Some(at) = self.selected_position() else { return };
@@ -102,10 +105,10 @@ impl JobList {
         }
     }
 
-    /// Shows or hides dismissed jobs. If the selected one gets hidden, the last one shown is selected.
+    /// Shows or hides dismissed jobs. If this hides the selected job, selects the last job that is still shown.
     pub fn toggle_dismissed(&mut self) {
         let at = self.selected_position().unwrap_or(0);
-        self.order.show_dismissed = !self.order.show_dismissed;
+        self.order.shows_dismissed = !self.order.shows_dismissed;
         if self.selected_position().is_none() {
             self.select_near(at);
         }

@@ -5,7 +5,7 @@ use super::{JobLine, JobList};
 use crate::model::row::{JobGroup, JobKey};
 
 impl JobList {
-    /// The job on a visible line, counted from the top.
+    /// Returns the job on a visible line, counted from the top of the view. Returns `None` if no job is on that line.
     pub(in crate::app) fn visible_job(&self, line: usize) -> Option<JobKey> {
         match self.line(self.top.checked_add(line)?)? {
             JobLine::Job(row) => Some(row.key),
@@ -13,13 +13,14 @@ impl JobList {
         }
     }
 
-    /// Whether a visible line is the heading that folds the dismissed jobs.
+    /// Whether a visible line is the heading of the dismissed jobs, which shows or hides them.
     pub(in crate::app) fn is_fold_heading(&self, line: usize) -> bool {
         let line = self.top.checked_add(line).and_then(|at| self.line(at));
         matches!(line, Some(JobLine::Heading(JobGroup::Dismissed, ..)))
     }
 
-    /// Scrolls by `by` lines of a view of `rows`. The selection moves along if it would leave the view.
+    /// Scrolls a view of `rows` lines by `by` lines. If the selected job would leave the view, selects the nearest
+    /// visible job instead.
     pub(in crate::app) fn scroll_by(&mut self, by: isize, rows: usize) {
         let last = self.line_count().saturating_sub(rows);
         let top = self.top.saturating_add_signed(by).min(last);
@@ -42,8 +43,8 @@ impl JobList {
         self.select_position(at);
     }
 
-    /// Scrolls until the selection is visible in a view of `rows` lines, with its group's heading if it is the first
-    /// job.
+    /// Scrolls until the selected job is visible in a view of `rows` lines. If it is the first job of its group, also
+    /// shows the heading of the group.
     pub fn keep_selected_visible(&mut self, rows: usize) {
         let Some(position) = self.selected_position() else {
             self.top = 0;

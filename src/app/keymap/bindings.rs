@@ -1,4 +1,4 @@
-//! The default key bindings: for each key its action, its footer hint and its help text.
+//! The default key bindings. Each has its keys, the action that they run, a footer hint and a help text.
 
 use super::super::chord::{alt, ch, ctrl, plain_key, with_alt, with_ctrl};
 use super::Context as C;
@@ -52,8 +52,8 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(C::Jobs, &[ch('N')], Action::Note, "", "edit the note"),
     key_binding(C::Jobs, &[ch('u')], Action::Undo, "", "undo the last change (done, dismiss, tags, …)"),
     key_binding(C::Jobs, &[ch('e')], Action::Export, "", "export as JSON to the current folder"),
-    key_binding(C::Jobs, &[ch(']')], Action::NextTab, "", "switch to the next saved filter"),
-    key_binding(C::Jobs, &[ch('[')], Action::PreviousTab, "", "switch to the previous saved filter"),
+    key_binding(C::Jobs, &[ch(']')], Action::NextTab, "", "switch to the next filter tab"),
+    key_binding(C::Jobs, &[ch('[')], Action::PreviousTab, "", "switch to the previous filter tab"),
     key_binding(C::Jobs, &[ch('z')], Action::FoldDismissed, "", "show or hide dismissed jobs"),
     key_binding(C::Jobs, &[ch('b')], Action::Batch, "batch", "start several jobs from a list"),
     key_binding(C::Jobs, &[ch('+')], Action::Track, "track", "track jobs created elsewhere, by id"),
@@ -62,7 +62,7 @@ pub const BINDINGS: &[Binding] = &[
         &[ch('a')],
         Action::BeforeAfter,
         "before/after",
-        "show views before and after it (costs requests)",
+        "show views before/after the job (uses requests)",
     ),
     key_binding(C::Jobs, &[ch('A')], Action::AllJobs, "", "list the jobs of all profiles"),
     key_binding(C::Detail, &[ch('f')], Action::FollowUp, "follow-up", "send a follow-up to this job"),
@@ -83,7 +83,7 @@ pub const BINDINGS: &[Binding] = &[
         &[ch('a')],
         Action::BeforeAfter,
         "before/after",
-        "show views before and after it (costs requests)",
+        "show views before/after the job (uses requests)",
     ),
     key_binding(C::Detail, &[ch('R')], Action::Rename, "rename", "rename the job (only in docdeck)"),
     key_binding(C::Detail, &[ch('T')], Action::Tags, "tags", "edit the tags"),
@@ -142,7 +142,7 @@ pub const BINDINGS: &[Binding] = &[
         &[ch('b')],
         Action::BeforeAfter,
         "before/after",
-        "show views before and after it (costs requests)",
+        "show views before/after the job (uses requests)",
     ),
     key_binding(
         C::PageDetail,
@@ -162,7 +162,7 @@ pub const BINDINGS: &[Binding] = &[
         &[plain_key(KeyCode::Tab), plain_key(KeyCode::BackTab)],
         Action::NextPane,
         "gain/loss",
-        "switch between gained and lost",
+        "switch between pages up and down",
     ),
     key_binding(C::Movers, &[ch('m')], Action::Metric, "metric", "rank by human, AI or total views"),
     key_binding(C::Movers, &[ch('w')], Action::Close, "", "close the movers"),
@@ -527,8 +527,8 @@ pub const BINDINGS: &[Binding] = &[
     key_binding(C::AllJobs, &[ch('d')], Action::Dismiss, "dismiss", "dismiss the job, or bring it back"),
     key_binding(C::AllJobs, &[ch('v')], Action::Mark, "mark", "mark/unmark and move down (for o m y T d e)"),
     key_binding(C::AllJobs, &[ch('V')], Action::MarkRange, "", "mark all rows from the last mark to here"),
-    key_binding(C::AllJobs, &[ch(']')], Action::NextTab, "", "switch to the next saved filter"),
-    key_binding(C::AllJobs, &[ch('[')], Action::PreviousTab, "", "switch to the previous saved filter"),
+    key_binding(C::AllJobs, &[ch(']')], Action::NextTab, "", "switch to the next filter tab"),
+    key_binding(C::AllJobs, &[ch('[')], Action::PreviousTab, "", "switch to the previous filter tab"),
     key_binding(C::AllJobs, &[ch('S')], Action::ReverseSort, "", "reverse the order"),
     key_binding(C::AllJobs, &[ch('Y')], Action::CopyId, "", "copy the job id"),
     key_binding(C::AllJobs, &[ch('R')], Action::Rename, "", "rename the job (only in docdeck)"),

@@ -1,32 +1,32 @@
-//! For each action: the group under which the help lists it, and the synonyms by which the command palette finds it.
+//! Assigns each action the group under which the help lists it, and the synonyms by which the command palette finds it.
 
 use super::names::Action;
 
-/// A heading of the help.
+/// A group of actions, shown under its own heading in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyGroup {
-    /// Acts on the selected row, or starts something.
+    /// Actions on the selected row, and those that start something new.
     Act,
-    /// Filters, sorts or compares.
+    /// Filtering, sorting and comparing.
     Find,
-    /// Changes how jobs and pages are grouped, marked and labelled.
+    /// Grouping, marking and labelling of jobs and pages.
     Organise,
-    /// Changes the queue of prompts.
+    /// Changes to the queue of prompts.
     Queue,
-    /// Moves the selection, or opens or closes something.
+    /// Moving the selection, and opening and closing screens and dialogs.
     Navigate,
-    /// Edits text.
+    /// Text editing.
     Edit,
-    /// Controls docdeck itself.
+    /// Control of docdeck itself.
     Program,
 }
 
 impl KeyGroup {
-    /// In the order of the help.
+    /// All groups, in the order of the help.
     pub const ALL: [Self; 7] =
         [Self::Act, Self::Find, Self::Organise, Self::Queue, Self::Navigate, Self::Edit, Self::Program];
 
-    /// The heading in the help, in lower case.
+    /// Returns the heading in the help, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Act => "act",
@@ -41,7 +41,7 @@ impl KeyGroup {
 }
 
 impl Action {
-    /// The group under which the help lists the action.
+    /// Returns the group under which the help lists the action.
     pub fn group(self) -> KeyGroup {
         use Action as A;
         match self {
@@ -105,7 +105,7 @@ impl Action {
         }
     }
 
-    /// Other words that users type to find the action, besides those of its name and help text.
+    /// Returns words, in addition to those of the name and the help text, that users may type to find the action.
     pub fn synonyms(self) -> &'static str {
         use Action as A;
         match self {

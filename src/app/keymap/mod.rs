@@ -1,6 +1,6 @@
-//! The table of key bindings: the only source for dispatch, footer, help and command palette.
+//! The table of key bindings. Dispatch, footer, help and command palette all use this table.
 //!
-//! `bindings` has the default rows, `names` the contexts and actions, `groups` the groups and synonyms of the actions.
+//! `bindings` has the default bindings, `names` the contexts and actions, `groups` the groups and synonyms of actions.
 //! This module applies the key overrides of the configuration.
 
 mod bindings;
@@ -14,37 +14,39 @@ pub use names::{Action, Context, Edit, PreviousPeriod};
 
 use std::collections::HashMap;
 
-/// One row of the table.
+/// A row of the table: the keys that run an action in a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Binding {
     pub context: Context,
     pub keys: &'static [Chord],
     pub action: Action,
-    /// One or two words for the footer; empty if the footer doesn't show the binding.
+    /// One or two words for the footer. Empty if the footer doesn't show the binding.
     pub hint: &'static str,
-    /// What the key does, for the help and the command palette: starts with a verb in lower case, no full stop.
+    /// What the keys do, for the help and the command palette. Starts with a verb in lower case and has no full stop.
     pub help: &'static str,
 }
 
-/// The default bindings with the key overrides of the configuration.
+/// The key bindings in use: the default bindings, some with other keys from the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keymap {
-    changed: HashMap<(Context, Action), Vec<Chord>>,
+    overrides: HashMap<(Context, Action), Vec<Chord>>,
 }
 
 impl Keymap {
-    /// Replaces the keys of a binding; an empty list unbinds it. Returns false if there is no such binding.
+    /// Replaces the keys of a binding; without any keys, the action is unbound. Returns false if the context has no
+    /// action with this name.
     pub fn set_keys(&mut self, context: Context, action: &str, keys: Vec<Chord>) -> bool {
         let row = BINDINGS.iter().find(|row| row.context == context && row.action.has_name(action));
-        let row = row.map(|row| self.changed.insert((context, row.action), keys));
+        let row = row.map(|row| self.overrides.insert((context, row.action), keys));
         row.is_some()
     }
 
+    /// Returns the keys of a binding, as configured or by default.
     pub fn keys<'a>(&'a self, row: &'a Binding) -> &'a [Chord] {
-        self.changed.get(&(row.context, row.action)).map_or(row.keys, Vec::as_slice)
+        self.overrides.get(&(row.context, row.action)).map_or(row.keys, Vec::as_slice)
     }
 
-    /// The first key of an action in these contexts. Returns `None` if the user has unbound all of them.
+    /// Returns the first key of an action in these contexts. `None` if the action has no key in any of them.
     pub fn key(&self, contexts: &[Context], action: Action) -> Option<Chord> {
         let rows = contexts
             .iter()
@@ -52,26 +54,27 @@ impl Keymap {
         rows.filter_map(|row| self.keys(row).first().copied()).next()
     }
 
-    /// The label of an action's key for use in a sentence; without a key, its name, which the command
-    /// palette and the configuration accept.
+    /// Returns the first key of an action, for use in a sentence. If the action has no key, returns its configuration
+    /// name, by which the command palette finds the action.
     pub fn key_label(&self, context: Context, action: Action) -> String {
         let key = self.key(&[context, Context::Lists, Context::Everywhere], action);
         key.map_or_else(|| action.config_name().to_owned(), |chord| chord.to_string())
     }
 
-    /// The action of a key, in the first of these contexts that binds it.
+    /// Returns the action of a key in the first of these contexts that binds the key.
     pub fn action(&self, contexts: &[Context], chord: Chord) -> Option<Action> {
         contexts.iter().find_map(|&context| self.binding(context, chord)).map(|row| row.action)
     }
 
-    /// The bindings that apply in these contexts, the most specific context first, without those whose keys are all
-    /// taken by a more specific context.
-    pub fn rows<'a>(&'a self, contexts: &'a [Context]) -> impl Iterator<Item = &'static Binding> + 'a {
-        self.rows_that(contexts, |_| true)
+    /// Returns the bindings of these contexts, which are ordered from the most to the least specific. Leaves out
+    /// bindings all of whose keys are bound in a more specific context too.
+    pub fn active_bindings<'a>(&'a self, contexts: &'a [Context]) -> impl Iterator<Item = &'static Binding> + 'a {
+        self.active_bindings_where(contexts, |_| true)
     }
 
-    /// The same for the `wanted` bindings only, which avoids the key search for the others.
-    pub fn rows_that<'a>(
+    /// Returns those of the `active_bindings` for which `wanted` is true. This is faster than filtering them
+    /// afterwards, because keys are compared only for these bindings.
+    pub fn active_bindings_where<'a>(
         &'a self,
         contexts: &'a [Context],
         wanted: impl Fn(&Binding) -> bool + Copy + 'a,
@@ -85,13 +88,13 @@ impl Keymap {
         })
     }
 
-    /// The binding of a key in a context.
+    /// Returns the binding of a key in a context.
     pub fn binding(&self, context: Context, chord: Chord) -> Option<&'static Binding> {
         BINDINGS.iter().find(|row| row.context == context && self.keys(row).contains(&chord))
     }
 
-    /// The first key that two bindings of a context share, with both bindings.
-    pub fn conflict(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
+    /// Returns the first key that two bindings of a context share, with both bindings.
+    pub fn find_conflict(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
         let mut seen: HashMap<(Context, Chord), &'static Binding> = HashMap::new();
         BINDINGS.iter().find_map(|row| {
             self.keys(row).iter().find_map(|&chord| {
@@ -101,10 +104,10 @@ impl Keymap {
         })
     }
 
-    /// The first key override that makes a global binding (`Context::Everywhere`) unreachable in another context: the
-    /// key, the binding of that context and the global binding. Ignores contexts in which text is typed or in which
-    /// global keys don't apply.
-    pub fn hidden_global(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
+    /// Returns the first key override that makes a global binding (`Context::Everywhere`) unreachable in another
+    /// context: the key, the binding of that context and the global binding. Ignores contexts in which text is typed or
+    /// in which global keys don't apply.
+    pub fn find_hidden_global(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
         let is_separate = |context: Context| {
             context.takes_text() || matches!(context, Context::Everywhere | Context::Confirm | Context::CalendarLine)
         };
@@ -127,8 +130,8 @@ mod tests {
 
     #[test]
     fn no_key_is_bound_twice_in_a_context() {
-        assert!(Keymap::default().conflict().is_none());
-        assert_eq!(Keymap::default().hidden_global(), None);
+        assert!(Keymap::default().find_conflict().is_none());
+        assert_eq!(Keymap::default().find_hidden_global(), None);
     }
 
     #[test]
@@ -147,10 +150,13 @@ mod tests {
         assert!(!keymap.set_keys(Context::Jobs, "next-page", vec![ch('q')]), "an action of another context");
         assert_eq!(keymap.action(&[Context::Jobs], ch('N')), Some(Action::NewJob));
         assert_eq!(keymap.action(&[Context::Jobs], ch('n')), None);
-        assert!(keymap.rows(&[Context::Jobs]).all(|row| row.action != Action::Note), "an unbound action is not listed");
-        assert_eq!(keymap.conflict(), None);
+        assert!(
+            keymap.active_bindings(&[Context::Jobs]).all(|row| row.action != Action::Note),
+            "an unbound action is not listed"
+        );
+        assert_eq!(keymap.find_conflict(), None);
         keymap.set_keys(Context::Jobs, "tags", vec![ch('N')]);
-        let (chord, ..) = keymap.conflict().expect("N twice");
+        let (chord, ..) = keymap.find_conflict().expect("N twice");
         assert_eq!(chord, ch('N'));
     }
 
@@ -191,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shifted_letter_and_a_control_chord_match_however_the_terminal_reports_them() {
+    fn shifted_letters_and_control_chords_match_in_every_form_that_terminals_report() {
         let shifted = KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT);
         let keymap = Keymap::default();
         assert_eq!(keymap.action(&[Context::Lists], Chord::from_event(shifted)), Some(Action::Bottom));
@@ -202,7 +208,7 @@ mod tests {
     #[test]
     fn a_key_of_a_specific_context_hides_the_global_binding() {
         let contexts = [Context::Editor, Context::Everywhere];
-        let listed: Vec<Action> = Keymap::default().rows(&contexts).map(|row| row.action).collect();
+        let listed: Vec<Action> = Keymap::default().active_bindings(&contexts).map(|row| row.action).collect();
         assert!(!listed.contains(&Action::Interrupt), "Ctrl-C closes the editor");
     }
 

@@ -1,72 +1,73 @@
-//! The contexts in which key bindings apply and the actions that they run, with their names in the configuration.
+//! The contexts in which key bindings apply, the actions that key bindings run, and their names in the configuration.
 
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
-/// Where a binding applies. The topmost dialog or screen decides which contexts are active, the most specific one
-/// first.
+/// The part of the dashboard in which a key binding applies. The topmost dialog or screen determines which contexts are
+/// active; a key is looked up in the most specific one first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Context {
     Everywhere,
-    /// Every list: jobs, page views and log, and the text of the job details and the help.
+    /// Everything that scrolls: the lists of jobs, page views and log entries, the job details, the help, and most
+    /// dialogs.
     Lists,
     Jobs,
-    /// The job details, when they have the focus.
+    /// The job details while they have the focus.
     Detail,
     Views,
     Editor,
-    /// Every text input, single-line or multi-line.
+    /// Any text input, single-line or multi-line.
     Text,
-    /// The picker: sent prompts or templates.
+    /// The picker of earlier prompts or templates.
     #[strum(to_string = "picker", serialize = "pick")]
     Picker,
     /// The command palette.
     Palette,
     Drafts,
-    /// The dialog for several jobs: the text.
+    /// The dialog for several new jobs while their text is written.
     BatchText,
-    /// The dialog for several jobs: the review.
+    /// The dialog for several new jobs while they are reviewed before sending.
     Batch,
-    /// The filter, while it has the focus.
+    /// The filter input while it is open.
     Filter,
     Help,
     /// A dialog that asks for one value.
     #[strum(to_string = "input", serialize = "ask")]
     Input,
-    /// The dialog of an undelivered prompt.
+    /// The dialog about an undelivered prompt.
     Resolve,
-    /// A confirmation.
+    /// A dialog that asks the user to confirm an action.
     #[strum(to_string = "confirm", serialize = "question")]
     Confirm,
-    /// The days of the calendar.
+    /// The calendar while its days have the focus.
     Calendar,
-    /// The input below the days of the calendar.
+    /// The calendar while the input below its days has the focus.
     CalendarLine,
-    /// The page details.
+    /// The details of a page of the documentation.
     #[strum(to_string = "page-details", serialize = "card")]
     PageDetail,
     Trend,
     Movers,
-    /// The export of page views.
+    /// The dialog that exports page views.
     Export,
-    /// The cached page views.
+    /// The list of cached page views.
     #[strum(to_string = "cached", serialize = "kept")]
     CachedRanges,
-    /// A choice in the setup form.
+    /// The setup form while a line without text input has the focus.
     Welcome,
-    /// A text input in the setup form.
+    /// The setup form while a text input has the focus.
     WelcomeText,
     Profiles,
     AllJobs,
 }
 
 impl Context {
-    /// The name of the context in the configuration: `[keys.NAME]`.
+    /// Returns the name of the context in the configuration, as in `[keys.NAME]`.
     pub fn config_name(self) -> &'static str {
         self.into()
     }
 
-    /// Whether characters are typed in this context, so that they can't be shortcuts.
+    /// Whether character keys type text in this context, so that they can't be shortcuts of other contexts.
     pub fn takes_text(self) -> bool {
         matches!(
             self,
@@ -82,7 +83,7 @@ impl Context {
         )
     }
 
-    /// A label of at most ten cells, for the command palette.
+    /// Returns a label of at most ten cells, for the command palette.
     pub fn short_name(self) -> &'static str {
         match self {
             Self::Detail => "detail",
@@ -113,7 +114,7 @@ impl Context {
         }
     }
 
-    /// The name of the context in messages about the configuration.
+    /// Returns the name of the context for messages about the configuration.
     pub fn title(self) -> &'static str {
         match self {
             Self::Everywhere => "everywhere",
@@ -253,16 +254,16 @@ pub enum Action {
 }
 
 impl Action {
-    /// The name of the action in the configuration, in a `[keys.CONTEXT]` table.
+    /// Returns the name of the action in the configuration, in a `[keys.CONTEXT]` table.
     pub fn config_name(self) -> &'static str {
         match self {
             Self::Edit(edit) => edit.into(),
-            Self::CompareBefore(period) => period.word(),
+            Self::CompareBefore(period) => period.config_name(),
             other => other.into(),
         }
     }
 
-    /// Whether the configuration can call the action by this name: the current one, or the one of earlier versions.
+    /// Whether the configuration may use this name for the action: its current name, or its name in earlier versions.
     pub fn has_name(self, name: &str) -> bool {
         let former = match self {
             Self::Discard => "let-go",
@@ -275,7 +276,7 @@ impl Action {
     }
 }
 
-/// The ranges that one key compares the range on screen with.
+/// An earlier range with which a single key of the calendar compares the range on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PreviousPeriod {
     /// The previous period of the same length.
@@ -289,9 +290,10 @@ pub enum PreviousPeriod {
 }
 
 impl PreviousPeriod {
-    /// In the order of the screen.
+    /// All periods, in the order in which the calendar lists them.
     pub const ALL: [Self; 4] = [Self::Period, Self::Week, Self::FourWeeks, Self::Year];
 
+    /// Returns the key that compares with this period.
     pub const fn key(self) -> char {
         match self {
             Self::Period => 'b',
@@ -301,8 +303,8 @@ impl PreviousPeriod {
         }
     }
 
-    /// The name of its action in the configuration.
-    fn word(self) -> &'static str {
+    /// Returns the name of the period's action in the configuration.
+    fn config_name(self) -> &'static str {
         match self {
             Self::Period => "period-before",
             Self::Week => "week-before",
@@ -312,7 +314,7 @@ impl PreviousPeriod {
     }
 }
 
-/// A change to a text, or a move of the cursor in it.
+/// A key command in a text input: changes the text or moves the cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Edit {

@@ -1,12 +1,12 @@
-//! Clicks on dialogs: a click selects a line, a day or an answer, and a click on the selected one confirms it. A click
-//! outside the dialog does nothing.
+//! Clicks on dialogs. A click selects an entry or a day, and another click on it confirms. A click outside the dialog
+//! does nothing.
 
 use super::super::batch::BatchStep;
 use super::super::dialog::Dialog;
 use super::super::geometry::Geometry;
 use super::super::keymap::Action;
 use super::super::text_input::TextInput;
-use super::super::views::months::{CalendarTarget, Months};
+use super::super::views::calendar_layout::{CalendarLayout, CalendarTarget};
 use super::super::views::page_detail::PageDetailLine;
 use super::super::{App, Effect};
 use super::line_at;
@@ -14,24 +14,25 @@ use crate::model::Time;
 use ratatui::layout::{Position, Rect};
 
 /// Moves the cursor of a text input to the clicked cell.
-fn point_at(input: &mut TextInput, text: Rect, at: Position) {
+fn place_cursor(input: &mut TextInput, text: Rect, at: Position) {
     if text.contains(at) {
-        input.point_at(at.y - text.y, at.x - text.x);
+        input.move_cursor_to_cell(at.y - text.y, at.x - text.x);
     }
 }
 
 /// The result of a click on a dialog.
 enum ClickResult {
-    /// Run the action that confirms the selection.
+    /// The action is to be run, because the click confirmed the selection.
     Run(Action),
-    /// Another choice was selected.
-    Selected,
+    /// The click was handled: it selected something or closed the dialog.
+    Handled,
+    /// No action is to be run: the click hit nothing, or only moved the selection or a cursor.
     Nothing,
 }
 
-/// The distance of the clicked line from the selected one, given which visible lines are selected. `None` if there is
-/// no line.
-fn distance(list: Rect, at: Position, is_selected: impl Iterator<Item = bool>) -> Option<isize> {
+/// Returns how many lines the clicked line is below the selected one, negative if above it. `is_selected` yields for
+/// each visible line whether it is selected. `None` if the click hit no line.
+fn lines_from_selection(list: Rect, at: Position, is_selected: impl Iterator<Item = bool>) -> Option<isize> {
     let line = line_at(list, at)?;
     let lines: Vec<bool> = is_selected.collect();
     lines.get(line)?;
@@ -49,16 +50,16 @@ impl App {
             return;
         }
         if let Some(Dialog::Calendar(open)) = self.dialogs.last() {
-            let target = Months::for_area(open, g.body).target_at(open, at);
+            let target = CalendarLayout::for_area(open, g.body).target_at(open, at);
             self.click_calendar(target, now, effects);
             return;
         }
-        if let ClickResult::Run(action) = self.hit_dialog(g, at) {
+        if let ClickResult::Run(action) = self.handle_dialog_click(g, at) {
             self.run_action(action, now, effects);
         }
     }
 
-    fn hit_dialog(&mut self, g: Geometry, at: Position) -> ClickResult {
+    fn handle_dialog_click(&mut self, g: Geometry, at: Position) -> ClickResult {
         if let Some(Dialog::Confirm(question)) = self.dialogs.last() {
             let layout = question.layout(g, &self.confirm_buttons(question));
             if layout.yes.contains(at) {
@@ -67,61 +68,64 @@ impl App {
             if layout.no.contains(at) {
                 self.dialogs.pop();
             }
-            return ClickResult::Selected;
+            return ClickResult::Handled;
         }
         let title = g.all_jobs_title();
         let to = |by: isize| move |at: usize, total: usize| super::super::scroll::move_within(at, by, total);
         let by = match self.dialogs.last_mut() {
             Some(Dialog::Palette(open)) => {
                 let rows = g.palette_rows();
-                let by = distance(g.palette_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
+                let by =
+                    lines_from_selection(g.palette_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
                 by.inspect(|by| open.move_to(to(*by), rows))
             }
             Some(Dialog::Picker(open)) => {
                 let rows = g.picker_rows();
-                let by = distance(g.picker_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
+                let by =
+                    lines_from_selection(g.picker_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
                 by.inspect(|by| open.move_to(to(*by), rows))
             }
             Some(Dialog::CachedRanges(open)) => {
                 let rows = g.cached_rows();
-                let by = distance(g.cached_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
+                let by =
+                    lines_from_selection(g.cached_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
                 by.inspect(|by| open.move_to(to(*by), rows))
             }
             Some(Dialog::AllJobs(_)) if title.contains(at) => {
                 let tab = self.tab_at(usize::from(at.x - title.x), usize::from(title.width));
                 tab.into_iter().for_each(|tab| self.select_tab(tab));
-                return ClickResult::Selected;
+                return ClickResult::Handled;
             }
             Some(Dialog::AllJobs(open)) => {
                 let list = &mut open.list;
-                let Some(line) = line_at(g.all_jobs_lines(), at) else { return ClickResult::Selected };
+                let Some(line) = line_at(g.all_jobs_lines(), at) else { return ClickResult::Handled };
                 if list.is_fold_heading(line) {
                     list.toggle_dismissed();
                 }
-                let Some(key) = list.visible_job(line) else { return ClickResult::Selected };
+                let Some(key) = list.visible_job(line) else { return ClickResult::Handled };
                 if list.selected().is_some_and(|row| row.key == key) {
                     return ClickResult::Run(Action::Open);
                 }
                 list.select(key);
-                return ClickResult::Selected;
+                return ClickResult::Handled;
             }
             Some(Dialog::Profiles(open)) => {
                 let (total, failed) = (self.config.profiles.len(), open.message.is_some());
                 let (lines, top) = (g.profile_lines(total, failed), open.top());
                 let rows = g.profile_rows(total, failed);
                 let is_selected = (top..total.min(top.saturating_add(rows))).map(|at| at == open.selected());
-                let by = distance(lines, at, is_selected);
+                let by = lines_from_selection(lines, at, is_selected);
                 by.filter(|by| *by != 0).into_iter().for_each(|by| open.move_to(to(by), rows, total));
                 by
             }
             Some(Dialog::Editor(open)) => {
-                point_at(&mut open.input, g.editor_text(), at);
+                place_cursor(&mut open.input, g.editor_text(), at);
                 None
             }
             Some(Dialog::Batch(open)) => {
-                // A click on a line must not queue all of them.
+                // Clicking a prompt only selects it, because confirming would queue all prompts of the list.
                 if matches!(open.step, BatchStep::Writing) {
-                    point_at(&mut open.input, g.batch_text(), at);
+                    place_cursor(&mut open.input, g.batch_text(), at);
                 } else if let (BatchStep::Preview(preview), Some(line)) = (&mut open.step, line_at(g.batch_lines(), at))
                 {
                     let index = preview.top.saturating_add(line);
@@ -130,7 +134,7 @@ impl App {
                 None
             }
             Some(Dialog::Movers(open)) => {
-                return if open.click(at, g) { ClickResult::Run(Action::Open) } else { ClickResult::Selected };
+                return if open.click(at, g) { ClickResult::Run(Action::Open) } else { ClickResult::Handled };
             }
             Some(Dialog::PageDetail(open)) => {
                 let line = line_at(g.full_dialog_lines(), at).map(|line| open.scroll.saturating_add(line));
@@ -139,7 +143,7 @@ impl App {
                     Some(PageDetailLine::Job(job)) if *job == open.selected => ClickResult::Run(Action::Open),
                     Some(PageDetailLine::Job(job)) => {
                         open.selected = *job;
-                        ClickResult::Selected
+                        ClickResult::Handled
                     }
                     _ => ClickResult::Nothing,
                 };
@@ -149,15 +153,15 @@ impl App {
         if by == Some(0) { ClickResult::Run(Action::Confirm) } else { ClickResult::Nothing }
     }
 
-    /// A click on a day moves the cursor there, a second one picks it as Enter does. A click on a quick choice takes
-    /// it, and one on the text line moves the focus there.
+    /// Moves the cursor to the clicked day or, if the cursor is on that day, picks the day as Enter does. A click on a
+    /// quick choice applies the choice, a click on the text line focuses the line.
     fn click_calendar(&mut self, target: Option<CalendarTarget>, now: Time, effects: &mut Vec<Effect>) {
         let Some(open) = self.calendar_on_top() else { return };
         match target {
             Some(CalendarTarget::Day(day)) if open.has_cursor_on(day) => self.run_action(Action::Confirm, now, effects),
             Some(CalendarTarget::Day(day)) => open.focus_day(day),
-            Some(CalendarTarget::Line) => open.focus_line(),
-            Some(CalendarTarget::Before(before)) => self.choose_quick_range(before, now, effects),
+            Some(CalendarTarget::TypedRange) => open.focus_line(),
+            Some(CalendarTarget::QuickChoice(before)) => self.choose_quick_range(before, now, effects),
             None => {}
         }
     }

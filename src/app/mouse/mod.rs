@@ -1,5 +1,6 @@
-//! Mouse support. The geometry finds what is under the pointer, and a click does what a key does. This file handles the
-//! wheel and the divider, `screens` handles clicks on a screen, and `dialogs` clicks on a dialog.
+//! Mouse support. The geometry determines what is under the pointer, and a click does what a key would do there. This
+//! file handles the wheel and the divider, `screens` handles clicks on a screen, and `dialogs` handles clicks on a
+//! dialog.
 
 mod dialogs;
 mod screens;
@@ -8,45 +9,46 @@ mod tests;
 
 use super::batch::BatchStep;
 use super::dialog::Dialog;
-use super::geometry::{Geometry, JobsArrangement, PANE_COLUMNS, PANE_ROWS, is_usable};
+use super::geometry::{Geometry, JobsArrangement, MIN_PANE_COLUMNS, MIN_PANE_ROWS, is_usable};
 use super::scroll::Scroll;
 use super::{App, Effect, Pane, Screen, Severity, StoreState};
 use crate::model::Time;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
-/// The number of lines that a notch of the wheel scrolls.
-const NOTCH: isize = 3;
+/// How many lines one notch of the mouse wheel scrolls.
+const LINES_PER_NOTCH: isize = 3;
 
 #[derive(Debug)]
 pub(super) struct Pointer {
     /// Whether mouse reporting is on.
-    on: bool,
-    /// While the divider is being dragged: at its left or upper border (0), or at the other one (1).
+    is_on: bool,
+    /// The border of the divider that is being dragged: 0 for the left or upper border, 1 for the right or lower
+    /// border. `None` while the divider is not being dragged.
     dragged_side: Option<u16>,
 }
 
 impl Pointer {
     pub(super) fn new(on: bool) -> Self {
-        Self { on, dragged_side: None }
+        Self { is_on: on, dragged_side: None }
     }
 }
 
-/// The line of a list at a cell.
+/// Returns the index of the line at a cell of a list. `None` if the cell is outside the list.
 fn line_at(list: Rect, at: Position) -> Option<usize> {
     list.contains(at).then(|| usize::from(at.y - list.y))
 }
 
 impl App {
-    /// Whether mouse reporting is on; otherwise the terminal selects text with the mouse.
-    pub fn has_mouse(&self) -> bool {
-        self.pointer.on
+    /// Whether docdeck receives mouse events. Otherwise the terminal selects text with the mouse.
+    pub fn is_mouse_on(&self) -> bool {
+        self.pointer.is_on
     }
 
     pub(super) fn toggle_mouse(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        self.pointer = Pointer::new(!self.pointer.on);
-        effects.push(Effect::Mouse(self.pointer.on));
-        let text = if self.pointer.on {
+        self.pointer = Pointer::new(!self.pointer.is_on);
+        effects.push(Effect::SetMouse(self.pointer.is_on));
+        let text = if self.pointer.is_on {
             "Mouse on: docdeck handles clicks and scrolling."
         } else {
             "Mouse off: the terminal selects text with it."
@@ -54,11 +56,11 @@ impl App {
         self.notify(Severity::Info, text, now);
     }
 
-    pub(super) fn mouse(&mut self, event: MouseEvent, now: Time, effects: &mut Vec<Effect>) {
-        if !self.pointer.on || !is_usable(self.size) {
+    pub(super) fn handle_mouse(&mut self, event: MouseEvent, now: Time, effects: &mut Vec<Effect>) {
+        if !self.pointer.is_on || !is_usable(self.size) {
             return;
         }
-        self.finish_alerts.focus(true);
+        self.finish_alerts.set_focused(true);
         let at = Position::new(event.column, event.row);
         match event.kind {
             MouseEventKind::Down(MouseButton::Left) => {
@@ -67,13 +69,14 @@ impl App {
             }
             MouseEventKind::Drag(MouseButton::Left) => self.drag(at),
             MouseEventKind::Up(MouseButton::Left) => self.pointer.dragged_side = None,
-            MouseEventKind::ScrollDown => self.wheel(at, NOTCH, now),
-            MouseEventKind::ScrollUp => self.wheel(at, -NOTCH, now),
+            MouseEventKind::ScrollDown => self.wheel(at, LINES_PER_NOTCH, now),
+            MouseEventKind::ScrollUp => self.wheel(at, -LINES_PER_NOTCH, now),
             _ => {}
         }
     }
 
-    /// A filter is beside the screen's list; every other dialog covers it.
+    /// Whether clicks go to the current screen. They do under a filter input, but not under any other dialog, which
+    /// covers the screen.
     fn screen_is_on_top(&self) -> bool {
         matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)))
     }
@@ -83,7 +86,7 @@ impl App {
         let is_on_message = self.has_message_at(at);
         self.tips.dismiss();
         if is_on_message {
-            // A message over the last lines hides what is below it.
+            // The user can't see what is below the message.
             return;
         }
         if g.footer.contains(at) {
@@ -108,7 +111,8 @@ impl App {
         self.read_draft_of_new_editor(count_before, effects);
     }
 
-    /// Whether the jobs are not completely read: a click could hit a line that is about to move.
+    /// Whether the jobs list may still lack jobs, because the store is being read. Its lines may move just before a
+    /// click.
     fn is_list_partial(&self) -> bool {
         self.store == StoreState::Reading && self.screen == Screen::Jobs
     }
@@ -123,19 +127,19 @@ impl App {
         let Some(side) = self.pointer.dragged_side else { return };
         let g = self.geometry();
         let to = |cell: u16| cell.saturating_add(1).saturating_sub(side);
-        let clamped = |cells: u16, whole: u16, least: u16| cells.clamp(least, whole.saturating_sub(least).max(least));
+        let clamped = |cells: u16, whole: u16, min: u16| cells.clamp(min, whole.saturating_sub(min).max(min));
         let mut panes = self.panes;
         match g.arrangement {
             _ if !self.screen_is_on_top() || self.screen != Screen::Jobs => self.pointer.dragged_side = None,
-            JobsArrangement::Alone => self.pointer.dragged_side = None,
-            JobsArrangement::Right => panes.columns = Some(clamped(to(at.x), g.body.width, PANE_COLUMNS)),
+            JobsArrangement::OneAtATime => self.pointer.dragged_side = None,
+            JobsArrangement::Right => panes.columns = Some(clamped(to(at.x), g.body.width, MIN_PANE_COLUMNS)),
             JobsArrangement::Below => {
-                panes.rows = Some(clamped(to(at.y.saturating_sub(g.body.y)), g.body.height, PANE_ROWS));
+                panes.rows = Some(clamped(to(at.y.saturating_sub(g.body.y)), g.body.height, MIN_PANE_ROWS));
             }
         }
         if super::geometry::compute_layout(self.size, panes) != g {
             self.panes = panes;
-            self.detail.fit(self.geometry().detail_columns());
+            self.detail.set_width(self.geometry().detail_columns());
             self.dirty = true;
         }
     }
@@ -166,12 +170,12 @@ impl App {
         }
     }
 
-    /// Whether the list of jobs is visible at a cell.
+    /// Whether the jobs list is visible at a cell.
     fn shows_list_at(&self, g: Geometry, at: Position) -> bool {
         g.list.contains(at) && (g.shows_both() || self.pane == Pane::List)
     }
 
-    /// The area of the topmost dialog, if it can be scrolled.
+    /// Returns the area of the topmost dialog. `None` if the dialog can't be scrolled.
     fn dialog_area(&self, g: Geometry) -> Option<Rect> {
         Some(match self.dialogs.last()? {
             Dialog::Editor(_) => g.editor(),
@@ -179,7 +183,7 @@ impl App {
             Dialog::Help(_) => g.help(),
             Dialog::Movers(_) => g.movers(),
             Dialog::Profiles(_) => g.profiles(self.config.profiles.len()),
-            Dialog::Calendar(open) => super::views::months::Months::for_area(open, g.body).area,
+            Dialog::Calendar(open) => super::views::calendar_layout::CalendarLayout::for_area(open, g.body).area,
             Dialog::Export(open) => open.area(g.body),
             Dialog::Input(_) | Dialog::Confirm(_) | Dialog::Filter(_) | Dialog::Setup(_) => return None,
             Dialog::Picker(_)
@@ -200,12 +204,12 @@ impl App {
             _ => false,
         };
         match self.dialogs.last_mut() {
-            // The cursor moves along, because it has to stay visible.
+            // Text is scrolled by moving the cursor, because the cursor has to stay visible.
             _ if is_text => {
                 let code = if by < 0 { KeyCode::Up } else { KeyCode::Down };
                 (0..by.unsigned_abs()).for_each(|_| self.type_key(KeyEvent::new(code, KeyModifiers::NONE), now));
             }
-            // A step in these dialogs is more than a line.
+            // In these dialogs, a notch of the wheel moves by a single step.
             Some(Dialog::Calendar(_) | Dialog::Export(_) | Dialog::Trend(_)) => {
                 self.scroll(Scroll::By(by.signum()));
             }

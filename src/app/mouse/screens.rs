@@ -4,7 +4,7 @@ use super::super::dialog::Dialog;
 use super::super::geometry::JobsArrangement;
 use super::super::keymap::Action;
 use super::super::views::columns::PageColumns;
-use super::super::views::presets::PresetChoice;
+use super::super::views::range_line::PresetChoice;
 use super::super::views::table::PageSorting;
 use super::super::{App, Effect, Pane};
 use super::line_at;
@@ -14,12 +14,12 @@ use ratatui::layout::Position;
 use unicode_width::UnicodeWidthStr as _;
 
 impl App {
-    /// A click on a key of the footer presses it.
+    /// Presses the key whose hint in the footer was clicked.
     pub(super) fn click_footer(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
         let hints = self.footer(usize::from(self.size.0));
         let hit = hints.iter().find(|hint| (hint.at..hint.at + hint.width()).contains(&cell));
         if let Some(chord) = hit.map(|hint| hint.chord) {
-            self.key(KeyEvent::new(chord.code, chord.mods), now, effects);
+            self.handle_key(KeyEvent::new(chord.code, chord.mods), now, effects);
         }
     }
 
@@ -27,13 +27,13 @@ impl App {
         let header = self.header(usize::from(self.size.0), now);
         let hit = header.tabs.iter().find(|tab| (tab.at..tab.at + tab.text.width()).contains(&cell));
         if let Some(screen) = hit.map(|tab| tab.screen) {
-            self.keep_filter();
+            self.close_filter_input();
             self.switch_screen(screen, now, effects);
         }
     }
 
-    /// Closes the filter input and keeps its text, as Enter does.
-    fn keep_filter(&mut self) {
+    /// Closes the filter input and keeps the filter, as Enter does.
+    fn close_filter_input(&mut self) {
         self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Filter(_)));
     }
 
@@ -44,7 +44,7 @@ impl App {
             let side = if g.arrangement == JobsArrangement::Right { at.x - divider.x } else { at.y - divider.y };
             self.pointer.dragged_side = Some(side);
         } else if self.is_list_partial() {
-            // Jobs and detail may still move.
+            // Lines of a partial list may move just before a click, which would then hit another job.
         } else if self.shows_list_at(g, at) {
             let title = g.list_title();
             if title.contains(at) {
@@ -52,7 +52,7 @@ impl App {
                 tab.into_iter().for_each(|tab| self.select_tab(tab));
                 return;
             }
-            let had_keys = std::mem::replace(&mut self.pane, Pane::List) == Pane::List;
+            let had_focus = std::mem::replace(&mut self.pane, Pane::List) == Pane::List;
             let Some(line) = line_at(g.list_lines(), at) else { return };
             if self.jobs.is_fold_heading(line) {
                 self.jobs.toggle_dismissed();
@@ -61,12 +61,12 @@ impl App {
             let Some(key) = self.jobs.visible_job(line) else { return };
             if self.jobs.selected().is_none_or(|row| row.key != key) {
                 self.jobs.select(key);
-            } else if had_keys {
-                self.keep_filter();
+            } else if had_focus {
+                self.close_filter_input();
                 self.run_action(Action::Open, now, effects);
             }
         } else if g.detail.contains(at) && self.jobs.selected().is_some() {
-            self.keep_filter();
+            self.close_filter_input();
             self.pane = Pane::Detail;
         }
     }
@@ -77,15 +77,15 @@ impl App {
             self.click_range(usize::from(at.x), now, effects);
             return;
         }
-        // Before the first answer there is no table.
+        // There is no table until page views are loaded.
         if self.views.as_of().is_none() {
             return;
         }
         if g.views_headings().contains(at) {
             self.sort_views_at(usize::from(at.x), now);
         } else if let Some(line) = line_at(g.views_lines(), at) {
-            if self.views.table.is_selected_visible(line) {
-                self.keep_filter();
+            if self.views.table.is_visible_line_selected(line) {
+                self.close_filter_input();
                 self.run_action(Action::Open, now, effects);
             } else {
                 self.views.table.select_visible(line);
@@ -93,11 +93,11 @@ impl App {
         }
     }
 
-    /// A click on a preset beside the range shows it, or opens the calendar.
+    /// Applies the clicked choice beside the range: a preset, the next preset, or a custom range from the calendar.
     fn click_range(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
         let choice = self.range_choice_at(cell, usize::from(self.size.0), now);
         if choice.is_some() {
-            self.keep_filter();
+            self.close_filter_input();
         }
         match choice {
             Some(PresetChoice::Preset(preset)) => {
@@ -110,13 +110,13 @@ impl App {
         }
     }
 
-    /// A click on a column head sorts by it, or reverses the order.
+    /// Sorts by the clicked column or, if the pages are already sorted by it, reverses the order.
     fn sort_views_at(&mut self, cell: usize, now: Time) {
         let table = &self.views.table;
         let columns = PageColumns::for_width(&self.views, usize::from(self.size.0));
         let Some(by) = columns.column_at(cell, table.metric()) else { return };
         if !table.is_report() {
-            // A notice explains what sorting requires.
+            // Only a report can be sorted, so this shows a notice that explains how to load one.
             self.change_table(Action::NextSort, now);
             return;
         }

@@ -1,10 +1,10 @@
-//! Clicks on every target, found by its text in the header, footer, lists and column heads.
+//! Tests of the mouse. They find the cell to click by the text or the geometry of what is clicked.
 
 use super::super::keymap::{Chord, Context};
+use super::super::views::calendar_layout::{CalendarLayout, CalendarTarget};
 use super::super::views::columns::PageColumns;
 use super::super::views::export::ExportLine;
-use super::super::views::months::{CalendarTarget, Months};
-use super::super::views::presets::PresetChoice;
+use super::super::views::range_line::PresetChoice;
 use super::*;
 use crate::app::jobs::tests::{at, row};
 use crate::app::{AppConfig, InitialData, Msg, SavedFilter, Template};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 const LEFT: MouseButton = MouseButton::Left;
 
-/// A dashboard with this many jobs, listed newest first: job 1 is the last.
+/// Creates a dashboard with this number of jobs. The newest job is listed first, so job 1 is the last.
 fn app(size: (u16, u16), jobs: i64) -> App {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
@@ -28,18 +28,18 @@ fn app(size: (u16, u16), jobs: i64) -> App {
     let looked_at = Some(at(1000));
     let jobs =
         (1..=jobs).map(|key| crate::model::row::Job { viewed_at: looked_at, ..row(key, Status::Completed) }).collect();
-    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
+    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
     app
 }
 
-fn event(app: &mut App, kind: MouseEventKind, column: u16, row: u16) -> Vec<Effect> {
+fn send_mouse_event(app: &mut App, kind: MouseEventKind, column: u16, row: u16) -> Vec<Effect> {
     let event = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
     app.update(Msg::Input(Event::Mouse(event)), at(1))
 }
 
 fn click(app: &mut App, column: u16, row: u16) -> Vec<Effect> {
-    let mut effects = event(app, MouseEventKind::Down(LEFT), column, row);
-    effects.extend(event(app, MouseEventKind::Up(LEFT), column, row));
+    let mut effects = send_mouse_event(app, MouseEventKind::Down(LEFT), column, row);
+    effects.extend(send_mouse_event(app, MouseEventKind::Up(LEFT), column, row));
     effects
 }
 
@@ -52,15 +52,15 @@ fn selected(app: &App) -> i64 {
     app.jobs.selected().expect("a job").key.0
 }
 
-/// The first cell of a word in the footer.
-fn hint(app: &App, word: &str) -> u16 {
+/// Returns the first column of a label in the footer.
+fn hint_column(app: &App, word: &str) -> u16 {
     let hints = app.footer(usize::from(app.size.0));
     let hint = hints.iter().find(|hint| hint.label == word).unwrap_or_else(|| panic!("no {word:?} in {hints:?}"));
     u16::try_from(hint.at + 1).expect("a cell")
 }
 
-/// The views screen with this many pages, completely loaded.
-fn views(size: (u16, u16), pages: i64) -> App {
+/// Creates a dashboard that shows the views screen with this number of pages, all of them loaded.
+fn views_app(size: (u16, u16), pages: i64) -> App {
     let mut app = app(size, 3);
     press(&mut app, "2");
     let range = app.views.query().range;
@@ -74,16 +74,16 @@ fn views(size: (u16, u16), pages: i64) -> App {
     app
 }
 
-fn page(app: &App) -> String {
+fn selected_path(app: &App) -> String {
     app.views.selected_row().expect("a page").path.to_string()
 }
 
 #[test]
-fn a_click_selects_a_job_and_a_second_one_opens_it() {
+fn a_click_selects_a_job_and_a_second_click_opens_the_job() {
     for size in [(80, 24), (160, 40)] {
         let mut app = app(size, 5);
         assert_eq!(selected(&app), 5);
-        // Border, heading, job 5, job 4.
+        // Rows 1 to 4 show a border, a heading, job 5 and job 4.
         click(&mut app, 10, 4);
         assert_eq!((selected(&app), app.pane), (4, Pane::List));
         click(&mut app, 3, 4);
@@ -101,7 +101,7 @@ fn a_click_on_a_border_a_heading_or_below_the_list_selects_nothing() {
 }
 
 #[test]
-fn a_click_focuses_its_pane_and_opens_nothing() {
+fn a_click_focuses_the_clicked_pane_and_opens_no_job() {
     let mut app = app((160, 40), 5);
     click(&mut app, 120, 10);
     assert_eq!(app.pane, Pane::Detail);
@@ -110,35 +110,35 @@ fn a_click_focuses_its_pane_and_opens_nothing() {
 }
 
 #[test]
-fn the_wheel_scrolls_the_list_under_it_and_the_selection_stays_visible() {
+fn the_wheel_scrolls_the_list_under_the_pointer_and_the_selection_stays_visible() {
     let mut app = app((160, 24), 100);
-    event(&mut app, MouseEventKind::ScrollDown, 10, 10);
+    send_mouse_event(&mut app, MouseEventKind::ScrollDown, 10, 10);
     assert_eq!(app.jobs.top(), 3);
     let rows = app.geometry().list_rows();
     let seen = (0..rows).filter_map(|line| app.jobs.visible_job(line)).collect::<Vec<_>>();
     assert!(seen.contains(&JobKey(selected(&app))));
     for _ in 0..60 {
-        event(&mut app, MouseEventKind::ScrollDown, 10, 10);
+        send_mouse_event(&mut app, MouseEventKind::ScrollDown, 10, 10);
     }
     assert_eq!(app.jobs.top(), 101 - rows, "the last one is in sight");
     for _ in 0..60 {
-        event(&mut app, MouseEventKind::ScrollUp, 10, 10);
+        send_mouse_event(&mut app, MouseEventKind::ScrollUp, 10, 10);
     }
     assert_eq!(app.jobs.top(), 0);
-    event(&mut app, MouseEventKind::ScrollDown, 10, 0);
-    event(&mut app, MouseEventKind::ScrollDown, 10, 23);
+    send_mouse_event(&mut app, MouseEventKind::ScrollDown, 10, 0);
+    send_mouse_event(&mut app, MouseEventKind::ScrollDown, 10, 23);
     assert_eq!(app.jobs.top(), 0, "not over the header, not over the footer");
 }
 
 #[test]
 fn the_wheel_over_the_detail_changes_neither_selection_nor_focus() {
     let mut app = app((160, 12), 5);
-    event(&mut app, MouseEventKind::ScrollDown, 120, 5);
+    send_mouse_event(&mut app, MouseEventKind::ScrollDown, 120, 5);
     assert_eq!((selected(&app), app.pane), (5, Pane::List));
 }
 
 #[test]
-fn a_click_on_a_tab_switches_screens() {
+fn a_click_on_a_tab_of_the_header_switches_screens() {
     for size in [(40, 12), (80, 24), (160, 40)] {
         let mut app = app(size, 5);
         for screen in [Screen::Log, Screen::Views, Screen::Jobs] {
@@ -155,7 +155,7 @@ fn a_click_on_a_tab_switches_screens() {
 #[test]
 fn a_click_on_a_key_of_the_footer_presses_it() {
     let mut app = app((160, 40), 5);
-    let at = hint(&app, "new");
+    let at = hint_column(&app, "new");
     let effects = click(&mut app, at, 39);
     assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))));
     assert!(effects.iter().any(|effect| matches!(effect, Effect::ReadDraft(_))), "as when its key is pressed");
@@ -167,7 +167,7 @@ fn a_click_on_a_key_of_the_footer_presses_it() {
 #[test]
 fn a_notice_does_not_cover_the_keys_of_the_footer() {
     let mut app = app((160, 40), 5);
-    let at_new = hint(&app, "new");
+    let at_new = hint_column(&app, "new");
     press(&mut app, "MM");
     assert_eq!(app.message_area(app.message_lines(160).len()), Rect::new(0, 38, 160, 1));
     click(&mut app, at_new, 39);
@@ -175,8 +175,8 @@ fn a_notice_does_not_cover_the_keys_of_the_footer() {
 }
 
 #[test]
-fn a_notice_does_not_cover_the_line_about_the_listed_pages() {
-    let mut app = views((80, 24), 5);
+fn a_notice_does_not_cover_the_status_line_of_the_views_screen() {
+    let mut app = views_app((80, 24), 5);
     press(&mut app, "MM");
     let notice_area = |app: &App| app.message_area(app.message_lines(80).len());
     assert_eq!(notice_area(&app), Rect::new(0, 21, 80, 1));
@@ -199,7 +199,7 @@ fn a_click_into_a_text_moves_the_cursor_there() {
         Some(Dialog::Editor(open)) => open.input.clone(),
         other => panic!("{other:?}"),
     };
-    // The widget has its lines only after drawing.
+    // The text widget computes its lines only when it is drawn.
     ratatui::widgets::Widget::render(input(&app).area(), area, &mut ratatui::buffer::Buffer::empty(area));
     for (at, typed) in [((4, 0), "one Xtwo\nthree\n"), ((40, 1), "one Xtwo\nthreeX\n")] {
         click(&mut app, area.x + at.0, area.y + at.1);
@@ -221,12 +221,12 @@ fn a_click_outside_a_dialog_does_nothing() {
         assert!(matches!(app.dialogs.last(), Some(Dialog::Editor(_))), "{column} {row}");
         assert_eq!((selected(&app), app.screen), (5, Screen::Jobs));
     }
-    event(&mut app, MouseEventKind::ScrollDown, 1, 3);
+    send_mouse_event(&mut app, MouseEventKind::ScrollDown, 1, 3);
     assert_eq!(selected(&app), 5);
 }
 
 #[test]
-fn a_click_in_the_palette_selects_and_a_second_one_runs_the_command() {
+fn a_click_in_the_palette_selects_a_command_and_a_second_click_runs_it() {
     let mut app = app((160, 40), 5);
     press(&mut app, ":");
     let area = app.geometry().palette();
@@ -236,7 +236,7 @@ fn a_click_in_the_palette_selects_and_a_second_one_runs_the_command() {
     };
     click(&mut app, area.x + 5, area.y + 2 + 4);
     assert_eq!(shown(&app), 4);
-    event(&mut app, MouseEventKind::ScrollDown, area.x + 5, area.y + 5);
+    send_mouse_event(&mut app, MouseEventKind::ScrollDown, area.x + 5, area.y + 5);
     assert_eq!(shown(&app), 7);
     click(&mut app, area.x + 5, area.y + 2);
     assert_eq!(shown(&app), 0);
@@ -250,12 +250,12 @@ fn the_divider_is_dragged_by_either_border_and_both_sides_stay_usable() {
     let divider = app.geometry().divider();
     let [left, right] = [divider.x, divider.right() - 1];
     for (from, to, width) in [(left, 99, 100), (99, 2, 40), (40, 159, 120), (120, 60, 60)] {
-        event(&mut app, MouseEventKind::Down(LEFT), from, 10);
-        event(&mut app, MouseEventKind::Drag(LEFT), 70, 30);
-        event(&mut app, MouseEventKind::Drag(LEFT), to, 30);
-        event(&mut app, MouseEventKind::Up(LEFT), to, 30);
+        send_mouse_event(&mut app, MouseEventKind::Down(LEFT), from, 10);
+        send_mouse_event(&mut app, MouseEventKind::Drag(LEFT), 70, 30);
+        send_mouse_event(&mut app, MouseEventKind::Drag(LEFT), to, 30);
+        send_mouse_event(&mut app, MouseEventKind::Up(LEFT), to, 30);
         assert_eq!(app.geometry().list.width, width, "from {from} to {to}");
-        event(&mut app, MouseEventKind::Drag(LEFT), 70, 30);
+        send_mouse_event(&mut app, MouseEventKind::Drag(LEFT), 70, 30);
         assert_eq!(app.geometry().list.width, width, "released");
     }
     assert!(right > left);
@@ -265,9 +265,9 @@ fn the_divider_is_dragged_by_either_border_and_both_sides_stay_usable() {
 }
 
 #[test]
-fn a_click_on_a_column_head_sorts_and_a_second_one_reverses() {
+fn a_click_on_a_column_heading_sorts_and_a_second_click_reverses_the_order() {
     for size in [(80, 24), (160, 40)] {
-        let mut app = views(size, 30);
+        let mut app = views_app(size, 30);
         let columns = PageColumns::for_width(&app.views, usize::from(size.0));
         let heads = app.geometry().views_headings().y;
         let path = u16::try_from(columns.lead_width()).expect("a cell");
@@ -275,7 +275,7 @@ fn a_click_on_a_column_head_sorts_and_a_second_one_reverses() {
         assert_eq!(first_page(&app), "/000");
         click(&mut app, path + 3, heads);
         assert_eq!(first_page(&app), "/029");
-        // The first number after the paths is human views.
+        // The first column after the paths shows human views.
         let human = path + u16::try_from(columns.path).expect("a cell") + 2;
         click(&mut app, human, heads);
         assert_eq!(first_page(&app), "/029");
@@ -293,7 +293,7 @@ fn page_at(app: &App, line: usize) -> String {
 }
 
 #[test]
-fn a_click_on_a_column_head_before_the_first_answer_does_nothing() {
+fn a_click_on_a_column_heading_does_nothing_before_page_views_are_loaded() {
     let mut app = app((160, 40), 1);
     press(&mut app, "2");
     let heads = app.geometry().views_headings().y;
@@ -302,37 +302,37 @@ fn a_click_on_a_column_head_before_the_first_answer_does_nothing() {
 }
 
 #[test]
-fn pages_are_selected_opened_and_scrolled() {
-    let mut app = views((160, 24), 100);
+fn pages_can_be_selected_opened_and_scrolled_with_the_mouse() {
+    let mut app = views_app((160, 24), 100);
     let first = app.geometry().views_lines().y;
     click(&mut app, 20, first + 2);
-    assert_eq!(page(&app), page_at(&app, 2));
+    assert_eq!(selected_path(&app), page_at(&app, 2));
     assert!(app.dialogs.is_empty());
     click(&mut app, 20, first + 2);
     assert!(matches!(app.dialogs.last(), Some(Dialog::PageDetail(_))));
     click(&mut app, 5, 20);
     assert!(matches!(app.dialogs.last(), Some(Dialog::PageDetail(_))));
     app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE))), at(1));
-    event(&mut app, MouseEventKind::ScrollDown, 20, 10);
+    send_mouse_event(&mut app, MouseEventKind::ScrollDown, 20, 10);
     assert_eq!((app.views.table.top(), app.views.table.selected()), (3, 3));
     for _ in 0..60 {
-        event(&mut app, MouseEventKind::ScrollDown, 20, 10);
+        send_mouse_event(&mut app, MouseEventKind::ScrollDown, 20, 10);
     }
     assert_eq!(app.views.table.top(), 100 - app.geometry().views_rows());
-    let mut app = views((160, 40), 3);
-    event(&mut app, MouseEventKind::ScrollDown, 20, 10);
+    let mut app = views_app((160, 40), 3);
+    send_mouse_event(&mut app, MouseEventKind::ScrollDown, 20, 10);
     assert_eq!(app.views.table.selected(), 0, "there is nothing to scroll");
 }
 
 #[test]
 fn m_turns_the_mouse_off_with_a_notice() {
     let mut app = app((160, 40), 5);
-    assert!(app.has_mouse());
-    assert!(press(&mut app, "M").contains(&Effect::Mouse(false)));
+    assert!(app.is_mouse_on());
+    assert!(press(&mut app, "M").contains(&Effect::SetMouse(false)));
     assert!(app.notice.as_ref().is_some_and(|notice| notice.text.as_str().contains("off")));
     click(&mut app, 10, 4);
     assert_eq!(selected(&app), 5, "late mouse events are ignored");
-    assert!(press(&mut app, "M").contains(&Effect::Mouse(true)));
+    assert!(press(&mut app, "M").contains(&Effect::SetMouse(true)));
     click(&mut app, 10, 4);
     assert_eq!(selected(&app), 4);
 }
@@ -349,14 +349,14 @@ fn the_list_can_be_clicked_while_a_filter_is_typed() {
 }
 
 #[test]
-fn the_divider_between_upper_and_lower_pane_is_dragged_as_well() {
+fn the_divider_between_stacked_panes_can_be_dragged() {
     let mut app = app((90, 50), 5);
     assert_eq!(app.geometry().arrangement, JobsArrangement::Below);
     let divider = app.geometry().divider();
     for (from, to, height) in [(divider.y, 20, 20), (20, 0, 8), (8, 49, 40), (41, 30, 29)] {
-        event(&mut app, MouseEventKind::Down(LEFT), 40, from);
-        event(&mut app, MouseEventKind::Drag(LEFT), 3, to);
-        event(&mut app, MouseEventKind::Up(LEFT), 3, to);
+        send_mouse_event(&mut app, MouseEventKind::Down(LEFT), 40, from);
+        send_mouse_event(&mut app, MouseEventKind::Drag(LEFT), 3, to);
+        send_mouse_event(&mut app, MouseEventKind::Up(LEFT), 3, to);
         assert_eq!(app.geometry().list.height, height, "from {from} to {to}");
     }
     assert_eq!((selected(&app), app.pane), (5, Pane::List));
@@ -368,15 +368,15 @@ fn the_divider_between_upper_and_lower_pane_is_dragged_as_well() {
 fn a_drag_ends_if_the_divider_disappears() {
     let mut app = app((160, 40), 5);
     let divider = app.geometry().divider();
-    event(&mut app, MouseEventKind::Down(LEFT), divider.x, 10);
+    send_mouse_event(&mut app, MouseEventKind::Down(LEFT), divider.x, 10);
     app.update(Msg::Input(Event::Resize(80, 24)), at(1));
-    event(&mut app, MouseEventKind::Drag(LEFT), 50, 10);
+    send_mouse_event(&mut app, MouseEventKind::Drag(LEFT), 50, 10);
     app.update(Msg::Input(Event::Resize(160, 40)), at(1));
-    event(&mut app, MouseEventKind::Drag(LEFT), 50, 10);
+    send_mouse_event(&mut app, MouseEventKind::Drag(LEFT), 50, 10);
     assert_eq!(app.geometry().list.width, 88, "as it was");
-    event(&mut app, MouseEventKind::Down(LEFT), divider.x, 10);
+    send_mouse_event(&mut app, MouseEventKind::Down(LEFT), divider.x, 10);
     press(&mut app, "n");
-    event(&mut app, MouseEventKind::Drag(LEFT), 50, 10);
+    send_mouse_event(&mut app, MouseEventKind::Drag(LEFT), 50, 10);
     assert_eq!(app.geometry().list.width, 88, "a dialog covers it");
 }
 
@@ -392,12 +392,12 @@ fn moves_without_a_button_and_events_outside_the_screen_do_nothing() {
         MouseEventKind::ScrollLeft,
     ];
     for kind in kinds {
-        assert!(event(&mut app, kind, 20, 5).is_empty());
+        assert!(send_mouse_event(&mut app, kind, 20, 5).is_empty());
     }
     assert!(!app.take_dirty(), "nothing is drawn for that");
     for (column, row) in [(160, 5), (5, 40), (u16::MAX, u16::MAX)] {
         click(&mut app, column, row);
-        event(&mut app, MouseEventKind::ScrollDown, column, row);
+        send_mouse_event(&mut app, MouseEventKind::ScrollDown, column, row);
         assert_eq!((selected(&app), app.jobs.top(), app.dialogs.len()), (50, 0, 0));
     }
 }
@@ -410,7 +410,7 @@ fn a_custom_key_in_the_footer_can_be_clicked() {
     let f5 = Chord::from_event(KeyEvent::new(KeyCode::F(5), KeyModifiers::NONE));
     assert!(start.keymap.set_keys(Context::Jobs, "new-job", vec![f5]));
     let (mut app, _) = App::new(start, at(0));
-    app.update(Msg::Loaded(Ok(Box::new(InitialData::default()))), at(0));
+    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData::default()))), at(0));
     let new = app.footer(160).into_iter().find(|hint| hint.label == "new").expect("a key");
     assert_eq!(new.key, "F5");
     click(&mut app, u16::try_from(new.at).expect("a cell"), 39);
@@ -418,7 +418,7 @@ fn a_custom_key_in_the_footer_can_be_clicked() {
 }
 
 #[test]
-fn a_message_over_the_list_takes_its_clicks() {
+fn a_click_on_a_message_does_not_reach_the_list_below() {
     let mut app = app((40, 12), 20);
     app.notify(
         Severity::Problem,
@@ -435,14 +435,14 @@ fn a_message_over_the_list_takes_its_clicks() {
 }
 
 #[test]
-fn the_heading_of_the_dismissed_jobs_folds_them() {
+fn a_click_on_the_heading_of_dismissed_jobs_shows_or_hides_the_jobs() {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
     let (mut app, _) = App::new(AppConfig { size: (80, 24), ..AppConfig::new(scope, utc) }, at(0));
     let dismissed = crate::model::row::Job { dismissed: true, viewed_at: Some(at(9)), ..row(2, Status::Completed) };
     let jobs = vec![row(1, Status::Active), dismissed];
-    app.update(Msg::Loaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
-    // Border, heading, job 1, heading.
+    app.update(Msg::InitialDataLoaded(Ok(Box::new(InitialData { jobs, ..InitialData::default() }))), at(0));
+    // Rows 1 to 4 show a border, a heading, job 1 and the heading of the dismissed jobs.
     click(&mut app, 5, 4);
     assert!(app.jobs.shows_dismissed());
     click(&mut app, 5, 4);
@@ -451,13 +451,13 @@ fn the_heading_of_the_dismissed_jobs_folds_them() {
 }
 
 #[test]
-fn only_a_click_on_an_answer_answers_a_question() {
+fn a_confirmation_is_answered_only_by_a_click_on_an_answer() {
     for (yes, size) in [(true, (40, 12)), (false, (40, 12)), (true, (160, 40)), (false, (160, 40))] {
         let mut app = app(size, 2);
         let text = "Dismiss these two jobs, of which one is still being worked on by the agent?".to_owned();
         let targets = app.job_targets(&[JobKey(1), JobKey(2)]);
-        let yes_means = super::super::dialog::ConfirmAction::Bulk(super::super::bulk::Bulk::Dismiss, targets);
-        let question = super::super::dialog::ConfirmDialog { text, yes: yes_means };
+        let yes_means = super::super::dialog::ConfirmAction::Bulk(super::super::bulk::BulkAction::Dismiss, targets);
+        let question = super::super::dialog::ConfirmDialog { text, on_yes: yes_means };
         let place = question.layout(app.geometry(), &app.confirm_buttons(&question));
         app.dialogs.push(Dialog::Confirm(question));
         for (column, row) in [(place.text.x, place.text.y), (0, 3), (place.no.right() + 2, place.no.y)] {
@@ -467,19 +467,19 @@ fn only_a_click_on_an_answer_answers_a_question() {
         let answer = if yes { place.yes } else { place.no };
         let effects = click(&mut app, answer.right() - 1, answer.y);
         assert!(app.dialogs.is_empty(), "{size:?}");
-        assert_eq!(effects.iter().any(|effect| matches!(effect, Effect::Change(..))), yes, "{effects:?}");
+        assert_eq!(effects.iter().any(|effect| matches!(effect, Effect::ChangeLocalData(..))), yes, "{effects:?}");
     }
 }
 
 #[test]
-fn a_second_click_on_a_day_picks_it_and_a_click_on_the_line_focuses_it() {
+fn a_second_click_on_a_day_picks_the_day_and_a_click_on_the_text_line_focuses_the_line() {
     for size in [(40, 12), (80, 24), (160, 40)] {
-        let mut app = views(size, 3);
+        let mut app = views_app(size, 3);
         press(&mut app, "D");
         let body = app.geometry().body;
         let cell_of = |app: &App, target: CalendarTarget| {
             let Some(Dialog::Calendar(open)) = app.dialogs.last() else { panic!("closed") };
-            let months = Months::for_area(open, body);
+            let months = CalendarLayout::for_area(open, body);
             body.positions().find(|cell| months.target_at(open, *cell) == Some(target)).expect("in sight")
         };
         let today = at(1).date_naive();
@@ -495,7 +495,7 @@ fn a_second_click_on_a_day_picks_it_and_a_click_on_the_line_focuses_it() {
         assert!(app.dialogs.is_empty(), "both ends are picked at {size:?}");
         assert_eq!(app.views.query().range.days(), 2);
         press(&mut app, "D");
-        let cell = cell_of(&app, CalendarTarget::Line);
+        let cell = cell_of(&app, CalendarTarget::TypedRange);
         click(&mut app, cell.x, cell.y);
         press(&mut app, "7d");
         assert!(matches!(app.dialogs.last(), Some(Dialog::Calendar(open)) if open.input.text() == "7d"));
@@ -503,8 +503,8 @@ fn a_second_click_on_a_day_picks_it_and_a_click_on_the_line_focuses_it() {
 }
 
 #[test]
-fn a_click_selects_a_choice_of_the_export() {
-    let mut app = views((80, 24), 3);
+fn a_click_selects_an_option_of_the_export() {
+    let mut app = views_app((80, 24), 3);
     press(&mut app, "e");
     let body = app.geometry().body;
     let Some(Dialog::Export(open)) = app.dialogs.last() else { panic!("no dialog") };
@@ -522,7 +522,7 @@ fn a_click_selects_a_choice_of_the_export() {
 }
 
 #[test]
-fn a_click_selects_an_entry_of_a_picker_and_a_second_one_inserts_it() {
+fn a_click_selects_an_entry_of_a_picker_and_a_second_click_inserts_the_entry() {
     let mut app = app((80, 24), 1);
     press(&mut app, "n");
     app.update(Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char('t'), KeyModifiers::CONTROL))), at(1));
@@ -541,7 +541,7 @@ fn a_click_selects_an_entry_of_a_picker_and_a_second_one_inserts_it() {
 #[test]
 fn movers_are_scrolled_selected_and_opened_in_either_half() {
     for size in [(80, 24), (160, 40)] {
-        let mut app = views(size, 30);
+        let mut app = views_app(size, 30);
         let range = app.views.query().range;
         let report = |factor: i64| {
             let row = |n: i64| {
@@ -563,7 +563,7 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
         click(&mut app, lower.x + 4, lower.y + 3);
         let lost = path(&app);
         assert_ne!(most, lost);
-        event(&mut app, MouseEventKind::ScrollDown, upper.x + 4, upper.y + 2);
+        send_mouse_event(&mut app, MouseEventKind::ScrollDown, upper.x + 4, upper.y + 2);
         assert_eq!(path(&app), lost, "the other half scrolls, this one keeps the focus");
         click(&mut app, lower.x + 4, lower.y);
         click(&mut app, lower.x + 4, lower.y + 3);
@@ -572,17 +572,17 @@ fn movers_are_scrolled_selected_and_opened_in_either_half() {
 }
 
 #[test]
-fn help_and_detail_scroll_under_the_wheel() {
+fn the_wheel_scrolls_the_help() {
     let mut app = app((80, 24), 5);
     press(&mut app, "?");
-    event(&mut app, MouseEventKind::ScrollDown, 40, 10);
+    send_mouse_event(&mut app, MouseEventKind::ScrollDown, 40, 10);
     assert!(matches!(app.dialogs.last(), Some(Dialog::Help(help)) if help.scroll == 3));
-    event(&mut app, MouseEventKind::ScrollUp, 40, 10);
+    send_mouse_event(&mut app, MouseEventKind::ScrollUp, 40, 10);
     assert!(matches!(app.dialogs.last(), Some(Dialog::Help(help)) if help.scroll == 0));
 }
 
 #[test]
-fn a_click_on_a_tab_selects_its_saved_filter() {
+fn a_click_on_a_tab_of_the_list_title_selects_its_saved_filter() {
     for (size, found) in [((160, 40), 3), ((80, 24), 3), ((40, 12), 0)] {
         let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
         let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
@@ -590,7 +590,10 @@ fn a_click_on_a_tab_selects_its_saved_filter() {
         let filters = vec![filter("失敗"), filter("failed")];
         let (mut app, _) = App::new(AppConfig { size, filters, ..AppConfig::new(scope, utc) }, at(0));
         app.update(
-            Msg::Loaded(Ok(Box::new(InitialData { jobs: vec![row(1, Status::Active)], ..InitialData::default() }))),
+            Msg::InitialDataLoaded(Ok(Box::new(InitialData {
+                jobs: vec![row(1, Status::Active)],
+                ..InitialData::default()
+            }))),
             at(0),
         );
         let title = app.geometry().list_title();
@@ -614,11 +617,11 @@ fn a_click_on_a_tab_selects_its_saved_filter() {
 
 #[test]
 fn a_click_on_a_preset_selects_its_range() {
-    let mut app = views((160, 40), 3);
+    let mut app = views_app((160, 40), 3);
     let names = app.range_line(160, at(1)).1;
     assert!(names.iter().any(|name| name.is_current && name.text == "[7d]"), "{names:?}");
     for name in names.iter().rev().filter(|name| matches!(name.choice, PresetChoice::Preset(_))) {
-        // The active preset has brackets, which shift the others.
+        // The current preset is in brackets, which shift the other presets.
         let now = app.range_line(160, at(1)).1.into_iter().find(|other| other.choice == name.choice).expect("there");
         click(&mut app, u16::try_from(now.at).expect("a cell"), 1);
         assert_eq!(app.views.preset().map(PresetChoice::Preset), Some(name.choice));
@@ -626,7 +629,7 @@ fn a_click_on_a_preset_selects_its_range() {
     let own = app.range_line(160, at(1)).1.into_iter().find(|name| name.choice == PresetChoice::Custom).expect("there");
     click(&mut app, u16::try_from(own.at).expect("a cell"), 1);
     assert!(matches!(app.dialogs.last(), Some(Dialog::Calendar(_))));
-    let mut app = views((80, 24), 3);
+    let mut app = views_app((80, 24), 3);
     let only = app.range_line(80, at(1)).1;
     assert!(matches!(only.as_slice(), [name] if name.choice == PresetChoice::Next), "{only:?}");
     click(&mut app, u16::try_from(only[0].at + 2).expect("a cell"), 1);

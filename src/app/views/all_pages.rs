@@ -1,5 +1,5 @@
-//! Loading all pages of a range: the cached reports, and the keys that load all pages after a question with the cost.
-//! The cost is computed in `request_cost`, loads run in `loading`, and comparisons of two complete ranges are in
+//! Loading all pages of a range: the cached reports, and the actions that load all pages after the user confirmed the
+//! cost. The cost is computed in `request_cost`, loads run in `loading`, and comparisons of two complete ranges are in
 //! `compare`.
 
 use super::super::dialog::Dialog;
@@ -17,37 +17,37 @@ use std::sync::Arc;
 /// Requests that a load may use before docdeck asks whether to continue.
 pub const REQUESTS_PER_CONFIRMATION: u32 = 20;
 
-/// The cached reports, and the running loads.
+/// The cached reports, and the running and queued loads.
 #[derive(Debug, Default)]
 pub struct AllPages {
-    /// Ranges that are listed, compared or requested; others are read from disk again.
+    /// Data of the ranges that are listed, compared or requested. Other ranges are read from disk when they are needed.
     cached: HashMap<DateRange, StoredReport>,
     pub(super) active: Option<ActiveLoad>,
-    /// The loads that follow, in this order.
-    pub(super) queued: VecDeque<LoadPlan>,
+    /// The loads that start after the active load, in this order.
+    pub(super) queued_loads: VecDeque<LoadPlan>,
     /// Requests that the current load may still use before docdeck asks again.
     pub(super) confirmed_requests_left: u32,
     request: Option<LoadRequest>,
     pub(super) comparison: Option<RequestedComparison>,
-    /// Why the last load of a range ended early.
+    /// The range of the last load that ended early, and why it did.
     pub(super) failure: Option<(DateRange, Failure)>,
 }
 
-/// A running load.
+/// A running load of all pages.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ActiveLoad {
     pub range: DateRange,
-    /// Whether it started over instead of continuing an interrupted load.
+    /// Whether the load started over instead of continuing an interrupted load.
     pub(super) from_start: bool,
     /// `None` before the first answer.
     pub progress: Option<LoadProgress>,
-    /// The user stopped it; the answer in progress is still used.
-    pub stopping: bool,
+    /// Whether the user stopped the load. The answer that is being received is still used.
+    pub is_stopping: bool,
     /// The share of all views, in percent, at which the user was last offered to stop; 0 before the first offer.
-    pub(super) offered: u8,
+    pub(super) last_offer_percent: u8,
 }
 
-/// A request to load all pages of some ranges, until its cost is known.
+/// Ranges whose pages the user wants to load, until the cost is known.
 #[derive(Debug)]
 struct LoadRequest {
     ranges: Vec<(DateRange, RequiredData)>,
@@ -55,7 +55,7 @@ struct LoadRequest {
     unread: Vec<DateRange>,
 }
 
-/// What has to be loaded already so that nothing is requested.
+/// The data that an action needs of a range. If the cache contains it, nothing is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequiredData {
     /// All pages, however old.
@@ -64,59 +64,60 @@ pub(super) enum RequiredData {
     Final,
     /// All pages, still fresh.
     Fresh,
-    /// More than is loaded, in any case; an interrupted load continues.
+    /// More pages than the cache contains, so that a load always starts. It continues an interrupted load.
     More,
-    /// All pages, loaded again.
+    /// All pages, loaded again from the start.
     Reload,
 }
 
 impl AllPages {
-    /// The progress of the running load.
+    /// Returns the progress of the running load.
     pub fn progress(&self) -> Option<LoadProgress> {
         self.active.and_then(|under_way| under_way.progress)
     }
 
-    /// The running load.
+    /// Returns the running load.
     pub fn active_load(&self) -> Option<ActiveLoad> {
         self.active
     }
 
     /// Whether a load is running that was not stopped yet.
     pub fn can_stop(&self) -> bool {
-        self.active.is_some_and(|under_way| !under_way.stopping)
+        self.active.is_some_and(|under_way| !under_way.is_stopping)
     }
 
-    /// The cached information about a range, once it is read.
+    /// Returns the cached data of a range; `None` if it has not been read from disk.
     pub fn cached_info(&self, range: DateRange) -> Option<&StoredReport> {
         self.cached.get(&range)
     }
 
-    /// The report of a range, complete or partial.
+    /// Returns the report of a range, complete or partial.
     pub fn report(&self, range: DateRange) -> Option<&Arc<Report>> {
         self.cached.get(&range)?.report.as_ref()
     }
 
-    /// The complete report of a range.
+    /// Returns the complete report of a range.
     pub fn complete_report(&self, range: DateRange) -> Option<&Arc<Report>> {
         self.report(range).filter(|report| report.complete)
     }
 
-    /// The number of rows after which an interrupted load can continue.
+    /// Returns the number of rows after which an interrupted load can continue; `None` if no load of the range was
+    /// interrupted.
     pub fn rows_to_continue_after(&self, range: DateRange) -> Option<usize> {
         let known = self.cached.get(&range)?;
         let answers = known.interrupted_after?;
         let partial = known.report.as_ref().filter(|report| !report.complete);
-        Some(partial.map_or(answers as usize * crate::model::views::LIMIT_MAX as usize, |report| report.rows.len()))
+        Some(partial.map_or(answers as usize * crate::model::views::MAX_PAGE_SIZE as usize, |report| report.rows.len()))
     }
 
-    /// Why the last load of this range ended early.
+    /// Returns why the last load of this range ended early.
     pub fn failure_of(&self, range: DateRange) -> Option<&Failure> {
         self.failure.as_ref().filter(|(of, _)| *of == range).map(|(_, failure)| failure)
     }
 
     /// Whether a load is running, queued or being prepared.
     pub(super) fn is_busy(&self) -> bool {
-        self.active.is_some() || self.request.is_some() || !self.queued.is_empty()
+        self.active.is_some() || self.request.is_some() || !self.queued_loads.is_empty()
     }
 
     pub(super) fn set_cached(&mut self, range: DateRange, recalled: StoredReport) {
@@ -136,46 +137,47 @@ impl AllPages {
     /// Records the result of a load. A complete report is not replaced by a later load that was interrupted.
     pub(super) fn record_outcome(&mut self, range: DateRange, end: &LoadOutcome, load: Option<ActiveLoad>) {
         let known = self.cached.entry(range).or_default();
-        let taken_in = load.and_then(|load| load.progress).map(|progress| progress.answers);
+        let loaded_answers = load.and_then(|load| load.progress).map(|progress| progress.answers);
         let part = end.report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
-        known.interrupted_after = match end.ended {
+        known.interrupted_after = match end.end_reason {
             LoadEndReason::Complete => None,
-            // A load that started over discards the rows of an earlier one.
-            _ if load.is_some_and(|load| load.from_start) => taken_in.or(part),
-            _ => taken_in.or(part).or(known.interrupted_after),
+            // A load that started over discards the rows of an earlier load.
+            _ if load.is_some_and(|load| load.from_start) => loaded_answers.or(part),
+            _ => loaded_answers.or(part).or(known.interrupted_after),
         };
         let Some(report) = &end.report else { return };
-        if end.ended == LoadEndReason::Complete {
-            known.last_time = Some(report.answers);
+        if end.end_reason == LoadEndReason::Complete {
+            known.requests_last_time = Some(report.answers);
         }
         if report.complete || !known.report.as_ref().is_some_and(|old| old.complete) {
             known.report = Some(Arc::clone(report));
         }
     }
 
-    /// Drops ranges that are not listed, compared or being loaded: they can be read from disk again.
+    /// Drops the data of ranges that are not listed, compared, requested or being loaded. It can be read from disk
+    /// again.
     pub(super) fn drop_unused(&mut self, listed: DateRange) {
         let compared = self.comparison.as_ref().map(|request| [request.ranges.now, request.ranges.before]);
-        let wished: Vec<DateRange> =
-            self.request.iter().flat_map(|wish| wish.ranges.iter().map(|(range, _)| *range)).collect();
-        let (loading, waiting) = (self.active.map(|load| load.range), &self.queued);
+        let requested: Vec<DateRange> =
+            self.request.iter().flat_map(|request| request.ranges.iter().map(|(range, _)| *range)).collect();
+        let (loading, queued) = (self.active.map(|load| load.range), &self.queued_loads);
         self.cached.retain(|range, _| {
             *range == listed
                 || compared.is_some_and(|compared| compared.contains(range))
                 || loading == Some(*range)
-                || wished.contains(range)
-                || waiting.iter().any(|plan| plan.range == *range)
+                || requested.contains(range)
+                || queued.iter().any(|plan| plan.range == *range)
         });
     }
 }
 
-/// Whether numbers of that time include the complete last day of the range.
+/// Whether numbers that were loaded at `as_of` include the complete last day of the range.
 pub(super) fn is_final(range: DateRange, as_of: Time) -> bool {
     as_of.date_naive() > range.to()
 }
 
 impl App {
-    /// Loads all pages, or stops loading.
+    /// Loads all pages of the current range, or stops the running load. In the trend, loads the missing totals.
     pub(in crate::app) fn load_all(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if matches!(self.dialogs.last(), Some(Dialog::Trend(_))) {
             self.load_trend(now, effects);
@@ -201,7 +203,7 @@ impl App {
         all.satisfies(range, RequiredData::Fresh, now) && all.rows_to_continue_after(range).is_none()
     }
 
-    /// Whether a key for complete ranges would do something now.
+    /// Whether an action that works with complete ranges, such as loading or comparing them, would do something now.
     pub(in crate::app) fn can_run_views_action(&self, action: Action) -> bool {
         let (all, range) = (&self.views.all_pages, self.views.query().range);
         match action {
@@ -221,7 +223,7 @@ impl App {
         }
     }
 
-    /// The label of the key that loads all pages.
+    /// Returns the label of the key that loads all pages.
     pub(in crate::app) fn load_all_label(&self) -> &'static str {
         let all = &self.views.all_pages;
         match all.active {
@@ -231,18 +233,18 @@ impl App {
         }
     }
 
-    /// Stops the running load after the answer in progress. Returns whether there was one.
+    /// Stops the running load after the answer that is being received. Returns whether a load was running.
     pub(in crate::app) fn stop_loading(&mut self, effects: &mut Vec<Effect>) -> bool {
         let Some(under_way) = self.views.all_pages.active.as_mut() else { return false };
-        if !under_way.stopping {
-            under_way.stopping = true;
+        if !under_way.is_stopping {
+            under_way.is_stopping = true;
             effects.push(Effect::StopLoading(under_way.range));
         }
         self.dirty = true;
         true
     }
 
-    /// Reloads the listed rows. The days of a preset are counted from today.
+    /// Reloads the listed rows. After midnight, moves the range to today first.
     pub(in crate::app) fn refresh_views(&mut self, now: Time, effects: &mut Vec<Effect>) {
         if !self.dialogs.is_empty() || self.views.load().is_loading() {
             return;
@@ -259,7 +261,7 @@ impl App {
         }
     }
 
-    /// Loads all pages of these ranges, one after the other, after a question with the total cost. Ranges that are
+    /// Asks to confirm the total cost, then loads all pages of these ranges, one range after the other. Ranges that are
     /// complete and fresh cost nothing.
     pub(in crate::app) fn ask_to_load(&mut self, ranges: Vec<DateRange>, now: Time, effects: &mut Vec<Effect>) {
         self.request_load(ranges.into_iter().map(|range| (range, RequiredData::Fresh)).collect(), now, effects);
@@ -273,19 +275,21 @@ impl App {
     ) {
         if let Some(under_way) = self.views.all_pages.active {
             let range = under_way.range;
-            let text = format!("Already loading all pages of {range}. Wait, or press a on the views screen to stop.");
+            let load_key = self.key_label(Context::Views, Action::LoadAll);
+            let text =
+                format!("Already loading all pages of {range}. Wait, or press {load_key} on the views screen to stop.");
             self.notify(Severity::Info, &text, now);
             return;
         }
         let all = &mut self.views.all_pages;
         let unread = ranges.iter().map(|(range, _)| *range).filter(|range| !all.cached.contains_key(range));
         let unread: Vec<DateRange> = unread.collect();
-        effects.extend(unread.iter().copied().map(Effect::LoadCached));
+        effects.extend(unread.iter().copied().map(Effect::LoadCachedReport));
         all.request = Some(LoadRequest { ranges, unread });
         self.confirm_or_load(now, effects);
     }
 
-    /// A range was read from the cache.
+    /// Stores the data of a range that was read from the cache, and continues whatever waited for this read.
     pub(in crate::app) fn cached_report_loaded(
         &mut self,
         range: DateRange,
@@ -294,21 +298,22 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         self.dirty = true;
-        // If the report can't be read, it counts as unknown; the store reports the failure when it matters.
+        // A report that can't be read counts as not cached; the store reports the failure when it matters.
         self.views.all_pages.set_cached(range, recalled.unwrap_or_default());
-        if let Some(wish) = &mut self.views.all_pages.request {
-            wish.unread.retain(|unread| *unread != range);
+        if let Some(request) = &mut self.views.all_pages.request {
+            request.unread.retain(|unread| *unread != range);
         }
         if self.views.reading_range == Some(range) {
             self.views.reading_range = None;
             self.show_range(range, now, effects);
         }
-        self.follow_comparison(range, now);
+        self.continue_comparison(range, now);
         self.confirm_or_load(now, effects);
         self.views.all_pages.drop_unused(self.views.query().range);
     }
 
-    /// Shows the current range: all its pages if they are cached, otherwise one answer.
+    /// Shows `range` if it is still the current range: lists all pages if they are cached, otherwise requests one page
+    /// of rows.
     fn show_range(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
         if range != self.views.query().range {
             return;
@@ -320,10 +325,10 @@ impl App {
         if !totals.is_empty() {
             effects.push(Effect::LoadCachedTotals(totals));
         }
-        self.move_comparison(range, now, effects);
+        self.compare_new_range(range, now, effects);
     }
 
-    /// Lists all pages of the current range, if they are cached.
+    /// Lists all pages of the current range, if they are cached. Returns whether they are.
     pub(super) fn list_complete(&mut self) -> bool {
         let Some(complete) = self.views.all_pages.complete_report(self.views.query().range).cloned() else {
             return false;
@@ -334,11 +339,12 @@ impl App {
         true
     }
 
-    /// Once everything is read from the cache: shows the cost, or starts right away if one request is enough.
+    /// Asks to confirm the cost, once all requested ranges are read from the cache. If one request is enough, starts
+    /// without asking.
     fn confirm_or_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
-        let Some(wish) = self.views.all_pages.request.take_if(|wish| wish.unread.is_empty()) else { return };
+        let Some(request) = self.views.all_pages.request.take_if(|request| request.unread.is_empty()) else { return };
         let all = &self.views.all_pages;
-        let missing = wish.ranges.iter().filter(|(range, need)| !all.satisfies(*range, *need, now));
+        let missing = request.ranges.iter().filter(|(range, need)| !all.satisfies(*range, *need, now));
         let plans: Vec<LoadPlan> = missing
             .map(|(range, need)| LoadPlan {
                 range: *range,
@@ -351,7 +357,7 @@ impl App {
         match plans.as_slice() {
             [] if self.views.is_comparing() => {}
             [] => self.notify(Severity::Info, "Everything is loaded already.", now),
-            [plan] if self.is_one_request(plan) && self.views_left() > 0 => {
+            [plan] if self.is_one_request(plan) && self.view_requests_left() > 0 => {
                 // A load that was not confirmed never uses more than one request, whatever the service answers.
                 self.load_sequentially(vec![LoadPlan { max_requests: 1, ..*plan }], effects);
             }

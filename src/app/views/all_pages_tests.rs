@@ -1,4 +1,4 @@
-//! Loading all pages and comparing, driven by messages.
+//! Tests of loading all pages and of comparing, driven by messages to the app.
 
 use super::*;
 use crate::app::Msg;
@@ -32,11 +32,12 @@ fn week_before() -> DateRange {
     range("2026-11-07", "2026-11-13")
 }
 
-/// The complete days of this week, and the corresponding days of the previous week.
+/// Returns the days of this week that are over.
 fn complete_days() -> DateRange {
     range("2026-11-14", "2026-11-19")
 }
 
+/// Returns the days of the previous week that correspond to [`complete_days`].
 fn days_before() -> DateRange {
     range("2026-11-07", "2026-11-12")
 }
@@ -56,45 +57,50 @@ fn report(range: DateRange, rows: usize, answers: u32, complete: bool, as_of: Ti
 
 fn complete_report(range: DateRange, as_of: Time) -> StoredReport {
     let report = report(range, 600, 3, true, as_of);
-    StoredReport { last_time: Some(report.answers), report: Some(report), ..StoredReport::default() }
+    StoredReport { requests_last_time: Some(report.answers), report: Some(report), ..StoredReport::default() }
 }
 
 fn interrupted(range: DateRange) -> StoredReport {
     let report = report(range, 1000, 4, false, now());
-    StoredReport { report: Some(report), interrupted_after: Some(4), last_time: Some(5), ..StoredReport::default() }
+    StoredReport {
+        report: Some(report),
+        interrupted_after: Some(4),
+        requests_last_time: Some(5),
+        ..StoredReport::default()
+    }
 }
 
-/// The app on its views screen, with the effects that it returned.
+/// The app on its views screen, with all effects that it has returned.
 struct LoadFixture {
     app: App,
-    asked: Vec<Effect>,
+    effects: Vec<Effect>,
 }
 
 impl LoadFixture {
-    /// Opens the views of this week, with this cached data.
-    fn opened(known: StoredReport) -> Self {
+    /// Opens the views screen with the range of this week. `known` is the cached data of this range.
+    fn with_cached(known: StoredReport) -> Self {
         let scope =
             Scope { base_url: "https://api.example.com".to_owned(), project: "acme".to_owned(), organization: None };
         let utc = FixedOffset::east_opt(0).expect("UTC");
         let start = AppConfig { size: (120, 40), ..AppConfig::new(scope, utc) };
-        let mut test = Self { app: App::new(start, now()).0, asked: Vec::new() };
+        let mut test = Self { app: App::new(start, now()).0, effects: Vec::new() };
         test.set_left(63);
         test.keys("2");
-        assert_eq!(test.asked.last(), Some(&Effect::LoadCached(week())), "the cache comes first");
+        assert_eq!(test.effects.last(), Some(&Effect::LoadCachedReport(week())), "the cache comes first");
         assert!(!test.requests_anything());
         test.read_cache(week(), known);
         test
     }
 
-    /// Like [`LoadFixture::opened`], with one answer of 50 rows; there are more.
+    /// Opens the views screen with an empty cache, and answers the request with 50 rows; the range has more rows.
     fn with_an_answer() -> Self {
-        let mut test = Self::opened(StoredReport::default());
+        let mut test = Self::with_cached(StoredReport::default());
         test.answer(50, true);
         test
     }
 
     fn send(&mut self, msg: Msg) {
-        self.asked.extend(self.app.update(msg, now()));
+        self.effects.extend(self.app.update(msg, now()));
     }
 
     fn keys(&mut self, keys: &str) {
@@ -126,10 +132,11 @@ impl LoadFixture {
     }
 
     fn end(&mut self, range: DateRange, report: Option<Arc<Report>>, ended: LoadEndReason, requests: u32) {
-        self.send(Msg::LoadEnded { range, end: LoadOutcome { report, ended, requests } });
+        self.send(Msg::LoadEnded { range, end: LoadOutcome { report, end_reason: ended, requests } });
     }
 
-    /// Compares this week, whose pages are all listed, with the previous one; all pages are cached.
+    /// Compares this week, whose pages are all listed, with the previous week. All pages of the compared days are
+    /// cached.
     fn compare(&mut self) {
         self.keys("c");
         self.read_cache(complete_days(), complete_report(complete_days(), now()));
@@ -137,7 +144,7 @@ impl LoadFixture {
     }
 
     fn site_change(&self) -> Option<(ComparedRanges, bool)> {
-        self.app.views.site_change(now()).map(|change| (change.ranges, change.by_page))
+        self.app.views.site_change(now()).map(|change| (change.ranges, change.compares_pages))
     }
 
     fn question(&self) -> &str {
@@ -152,18 +159,18 @@ impl LoadFixture {
     }
 
     fn requests_anything(&self) -> bool {
-        self.asked
+        self.effects
             .iter()
             .any(|effect| matches!(effect, Effect::LoadViews { .. } | Effect::LoadAll(_) | Effect::LoadTotals(_)))
     }
 
-    /// The loads that were started so far.
+    /// Returns the loads that were started so far.
     fn loads(&self) -> Vec<LoadPlan> {
         let plan = |effect: &Effect| match effect {
             Effect::LoadAll(plan) => Some(*plan),
             _ => None,
         };
-        self.asked.iter().filter_map(plan).collect()
+        self.effects.iter().filter_map(plan).collect()
     }
 
     fn listed(&self) -> Option<(DateRange, usize, bool)> {
@@ -174,23 +181,23 @@ impl LoadFixture {
 #[test]
 fn a_complete_report_is_listed_regardless_of_its_age_and_nothing_is_requested() {
     let old = now() - TimeDelta::days(2);
-    let test = LoadFixture::opened(complete_report(week(), old));
+    let test = LoadFixture::with_cached(complete_report(week(), old));
     assert_eq!(test.listed(), Some((week(), 600, true)));
-    assert!(!test.requests_anything(), "{:?}", test.asked);
+    assert!(!test.requests_anything(), "{:?}", test.effects);
     assert_eq!(test.app.views.as_of(), Some(old));
 }
 
 #[test]
 fn a_range_without_a_complete_report_costs_one_request() {
-    let test = LoadFixture::opened(interrupted(week()));
-    let asked: Vec<&Effect> = test.asked.iter().filter(|effect| matches!(effect, Effect::LoadViews { .. })).collect();
+    let test = LoadFixture::with_cached(interrupted(week()));
+    let asked: Vec<&Effect> = test.effects.iter().filter(|effect| matches!(effect, Effect::LoadViews { .. })).collect();
     assert_eq!(asked.len(), 1);
     assert_eq!(test.app.views.all_pages.rows_to_continue_after(week()), Some(1000));
 }
 
 #[test]
 fn an_interrupted_load_is_listed_if_the_request_fails() {
-    let mut test = LoadFixture::opened(interrupted(week()));
+    let mut test = LoadFixture::with_cached(interrupted(week()));
     let failure = Failure::new(FailureKind::Offline, "No network.");
     test.send(Msg::Views { query: test.app.views.query(), result: Err(failure), old: None });
     assert_eq!(test.listed(), Some((week(), 1000, false)));
@@ -214,9 +221,9 @@ fn the_cost_is_shown_first_and_a_confirmed_load_starts_once() {
 }
 
 #[test]
-fn a_fresh_first_answer_of_the_largest_page_size_is_free() {
-    let mut test = LoadFixture::opened(StoredReport::default());
-    test.app.views.query.limit = crate::model::views::LIMIT_MAX;
+fn a_fresh_first_answer_of_the_largest_page_size_is_not_requested_again() {
+    let mut test = LoadFixture::with_cached(StoredReport::default());
+    test.app.views.query.limit = crate::model::views::MAX_PAGE_SIZE;
     test.answer(250, true);
     let plan =
         LoadPlan { range: week(), from_start: false, max_requests: REQUESTS_PER_CONFIRMATION, stop_at_percent: None };
@@ -235,8 +242,8 @@ fn a_fresh_first_answer_of_the_largest_page_size_is_free() {
 }
 
 #[test]
-fn a_visible_limit_redraws_each_second_of_its_last_minute_and_at_its_end() {
-    let mut test = LoadFixture::opened(StoredReport::default());
+fn the_countdown_of_a_rate_limit_is_redrawn_each_second_of_its_last_minute() {
+    let mut test = LoadFixture::with_cached(StoredReport::default());
     test.send(Msg::Engine(EngineEvent::Budget(
         RateLimited::Views,
         Budget { used: 1, limit: 100, resets_at: None, blocked: None },
@@ -253,8 +260,8 @@ fn a_visible_limit_redraws_each_second_of_its_last_minute_and_at_its_end() {
 }
 
 #[test]
-fn the_cost_counts_rows_that_certainly_exist_and_shows_the_last_cost() {
-    let mut test = LoadFixture::opened(StoredReport { last_time: Some(5), ..StoredReport::default() });
+fn the_cost_is_at_least_that_of_the_rows_known_to_exist_and_shows_the_cost_of_the_last_load() {
+    let mut test = LoadFixture::with_cached(StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
     test.send(Msg::Views {
         query: test.app.views.query(),
         result: Ok(Timed { value: page(50, true), as_of: now() }),
@@ -265,7 +272,7 @@ fn the_cost_counts_rows_that_certainly_exist_and_shows_the_last_cost() {
         test.answer(50, true);
     }
     test.keys("a");
-    let text = "Load all pages of 2026-11-14 … 2026-11-20? At least 2 requests, last time 5, 63 left.";
+    let text = "Load all pages of 2026-11-14 … 2026-11-20? 2 or more requests (last time: 5), 63 left.";
     assert_eq!(test.question(), text, "301 rows at least");
 }
 
@@ -277,21 +284,21 @@ fn an_unknown_number_of_rows_is_estimated_and_the_question_shows_the_basis() {
                 the views), 63 left.";
     assert_eq!(test.question(), text);
     let similar = SimilarRange { range: week_before(), rows: 1_099 };
-    let mut test = LoadFixture::opened(StoredReport { similar: Some(similar), ..StoredReport::default() });
+    let mut test = LoadFixture::with_cached(StoredReport { similar: Some(similar), ..StoredReport::default() });
     test.answer(50, true);
     test.keys("a");
     let text = "Load all pages of 2026-11-14 … 2026-11-20? About 5 requests, estimated from the 1,099 pages of \
                 2026-11-07 … 2026-11-13, 63 left.";
     assert_eq!(test.question(), text);
-    let mut test = LoadFixture::opened(StoredReport::default());
+    let mut test = LoadFixture::with_cached(StoredReport::default());
     test.answer(2, true);
     test.keys("a");
-    let text = "Load all pages of 2026-11-14 … 2026-11-20? At least 1 request, 63 left.";
+    let text = "Load all pages of 2026-11-14 … 2026-11-20? 1 or more requests, 63 left.";
     assert_eq!(test.question(), text, "two rows are not enough for an estimate");
 }
 
 #[test]
-fn an_unknown_range_is_expected_to_cost_as_much_as_the_others() {
+fn a_range_without_an_estimate_is_expected_to_cost_the_mean_of_the_other_ranges() {
     let test = LoadFixture::with_an_answer();
     let plan =
         |range| LoadPlan { range, from_start: false, max_requests: REQUESTS_PER_CONFIRMATION, stop_at_percent: None };
@@ -303,7 +310,7 @@ fn an_unknown_range_is_expected_to_cost_as_much_as_the_others() {
     assert!(of(&[week()]).contains("? About 4 requests, "), "{}", of(&[week()]));
     assert!(of(&[week(), week_before()]).contains("? About 8 requests, "));
     assert!(of(&[week(), week_before(), far]).contains("? About 12 requests, "));
-    assert!(of(&[week_before(), far]).contains("? At least 2 requests, "), "{}", of(&[week_before(), far]));
+    assert!(of(&[week_before(), far]).contains("? 2 or more requests, "), "{}", of(&[week_before(), far]));
 }
 
 #[test]
@@ -329,8 +336,8 @@ fn a_load_offers_to_stop_at_95_and_at_99_percent_and_continues_otherwise() {
     test.keys("␛");
     assert!(!test.app.views.all_pages.can_stop());
     test.end(week(), Some(report(week(), 2_500, 10, false, now())), LoadEndReason::Stopped, 10);
-    assert!(test.notice().starts_with("Stopped after 2,500 rows (99% of the views); a "), "{}", test.notice());
-    // The last answer needs no offer.
+    assert!(test.notice().starts_with("Stopped after 2,500 rows (99% of the views); press a "), "{}", test.notice());
+    // After the last answer there is nothing left to stop.
     let mut test = LoadFixture::with_an_answer();
     test.keys("ay");
     assert_eq!(at(&mut test, 1, 1.0, true), None);
@@ -338,12 +345,12 @@ fn a_load_offers_to_stop_at_95_and_at_99_percent_and_continues_otherwise() {
 
 #[test]
 fn a_load_of_a_single_request_needs_no_confirmation() {
-    let mut test = LoadFixture::opened(StoredReport::default());
+    let mut test = LoadFixture::with_cached(StoredReport::default());
     test.answer(50, false);
     test.keys("a");
     assert_eq!(test.loads(), [LoadPlan { range: week(), from_start: false, max_requests: 1, stop_at_percent: None }]);
     test.progress(week(), 1);
-    // The data grew meanwhile: even then nothing more is requested without a confirmation.
+    // The range has grown meanwhile. Even so, nothing more is requested without a confirmation.
     test.end(week(), Some(report(week(), 250, 1, false, now())), LoadEndReason::RequestLimit, 1);
     assert_eq!(test.loads().len(), 1);
     assert!(test.question().starts_with("250 rows (62% of the views) loaded with 1 request. Continue "));
@@ -377,8 +384,8 @@ fn a_question_does_not_open_on_another_screen() {
 }
 
 #[test]
-fn a_load_that_needs_more_requests_than_are_left_says_so_and_without_any_left_is_refused() {
-    let mut test = LoadFixture::opened(StoredReport { last_time: Some(5), ..StoredReport::default() });
+fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
+    let mut test = LoadFixture::with_cached(StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
     test.answer(50, true);
     test.set_left(3);
     test.keys("a");
@@ -390,14 +397,14 @@ fn a_load_that_needs_more_requests_than_are_left_says_so_and_without_any_left_is
     test.set_left(0);
     test.keys("a");
     assert!(test.app.dialogs.is_empty(), "nothing to confirm");
-    let text = "No requests for page views are left this hour; the next one is free in 22m. The trend (t) and cached \
+    let text = "No page-view requests are left this hour; the next one is free in 22m. The trend (t) and cached \
                 ranges (H) are still available.";
     assert_eq!(test.notice(), text);
     assert_eq!(test.loads().len(), 1);
 }
 
 #[test]
-fn a_missed_reset_still_triggers_an_update() {
+fn a_missed_reset_of_the_limit_still_triggers_an_update() {
     let mut test = LoadFixture::with_an_answer();
     test.set_left(0);
     let resets_at = now() + TimeDelta::minutes(22);
@@ -409,18 +416,18 @@ fn a_missed_reset_still_triggers_an_update() {
 }
 
 #[test]
-fn the_same_key_and_esc_stop_a_load_and_it_can_continue() {
+fn pressing_a_again_or_esc_stops_a_load_which_can_continue_later() {
     for stop in ["a", "␛"] {
         let mut test = LoadFixture::with_an_answer();
         test.keys("ay");
         test.progress(week(), 2);
         test.keys(stop);
         test.keys(stop);
-        let stops = test.asked.iter().filter(|effect| **effect == Effect::StopLoading(week())).count();
+        let stops = test.effects.iter().filter(|effect| **effect == Effect::StopLoading(week())).count();
         assert_eq!(stops, 1, "after {stop}");
         test.end(week(), Some(report(week(), 500, 2, false, now())), LoadEndReason::Stopped, 2);
         assert_eq!(test.listed(), Some((week(), 500, false)));
-        assert_eq!(test.notice(), "Stopped after 500 rows (62% of the views); a continues from there.");
+        assert_eq!(test.notice(), "Stopped after 500 rows (62% of the views); press a to continue.");
         test.keys("a");
         assert!(
             test.question().contains("continuing after 500 rows? About 2 requests, estimated from the first 500 rows"),
@@ -449,16 +456,16 @@ fn a_load_that_fails_keeps_its_rows_and_can_continue() {
         "429: in 10 min.",
     );
     test.end(week(), Some(report(week(), 250, 1, false, now())), LoadEndReason::Failed(failure.clone()), 1);
-    assert_eq!(test.notice(), "429: in 10 min. a continues where it stopped.");
+    assert_eq!(test.notice(), "429: in 10 min. Then press a to continue where it stopped.");
     assert_eq!(test.listed(), Some((week(), 250, false)));
     assert_eq!(test.app.views.all_pages.failure_of(week()), Some(&failure));
 }
 
 #[test]
-fn an_old_complete_report_stays_if_its_reload_is_interrupted() {
-    let mut test = LoadFixture::opened(complete_report(week(), now() - TimeDelta::hours(3)));
+fn an_old_complete_report_stays_listed_if_its_reload_is_interrupted() {
+    let mut test = LoadFixture::with_cached(complete_report(week(), now() - TimeDelta::hours(3)));
     test.keys("r");
-    assert!(test.question().contains("At least 1 request, last time 3, 63 left."), "{}", test.question());
+    assert!(test.question().contains("1 or more requests (last time: 3), 63 left."), "{}", test.question());
     test.keys("y");
     assert_eq!(
         test.loads(),
@@ -476,7 +483,7 @@ fn an_old_complete_report_stays_if_its_reload_is_interrupted() {
 
 #[test]
 fn a_fresh_complete_report_is_not_loaded_again() {
-    let mut test = LoadFixture::opened(complete_report(week(), now()));
+    let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     test.keys("a");
     assert!(test.app.dialogs.is_empty() && test.loads().is_empty());
     assert!(test.notice().contains("r reloads them"));
@@ -516,13 +523,17 @@ fn a_load_that_is_stopping_does_not_keep_ctrl_c_from_quitting() {
 }
 
 #[test]
-fn several_ranges_have_one_cost_and_are_loaded_one_after_the_other() {
+fn several_ranges_are_confirmed_together_and_loaded_one_after_the_other() {
     let mut test = LoadFixture::with_an_answer();
     let mut effects = Vec::new();
     let far = range("2026-10-01", "2026-10-07");
     test.app.ask_to_load(vec![week(), week_before(), far], now(), &mut effects);
-    assert_eq!(effects, [Effect::LoadCached(week_before()), Effect::LoadCached(far)], "the cache is read first");
-    test.read_cache(week_before(), StoredReport { last_time: Some(2), ..StoredReport::default() });
+    assert_eq!(
+        effects,
+        [Effect::LoadCachedReport(week_before()), Effect::LoadCachedReport(far)],
+        "the cache is read first"
+    );
+    test.read_cache(week_before(), StoredReport { requests_last_time: Some(2), ..StoredReport::default() });
     assert!(test.app.dialogs.is_empty());
     test.read_cache(far, complete_report(far, now()));
     assert!(
@@ -567,11 +578,11 @@ fn a_failure_cancels_the_queued_loads() {
 }
 
 #[test]
-fn a_comparison_of_cached_ranges_is_free_and_the_key_ends_it() {
-    let mut test = LoadFixture::opened(complete_report(week(), now()));
+fn a_comparison_of_cached_ranges_is_free_and_pressing_c_again_ends_it() {
+    let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     test.keys("c");
-    let read: Vec<&Effect> = test.asked.iter().rev().take(2).collect();
-    assert_eq!(read, [&Effect::LoadCached(days_before()), &Effect::LoadCached(complete_days())]);
+    let read: Vec<&Effect> = test.effects.iter().rev().take(2).collect();
+    assert_eq!(read, [&Effect::LoadCachedReport(days_before()), &Effect::LoadCachedReport(complete_days())]);
     test.read_cache(complete_days(), complete_report(complete_days(), now()));
     test.read_cache(days_before(), complete_report(days_before(), now()));
     assert!(test.app.views.is_comparing() && !test.requests_anything());
@@ -608,7 +619,7 @@ fn a_comparison_shows_the_cost_of_missing_ranges_and_can_be_declined() {
 
 #[test]
 fn days_that_were_loaded_before_they_ended_have_to_be_reloaded() {
-    let mut test = LoadFixture::opened(complete_report(week(), now()));
+    let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     test.keys("c");
     test.read_cache(complete_days(), complete_report(complete_days(), now()));
     test.read_cache(days_before(), complete_report(days_before(), "2026-11-12T10:00:00Z".parse().expect("a time")));
@@ -618,24 +629,24 @@ fn days_that_were_loaded_before_they_ended_have_to_be_reloaded() {
 }
 
 #[test]
-fn a_range_of_today_alone_has_nothing_to_compare() {
+fn a_range_that_is_only_today_has_no_complete_day_to_compare() {
     let today = range("2026-11-20", "2026-11-20");
-    let mut test = LoadFixture::opened(complete_report(week(), now()));
+    let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     test.keys("D2026-11-20");
     test.send(Msg::Input(Event::Key(KeyCode::Enter.into())));
     test.read_cache(today, complete_report(today, now()));
-    let asked = test.asked.len();
+    let asked = test.effects.len();
     test.keys("c");
     assert_eq!(
         test.notice(),
         "Only complete days can be compared, and today isn't over. Choose a range with earlier days."
     );
-    assert_eq!(test.asked.len(), asked);
+    assert_eq!(test.effects.len(), asked);
 }
 
 #[test]
 fn a_month_is_compared_per_day_with_the_previous_month() {
-    let mut test = LoadFixture::opened(complete_report(week(), now()));
+    let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     let [october, september] = [range("2026-10-01", "2026-10-31"), range("2026-09-01", "2026-09-30")];
     test.keys("D2026-10");
     test.send(Msg::Input(Event::Key(KeyCode::Enter.into())));
@@ -651,7 +662,7 @@ fn a_month_is_compared_per_day_with_the_previous_month() {
 
 #[test]
 fn this_month_is_compared_with_the_same_days_of_the_previous_month() {
-    let mut test = LoadFixture::opened(complete_report(week(), now()));
+    let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     let month = range("2026-11-01", "2026-11-20");
     test.keys("D2026-11");
     test.send(Msg::Input(Event::Key(KeyCode::Enter.into())));
@@ -665,7 +676,7 @@ fn this_month_is_compared_with_the_same_days_of_the_previous_month() {
 
 #[test]
 fn after_midnight_the_comparison_keeps_its_days_until_a_reload() {
-    let mut test = LoadFixture::opened(complete_report(week(), now()));
+    let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     test.keys("D2026-11-14 2026-11-20");
     test.send(Msg::Input(Event::Key(KeyCode::Enter.into())));
     test.compare();
@@ -673,17 +684,17 @@ fn after_midnight_the_comparison_keeps_its_days_until_a_reload() {
     let change = test.app.views.site_change(tomorrow).expect("a comparison");
     assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: days_before() });
     let effects = test.app.update(Msg::Input(Event::Key(KeyCode::Char('r').into())), tomorrow);
-    assert!(effects.contains(&Effect::LoadCached(week_before())), "all seven days are over now: {effects:?}");
+    assert!(effects.contains(&Effect::LoadCachedReport(week_before())), "all seven days are over now: {effects:?}");
 }
 
 #[test]
-fn a_comparison_follows_the_range_if_both_are_cached() {
-    let mut test = LoadFixture::opened(complete_report(week(), now()));
+fn after_a_change_of_range_the_comparison_continues_if_both_ranges_are_cached() {
+    let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     test.compare();
     test.keys("[");
     test.read_cache(week_before(), complete_report(week_before(), now()));
     let far = range("2026-10-31", "2026-11-06");
-    assert!(test.asked.contains(&Effect::LoadCached(far)));
+    assert!(test.effects.contains(&Effect::LoadCachedReport(far)));
     test.read_cache(far, complete_report(far, now()));
     assert_eq!(test.site_change(), Some((ComparedRanges { now: week_before(), before: far }, true)));
     test.keys("[");
@@ -698,16 +709,16 @@ fn a_comparison_follows_the_range_if_both_are_cached() {
 
 #[test]
 fn a_range_cannot_be_compared_with_itself() {
-    let mut test = LoadFixture::opened(complete_report(week(), now()));
+    let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     let mut effects = Vec::new();
     test.app.compare_with(week(), now(), &mut effects);
     assert!(effects.is_empty() && test.app.views.all_pages.comparison.is_none());
 }
 
 #[test]
-fn the_sites_totals_are_compared_once_those_of_the_complete_days_are_cached() {
+fn site_totals_are_compared_once_the_totals_of_the_complete_days_are_cached() {
     let mut test = LoadFixture::with_an_answer();
-    let asked = test.asked.iter().find_map(|effect| match effect {
+    let asked = test.effects.iter().find_map(|effect| match effect {
         Effect::LoadCachedTotals(ranges) => Some(ranges.clone()),
         _ => None,
     });
@@ -721,21 +732,21 @@ fn the_sites_totals_are_compared_once_those_of_the_complete_days_are_cached() {
     assert_eq!(test.site_change(), None, "this week's complete days are unknown");
     test.send(cached(complete_days(), 900, "2026-11-19T23:00:00Z"));
     assert_eq!(test.site_change(), None, "the last day was not over");
-    // Day by day, as the trend loads them.
+    // Caches the totals of each day, as the trend does.
     for day in 14..20 {
         let day = range(&format!("2026-11-{day}"), &format!("2026-11-{day}"));
         test.send(cached(day, 150, "2026-11-20T00:00:01Z"));
     }
     let change = test.app.views.site_change(now()).expect("both are known");
     assert_eq!(change.ranges, ComparedRanges { now: complete_days(), before: days_before() });
-    assert_eq!((change.by_page, change.now.total), (false, Count::Known(900)));
+    assert_eq!((change.compares_pages, change.now.total), (false, Count::Known(900)));
     let today = now().date_naive();
     assert_eq!(change.so_far, Some((today, 100.into())), "1,000 in the week, 900 of them before today");
 }
 
 #[test]
 fn movers_need_a_comparison() {
-    let mut test = LoadFixture::opened(complete_report(week(), now()));
+    let mut test = LoadFixture::with_cached(complete_report(week(), now()));
     test.keys("w");
     assert!(test.notice().contains("c compares"));
     test.compare();
@@ -750,10 +761,10 @@ fn movers_need_a_comparison() {
 }
 
 #[test]
-fn the_trend_shows_cached_days_and_the_cost_of_the_others() {
+fn the_trend_shows_cached_days_and_the_cost_of_the_missing_days() {
     let mut test = LoadFixture::with_an_answer();
     test.keys("t");
-    let Some(Effect::LoadCachedTotals(asked)) = test.asked.last() else { panic!("a read of the cache") };
+    let Some(Effect::LoadCachedTotals(asked)) = test.effects.last() else { panic!("a read of the cache") };
     assert_eq!(asked.len(), 13, "seven days, and six before them for the mean");
     let day = |n: u32| range(&format!("2026-11-{n}"), &format!("2026-11-{n}"));
     let known = [14, 15].map(|n| (day(n), Timed { value: counts(9), as_of: now() }));
@@ -763,32 +774,32 @@ fn the_trend_shows_cached_days_and_the_cost_of_the_others() {
     assert_eq!(test.question(), text);
     test.keys("y");
     let newest_first: Vec<DateRange> = (16..=20).rev().map(day).collect();
-    assert_eq!(test.asked.last(), Some(&Effect::LoadTotals(newest_first)));
+    assert_eq!(test.effects.last(), Some(&Effect::LoadTotals(newest_first)));
     test.keys("a");
     assert!(test.app.dialogs.len() == 1 && test.notice().contains("Already"), "requested once");
     test.send(Msg::Engine(EngineEvent::Totals { range: day(20), totals: Timed { value: counts(4), as_of: now() } }));
     assert_eq!(test.app.views.totals.pending_count(), 4);
     test.send(Msg::TotalsLoaded(Err(Failure::new(FailureKind::Offline, "No network."))));
-    assert_eq!(test.notice(), "No network. a loads the rest.");
+    assert_eq!(test.notice(), "No network. Press a to load the rest.");
     test.keys("a");
     assert!(test.question().starts_with("4 of 7 days"), "{}", test.question());
 }
 
 #[test]
-fn a_trend_that_costs_more_than_is_left_offers_the_newest() {
+fn a_trend_that_needs_more_requests_than_are_left_offers_the_newest_days() {
     let mut test = LoadFixture::with_an_answer();
     test.set_left(3);
     test.keys("ta");
     let text = "7 of 7 days are missing or outdated: 7 requests, but only 3 left. Load the newest 3?";
     assert_eq!(test.question(), text);
     test.keys("y");
-    let Some(Effect::LoadTotals(asked)) = test.asked.last() else { panic!("three requests") };
+    let Some(Effect::LoadTotals(asked)) = test.effects.last() else { panic!("three requests") };
     assert_eq!(asked.len(), 3);
 }
 
 proptest! {
-    /// Keys in any order, with every read of the cache answered: whatever costs more than one request was confirmed, no
-    /// load starts while another one runs, and the trend requests nothing twice.
+    /// Presses keys in any order and answers every read of the cache. Checks that everything that costs more than one
+    /// request was confirmed, and that no load starts while another one is running.
     #[test]
     fn nothing_is_requested_without_a_confirmation(
         keys in prop::collection::vec(prop::sample::select("aayyycctrn[]dw␛␛12e".chars().collect::<Vec<_>>()), 1..60),
@@ -799,14 +810,14 @@ proptest! {
         let mut running: Option<LoadPlan> = None;
         for key in keys {
             let was_asked = matches!(test.app.dialogs.last(), Some(Dialog::Confirm(_)));
-            let seen = test.asked.len();
+            let seen = test.effects.len();
             test.keys(&key.to_string());
             let mut at = seen;
-            while let Some(effect) = test.asked.get(at).cloned() {
+            while let Some(effect) = test.effects.get(at).cloned() {
                 at += 1;
                 match effect {
-                    Effect::LoadCached(range) => {
-                        // Some ranges are cached, some are not.
+                    Effect::LoadCachedReport(range) => {
+                        // Only ranges of seven days are cached.
                         let known = if range.days() == 7 { complete_report(range, now()) } else { StoredReport::default() };
                         test.read_cache(range, known);
                     }

@@ -1,4 +1,5 @@
-//! The dialog that lists cached ranges of page views, their age and their size on disk. Showing one costs no request.
+//! The dialog that lists the cached date ranges of page views, with their age and their total size on disk. Showing a
+//! cached range uses no requests.
 
 use super::super::dialog::Dialog;
 use super::super::{App, Effect, Severity, scroll};
@@ -7,7 +8,7 @@ use crate::model::comparison::NotComparable;
 use crate::model::failure::Failure;
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
-use crate::model::report::{CachedViews, KnownRange};
+use crate::model::report::{CachedRange, CachedViews};
 
 #[derive(Debug)]
 pub struct CachedRanges {
@@ -21,22 +22,22 @@ impl CachedRanges {
         Self { cached: Load::Loading { before: None }, selected: 0, top: 0 }
     }
 
-    fn ranges(&self) -> &[KnownRange] {
+    fn ranges(&self) -> &[CachedRange] {
         self.cached.shown().map_or(&[], |cached| &cached.value.ranges)
     }
 
-    /// The selected range.
-    pub fn selected(&self) -> Option<&KnownRange> {
+    /// Returns the selected range.
+    pub fn selected(&self) -> Option<&CachedRange> {
         self.ranges().get(self.selected)
     }
 
-    /// The visible ranges, each with whether it is selected.
-    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&KnownRange, bool)> {
+    /// Returns the ranges that are visible in `rows` rows, each with whether it is selected.
+    pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&CachedRange, bool)> {
         let window = self.ranges().iter().enumerate().skip(self.top).take(rows);
         window.map(|(at, known)| (known, at == self.selected))
     }
 
-    /// The number of ranges below the visible ones.
+    /// Returns the number of ranges below the visible ones.
     pub fn hidden_below(&self, rows: usize) -> usize {
         self.ranges().len().saturating_sub(self.top + rows)
     }
@@ -53,20 +54,20 @@ impl CachedRanges {
 }
 
 impl App {
-    /// Opens the list of cached ranges.
+    /// Opens the dialog and starts reading the list of cached ranges.
     pub(in crate::app) fn open_cached_ranges(&mut self, effects: &mut Vec<Effect>) {
         self.dialogs.push(Dialog::CachedRanges(Box::new(CachedRanges::new())));
         effects.push(Effect::ListCachedRanges);
     }
 
-    /// Shows the selected range.
+    /// Closes the dialog and shows the page views of the selected range.
     pub(in crate::app) fn show_cached_range(&mut self, effects: &mut Vec<Effect>) {
         if let Some(range) = self.close_cached_ranges() {
             effects.extend(self.views.set_custom_range(range));
         }
     }
 
-    /// Compares the range on screen with the selected one.
+    /// Compares the range on screen with the selected range.
     pub(in crate::app) fn compare_with_cached(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let shown = self.views.query().range;
         let is_shown = |open: &CachedRanges| open.selected().is_some_and(|known| known.range == shown);
@@ -78,7 +79,7 @@ impl App {
         }
     }
 
-    /// The load times of the visible ranges, if the list is the topmost dialog.
+    /// Returns when the visible ranges were loaded; nothing unless the list is the topmost dialog.
     pub(in crate::app) fn cached_ranges_as_of(&self) -> Vec<Time> {
         match self.dialogs.last() {
             Some(Dialog::CachedRanges(open)) => {
@@ -88,7 +89,7 @@ impl App {
         }
     }
 
-    /// Closes the list and returns the selected range.
+    /// Closes the dialog and returns the selected range. Leaves the dialog open if no range is selected.
     fn close_cached_ranges(&mut self) -> Option<DateRange> {
         let Some(Dialog::CachedRanges(cached)) = self.dialogs.last() else { return None };
         let range = cached.selected()?.range;
@@ -96,7 +97,7 @@ impl App {
         Some(range)
     }
 
-    /// Shows the list once it is read.
+    /// Shows the list of cached ranges, or why it can't be read, if the dialog is still open.
     pub(in crate::app) fn cached_ranges_loaded(&mut self, result: Result<CachedViews, Failure>, now: Time) {
         let open = self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::CachedRanges(open) => Some(open),

@@ -1,4 +1,5 @@
-//! The calendar dialog: a custom range, picked on the calendar or typed. Typed text takes precedence.
+//! The calendar dialog, in which the user picks the first and last day of a range, or types the range. Typed text takes
+//! precedence over picked days.
 
 use super::super::dialog::Dialog;
 use super::super::keymap::PreviousPeriod;
@@ -9,52 +10,54 @@ use crate::model::Time;
 use crate::model::period::{DateRange, Period, RangeError, TypedPeriod, parse_period};
 use chrono::{Datelike as _, Days, Months, NaiveDate, TimeDelta};
 
-/// What the range is chosen for.
+/// What happens with the chosen range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CalendarPurpose {
-    /// To show it.
+    /// The chosen range is shown on the views screen.
     Show,
-    /// To compare the range on screen with it.
+    /// The range on screen is compared with the chosen range.
     Compare,
 }
 
-/// The part that receives the keys.
+/// The part of the dialog that receives key presses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CalendarFocus {
     Days,
-    Line,
+    /// The line in which a range is typed.
+    TypedRange,
 }
 
 #[derive(Debug)]
 pub struct Calendar {
     pub purpose: CalendarPurpose,
     pub focus: CalendarFocus,
-    /// The last day that can be chosen.
+    /// Today, the last day that can be chosen.
     pub today: NaiveDate,
-    /// The range on screen.
-    pub shown: DateRange,
-    /// Its previous period; `None` before the calendar's first day.
-    pub previous: Option<DateRange>,
+    /// The range that the views screen shows.
+    pub shown_range: DateRange,
+    /// The period before the range on screen; `None` if it would begin before the first day of the calendar.
+    pub previous_period: Option<DateRange>,
     /// The day under the cursor, at most today.
     pub cursor: NaiveDate,
-    /// The other end of the range, once it is picked.
+    /// The day that was picked as the first end of the range; `None` until a day is picked.
     pub anchor: Option<NaiveDate>,
-    /// The typed range.
+    /// The text field in which a range is typed.
     pub input: TextInput,
 }
 
-/// What Enter would choose.
+/// The range that is picked or typed so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CalendarChoice {
     /// Nothing is picked or typed yet.
     Nothing,
-    /// From the first picked day to the cursor.
+    /// The days from the picked day to the cursor, or from the cursor to the picked day.
     Picked(DateRange),
     Typed(Result<TypedPeriod, RangeError>),
 }
 
 impl Calendar {
-    /// Opens at the last day of the range on screen, or of the previous period.
+    /// Creates a calendar with the cursor on the last day of `present`, the range on screen. To compare, the cursor is
+    /// on the day before that range.
     pub fn new(purpose: CalendarPurpose, present: DateRange, previous: Option<DateRange>, today: NaiveDate) -> Self {
         let day = match purpose {
             CalendarPurpose::Show => present.to(),
@@ -64,8 +67,8 @@ impl Calendar {
             purpose,
             focus: CalendarFocus::Days,
             today,
-            shown: present,
-            previous,
+            shown_range: present,
+            previous_period: previous,
             cursor: day.min(today),
             anchor: None,
             input: TextInput::line(""),
@@ -81,16 +84,17 @@ impl Calendar {
         picked.map_or(CalendarChoice::Nothing, CalendarChoice::Picked)
     }
 
-    /// The days to highlight: the chosen ones, otherwise the range on screen.
-    pub fn highlighted(&self) -> Option<DateRange> {
+    /// Returns the days to highlight: the chosen range, or the range on screen if none is chosen. `None` if the typed
+    /// range is invalid.
+    pub fn highlighted_days(&self) -> Option<DateRange> {
         match self.choice() {
-            CalendarChoice::Nothing => Some(self.shown),
+            CalendarChoice::Nothing => Some(self.shown_range),
             CalendarChoice::Picked(range) => Some(range),
             CalendarChoice::Typed(typed) => typed.ok().map(|typed| typed.range),
         }
     }
 
-    /// The day whose month is visible: the cursor, or the last day of the typed range.
+    /// Returns a day whose month has to be visible: the last day of the typed range, otherwise the cursor.
     pub fn visible_day(&self) -> NaiveDate {
         match self.choice() {
             CalendarChoice::Typed(Ok(typed)) => typed.range.to(),
@@ -98,21 +102,21 @@ impl Calendar {
         }
     }
 
-    /// The range of a quick choice; `None` before the calendar's first day.
+    /// Returns the range that a quick choice stands for; `None` if it would begin before the first day of the calendar.
     pub fn quick_range(&self, before: PreviousPeriod) -> Option<DateRange> {
         let shifted = |days: u64| {
             let back = |day: NaiveDate| day.checked_sub_days(Days::new(days));
-            DateRange::new(back(self.shown.from())?, back(self.shown.to())?)
+            DateRange::new(back(self.shown_range.from())?, back(self.shown_range.to())?)
         };
         match before {
-            PreviousPeriod::Period => self.previous,
+            PreviousPeriod::Period => self.previous_period,
             PreviousPeriod::Week => shifted(7),
             PreviousPeriod::FourWeeks => shifted(28),
-            PreviousPeriod::Year => self.shown.months_before(12),
+            PreviousPeriod::Year => self.shown_range.months_before(12),
         }
     }
 
-    /// What Enter does, shown after the summary; `None` if there is nothing to add.
+    /// Returns what Enter does, to be shown after the summary; `None` if no hint is needed.
     pub fn confirm_hint(&self) -> Option<&'static str> {
         match (self.choice(), self.focus) {
             (CalendarChoice::Nothing, CalendarFocus::Days) => Some("sets the first day"),
@@ -122,7 +126,7 @@ impl Calendar {
         }
     }
 
-    /// The chosen range, or the day under the cursor; an error if the range is invalid.
+    /// Describes the chosen range, or the day under the cursor if no range is chosen. Fails if the range is invalid.
     pub fn summary(&self) -> Result<String, String> {
         match self.choice() {
             CalendarChoice::Nothing => Ok(self.day_label()),
@@ -130,13 +134,13 @@ impl Calendar {
             CalendarChoice::Typed(Err(wrong)) => Err(wrong.to_string()),
             CalendarChoice::Typed(Ok(typed)) => {
                 let words = self.range_summary(typed.range)?;
-                Ok(if typed.cut.is_some() { format!("{words}, cut at today") } else { words })
+                Ok(if typed.future_end.is_some() { format!("{words}, cut at today") } else { words })
             }
         }
     }
 
     fn range_summary(&self, range: DateRange) -> Result<String, String> {
-        if self.purpose == CalendarPurpose::Compare && range == self.shown {
+        if self.purpose == CalendarPurpose::Compare && range == self.shown_range {
             return Err("choose a different range to compare with".to_owned());
         }
         let days = usize::try_from(range.days()).unwrap_or(usize::MAX);
@@ -148,13 +152,13 @@ impl Calendar {
         format!("{}{today}", self.cursor.format("%a %Y-%m-%d"))
     }
 
-    /// Moves the cursor, at most to today, and clears the typed text.
+    /// Moves the cursor to a day, at most to today, and clears the typed text. `None` leaves the cursor on its day.
     fn move_cursor(&mut self, to: Option<NaiveDate>) {
         self.input = TextInput::line("");
         self.cursor = to.filter(|day| day.year() > 0).unwrap_or(self.cursor).min(self.today);
     }
 
-    /// Moves the cursor by days.
+    /// Moves the cursor forward by this many days, or back if negative.
     pub fn move_days(&mut self, days: i64) {
         self.move_cursor(self.cursor.checked_add_signed(TimeDelta::days(days)));
     }
@@ -176,7 +180,7 @@ impl Calendar {
     }
 
     /// Moves the cursor to today.
-    pub fn to_today(&mut self) {
+    pub fn go_to_today(&mut self) {
         self.move_cursor(Some(self.today));
     }
 
@@ -191,19 +195,20 @@ impl Calendar {
         self.focus = CalendarFocus::Days;
     }
 
-    /// Moves the focus to the line.
+    /// Moves the focus to the line in which a range is typed.
     pub(in crate::app) fn focus_line(&mut self) {
-        self.focus = CalendarFocus::Line;
+        self.focus = CalendarFocus::TypedRange;
     }
 
-    /// Moves the focus to the other part.
+    /// Moves the focus from the days to the typed line, or back.
     pub fn toggle_focus(&mut self) {
-        self.focus = if self.focus == CalendarFocus::Days { CalendarFocus::Line } else { CalendarFocus::Days };
+        self.focus = if self.focus == CalendarFocus::Days { CalendarFocus::TypedRange } else { CalendarFocus::Days };
     }
 
-    /// Undoes one step: clears the typed text, then the first picked day. Returns `false` if there is neither.
+    /// Undoes one step: clears the typed text and leaves its line, or forgets the picked day if there is no text.
+    /// Returns `false` if there is nothing to undo.
     pub fn step_back(&mut self) -> bool {
-        if !self.input.is_blank() || self.focus == CalendarFocus::Line {
+        if !self.input.is_blank() || self.focus == CalendarFocus::TypedRange {
             self.input = TextInput::line("");
             self.focus = CalendarFocus::Days;
             return true;
@@ -211,23 +216,22 @@ impl Calendar {
         self.anchor.take().is_some()
     }
 
-    /// Edits the typed text and moves the focus to it.
+    /// Edits the typed text. If the text changes, moves the focus to the typed line.
     pub(in crate::app) fn edit_input(&mut self, change: impl FnOnce(&mut TextInput) -> bool) {
         if change(&mut self.input) {
-            self.focus = CalendarFocus::Line;
+            self.focus = CalendarFocus::TypedRange;
         }
     }
 }
 
 impl App {
-    /// Opens the calendar.
     pub(in crate::app) fn open_calendar(&mut self, purpose: CalendarPurpose, now: Time) {
         let (present, previous) = (self.views.query().range, self.views.previous_period());
         let calendar = Calendar::new(purpose, present, previous, now.date_naive());
         self.dialogs.push(Dialog::Calendar(Box::new(calendar)));
     }
 
-    /// The calendar, if it is the topmost dialog.
+    /// Returns the calendar, if it is the topmost dialog.
     pub(in crate::app) fn calendar_on_top(&mut self) -> Option<&mut Calendar> {
         match self.dialogs.last_mut() {
             Some(Dialog::Calendar(open)) => Some(open),
@@ -235,19 +239,20 @@ impl App {
         }
     }
 
-    /// Confirms the picked or typed range. If only one day is picked, it becomes the first day.
+    /// Confirms the picked or typed range. If nothing is picked or typed yet, picks the day under the cursor as the
+    /// first end of a range.
     pub(in crate::app) fn confirm_range(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(open) = self.calendar_on_top() else { return };
         let (choice, purpose) = (open.choice(), open.purpose);
         if choice == CalendarChoice::Nothing && open.focus == CalendarFocus::Days {
             open.anchor = Some(open.cursor);
         }
-        // The error is already shown below the line.
+        // The dialog already shows the error below the typed line.
         let typed = match (open.summary(), choice) {
             (Err(_), _) | (_, CalendarChoice::Nothing | CalendarChoice::Typed(Err(_))) => return,
             (Ok(_), CalendarChoice::Typed(Ok(typed))) => typed,
             (Ok(_), CalendarChoice::Picked(range)) => {
-                TypedPeriod { period: Period::days(range), preset: None, range, cut: None }
+                TypedPeriod { period: Period::days(range), preset: None, range, future_end: None }
             }
         };
         self.dialogs.pop();
@@ -255,13 +260,15 @@ impl App {
             CalendarPurpose::Show => effects.extend(self.views.set_period(typed.period, typed.preset, now)),
             CalendarPurpose::Compare => self.compare_with(typed.range, now, effects),
         }
-        // A month in progress obviously ends in the future; other days that are left out are reported.
-        if let (Some(last), None) = (typed.cut, typed.period.name()) {
+        // A named month, week or quarter in progress obviously has future days. For any other range, a notice reports
+        // that future days are left out.
+        if let (Some(last), None) = (typed.future_end, typed.period.name()) {
             self.notify(Severity::Info, &format!("Cut at today: days up to {last} are in the future."), now);
         }
     }
 
-    /// Confirms a quick choice of a comparison; if a range to show is chosen, types its key instead.
+    /// Compares with the range of a quick choice. If the calendar chooses a range to show, quick choices don't apply,
+    /// and their keys type text.
     pub(in crate::app) fn choose_quick_range(&mut self, before: PreviousPeriod, now: Time, effects: &mut Vec<Effect>) {
         let Some(open) = self.calendar_on_top() else { return };
         if open.purpose == CalendarPurpose::Show {
@@ -297,13 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn two_days_are_a_range_in_either_order() {
+    fn two_picked_days_are_a_range_in_either_order() {
         let mut calendar = calendar(CalendarPurpose::Show);
         calendar.anchor = Some(calendar.cursor);
         calendar.move_days(-3);
         assert_eq!(calendar.summary().as_deref(), Ok("2026-11-17 … 2026-11-20, 4 days"));
         assert_eq!(calendar.confirm_hint(), Some("shows it"));
-        assert_eq!(calendar.highlighted().map(|span| span.days()), Some(4));
+        assert_eq!(calendar.highlighted_days().map(|span| span.days()), Some(4));
     }
 
     #[test]
@@ -321,14 +328,14 @@ mod tests {
         calendar.scroll(Scroll::Top);
         calendar.scroll(Scroll::By(-1));
         assert_eq!(calendar.cursor, day("2026-08-25"));
-        calendar.to_today();
+        calendar.go_to_today();
         assert_eq!(calendar.cursor, day("2026-11-20"));
     }
 
     #[test]
     fn typed_text_takes_precedence_until_the_cursor_moves() {
         let mut calendar = typed("2026-10");
-        assert_eq!((calendar.focus, calendar.visible_day()), (CalendarFocus::Line, day("2026-10-31")));
+        assert_eq!((calendar.focus, calendar.visible_day()), (CalendarFocus::TypedRange, day("2026-10-31")));
         assert_eq!(calendar.summary().as_deref(), Ok("2026-10-01 … 2026-10-31, 31 days"));
         calendar.move_days(-1);
         assert!(calendar.input.is_blank());
@@ -386,7 +393,7 @@ mod tests {
                     _ => calendar.scroll(Scroll::Bottom),
                 }
                 prop_assert!(calendar.cursor <= calendar.today);
-                let span = calendar.highlighted().expect("a range");
+                let span = calendar.highlighted_days().expect("a range");
                 prop_assert!(span.contains(calendar.cursor) && span.to() <= calendar.today);
             }
         }

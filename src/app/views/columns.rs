@@ -1,21 +1,21 @@
-//! The columns of the table of pages for a width: which ones, and where. Shared by drawing and mouse input, so that
+//! The columns of the table of pages: which ones fit, and where they are. Drawing and mouse input share them, so that
 //! they agree.
 
 use super::super::format::{format_views, grouped_number};
 use super::ViewsScreen;
 use super::table::{Metric, PageColumn, PageTable};
 
-/// Width of a share.
-const SHARE: usize = 6;
+/// Width of an AI share.
+const SHARE_WIDTH: usize = 6;
 /// Width of a change with its sign: ` ▲ <0.1%`.
-pub const CHANGE: usize = 9;
-/// Largest width of a change in views, in the column that is sorted by.
-const LARGEST_CHANGE: usize = 18;
-/// Largest width of a bar, unless the path has all the space that it needs.
-const BAR: usize = 60;
-/// Largest width of the path.
-const PATH: usize = 100;
-/// Blanks before the bar.
+pub const CHANGE_WIDTH: usize = 9;
+/// Maximum width of a change in views, in the column that the table is sorted by.
+const MAX_CHANGE_WIDTH: usize = 18;
+/// Maximum width of a bar. A bar becomes wider only if the path already has its maximum width.
+const MAX_BAR_WIDTH: usize = 60;
+/// Maximum width of the path.
+const MAX_PATH_WIDTH: usize = 100;
+/// Blank columns before the bar.
 pub const BAR_GAP: usize = 2;
 
 /// A column of numbers.
@@ -26,8 +26,8 @@ pub enum NumberColumn {
 }
 
 impl NumberColumn {
-    /// The column to sort by.
-    pub fn column(self) -> PageColumn {
+    /// Returns the same column as a [`PageColumn`], to sort by it.
+    pub fn sort_column(self) -> PageColumn {
         match self {
             Self::Now(metric) => PageColumn::Now(metric),
             Self::Change(metric) => PageColumn::Change(metric),
@@ -35,29 +35,30 @@ impl NumberColumn {
     }
 }
 
-/// The widths of the columns.
+/// The columns of the table, with their widths in terminal cells.
 #[derive(Debug)]
 pub struct PageColumns {
-    /// Digits of the largest rank; 0 if ranks have no column.
+    /// Width of the largest rank; 0 if ranks are not shown.
     pub rank: usize,
-    /// Whether marks have a column.
-    pub marks: bool,
+    /// Whether there is a column for marks.
+    pub has_marks: bool,
     /// Width of the path.
     pub path: usize,
     /// The number columns with their widths.
     pub numbers: Vec<(NumberColumn, usize)>,
-    /// Index of the column that shows the sign for numbers that don't add up; `None` if it is shown before the bar.
+    /// Index in `numbers` of the column that shows the sign for numbers that don't add up; `None` if the sign is shown
+    /// before the bar.
     pub mismatch_column: Option<usize>,
     /// Width of the bar.
     pub bar: usize,
     /// Total width.
     pub width: usize,
-    /// Rows before the first one of an answer.
+    /// Number of rows on the pages of rows before the listed one; 0 if a report is listed.
     pub offset: u64,
 }
 
 impl PageColumns {
-    /// The columns of the list for a width of `width` cells.
+    /// Chooses the columns for a table of `width` terminal cells.
     pub fn for_width(views: &ViewsScreen, width: usize) -> Self {
         let table = &views.table;
         let offset = match views.load().shown() {
@@ -68,7 +69,7 @@ impl PageColumns {
         let rank = if width >= 60 { grouped_number(offset.saturating_add(rows)).len().max(2) } else { 0 };
         let mut columns = Self {
             rank,
-            marks: rank > 0 || table.marked_count() > 0,
+            has_marks: rank > 0 || table.marked_count() > 0,
             path: 0,
             numbers: Vec::new(),
             mismatch_column: None,
@@ -76,10 +77,10 @@ impl PageColumns {
             width,
             offset,
         };
-        // Numbers that would leave no space for a readable path are cut.
+        // Allows wide numbers first. If they leave no space for a readable path, cuts them to fewer cells.
         for most in [26, 14] {
             let shown = visible_columns(table, width);
-            // The sign for numbers that don't add up is shown after the last of them.
+            // The sign for numbers that don't add up is shown after the last column of counts.
             columns.mismatch_column =
                 shown.iter().rposition(|cell| matches!(cell, NumberColumn::Now(metric) if *metric != Metric::Share));
             let with_width = |(n, cell): (usize, NumberColumn)| {
@@ -88,10 +89,10 @@ impl PageColumns {
             columns.numbers = shown.into_iter().enumerate().map(with_width).collect();
             let numbers: usize = columns.numbers.iter().map(|(_, cells)| cells).sum();
             let space = width.saturating_sub(columns.lead_width() + numbers + BAR_GAP + 1);
-            columns.bar = (space * 2 / 5).clamp(6, BAR);
+            columns.bar = (space * 2 / 5).clamp(6, MAX_BAR_WIDTH);
             columns.path = space.saturating_sub(columns.bar);
             // Numbers far from their paths are hard to follow: in a very wide terminal the bars take the extra space.
-            let extra = columns.path.saturating_sub(PATH);
+            let extra = columns.path.saturating_sub(MAX_PATH_WIDTH);
             (columns.path, columns.bar) = (columns.path - extra, columns.bar + extra);
             if columns.path >= 16 {
                 break;
@@ -100,12 +101,13 @@ impl PageColumns {
         columns
     }
 
-    /// Columns before the path: selection, mark and rank.
+    /// Returns the width of everything before the path: selection, mark and rank.
     pub fn lead_width(&self) -> usize {
-        1 + usize::from(self.marks) + if self.rank > 0 { self.rank + 2 } else { 0 }
+        1 + usize::from(self.has_marks) + if self.rank > 0 { self.rank + 2 } else { 0 }
     }
 
-    /// The column whose head is at this position; over the ranks and the bars, that of their metric.
+    /// Returns the column whose heading is at this terminal cell. Over the ranks and the bars, that is the column of
+    /// `metric`.
     pub fn column_at(&self, cell: usize, metric: Metric) -> Option<PageColumn> {
         if cell < self.lead_width() {
             return (self.rank > 0).then_some(PageColumn::Now(metric));
@@ -117,14 +119,14 @@ impl PageColumns {
         for (column, width) in &self.numbers {
             end += width;
             if cell < end {
-                return Some(column.column());
+                return Some(column.sort_column());
             }
         }
         (end + BAR_GAP..end + BAR_GAP + self.bar).contains(&cell).then_some(PageColumn::Now(metric))
     }
 }
 
-/// The most useful number columns for the width; always includes the one that is sorted by.
+/// Returns the most useful number columns for the width. They always include the column that the table is sorted by.
 fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     let metric = table.metric();
     let sorted = match table.sorting().by {
@@ -139,7 +141,7 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
         };
         cells.into_iter().filter(is_shown).collect()
     };
-    // The change of the share gets a column if the share is what matters.
+    // The change of the share gets a column only if the share is the metric or is sorted by.
     let of_share = if [metric, sorted].contains(&Metric::Share) { Metric::Share } else { Metric::Ai };
     match (table.comparison().is_some(), width) {
         (false, 70..) => of(&Metric::ALL, &[]),
@@ -149,7 +151,7 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
         (true, 120..) => of(&[Metric::Human, Metric::Ai, Metric::Share], &[Metric::Human, Metric::Ai, of_share]),
         (true, 60..) if metric != sorted => of(&[metric, sorted], &[sorted]),
         (true, ..60) => of(&[sorted], &[sorted]),
-        // The share alone doesn't show how many views there were.
+        // The share alone doesn't show how many views there were, so the total is added.
         (compared, _) => {
             let other = if metric == Metric::Share { Metric::Total } else { Metric::Share };
             let changes = if compared { vec![sorted] } else { Vec::new() };
@@ -158,26 +160,26 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     }
 }
 
-/// Whether the change of a new or gone page has space for that word and the number.
+/// Whether there is space for the word `new` or `gone` before the change of such a page.
 pub fn shows_new_and_gone(width: usize) -> bool {
     width >= 60
 }
 
-/// Whether a column is shown at this width, so that its head shows the sort direction.
+/// Whether a column is shown at this width, so that its heading can show the sort direction.
 pub fn is_column_visible(table: &PageTable, width: usize, column: PageColumn) -> bool {
-    column == PageColumn::Path || visible_columns(table, width).iter().any(|cell| cell.column() == column)
+    column == PageColumn::Path || visible_columns(table, width).iter().any(|cell| cell.sort_column() == column)
 }
 
 fn cell_width(cell: NumberColumn, table: &PageTable, most: usize, width: usize) -> usize {
     match cell {
-        NumberColumn::Change(metric) if metric != Metric::Share && table.sorting().by == cell.column() => {
-            // `new` or `gone`, and the sign.
+        NumberColumn::Change(metric) if metric != Metric::Share && table.sorting().by == cell.sort_column() => {
+            // Space for `new` or `gone` with a blank; the other two cells are for the sign.
             let words = if shows_new_and_gone(width) { 5 } else { 0 };
-            (words + 2 + format_views(table.measures().largest_change).len()).clamp(CHANGE, LARGEST_CHANGE)
+            (words + 2 + format_views(table.measures().largest_change).len()).clamp(CHANGE_WIDTH, MAX_CHANGE_WIDTH)
         }
-        NumberColumn::Change(_) => CHANGE,
-        NumberColumn::Now(Metric::Share) => SHARE,
-        NumberColumn::Now(metric) => table.measures().cells(metric).clamp(6, most) + 1,
+        NumberColumn::Change(_) => CHANGE_WIDTH,
+        NumberColumn::Now(Metric::Share) => SHARE_WIDTH,
+        NumberColumn::Now(metric) => table.measures().width_of(metric).clamp(6, most) + 1,
     }
 }
 

@@ -12,19 +12,19 @@ use crate::model::period::DateRange;
 use crate::model::views::{Counts, ViewCount};
 use chrono::NaiveDate;
 
-/// Most days of a range whose totals are read day by day.
-const DAY_BY_DAY: u32 = 92;
+/// Maximum length, in days, of a range whose totals are also read day by day.
+const MAX_DAYS_READ_SINGLY: u32 = 92;
 
 /// A comparison that is on screen, or will be once all its pages are loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RequestedComparison {
     /// The range on screen.
     shown: DateRange,
-    /// The range that it is compared with, as chosen.
+    /// The range to compare with, before it is cut to complete days.
     other: DateRange,
-    /// The days of both that are compared.
+    /// The days of `shown` and of `other` that are compared.
     pub(super) ranges: ComparedRanges,
-    /// After a change of range: what is still being read from the cache; nothing is requested for it.
+    /// After a change of range, the ranges that are still being read from the cache. Nothing is requested for them.
     unread: Vec<DateRange>,
 }
 
@@ -34,14 +34,15 @@ pub struct SiteChange {
     pub ranges: ComparedRanges,
     pub now: Counts,
     pub before: Counts,
-    /// Whether the pages are compared as well.
-    pub by_page: bool,
-    /// Views of the day of the range on screen that isn't complete.
+    /// Whether the pages are compared too, not only the site's totals.
+    pub compares_pages: bool,
+    /// The last day of the range on screen and its views so far, if that day isn't complete.
     pub so_far: Option<(NaiveDate, ViewCount)>,
 }
 
 impl AllPages {
-    /// The reports that this range is compared by, once all their pages are loaded.
+    /// Returns the two reports by which the range `shown` is compared. `None` until both are complete and loaded after
+    /// their last day.
     pub(super) fn comparison_of(&self, shown: DateRange) -> Option<Comparison> {
         let request = self.comparison.as_ref().filter(|request| request.shown == shown)?;
         let settled = |range| self.complete_report(range).filter(|report| is_final(range, report.as_of)).cloned();
@@ -50,12 +51,13 @@ impl AllPages {
 }
 
 impl super::ViewsScreen {
-    /// The previous period: as many days, or the week, month or quarter before. `None` beyond the calendar.
+    /// Returns the previous period: as many days, or the week, month or quarter before. `None` if it would begin before
+    /// the first day of the calendar.
     pub(super) fn previous_period(&self) -> Option<DateRange> {
         self.period.step(-1).map(|period| period.all_days())
     }
 
-    /// The days to compare with another range.
+    /// Returns the days of the range on screen and of `other` that can be compared.
     fn days_to_compare(&self, other: DateRange, today: NaiveDate) -> Result<ComparedRanges, NotComparable> {
         ComparedRanges::of(self.query.range, other, self.previous_period() == Some(other), today)
     }
@@ -65,28 +67,29 @@ impl super::ViewsScreen {
         Ok(RequestedComparison { shown: self.query.range, other, ranges, unread: Vec::new() })
     }
 
-    /// The site's totals for the listed range.
+    /// Returns the site's totals for the listed range.
     pub fn listed_totals(&self) -> Option<&Counts> {
         let report = self.table.report().map(|report| &report.totals);
         report.or_else(|| self.load.shown().map(|shown| &shown.value.page.totals))
     }
 
-    /// The days whose totals are compared before any pages are: those of the previous period.
+    /// Returns the days whose totals are compared as long as no pages are: days of the range on screen and of the
+    /// previous period.
     pub(super) fn days_of_previous_period(&self, today: NaiveDate) -> Option<ComparedRanges> {
         self.days_to_compare(self.previous_period()?, today).ok()
     }
 
-    /// What to read from the cache for [`Self::site_change`].
+    /// Returns the ranges whose totals [`Self::site_change`] needs from the cache.
     pub(super) fn totals_to_compare(&self, now: Time) -> Vec<DateRange> {
         let Some(ranges) = self.days_of_previous_period(now.date_naive()) else { return Vec::new() };
-        let day_by_day = |range: DateRange| single_days(range).filter(move |_| range.days() <= DAY_BY_DAY);
+        let day_by_day = |range: DateRange| single_days(range).filter(move |_| range.days() <= MAX_DAYS_READ_SINGLY);
         let [now, before] = [ranges.now, ranges.before];
         let today = DateRange::last_days(1, self.query.range.to());
         [now, before, today].into_iter().chain(day_by_day(now)).chain(day_by_day(before)).collect()
     }
 
-    /// How the site's totals changed: by the reports that are compared, otherwise since the previous period if the
-    /// totals of its days are cached.
+    /// Returns how the site's totals changed: between the compared reports, otherwise since the previous period. `None`
+    /// if the totals for that are not cached.
     pub fn site_change(&self, now: Time) -> Option<SiteChange> {
         if !self.is_current() {
             return None;
@@ -99,7 +102,7 @@ impl super::ViewsScreen {
                 (comparison.ranges(), now.totals.clone(), before.totals.clone(), true)
             }
             None => {
-                // Totals that were loaded before midnight don't hold all of that day.
+                // Totals that were loaded before midnight miss views of that day, so the day counts as incomplete.
                 let ranges = self.days_of_previous_period(as_of.min(now).date_naive())?;
                 let before = self.totals.final_totals(ranges.before)?;
                 let totals = if ranges.now == shown { listed.clone() } else { self.totals.final_totals(ranges.now)? };
@@ -107,10 +110,11 @@ impl super::ViewsScreen {
             }
         };
         let so_far = (ranges.now != shown).then(|| self.views_so_far(listed, &totals, as_of)).flatten();
-        Some(SiteChange { ranges, now: totals, before, by_page, so_far })
+        Some(SiteChange { ranges, now: totals, before, compares_pages: by_page, so_far })
     }
 
-    /// Views of the last day of the range, which isn't complete: the listed totals minus those of the complete days.
+    /// Returns the last day of the range, which isn't complete, and its views: the listed totals minus the totals of
+    /// the complete days, or the cached totals of the day if the listed totals are from another day.
     fn views_so_far(&self, listed: &Counts, complete: &Counts, as_of: Time) -> Option<(NaiveDate, ViewCount)> {
         let day = self.query.range.to();
         let views = if as_of.date_naive() == day {
@@ -121,7 +125,7 @@ impl super::ViewsScreen {
         (views >= ViewCount::ZERO).then_some((day, views))
     }
 
-    /// Whether pages are compared.
+    /// Whether the listed pages are compared with another range.
     pub fn is_comparing(&self) -> bool {
         self.table.comparison().is_some()
     }
@@ -141,7 +145,8 @@ impl App {
         }
     }
 
-    /// Compares the range on screen with another one, by their complete days.
+    /// Compares the range on screen with another range, by their complete days. Asks before loading pages that are
+    /// missing.
     pub(in crate::app) fn compare_with(&mut self, other: DateRange, now: Time, effects: &mut Vec<Effect>) {
         let request = match self.views.request_comparison(other, now) {
             Ok(request) => request,
@@ -156,7 +161,7 @@ impl App {
         self.request_load(listed.into_iter().chain(compared).collect(), now, effects);
     }
 
-    /// Shows the comparison that was asked for, if all its pages are loaded.
+    /// Shows the requested comparison of the current range, if all its pages are loaded.
     pub(super) fn show_comparison(&mut self) {
         let range = self.views.query().range;
         if self.views.all_pages.comparison_of(range).is_some() && self.views.reading_range.is_none() {
@@ -164,8 +169,9 @@ impl App {
         }
     }
 
-    /// The range changed: it is compared with its own previous period, if all pages are cached.
-    pub(super) fn move_comparison(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
+    /// Handles a change of range during a comparison: compares the new range with its own previous period if all pages
+    /// of both are cached, otherwise ends the comparison.
+    pub(super) fn compare_new_range(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
         if self.views.all_pages.comparison.as_ref().is_none_or(|old| old.shown == range) {
             return;
         }
@@ -179,14 +185,15 @@ impl App {
             Ok(mut request) => {
                 let compared = [request.ranges.now, request.ranges.before];
                 request.unread = compared.into_iter().filter(|compared| *compared != range).collect();
-                effects.extend(request.unread.iter().copied().map(Effect::LoadCached));
+                effects.extend(request.unread.iter().copied().map(Effect::LoadCachedReport));
                 self.views.all_pages.comparison = Some(request);
             }
         }
     }
 
-    /// A range was read from the cache: a comparison that follows a change of range is shown, or given up.
-    pub(super) fn follow_comparison(&mut self, range: DateRange, now: Time) {
+    /// Handles a range that was read from the cache. If a comparison waited for this range after a change of range,
+    /// shows the comparison, or ends it if pages are missing.
+    pub(super) fn continue_comparison(&mut self, range: DateRange, now: Time) {
         let Some(request) = &mut self.views.all_pages.comparison else { return };
         let was_unread = request.unread.len();
         request.unread.retain(|unread| *unread != range);
@@ -208,8 +215,8 @@ impl App {
         self.notify(Severity::Info, &text, now);
     }
 
-    /// Updates the comparison when the listed range is reloaded: a day may have become complete since it was made.
-    /// Returns what has to be loaded for the days that are compared now.
+    /// Updates the compared days when the listed range is reloaded, since another day may be complete by now. Returns
+    /// the data that the updated comparison needs besides the listed range.
     pub(super) fn renew_comparison(&mut self, now: Time) -> Vec<(DateRange, RequiredData)> {
         let Some(old) = self.views.all_pages.comparison.as_ref() else { return Vec::new() };
         let Ok(request) = self.views.request_comparison(old.other, now) else { return Vec::new() };
@@ -223,13 +230,13 @@ impl App {
         missing
     }
 
-    /// A comparison is given up if its cost was declined, or if loading for it ended early.
+    /// Ends a requested comparison if its cost was declined, or if a load for it ended early.
     pub(in crate::app) fn drop_unused_comparison(&mut self) {
         let Some(request) = &self.views.all_pages.comparison else { return };
         let is_asked = self
             .dialogs
             .iter()
-            .any(|dialog| matches!(dialog, Dialog::Confirm(ConfirmDialog { yes: ConfirmAction::LoadAll(_), .. })));
+            .any(|dialog| matches!(dialog, Dialog::Confirm(ConfirmDialog { on_yes: ConfirmAction::LoadAll(_), .. })));
         let is_listed = self.views.table.report().map(|report| report.range) == Some(request.shown)
             && self.views.table.comparison().map(Comparison::ranges) == Some(request.ranges);
         let is_waiting =

@@ -1,5 +1,5 @@
-//! The export dialog: the listed pages or all loaded ones, as CSV, JSON or Markdown, to a file or to the clipboard. The
-//! model writes the text; nothing is requested from the service.
+//! The export dialog: writes the listed pages or all loaded pages as CSV, JSON or Markdown, to a file or to the
+//! clipboard. The text is written in `model::export`; nothing is requested from the service.
 
 use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::geometry::centered;
@@ -8,23 +8,24 @@ use super::super::scroll::Scroll;
 use super::super::{App, Effect, NewFile, Overwrite, Screen, Severity, format};
 use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
-use crate::model::export::{COPY_LIMIT, ExportContent, ExportFormat};
+use crate::model::export::{ExportContent, ExportFormat, MAX_COPY_BYTES};
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use ratatui::layout::{Position, Rect};
 
-/// Width of the dialog, and rows between its borders.
+/// Width of the dialog.
 const WIDTH: u16 = 76;
+/// Rows between the borders of the dialog.
 pub const ROWS: u16 = 9;
-/// Columns before the choices: the mark and the label.
-pub const LABEL: usize = 7;
+/// Columns before the choices of a line: the selection mark and the label.
+pub const LABEL_WIDTH: usize = 7;
 
 /// Which pages are exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportRows {
-    /// The listed ones, in their order.
+    /// The pages that pass the filter, in the order of the list.
     Shown,
-    /// All loaded ones, in the service's order.
+    /// All loaded pages, in the service's order.
     Loaded,
 }
 
@@ -45,25 +46,25 @@ pub enum ExportLine {
 }
 
 impl ExportLine {
-    /// From top to bottom.
+    /// All lines, from top to bottom.
     pub const ALL: [Self; 3] = [Self::Rows, Self::Format, Self::Target];
 }
 
 #[derive(Debug)]
 pub struct ExportDialog {
-    /// The line that the keys change.
+    /// The selected line, whose choice the keys change.
     pub line: ExportLine,
     pub rows: ExportRows,
     pub format: ExportFormat,
     pub target: ExportTarget,
-    /// The file's name, which describes its contents, so it can't be changed.
-    pub name: String,
-    /// The range, and the compared ranges.
+    /// The name of the file. It describes the contents, so the user can't change it.
+    pub file_name: String,
+    /// The range of the pages, and the compared ranges if there are any.
     pub ranges: (DateRange, Option<ComparedRanges>),
     /// Whether all pages of the range are loaded.
     pub is_complete: bool,
     /// The number of pages to export.
-    pub pages: usize,
+    pub page_count: usize,
     /// Notes about the contents, such as what is missing.
     pub notes: Vec<String>,
     /// Why the export failed.
@@ -71,12 +72,12 @@ pub struct ExportDialog {
 }
 
 impl ExportDialog {
-    /// The area of the dialog.
+    /// Returns the area of the dialog.
     pub fn area(&self, body: Rect) -> Rect {
         centered(body, WIDTH, ROWS + 2)
     }
 
-    /// The choices of a line, each with whether it is chosen.
+    /// Returns the choices of a line, each with whether it is chosen.
     pub fn choices(&self, part: ExportLine) -> Vec<(&'static str, bool)> {
         match part {
             ExportLine::Rows => {
@@ -95,11 +96,11 @@ impl ExportDialog {
         }
     }
 
-    /// The choice at a screen position, by its line and its index in the line.
+    /// Returns the choice at a screen position: its line, and its index among the choices of that line.
     pub(in crate::app) fn choice_at(&self, body: Rect, cell: Position) -> Option<(ExportLine, usize)> {
         let area = self.area(body);
         let part = ExportLine::ALL.get(usize::from(cell.y.checked_sub(area.y + 1)?)).copied()?;
-        let mut end = usize::from(area.x) + 1 + LABEL;
+        let mut end = usize::from(area.x) + 1 + LABEL_WIDTH;
         let index = self.choices(part).iter().position(|(name, _)| {
             let start = end;
             end += name.len() + 2;
@@ -108,7 +109,7 @@ impl ExportDialog {
         Some((part, index.filter(|_| area.contains(cell))?))
     }
 
-    /// Moves to the line above or below, wrapping around.
+    /// Selects the line above or below, wrapping around, or the first or last line.
     pub(in crate::app) fn scroll(&mut self, by: Scroll) {
         let at = ExportLine::ALL.iter().position(|part| *part == self.line).unwrap_or(0);
         let to = match by {
@@ -141,16 +142,16 @@ impl ExportDialog {
     }
 
     fn update_summary(&mut self, content: &ExportContent<'_>) {
-        self.name = content.file_name(self.format);
-        self.ranges = (content.range, content.compared.map(|compared| compared.ranges));
-        self.is_complete = content.loaded;
-        self.pages = content.lines.len();
-        self.notes = content.missing();
+        self.file_name = content.file_name(self.format);
+        self.ranges = (content.range, content.comparison.map(|compared| compared.ranges));
+        self.is_complete = content.is_fully_loaded;
+        self.page_count = content.lines.len();
+        self.notes = content.missing_notes();
     }
 }
 
 impl App {
-    /// Opens the export dialog.
+    /// Opens the export dialog, or reports that nothing is loaded.
     pub(in crate::app) fn open_export(&mut self, now: Time) {
         let Some(content) = self.export_content(ExportRows::Shown) else {
             return self.notify(Severity::Info, "Nothing to export: no page views are loaded.", now);
@@ -160,10 +161,10 @@ impl App {
             rows: ExportRows::Shown,
             format: ExportFormat::Csv,
             target: ExportTarget::File,
-            name: String::new(),
+            file_name: String::new(),
             ranges: (content.range, None),
             is_complete: false,
-            pages: 0,
+            page_count: 0,
             notes: Vec::new(),
             problem: None,
         };
@@ -171,7 +172,7 @@ impl App {
         self.dialogs.push(Dialog::Export(open));
     }
 
-    /// Selects the line and its choice at this index.
+    /// Selects a line, and the choice at `index` in this line.
     pub(in crate::app) fn choose_export(&mut self, part: ExportLine, index: usize) {
         let Some(Dialog::Export(open)) = self.dialogs.last_mut() else { return };
         open.line = part;
@@ -196,7 +197,7 @@ impl App {
         self.dialogs.push(Dialog::Export(open));
     }
 
-    /// Writes or copies the export.
+    /// Writes the export to a file or copies it to the clipboard, and closes the dialog.
     pub(in crate::app) fn export_views(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Dialog::Export(open)) = self.dialogs.last() else { return };
         let (format, target) = (open.format, open.target);
@@ -207,11 +208,11 @@ impl App {
             Ok(text) => text,
             Err(error) => return self.notify(Severity::Problem, &error.to_string(), now),
         };
-        if target == ExportTarget::Clipboard && text.len() > COPY_LIMIT && !self.config.long_copies {
+        if target == ExportTarget::Clipboard && text.len() > MAX_COPY_BYTES && !self.config.can_copy_long_texts {
             let too_long = format!(
                 "Not copied: {} bytes exceed the terminal's limit of {}. Choose a file.",
                 format::format_count(text.len()),
-                format::format_count(COPY_LIMIT)
+                format::format_count(MAX_COPY_BYTES)
             );
             if let Some(Dialog::Export(open)) = self.dialogs.last_mut() {
                 open.problem = Some(too_long);
@@ -228,14 +229,15 @@ impl App {
         });
     }
 
-    /// A file of that name exists and was not changed: asks whether to overwrite it, unless something else has the
-    /// focus by now, whose keys must not answer the question.
-    pub(in crate::app) fn file_exists(&mut self, file: NewFile, now: Time) {
+    /// Asks whether to overwrite a file that already exists and was not changed. Shows a notice instead if another
+    /// screen or dialog has the focus, whose keys must not answer the question.
+    pub(in crate::app) fn ask_to_overwrite(&mut self, file: NewFile, now: Time) {
         self.dirty = true;
         if self.dialogs.is_empty() && self.screen == Screen::Views {
             let shown = CleanText::line(&file.name);
             let question = format!("{shown} already exists in the current folder. Overwrite it?");
-            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text: question, yes: ConfirmAction::Overwrite(file) }));
+            self.dialogs
+                .push(Dialog::Confirm(ConfirmDialog { text: question, on_yes: ConfirmAction::Overwrite(file) }));
         } else {
             let again = self.key_label(Context::Views, Action::Export);
             let text =
@@ -244,7 +246,7 @@ impl App {
         }
     }
 
-    /// The listed pages as an export; `None` if nothing is loaded.
+    /// Returns the pages to export, with their range and comparison; `None` if nothing is loaded.
     fn export_content(&self, what: ExportRows) -> Option<ExportContent<'_>> {
         let table = &self.views.table;
         if let Some(report) = table.report() {

@@ -72,12 +72,13 @@ impl App {
         }
     }
 
-    /// Handles the keys of the dialogs in which a range or an export is chosen, otherwise those of the table of pages.
+    /// Handles the actions of the calendar and of the export dialog; without a dialog, the actions of the table of
+    /// pages.
     fn act_on_choice(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match (action, self.dialogs.last_mut()) {
             (Action::NextDay, Some(Dialog::Calendar(open))) => open.move_days(1),
             (Action::PreviousDay, Some(Dialog::Calendar(open))) => open.move_days(-1),
-            (Action::Today, Some(Dialog::Calendar(open))) => open.to_today(),
+            (Action::Today, Some(Dialog::Calendar(open))) => open.go_to_today(),
             (Action::OtherPart, Some(Dialog::Calendar(open))) => open.toggle_focus(),
             (Action::CompareBefore(before), _) => self.choose_quick_range(before, now, effects),
             (Action::NextChoice, Some(Dialog::Export(_))) => self.change_export(true),

@@ -6,19 +6,19 @@ use super::super::{App, Effect, Screen, Severity, format};
 use super::all_pages::{ActiveLoad, REQUESTS_PER_CONFIRMATION};
 use super::request_cost::floor_percent;
 use crate::model::Time;
-use crate::model::failure::Failure;
+use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
 use crate::model::report::{LoadEndReason, LoadOutcome, LoadPlan, LoadProgress};
 use crate::model::views::{ViewsPage, ViewsQuery};
 
-/// Shares of all views, in percent, at which the user is offered to stop: the rest has few views but needs most
-/// requests.
+/// Percentages of all views at which a notice offers to stop: the pages that are left have few views, but need most of
+/// the requests.
 const OFFER_PERCENTS: [u8; 2] = [95, 99];
 
 impl App {
-    /// One answer arrived, or an error. Reports the full error, since the line above the list may only have space for
-    /// its kind.
+    /// Handles the result of a query. Shows the full message of a failure as a notice, since the line above the list
+    /// may only have space for the kind of failure.
     pub(in crate::app) fn views_answered(
         &mut self,
         query: ViewsQuery,
@@ -37,11 +37,11 @@ impl App {
         }
     }
 
-    /// Asks whether to start, or reports why nothing can be requested now.
+    /// Asks whether to start these loads, or reports that no requests are left.
     pub(super) fn ask_before_loading(&mut self, text: String, mut plans: Vec<LoadPlan>, now: Time) {
-        let left = self.views_left();
+        let left = self.view_requests_left();
         if left == 0 {
-            let text = self.no_requests_left(now);
+            let text = self.no_requests_left_text(now);
             self.notify(Severity::Problem, &text, now);
             return;
         }
@@ -51,27 +51,27 @@ impl App {
             return;
         }
         plans.iter_mut().for_each(|plan| plan.max_requests = REQUESTS_PER_CONFIRMATION.min(left));
-        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::LoadAll(plans) }));
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::LoadAll(plans) }));
         self.dirty = true;
     }
 
-    /// Loads these ranges one after the other; together they use at most as many requests as the first one allows.
+    /// Runs these loads one after the other. Together they use at most [`LoadPlan::max_requests`] of the first load.
     pub(in crate::app) fn load_sequentially(&mut self, plans: Vec<LoadPlan>, effects: &mut Vec<Effect>) {
         let all = &mut self.views.all_pages;
         if all.active.is_some() {
             return;
         }
         all.confirmed_requests_left = plans.first().map_or(0, |plan| plan.max_requests);
-        all.queued = plans.into();
+        all.queued_loads = plans.into();
         self.load_next(effects);
     }
 
     fn load_next(&mut self, effects: &mut Vec<Effect>) {
         let all = &mut self.views.all_pages;
-        let Some(plan) = all.queued.pop_front() else { return };
+        let Some(plan) = all.queued_loads.pop_front() else { return };
         all.failure = None;
-        let LoadPlan { range, from_start: afresh, .. } = plan;
-        all.active = Some(ActiveLoad { range, from_start: afresh, progress: None, stopping: false, offered: 0 });
+        let LoadPlan { range, from_start, .. } = plan;
+        all.active = Some(ActiveLoad { range, from_start, progress: None, is_stopping: false, last_offer_percent: 0 });
         effects.push(Effect::LoadAll(LoadPlan { max_requests: all.confirmed_requests_left, ..plan }));
         self.dirty = true;
     }
@@ -88,13 +88,13 @@ impl App {
     /// question: loading continues unless the user presses the key.
     fn offer_to_stop(&mut self, progress: LoadProgress, now: Time) {
         let on_screen = self.screen == Screen::Views && self.dialogs.is_empty();
-        let Some(load) = self.views.all_pages.active.as_mut().filter(|load| on_screen && !load.stopping) else {
+        let Some(load) = self.views.all_pages.active.as_mut().filter(|load| on_screen && !load.is_stopping) else {
             return;
         };
         let Some(share) = progress.share.filter(|_| !progress.is_complete) else { return };
         let reached = OFFER_PERCENTS.into_iter().rfind(|offer| share * 100.0 >= f64::from(*offer));
-        let Some(reached) = reached.filter(|reached| *reached > load.offered) else { return };
-        load.offered = reached;
+        let Some(reached) = reached.filter(|reached| *reached > load.last_offer_percent) else { return };
+        load.last_offer_percent = reached;
         let rest = self
             .expected_cost(progress.range)
             .and_then(|expected| expected.requests.checked_sub(progress.answers))
@@ -121,7 +121,7 @@ impl App {
         all.record_outcome(range, &end, load);
         all.confirmed_requests_left = all.confirmed_requests_left.saturating_sub(end.requests);
         let progress = load.and_then(|under_way| under_way.progress);
-        match end.ended {
+        match end.end_reason {
             LoadEndReason::Complete => self.load_completed(range, now, effects),
             LoadEndReason::RequestLimit => {
                 let mut rest = vec![LoadPlan {
@@ -130,12 +130,12 @@ impl App {
                     max_requests: REQUESTS_PER_CONFIRMATION,
                     stop_at_percent: None,
                 }];
-                rest.extend(std::mem::take(&mut self.views.all_pages.queued));
+                rest.extend(std::mem::take(&mut self.views.all_pages.queued_loads));
                 self.ask_to_continue(rest, progress, now);
             }
-            // The dashboard never sets a share at which a load ends.
+            // `TargetReached` never happens here: the dashboard sets no share at which a load ends.
             LoadEndReason::Stopped | LoadEndReason::TargetReached => {
-                self.views.all_pages.queued.clear();
+                self.views.all_pages.queued_loads.clear();
                 let rows = self.views.all_pages.rows_to_continue_after(range).map(format::format_count);
                 let text = match rows {
                     Some(rows) => {
@@ -143,7 +143,7 @@ impl App {
                         let share = progress.and_then(|progress| progress.share);
                         let share =
                             share.map(|share| format!(" ({} of the views)", floor_percent(share))).unwrap_or_default();
-                        format!("Stopped after {rows} rows{share}; {load_key} continues from there.")
+                        format!("Stopped after {rows} rows{share}; press {load_key} to continue.")
                     }
                     None => "Stopped; nothing was loaded.".to_owned(),
                 };
@@ -164,18 +164,20 @@ impl App {
         }
         if self.views.all_pages.confirmed_requests_left > 0 {
             self.load_next(effects);
-        } else if !self.views.all_pages.queued.is_empty() {
-            let rest = std::mem::take(&mut self.views.all_pages.queued).into();
+        } else if !self.views.all_pages.queued_loads.is_empty() {
+            let rest = std::mem::take(&mut self.views.all_pages.queued_loads).into();
             self.ask_to_continue(rest, None, now);
         }
     }
 
     fn load_failed(&mut self, range: DateRange, failure: Failure, now: Time) {
-        self.views.all_pages.queued.clear();
+        self.views.all_pages.queued_loads.clear();
         let how_to_continue = match self.views.all_pages.rows_to_continue_after(range) {
             None => String::new(),
             Some(_) if range == self.views.query().range => {
-                format!(" {} continues where it stopped.", self.key_label(Context::Views, Action::LoadAll))
+                let load_key = self.key_label(Context::Views, Action::LoadAll);
+                let press = if matches!(failure.kind, FailureKind::Limited(_)) { "Then press" } else { "Press" };
+                format!(" {press} {load_key} to continue where it stopped.")
             }
             Some(_) => " Load it again to continue where it stopped.".to_owned(),
         };
@@ -183,7 +185,8 @@ impl App {
         self.views.all_pages.failure = Some((range, failure));
     }
 
-    /// Asks whether to continue after the agreed requests are used, unless another dialog could receive the answer.
+    /// Asks whether to continue after the confirmed number of requests is used. Shows a notice instead if another
+    /// screen or dialog has the focus.
     fn ask_to_continue(&mut self, rest: Vec<LoadPlan>, progress: Option<LoadProgress>, now: Time) {
         let is_visible = self.screen == Screen::Views && self.dialogs.is_empty();
         if is_visible {
@@ -196,7 +199,8 @@ impl App {
         }
     }
 
-    /// Lists the result of a load of the current range; an older complete report stays if the new one is partial.
+    /// Lists the rows that a load of the current range brought. A complete report stays listed if the newer rows are
+    /// partial.
     fn list_loaded_rows(&mut self, range: DateRange) {
         if range != self.views.query().range || self.list_complete() {
             return;

@@ -1,25 +1,25 @@
-//! State of the page views screen: the date range, the page of rows, what is loaded and how old it is.
+//! The state of the page views screen: the date range, the current page of rows, and the loaded rows with their age.
 
 pub mod all_pages;
 pub mod cached_ranges;
 pub mod calendar;
-#[cfg(test)]
-mod choosing_tests;
+pub mod calendar_layout;
 pub mod columns;
 pub mod compare;
+#[cfg(test)]
+mod dialog_tests;
 pub mod export;
 mod keys;
 mod loading;
-pub mod months;
 pub mod movers;
 pub mod page_detail;
 pub(in crate::app) mod page_job;
-pub mod presets;
+pub mod range_line;
 mod ranges;
 pub mod request_cost;
-mod saved_range;
-mod shape;
+mod saved_settings;
 pub mod table;
+mod table_keys;
 pub mod trend;
 
 use super::msg::Effect;
@@ -28,49 +28,50 @@ use crate::model::failure::{Failure, FailureKind};
 use crate::model::load::{Load, Timed};
 use crate::model::period::{DateRange, Period, Preset};
 use crate::model::report::Report;
-use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, PageRow, ViewsPage, ViewsQuery};
+use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery};
 use chrono::TimeDelta;
 use std::sync::Arc;
 
-/// An answer with the query that it belongs to.
+/// One page of rows from the service, with the query that requested it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewsAnswer {
     pub query: ViewsQuery,
     pub page: ViewsPage,
 }
 
-/// State of the views screen.
 #[derive(Debug)]
 pub struct ViewsScreen {
-    /// The preset that the range was chosen by; `None` for a custom range.
+    /// The preset that determines the range; `None` if the range is not a preset.
     preset: Option<Preset>,
-    /// The period that the range belongs to. `[` and `]` step by its length.
+    /// The days, week, month or quarter that the range shows up to today. `[` and `]` go to the previous and the next
+    /// period.
     period: Period,
     query: ViewsQuery,
-    /// The single answer that is requested or listed; idle while a report is listed.
+    /// The page of rows that is requested or listed. Becomes idle when a [`Report`] is listed instead.
     load: Load<ViewsAnswer>,
-    /// Share of the site's views that the rows of a partial report cover, computed when it is listed.
+    /// The share of the site's views, 0 to 1, that the rows of a partial report cover. Computed when that report is
+    /// listed.
     loaded_share: Option<f64>,
-    /// The range that is being read from the cache; nothing is requested before that ends.
+    /// The range that is being read from the cache. The service is asked for this range only after the read has ended.
     reading_range: Option<DateRange>,
     /// The listed rows.
     pub table: table::PageTable,
-    /// Cached reports and running loads.
+    /// Cached reports, and running and queued loads.
     pub all_pages: all_pages::AllPages,
     /// The site's totals by range.
     pub totals: trend::RangeTotals,
 }
 
-/// Two answers that are closer in time than this count as equally new: the service reports whole seconds, and the
-/// estimate of its clock is corrected with each answer.
+/// Two answers whose times differ by at most this count as equally new: the service's times have whole seconds, and the
+/// estimate of the service's clock is corrected with each answer.
 const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(2);
 
 impl ViewsScreen {
-    /// Starts with the last seven days and requests nothing.
+    /// Starts with the last seven days, without requesting anything.
     pub fn new(now: Time) -> Self {
         let preset = Preset::SevenDays;
         let range = preset.range(now.date_naive());
-        let query = ViewsQuery { range, limit: LIMIT_DEFAULT, page: 1 };
+        let query = ViewsQuery { range, limit: DEFAULT_PAGE_SIZE, page: 1 };
         Self {
             preset: Some(preset),
             period: preset.period(now.date_naive()),
@@ -84,17 +85,16 @@ impl ViewsScreen {
         }
     }
 
-    /// The current query.
     pub fn query(&self) -> ViewsQuery {
         self.query
     }
 
-    /// The single answer; it may still belong to an earlier query.
+    /// Returns the page of rows that is requested or listed. Its rows may still belong to an earlier query.
     pub fn load(&self) -> &Load<ViewsAnswer> {
         &self.load
     }
 
-    /// All listed rows.
+    /// Returns all loaded rows, including rows that the filter or a closed folder hides.
     pub fn rows(&self) -> &[PageRow] {
         self.table.rows()
     }
@@ -103,7 +103,7 @@ impl ViewsScreen {
         self.table.selected_row()
     }
 
-    /// Whether the rows on screen answer the current query.
+    /// Whether the listed rows belong to the current query, not to an earlier one.
     pub fn is_current(&self) -> bool {
         match self.table.report() {
             Some(report) => report.range == self.query.range,
@@ -111,14 +111,14 @@ impl ViewsScreen {
         }
     }
 
-    /// Why there is nothing newer for the current query. A limit that has passed no longer counts.
+    /// Returns why the last attempt to load the current range failed. Ignores a rate limit whose waiting time is over.
     pub fn load_failure(&self, now: Time) -> Option<&Failure> {
         let counts = |failure: &&Failure| !matches!(failure.kind, FailureKind::Limited(wait) if wait.until <= now);
         let of_all = self.all_pages.failure_of(self.query.range).filter(counts);
         of_all.or_else(|| self.load.failure().filter(counts))
     }
 
-    /// Share of the site's views that the listed rows cover, 0 to 1, if a partial report is listed.
+    /// Returns the share of the site's views that the rows of a partial report cover, 0 to 1.
     pub fn loaded_share(&self) -> Option<f64> {
         self.loaded_share
     }
@@ -129,13 +129,13 @@ impl ViewsScreen {
         self.table.show_report(report, None);
     }
 
-    /// The time at which the listed rows were loaded.
+    /// Returns the time at which the listed rows were loaded; `None` if nothing is listed.
     pub fn as_of(&self) -> Option<Time> {
         let report = self.table.report().map(|report| report.as_of);
         report.or_else(|| self.load.shown().map(|shown| shown.as_of))
     }
 
-    /// Whether there is a next page; `false` until this one is loaded.
+    /// Whether there is a next page of rows. `false` until the current page is loaded, and while a report is listed.
     pub fn has_next(&self) -> bool {
         self.table.report().is_none()
             && self
@@ -144,7 +144,7 @@ impl ViewsScreen {
                 .is_some_and(|shown| shown.value.query == self.query && self.query.has_next(&shown.value.page))
     }
 
-    /// Reads the cache when the screen is shown for the first time.
+    /// Returns the effect that reads the cache, if nothing has been loaded or requested yet.
     pub fn load_if_idle(&mut self) -> Option<Effect> {
         let is_first = matches!(self.load, Load::Idle) && self.table.report().is_none();
         is_first.then(|| self.load_cached())
@@ -155,18 +155,18 @@ impl ViewsScreen {
         Effect::LoadViews { query: self.query, force }
     }
 
-    /// Reads the cache first; what to request is decided after that.
+    /// Returns the effect that reads the range from the cache. What to request is decided when the read has ended.
     fn load_cached(&mut self) -> Effect {
         self.load.start();
         self.reading_range = Some(self.query.range);
-        Effect::LoadCached(self.query.range)
+        Effect::LoadCachedReport(self.query.range)
     }
 
     fn set_query(&mut self, query: ViewsQuery) -> Option<Effect> {
         let same_range = query.range == self.query.range;
         let lists_all = self.table.report().is_some() && self.is_current();
         if same_range && lists_all {
-            // All pages are listed: only the page size can change.
+            // All pages of the range are listed, so nothing is requested; only the page size is stored.
             self.query.limit = query.limit;
             return None;
         }
@@ -178,7 +178,7 @@ impl ViewsScreen {
         Some(if same_range { self.request_page(false) } else { self.load_cached() })
     }
 
-    /// Goes to the next or the previous page.
+    /// Goes to the next or the previous page of rows.
     pub fn turn_page(&mut self, forward: bool) -> Option<Effect> {
         let page = if forward {
             self.has_next().then(|| self.query.page.saturating_add(1))?
@@ -188,14 +188,14 @@ impl ViewsScreen {
         self.go_to_page(page)
     }
 
-    /// Goes to a page, counted from 1.
+    /// Goes to a page of rows, counted from 1.
     pub fn go_to_page(&mut self, page: u32) -> Option<Effect> {
         self.set_query(ViewsQuery { page: page.max(1), ..self.query })
     }
 
-    /// Changes the number of rows per page; the first row shown stays on the page.
-    pub fn set_limit(&mut self, limit: u32) -> Option<Effect> {
-        let limit = limit.clamp(LIMIT_MIN, LIMIT_MAX);
+    /// Changes the number of rows per page. The new page contains the first row of the old one.
+    pub fn set_page_size(&mut self, limit: u32) -> Option<Effect> {
+        let limit = limit.clamp(MIN_PAGE_SIZE, MAX_PAGE_SIZE);
         let page = u32::try_from(self.query.offset() / u64::from(limit)).unwrap_or(0).saturating_add(1);
         self.set_query(ViewsQuery { limit, page, ..self.query })
     }
@@ -204,7 +204,8 @@ impl ViewsScreen {
         self.set_query(ViewsQuery { range, page: 1, ..self.query })
     }
 
-    /// Applies an answer and returns whether anything changed. An answer to an older query is dropped.
+    /// Applies the result of a query and returns whether anything changed. An answer to an older query is dropped. If
+    /// the request failed, `old` is listed: the cached answer.
     pub fn apply_answer(
         &mut self,
         query: ViewsQuery,
@@ -216,7 +217,7 @@ impl ViewsScreen {
             return false;
         }
         if self.table.report().is_some_and(|report| report.range == query.range) {
-            // All pages arrived while this answer was being loaded.
+            // All pages of the range arrived while this answer was being loaded.
             self.load = Load::Idle;
             return true;
         }
@@ -229,7 +230,7 @@ impl ViewsScreen {
             (result, _) => self.load.finish(result.map(answered), now),
         }
         match (self.load.shown(), self.all_pages.report(query.range)) {
-            // Nothing newer arrived, and an interrupted load has more rows than this answer.
+            // The request failed or brought nothing newer, and the partial report has more rows than the answer.
             (Some(shown), Some(report))
                 if query.page == 1
                     && report.rows.len() > shown.value.page.rows.len()
@@ -242,7 +243,7 @@ impl ViewsScreen {
                 }
             }
             (Some(shown), _) => self.table.show_answer(&shown.value.page.rows),
-            // There is nothing else for this range.
+            // There is no answer to list, only the partial report.
             (None, Some(report)) => {
                 let report = Arc::clone(report);
                 self.list_partial(report);
@@ -279,7 +280,7 @@ mod tests {
 
     fn cached_range(effect: Option<Effect>) -> DateRange {
         match effect {
-            Some(Effect::LoadCached(range)) => range,
+            Some(Effect::LoadCachedReport(range)) => range,
             other => panic!("expected a read of the cache, got {other:?}"),
         }
     }
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_has_passed_is_no_longer_a_failure() {
+    fn an_expired_rate_limit_is_no_longer_a_failure() {
         let mut views = ViewsScreen::new(now());
         views.load_if_idle();
         let until = now() + TimeDelta::minutes(5);
@@ -334,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partial_report_is_listed_if_nothing_newer_arrives() {
+    fn a_partial_report_is_listed_if_the_request_fails() {
         let mut views = ViewsScreen::new(now());
         views.load_if_idle();
         let query = views.query();
@@ -355,8 +356,8 @@ mod tests {
     fn changing_the_page_size_keeps_the_first_row_on_the_page() {
         let mut views = ViewsScreen::new(now());
         query(views.go_to_page(5));
-        let resized = query(views.set_limit(25));
+        let resized = query(views.set_page_size(25));
         assert_eq!((resized.limit, resized.page), (25, 9));
-        assert_eq!(query(views.set_limit(9999)).limit, LIMIT_MAX);
+        assert_eq!(query(views.set_page_size(9999)).limit, MAX_PAGE_SIZE);
     }
 }

@@ -1,5 +1,5 @@
-//! Movers: the pages that gained and lost most between two ranges, by human, AI or all views. Computed when the dialog
-//! opens and when its metric changes, not when it is drawn.
+//! Movers: the pages that gained and lost most views between two ranges, by human, AI or all views. Computed when the
+//! dialog opens and when its metric changes, not when it is drawn.
 
 use super::super::dialog::Dialog;
 use super::super::geometry::Geometry;
@@ -17,7 +17,7 @@ use ratatui::layout::{Position, Rect};
 use std::cmp::{Ordering, Reverse};
 use std::collections::HashMap;
 
-/// Pages listed in each half.
+/// Maximum number of pages in each half of the dialog.
 const MAX_LISTED: usize = 250;
 
 /// The metric that movers are ranked by.
@@ -29,7 +29,7 @@ pub enum MoverMetric {
 }
 
 impl MoverMetric {
-    /// The name on the screen.
+    /// Returns the name on the screen.
     pub fn name(self) -> &'static str {
         self.metric().name()
     }
@@ -55,13 +55,15 @@ impl MoverMetric {
     }
 }
 
-/// One page that moved.
+/// A page whose views changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mover {
     pub path: CleanText,
-    /// Per day if the ranges differ in length. `None` for a new page: not among all pages of the previous range.
+    /// Views in the previous range, per day if the ranges differ in length. `None` for a new page, which is not among
+    /// the pages of that range.
     pub before: Option<ViewCount>,
-    /// `None` for a page that is gone: not among all pages of this range.
+    /// Views in the current range, per day if the ranges differ in length. `None` for a page that is gone, which is not
+    /// among the pages of that range.
     pub now: Option<ViewCount>,
 }
 
@@ -71,11 +73,11 @@ impl Mover {
     }
 }
 
-/// One half of the dialog: the pages that gained, or those that lost.
+/// One half of the dialog: the pages that gained views, or the pages that lost views.
 #[derive(Debug, Default)]
 pub struct MoversHalf {
     movers: Vec<Mover>,
-    /// The number of pages that moved this way, listed or not.
+    /// The number of all pages that belong in this half, including pages beyond [`MAX_LISTED`].
     total: usize,
     selected: usize,
     top: usize,
@@ -94,18 +96,18 @@ impl MoversHalf {
         self.movers.is_empty()
     }
 
-    /// The visible pages, each with whether it is selected.
+    /// Returns the visible pages, each with whether it is selected.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Mover, bool)> {
         let selected = self.selected;
         self.movers.iter().enumerate().skip(self.top).take(rows).map(move |(at, mover)| (mover, at == selected))
     }
 
-    /// All view counts in it.
+    /// Returns all view counts of the listed pages, before and now.
     pub fn numbers(&self) -> impl Iterator<Item = ViewCount> {
         self.movers.iter().flat_map(|mover| [mover.before, mover.now]).flatten()
     }
 
-    /// The number of pages below the visible ones.
+    /// Returns the number of pages below the visible ones.
     pub fn hidden_below(&self, rows: usize) -> usize {
         self.movers.len().saturating_sub(self.top + rows)
     }
@@ -115,15 +117,15 @@ impl MoversHalf {
     }
 }
 
-/// A page while it is assigned to a half.
+/// A page whose views changed, before it is assigned to a half.
 struct PageMove {
     delta: ViewCount,
-    then: Option<ViewCount>,
-    after: Option<ViewCount>,
+    before: Option<ViewCount>,
+    now: Option<ViewCount>,
     pair: PageIndexPair,
 }
 
-/// Indexes of one page in the two reports.
+/// Row indexes of one page in the previous and in the current report; `None` for a report that doesn't list the page.
 type PageIndexPair = (Option<usize>, Option<usize>);
 
 #[derive(Debug)]
@@ -131,18 +133,19 @@ pub struct Movers {
     pub metric: MoverMetric,
     pub gained: MoversHalf,
     pub lost: MoversHalf,
-    /// Whether the half of the pages that lost has the focus.
-    pub on_lost: bool,
-    /// Pages left out because one of their two numbers is not a valid count.
+    /// Whether the half with the pages that lost views has the focus.
+    pub is_lost_half_focused: bool,
+    /// Number of pages that are left out because one of their two numbers is not a valid count.
     pub without_counts: usize,
     comparison: Comparison,
-    /// The range on screen; its complete days are compared.
+    /// The range on screen, of which the complete days are compared.
     shown: DateRange,
-    /// Every page that is in both reports, or known to be missing from one of them.
+    /// The row indexes of every page that both reports list, or that one report is known not to list.
     pairs: Vec<PageIndexPair>,
 }
 
-/// Joins two reports by path. A page that is missing from a partial report is unknown, and left out.
+/// Pairs the pages of two reports by path. A page that a partial report lacks is left out, because it may not be loaded
+/// yet.
 fn pair_pages(before: &Report, now: &Report) -> Vec<PageIndexPair> {
     let mut others: HashMap<&str, usize> =
         before.rows.iter().enumerate().map(|(index, row)| (row.path.as_str(), index)).collect();
@@ -164,22 +167,23 @@ impl Movers {
     pub fn new(comparison: Comparison, shown: DateRange, by: MoverMetric) -> Self {
         let pairs = pair_pages(&comparison.before, &comparison.now);
         let (gained, lost) = (MoversHalf::default(), MoversHalf::default());
-        let mut movers = Self { metric: by, gained, lost, on_lost: false, without_counts: 0, comparison, shown, pairs };
+        let mut movers =
+            Self { metric: by, gained, lost, is_lost_half_focused: false, without_counts: 0, comparison, shown, pairs };
         movers.rank_by(by);
         movers
     }
 
-    /// The compared ranges.
+    /// Returns the compared ranges.
     pub fn ranges(&self) -> ComparedRanges {
         self.comparison.ranges()
     }
 
-    /// The comparison as text.
+    /// Returns the label of the comparison, such as `complete days, 16–21 Nov vs 9–14 Nov`.
     pub fn label(&self) -> String {
         self.ranges().label(self.shown)
     }
 
-    /// Whether a report is partial, so that more pages may have moved.
+    /// Whether one of the reports is partial, so that the views of more pages may have changed.
     pub fn is_partial(&self) -> bool {
         !self.comparison.now.complete || !self.comparison.before.complete
     }
@@ -197,10 +201,10 @@ impl Movers {
                 without_counts += 1;
                 continue;
             };
-            let then = then.map(|views| ranges.of_before(views));
-            let after = after.map(|views| ranges.of_now(views));
+            let then = then.map(|views| ranges.scale_before(views));
+            let after = after.map(|views| ranges.scale_now(views));
             let delta = after.unwrap_or_default() - then.unwrap_or_default();
-            let moved = PageMove { delta, then, after, pair };
+            let moved = PageMove { delta, before: then, now: after, pair };
             match delta.cmp(&ViewCount::ZERO) {
                 Ordering::Greater => gained.push(moved),
                 Ordering::Less => lost.push(moved),
@@ -209,10 +213,10 @@ impl Movers {
         }
         (self.gained, self.lost) = (self.top_movers(gained), self.top_movers(lost));
         (self.metric, self.without_counts) = (by, without_counts);
-        self.on_lost = self.gained.is_empty() && !self.lost.is_empty();
+        self.is_lost_half_focused = self.gained.is_empty() && !self.lost.is_empty();
     }
 
-    /// The pages that moved most, by path if they moved equally.
+    /// Returns the pages whose views changed most, the largest change first, equal changes sorted by path.
     fn top_movers(&self, mut moved: Vec<PageMove>) -> MoversHalf {
         let total = moved.len();
         if total > MAX_LISTED {
@@ -223,7 +227,7 @@ impl Movers {
         let row = |report: &Report, index: Option<usize>| report.rows.get(index?).map(|row| row.path.clone());
         let movers = moved.into_iter().filter_map(|moved| {
             let path = row(now, moved.pair.1).or_else(|| row(before, moved.pair.0))?;
-            Some(Mover { path, before: moved.then, now: moved.after })
+            Some(Mover { path, before: moved.before, now: moved.now })
         });
         let mut movers: Vec<Mover> = movers.collect();
         movers.sort_by(|a, b| {
@@ -234,7 +238,7 @@ impl Movers {
     }
 
     fn focused_half(&self) -> &MoversHalf {
-        if self.on_lost { &self.lost } else { &self.gained }
+        if self.is_lost_half_focused { &self.lost } else { &self.gained }
     }
 
     pub fn selected(&self) -> Option<&Mover> {
@@ -242,12 +246,14 @@ impl Movers {
     }
 
     pub(in crate::app) fn scroll(&mut self, by: Scroll, rows: (usize, usize)) {
-        let (half, rows) = if self.on_lost { (&mut self.lost, rows.1) } else { (&mut self.gained, rows.0) };
+        let (half, rows) =
+            if self.is_lost_half_focused { (&mut self.lost, rows.1) } else { (&mut self.gained, rows.0) };
         half.selected = by.apply(half.selected, rows, half.movers.len());
         half.keep_selected_visible(rows);
     }
 
-    /// The half at a screen position: the half, its area, its rows, and whether it lists the pages that lost.
+    /// Returns the half at a screen position, its area, its number of rows, and whether it lists the pages that lost
+    /// views.
     fn half_at(&mut self, at: Position, g: Geometry) -> Option<(&mut MoversHalf, Rect, usize, bool)> {
         let ([upper, lower], rows) = (g.movers_halves(), g.movers_rows());
         if upper.contains(at) {
@@ -264,15 +270,16 @@ impl Movers {
         }
     }
 
-    /// Focuses the clicked half and selects its page. Returns whether that page was selected and focused before.
+    /// Focuses the clicked half and selects the clicked page. Returns whether that page was the focused selection
+    /// before the click.
     pub(in crate::app) fn click(&mut self, at: Position, g: Geometry) -> bool {
-        let had_keys = self.on_lost;
+        let had_keys = self.is_lost_half_focused;
         let Some((half, area, rows, on_lost)) = self.half_at(at, g) else { return false };
         let line = usize::from(at.y - area.y).checked_sub(1).filter(|line| *line < rows);
         let place = line.map(|line| half.top + line).filter(|place| *place < half.movers.len());
         let again = on_lost == had_keys && place == Some(half.selected);
         half.selected = place.unwrap_or(half.selected);
-        self.on_lost = on_lost;
+        self.is_lost_half_focused = on_lost;
         again
     }
 
@@ -283,7 +290,7 @@ impl Movers {
 }
 
 impl App {
-    /// Opens the movers.
+    /// Opens the movers, or explains that they need a comparison.
     pub(in crate::app) fn open_movers(&mut self, now: Time) {
         let table = &self.views.table;
         let (Some(comparison), Some(listed)) = (table.comparison(), table.report()) else {
@@ -298,21 +305,21 @@ impl App {
         self.dialogs.push(Dialog::Movers(movers));
     }
 
-    /// Switches to the next metric.
+    /// Ranks the movers by the next metric.
     pub(in crate::app) fn next_movers_metric(&mut self) {
         if let Some(Dialog::Movers(open)) = self.dialogs.last_mut() {
             open.rank_by(open.metric.next());
         }
     }
 
-    /// Moves the focus to the other half.
+    /// Moves the focus to the other half of the movers.
     pub(in crate::app) fn switch_movers_half(&mut self) {
         if let Some(Dialog::Movers(open)) = self.dialogs.last_mut() {
-            open.on_lost = !open.on_lost;
+            open.is_lost_half_focused = !open.is_lost_half_focused;
         }
     }
 
-    /// Opens the page details of the selected page.
+    /// Opens the page details of the selected mover.
     pub(in crate::app) fn open_mover_details(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Dialog::Movers(open)) = self.dialogs.last() else { return };
         let Some(path) = open.selected().map(|mover| mover.path.clone()) else { return };
@@ -351,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_ordered_by_their_change_and_new_and_gone_ones_differ() {
+    fn pages_are_ordered_by_their_change_including_new_and_gone_pages() {
         let before = report(&[("/a", 10, 0), ("/b", 50, 5), ("/gone", 7, 0), ("/same", 3, 9)], true);
         let now = report(&[("/a", 100, 0), ("/b", 20, 95), ("/new", 8, 1), ("/same", 3, 9)], true);
         let movers = moved(before.clone(), now.clone(), MoverMetric::Human);
@@ -412,14 +419,14 @@ mod tests {
     }
 
     #[test]
-    fn the_keys_move_in_the_focused_half() {
+    fn scrolling_moves_the_selection_of_the_focused_half() {
         let before = report(&[("/a", 1, 0), ("/b", 1, 0), ("/c", 9, 0)], true);
         let now = report(&[("/a", 5, 0), ("/b", 3, 0), ("/c", 1, 0)], true);
         let mut movers = moved(before.clone(), now.clone(), MoverMetric::Human);
         movers.scroll(Scroll::By(1), (1, 1));
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/b"));
         assert_eq!(movers.gained.visible(1).map(|(mover, _)| mover.path.as_str()).collect::<Vec<_>>(), ["/b"]);
-        movers.on_lost = true;
+        movers.is_lost_half_focused = true;
         assert_eq!(movers.selected().map(|mover| mover.path.as_str()), Some("/c"));
     }
 }

@@ -1,5 +1,5 @@
-//! The page details: a page's numbers now and before, its rank, the jobs about it, and its numbers in other cached
-//! ranges.
+//! The page details dialog: a page's numbers now and before, its rank, the jobs about it, and its numbers in other
+//! cached ranges.
 
 use super::super::dialog::Dialog;
 use super::super::scroll::{self, Scroll};
@@ -15,20 +15,20 @@ use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts};
 
-/// Width from which the views before and after a job share one line.
-const ONE_LINE: usize = 112;
-/// Width below which the share and the number of pages have their own lines.
-pub const NARROW: usize = 60;
+/// Minimum width at which the views before and after a job are shown on the same line.
+const MIN_ONE_LINE_WIDTH: usize = 112;
+/// Below this width, the AI share and the number of ranked pages have their own lines.
+pub const MIN_WIDE_WIDTH: usize = 60;
 
 #[derive(Debug)]
 pub struct PageDetail {
     pub path: CleanText,
-    /// The numbers of the listed range, when they were last read.
+    /// The page's numbers, computed when the dialog opened or when the history arrived.
     pub numbers: DetailNumbers,
     pub history: Load<PageHistory>,
-    /// Index of the selected job among those about the page.
+    /// Index of the selected job in the list of jobs about the page.
     pub selected: usize,
-    /// First visible line.
+    /// Index of the first visible line.
     pub scroll: usize,
 }
 
@@ -37,13 +37,14 @@ pub struct PageDetail {
 pub struct DetailNumbers {
     pub range: DateRange,
     pub now: PageViewsState,
-    /// The days that are compared, otherwise those of the previous period. `None` if there is nothing to compare.
+    /// The page's numbers in the compared ranges; without a comparison, in the days that would be compared with the
+    /// previous period. `None` if no days can be compared.
     pub compared: Option<ComparedViews>,
     /// `None` until all pages of the range are loaded.
     pub rank: Option<PageRank>,
 }
 
-/// A page's numbers in the days that are compared.
+/// A page's numbers in two compared ranges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComparedViews {
     pub ranges: ComparedRanges,
@@ -51,14 +52,14 @@ pub struct ComparedViews {
     pub before: PageViewsState,
 }
 
-/// Ranks among all pages, from 1; `None` without a valid count.
+/// A page's ranks among all pages of the range, from 1. `None` for a number that is not a valid count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRank {
     pub human: Option<usize>,
     pub ai: Option<usize>,
     pub total: Option<usize>,
-    /// The number of pages.
-    pub of: usize,
+    /// The number of pages of the range.
+    pub page_count: usize,
 }
 
 /// A line of the page details.
@@ -67,7 +68,7 @@ pub enum PageDetailLine {
     Gap,
     /// The range, and when its numbers were loaded.
     Range,
-    /// The previous period.
+    /// The range that the numbers are compared with.
     RangeBefore,
     Heads,
     Now,
@@ -76,27 +77,27 @@ pub enum PageDetailLine {
     Before,
     Change,
     Rank,
-    /// The number of pages, if it doesn't fit beside the rank.
+    /// The number of pages of the range, if there is no space for it beside the rank.
     RankOf,
-    /// The share of AI, if it has no column.
+    /// The AI share, if there is no space for a column of shares.
     Share,
     /// The heading over the jobs.
     Jobs,
-    /// A job about the page, by its index.
+    /// A job about the page, by its index in the list of jobs.
     Job(usize),
-    /// Its views before and after, side by side.
+    /// The page's views before and after a job, on one line.
     JobViews(usize),
     JobBefore(usize),
     JobAfter(usize),
-    /// The heading over other ranges.
+    /// The heading over the other cached ranges.
     Periods,
-    /// The column heads of the other ranges, with the scale.
+    /// The column headings over the other ranges, with the scale.
     Scale,
     Period(usize),
 }
 
 impl PageDetail {
-    /// All lines, for this width.
+    /// Returns all lines of the dialog for a width of `columns`.
     pub fn lines(&self, columns: usize) -> Vec<PageDetailLine> {
         use PageDetailLine as L;
         let (jobs, periods) =
@@ -104,14 +105,14 @@ impl PageDetail {
         let mut lines = vec![L::Range, L::RangeBefore, L::Gap, L::Heads, L::Now];
         lines.extend(self.numbers.is_partly_compared().then_some(L::CompleteDays));
         lines.extend([L::Before, L::Change, L::Rank]);
-        if columns < NARROW {
+        if columns < MIN_WIDE_WIDTH {
             lines.extend(self.numbers.rank.is_some().then_some(L::RankOf));
             lines.push(L::Share);
         }
         lines.extend([L::Gap, L::Jobs]);
         for place in 0..jobs {
             lines.push(L::Job(place));
-            if columns >= ONE_LINE {
+            if columns >= MIN_ONE_LINE_WIDTH {
                 lines.push(L::JobViews(place));
             } else {
                 lines.extend([L::JobBefore(place), L::JobAfter(place)]);
@@ -125,7 +126,7 @@ impl PageDetail {
         lines
     }
 
-    pub fn job(&self) -> Option<JobKey> {
+    pub fn selected_job(&self) -> Option<JobKey> {
         self.history.shown()?.value.jobs.get(self.selected).map(|(job, ..)| *job)
     }
 
@@ -155,7 +156,7 @@ impl PageDetail {
         self.scroll = scroll::move_within(self.scroll, by, last + 1);
     }
 
-    /// Scrolls to the selected job with its numbers.
+    /// Scrolls so that the selected job is visible, with the page's views before and after the job.
     fn show_selected(&mut self, lines: &[PageDetailLine], rows: usize) {
         let Some(at) = lines.iter().position(|line| *line == PageDetailLine::Job(self.selected)) else { return };
         let views = |line: &&PageDetailLine| {
@@ -168,7 +169,7 @@ impl PageDetail {
 }
 
 impl DetailNumbers {
-    /// Whether not all days of the range are compared.
+    /// Whether only some days of the range are compared, because the range includes today.
     pub fn is_partly_compared(&self) -> bool {
         self.compared.as_ref().is_some_and(|compared| compared.ranges.now != self.range)
     }
@@ -185,7 +186,7 @@ impl PageRank {
             human: rank(|counts| &counts.human),
             ai: rank(|counts| &counts.ai),
             total: rank(|counts| &counts.total),
-            of: report.rows.len(),
+            page_count: report.rows.len(),
         }
     }
 }
@@ -229,20 +230,20 @@ impl App {
         })
     }
 
-    /// The selected job, which Enter opens.
+    /// Returns the selected job of the page details, which Enter opens.
     pub(in crate::app) fn selected_page_job(&self) -> Option<JobKey> {
-        self.page_detail().and_then(PageDetail::job)
+        self.page_detail().and_then(PageDetail::selected_job)
     }
 
-    /// The selected job, with the page's views before and after it.
+    /// Returns the selected job of the page details, with the page's views before and after the job.
     pub(in crate::app) fn selected_job_impact(&self) -> Option<(JobKey, PageImpact)> {
         let detail = self.page_detail()?;
         let (job, before, after) = detail.history.shown()?.value.jobs.get(detail.selected)?.clone();
         Some((job, PageImpact { path: detail.path.clone(), before, after }))
     }
 
-    /// The listed numbers of a page and what they are compared with: from the compared reports, otherwise from its
-    /// history.
+    /// Returns a page's numbers in the listed range and the numbers that they are compared with: from the compared
+    /// reports, otherwise from `history`. `None` if nothing is listed.
     fn detail_numbers(&self, path: &CleanText, history: Option<&PageHistory>, at: Time) -> Option<DetailNumbers> {
         let table = &self.views.table;
         let range = self.listed_range()?;
@@ -301,7 +302,7 @@ impl App {
         Some(Effect::LoadCachedPage(detail.path.clone()))
     }
 
-    /// Opens the selected job on the jobs screen.
+    /// Shows the job that is selected in the page details on the jobs screen.
     pub(in crate::app) fn open_selected_page_job(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(job) = self.selected_page_job() else { return };
         let Some(dismissed) = self.jobs.get(job).map(|row| row.dismissed) else {
@@ -326,7 +327,7 @@ impl App {
         }
     }
 
-    /// Limits the scroll position after a change of size or of the data.
+    /// Limits the scroll position after the terminal size or the data changed.
     pub(in crate::app) fn limit_page_detail_scroll(&mut self) {
         let g = self.geometry();
         if let Some(detail) = self.page_detail_mut() {

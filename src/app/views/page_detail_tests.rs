@@ -61,11 +61,15 @@ fn a_rank_is_known_only_among_all_pages() {
     let mut app = views_screen();
     app.views.table.show_report(report(range, rows(), true), None);
     let rank = open(&mut app).numbers.rank.expect("a rank");
-    assert_eq!((rank.human, rank.ai, rank.total, rank.of), (Some(2), Some(2), Some(3), 3), "equal pages share a rank");
+    assert_eq!(
+        (rank.human, rank.ai, rank.total, rank.page_count),
+        (Some(2), Some(2), Some(3), 3),
+        "equal pages share a rank"
+    );
 }
 
 #[test]
-fn the_compared_numbers_come_from_a_comparison_otherwise_from_the_history() {
+fn compared_numbers_come_from_the_comparison_or_else_from_the_history() {
     let mut app = views_screen();
     let range = app.views.query().range;
     let ranges = app.views.days_of_previous_period(at(0).date_naive()).expect("comparable");
@@ -120,7 +124,7 @@ fn page_details_can_copy_the_path_and_start_a_job_about_the_page() {
 }
 
 #[test]
-fn an_answer_for_another_page_or_a_failure_changes_nothing() {
+fn the_history_of_another_page_or_a_failure_changes_nothing() {
     let mut app = views_screen();
     open(&mut app);
     let path = CleanText::line("/b");
@@ -184,9 +188,9 @@ fn missing_views_of_the_selected_job_are_loaded_after_a_confirmation() {
     assert!(!app.hints().any(|(_, row)| row.hint == "before/after"), "there is no job yet");
     history(&mut app, &[3], Vec::new());
     assert!(app.hints().any(|(_, row)| row.hint == "before/after"));
-    // The cache is read first.
+    // Answers the read of the cache, which comes before the confirmation.
     for effect in press(&mut app, 'b') {
-        if let Effect::LoadCached(range) = effect {
+        if let Effect::LoadCachedReport(range) = effect {
             app.update(Msg::CachedReport { range, recalled: Ok(Default::default()) }, at(0));
         }
     }

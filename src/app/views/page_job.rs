@@ -1,4 +1,4 @@
-//! Starting a job about pages: the editor that names them, and the values for the placeholders of a template.
+//! Starts a job about pages: opens the editor with the paths of the pages, and fills in the placeholders of a template.
 
 use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::editor::Editor;
@@ -10,21 +10,21 @@ use super::super::{App, Effect, Severity, StoreState};
 use crate::model::Time;
 use crate::model::comparison::Comparison;
 use crate::model::period::DateRange;
-use crate::model::prompt::DraftSlot;
+use crate::model::prompt::DraftTarget;
 use crate::model::report::Report;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewCount};
 use std::collections::{HashMap, HashSet};
 
-/// Pages that a title or a notice names; more pages are counted.
-const NAMED_MAX: usize = 3;
+/// Maximum number of pages that a title or a notice lists by path. More pages are only counted.
+const MAX_NAMED_PAGES: usize = 3;
 
-/// The pages as a short text: `/a`, `/a, /b and /c`, `12 pages`.
+/// Formats the pages as a short text: `/a`, `/a, /b and /c` or `12 pages`.
 pub(in crate::app) fn short_list(pages: &[CleanText]) -> String {
-    if pages.len() > NAMED_MAX { format::plural(pages.len(), "page") } else { sentence_list(pages) }
+    if pages.len() > MAX_NAMED_PAGES { format::plural(pages.len(), "page") } else { sentence_list(pages) }
 }
 
-/// All pages as a list in a sentence.
+/// Formats all pages as a list within a sentence: `/a, /b and /c`.
 fn sentence_list(pages: &[CleanText]) -> String {
     match pages {
         [] => String::new(),
@@ -36,27 +36,28 @@ fn sentence_list(pages: &[CleanText]) -> String {
     }
 }
 
-/// The editor's title.
-pub(in crate::app) fn about_title(pages: &[CleanText]) -> CleanText {
+/// Returns the title of the editor for a job about these pages.
+pub(in crate::app) fn title_of_job_about(pages: &[CleanText]) -> CleanText {
     CleanText::line(&match pages {
-        [first, second, rest @ ..] if pages.len() > NAMED_MAX => {
+        [first, second, rest @ ..] if pages.len() > MAX_NAMED_PAGES => {
             format!("New job about {first}, {second} and {} more pages", format::format_count(rest.len()))
         }
         pages => format!("New job about {}", sentence_list(pages)),
     })
 }
 
-/// The initial text of an editor about these pages.
+/// Returns the initial text of the editor for a job about these pages.
 fn initial_text(pages: &[CleanText]) -> String {
     let mut text = format!("{}: ", short_list(pages));
-    if pages.len() > NAMED_MAX {
+    if pages.len() > MAX_NAMED_PAGES {
         text.push('\n');
         text.extend(pages.iter().map(|page| format!("\n- {page}")));
     }
     text
 }
 
-/// The sort order of templates for `pages` pages: those that fit that number come first.
+/// Returns the sort key of a template for a job about `pages` pages: templates made for that number of pages come
+/// first.
 pub(in crate::app) fn template_order(text: &str, pages: usize) -> u8 {
     let (of_one, of_several) = (text.contains("{{path}}"), text.contains("{{pages}}"));
     match (of_one, of_several) {
@@ -67,15 +68,20 @@ pub(in crate::app) fn template_order(text: &str, pages: usize) -> u8 {
     }
 }
 
-/// Loads another instance's draft into the editor and returns the notice to show. With `ours`, the text contains both
-/// drafts.
-pub(in crate::app) fn load_other_draft(editor: &mut Editor, text: &str, theirs: &[CleanText], ours: bool) -> String {
+/// Loads a draft from another docdeck on this computer into the editor, and returns the notice to show. If
+/// `has_own_text` is set, `text` also contains the draft that the editor had.
+pub(in crate::app) fn load_other_draft(
+    editor: &mut Editor,
+    text: &str,
+    theirs: &[CleanText],
+    has_own_text: bool,
+) -> String {
     let mut pages = theirs.to_vec();
-    if ours {
+    if has_own_text {
         pages.extend(editor.pages.iter().filter(|page| !theirs.contains(page)).cloned());
     }
-    let is_other = !ours && !are_same_pages(&pages, &editor.pages);
-    let mut with = Editor::new(DraftSlot::AboutPages, about_title(&pages), text);
+    let is_other = !has_own_text && !are_same_pages(&pages, &editor.pages);
+    let mut with = Editor::new(DraftTarget::AboutPages, title_of_job_about(&pages), text);
     with.pages = pages;
     *editor = with;
     let notice = format!("Loaded a draft about {} from another docdeck on this computer", short_list(theirs));
@@ -89,11 +95,11 @@ fn are_same_pages(one: &[CleanText], other: &[CleanText]) -> bool {
 
 impl App {
     /// Opens the editor for a job about the chosen pages. There is only one draft about pages: if it is about other
-    /// pages, a question comes first, so that no job is about the wrong pages.
+    /// pages than the chosen ones, asks first, so that no job is about the wrong pages.
     pub(in crate::app) fn open_job_about_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let pages: Vec<CleanText> = match self.dialogs.last() {
             Some(Dialog::PageDetail(card)) => vec![card.path.clone()],
-            _ => self.views.table.chosen().into_iter().map(|row| row.path.clone()).collect(),
+            _ => self.views.table.chosen_pages().into_iter().map(|row| row.path.clone()).collect(),
         };
         let hidden = self.views.table.hidden_marked_count();
         if self.dialogs.is_empty() && hidden > 0 && self.views.table.marked_count() == 0 {
@@ -111,67 +117,70 @@ impl App {
             self.notify(Severity::Info, "No page is selected. Select one with j and k, or mark several with v.", now);
             return;
         }
-        let slot = DraftSlot::AboutPages;
-        let is_kept = self.draft(slot).is_some_and(|text| !text.trim().is_empty());
-        let is_other = is_kept && !are_same_pages(&self.draft_pages, &pages);
+        let slot = DraftTarget::AboutPages;
+        let has_draft = self.draft(slot).is_some_and(|text| !text.trim().is_empty());
+        let is_other = has_draft && !are_same_pages(&self.draft_pages, &pages);
         if is_other {
             self.ask_to_start_over(pages);
             return;
         }
-        let title = about_title(if is_kept { &self.draft_pages } else { &pages });
+        let title = title_of_job_about(if has_draft { &self.draft_pages } else { &pages });
         let layers = self.dialogs.len();
         self.open_editor(slot, title, now);
         let Some(Dialog::Editor(editor)) = self.dialogs.get_mut(layers) else { return };
-        if !is_kept {
+        if !has_draft {
             editor.set_initial_text(initial_text(&pages));
             editor.pages = pages;
             self.open_picker(PickerKind::Templates, effects);
         }
     }
 
-    /// Asks whether to start over: the draft about other pages then becomes the draft of a new job, unless there is one
-    /// already.
+    /// Asks whether to start a new draft about `pages`, so that the draft about other pages becomes the draft of a new
+    /// job. If a new job already has a draft, offers to open the draft about other pages instead.
     fn ask_to_start_over(&mut self, pages: Vec<CleanText>) {
         let (theirs, these) = (short_list(&self.draft_pages), short_list(&pages));
-        let has_new_job = self.draft(DraftSlot::NewJob).is_some_and(|text| !text.trim().is_empty());
+        let has_new_job = self.draft(DraftTarget::NewJob).is_some_and(|text| !text.trim().is_empty());
         if has_new_job {
             let text = format!("You have unsent drafts. Open the one about {theirs} first?");
-            let yes = ConfirmAction::OpenDraft(DraftSlot::AboutPages);
-            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes }));
+            let yes = ConfirmAction::OpenDraft(DraftTarget::AboutPages);
+            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: yes }));
             return;
         }
+        let drafts_key = self.key_label(Context::Jobs, Action::Drafts);
         let text = format!(
-            "You have an unsent draft about {theirs}. Start a new one about {these}? The old one becomes the draft of \
-             a new job (D on the jobs screen)."
+            "You have an unsent draft about {theirs}. Start a new one about {these}? The draft about {theirs} is kept \
+             with your drafts ({drafts_key} on the jobs screen)."
         );
-        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::NewDraftAbout(pages) }));
+        self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::NewDraftAbout(pages) }));
     }
 
-    /// Starts a job about these pages. The draft about other pages becomes that of a new job, and names its pages.
+    /// Opens the editor for a job about `pages`. The draft about other pages becomes the draft of a new job, whose text
+    /// names those pages.
     pub(in crate::app) fn start_over_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
-        let slot = DraftSlot::AboutPages;
+        let slot = DraftTarget::AboutPages;
         if let Some(text) = self.drafts.remove(&slot) {
             let is_named = self.draft_pages.iter().all(|page| text.contains(page.as_str()));
             let text = if is_named { text } else { format!("{}: {text}", sentence_list(&self.draft_pages)) };
-            effects.push(Effect::SaveDraft(DraftSlot::NewJob, text.clone()));
+            effects.push(Effect::SaveDraft(DraftTarget::NewJob, text.clone()));
             effects.push(Effect::DeleteDraft(slot));
-            self.drafts.insert(DraftSlot::NewJob, text);
+            self.drafts.insert(DraftTarget::NewJob, text);
         }
         let layers = self.dialogs.len();
-        self.open_editor(slot, about_title(&pages), now);
+        self.open_editor(slot, title_of_job_about(&pages), now);
         let Some(Dialog::Editor(editor)) = self.dialogs.get_mut(layers) else { return };
         editor.set_initial_text(initial_text(&pages));
         editor.pages = pages;
         self.open_picker(PickerKind::Templates, effects);
     }
 
-    /// The range whose rows are listed; `None` if nothing is listed.
+    /// Returns the range whose rows are listed; `None` if nothing is listed.
     pub(in crate::app) fn listed_range(&self) -> Option<DateRange> {
         let answered = || self.views.load().shown().map(|shown| shown.value.query.range);
         self.views.table.report().map(|report| report.range).or_else(answered)
     }
 
-    /// The values of a template's placeholders for these pages: their numbers in the listed range, if they are known.
+    /// Returns the values of a template's placeholders for a job about these pages, such as their views in the listed
+    /// range.
     pub(in crate::app) fn page_template_values(&self, pages: &[CleanText], now: Time) -> TemplateValues {
         let mut values = TemplateValues { path: Some(sentence_list(pages)), ..TemplateValues::default() };
         let rows = rows_of(self.views.rows(), pages);
@@ -189,7 +198,7 @@ impl App {
         if pages.iter().any(|page| !rows.contains_key(page)) {
             return values;
         }
-        let sum = |count: fn(&Counts) -> &Count| sum(&rows, pages, count);
+        let sum = |count: fn(&Counts) -> &Count| sum_over_pages(&rows, pages, count);
         let (human, ai) = (sum(|counts| &counts.human), sum(|counts| &counts.ai));
         let text = |of: Option<ViewCount>, count: fn(&Counts) -> &Count| match (of, pages) {
             (Some(n), _) => format::format_views(n),
@@ -210,10 +219,10 @@ impl App {
     }
 }
 
-/// Stands for a number within a sentence.
+/// Replaces an unknown number within a sentence.
 const UNKNOWN: &str = "an unknown number of";
 
-/// A number in a sentence; what is not a valid count is shown as received.
+/// Formats a count for a sentence. An invalid count is shown as received from the service.
 fn received_text(count: &Count) -> String {
     match count {
         Count::Missing => UNKNOWN.to_owned(),
@@ -222,14 +231,14 @@ fn received_text(count: &Count) -> String {
     }
 }
 
-/// The rows of these pages.
+/// Returns the rows of these pages, by path.
 fn rows_of<'a>(rows: &'a [PageRow], pages: &[CleanText]) -> HashMap<&'a CleanText, &'a PageRow> {
     let wanted: HashSet<&CleanText> = pages.iter().collect();
     rows.iter().filter(|row| wanted.contains(&row.path)).map(|row| (&row.path, row)).collect()
 }
 
-/// The sum over the pages; `None` if one of them is unknown.
-fn sum(
+/// Adds up one kind of count over all pages; `None` if that count of one page is unknown.
+fn sum_over_pages(
     rows: &HashMap<&CleanText, &PageRow>,
     pages: &[CleanText],
     count: impl Fn(&Counts) -> &Count,
@@ -237,22 +246,22 @@ fn sum(
     pages.iter().map(|page| count(&rows.get(page)?.counts).value()).sum()
 }
 
-/// `human +4%, AI −31% against 2026-11-07 … 2026-11-13`, with the compared days if they aren't the complete range on
-/// screen. `None` if a page isn't loaded in both.
+/// Describes how the views of the pages changed: `human +4%, AI −31% against 2026-11-07 … 2026-11-13`. Includes the
+/// compared days if they aren't the complete range on screen. `None` if a number is unknown in one of the reports.
 fn change_since(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Option<String> {
     let ranges = comparison.ranges();
     let sums = |report: &Report, count: fn(&Counts) -> &Count| -> Option<ViewCount> {
         let rows = rows_of(&report.rows, pages);
         let views = pages.iter().map(|page| match rows.get(page) {
             Some(row) => count(&row.counts).value(),
-            // All pages are loaded, so this one had no views.
+            // A complete report lists every page that had views.
             None => report.complete.then_some(ViewCount::ZERO),
         });
         views.sum()
     };
     let change = |count: fn(&Counts) -> &Count| {
         let (now, before) = (sums(&comparison.now, count)?, sums(&comparison.before, count)?);
-        Some(percent_change(ranges.of_now(now), ranges.of_before(before)))
+        Some(percent_change(ranges.scale_now(now), ranges.scale_before(before)))
     };
     let (human, ai) = (change(|counts| &counts.human)?, change(|counts| &counts.ai)?);
     let per_day = if ranges.is_per_day() { " per day" } else { "" };
@@ -260,7 +269,7 @@ fn change_since(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) 
     Some(format!("human {human}, AI {ai}{per_day}{days} against {}", ranges.before))
 }
 
-/// A change in percent.
+/// Formats a change in percent.
 fn percent_change(now: ViewCount, before: ViewCount) -> String {
     if before.is_zero() {
         return format!("{} instead of none", format::format_views(now));

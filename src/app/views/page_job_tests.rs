@@ -26,7 +26,7 @@ fn rows() -> Vec<PageRow> {
     vec![row("/a", 9120, 4310), row("/b", 880, 690), row("/c", 10, 0)]
 }
 
-/// The views screen with three pages, the first one selected.
+/// Returns the views screen with three pages, of which the first is selected.
 fn views_screen() -> App {
     let mut app = app(vec![job(1, Status::Active)]);
     press(&mut app, '2');
@@ -62,10 +62,10 @@ fn notice(app: &App) -> &str {
 }
 
 #[test]
-fn the_key_opens_an_editor_and_the_templates_with_those_for_pages_first() {
+fn n_opens_an_editor_and_lists_the_templates_for_pages_first() {
     let mut app = views_screen();
     let asked = press(&mut app, 'n');
-    assert!(asked.contains(&Effect::LoadTemplates) && asked.contains(&Effect::ReadDraft(DraftSlot::AboutPages)));
+    assert!(asked.contains(&Effect::LoadTemplates) && asked.contains(&Effect::ReadDraft(DraftTarget::AboutPages)));
     assert_eq!(editor(&app).title.as_str(), "New job about /a");
     assert_eq!(editor(&app).pages, paths(&["/a"]));
     templates(&mut app, &["Update it", "Fix {{path}} ({{human}} and {{ai}}, {{share}} of {{total}}), {{change}}"]);
@@ -74,7 +74,7 @@ fn the_key_opens_an_editor_and_the_templates_with_those_for_pages_first() {
 }
 
 #[test]
-fn a_text_that_was_not_changed_is_neither_sent_nor_saved() {
+fn an_unchanged_initial_text_is_neither_sent_nor_saved() {
     let mut app = views_screen();
     press(&mut app, 'n');
     key(&mut app, KeyCode::Esc);
@@ -85,7 +85,7 @@ fn a_text_that_was_not_changed_is_neither_sent_nor_saved() {
         Some("Nothing to send: describe what the agent should do.")
     );
     assert_eq!(key(&mut app, KeyCode::Esc), []);
-    assert_eq!((app.draft(DraftSlot::AboutPages), app.draft_count()), (None, 0));
+    assert_eq!((app.draft(DraftTarget::AboutPages), app.draft_count()), (None, 0));
 }
 
 #[test]
@@ -97,12 +97,12 @@ fn a_text_that_is_typed_and_deleted_leaves_no_draft() {
     assert_eq!(app.update(Msg::Timer, at(1)), [Effect::SaveDraftAbout("/a: x".to_owned(), paths(&["/a"]))]);
     key(&mut app, KeyCode::Backspace);
     app.update(Msg::Timer, at(2));
-    app.update(Msg::DraftSaved { slot: DraftSlot::AboutPages, result: Ok(at(2)) }, at(2));
-    assert_eq!(key(&mut app, KeyCode::Esc), [Effect::DeleteDraft(DraftSlot::AboutPages)]);
+    app.update(Msg::DraftSaved { slot: DraftTarget::AboutPages, result: Ok(at(2)) }, at(2));
+    assert_eq!(key(&mut app, KeyCode::Esc), [Effect::DeleteDraft(DraftTarget::AboutPages)]);
 }
 
-/// A draft about /a is saved, and /b is selected.
-fn with_draft() -> App {
+/// Returns the views screen with a saved draft about /a, and with /b selected.
+fn views_screen_with_draft() -> App {
     let mut app = views_screen();
     press(&mut app, 'n');
     key(&mut app, KeyCode::Esc);
@@ -122,13 +122,16 @@ fn question(app: &App) -> &str {
 }
 
 #[test]
-fn a_draft_about_other_pages_needs_a_confirmation_and_n_changes_nothing() {
-    let mut app = with_draft();
+fn replacing_a_draft_about_other_pages_needs_a_confirmation_and_n_declines() {
+    let mut app = views_screen_with_draft();
     press(&mut app, 'n');
     assert!(question(&app).starts_with("You have an unsent draft about /a. Start a new one about /b?"));
     assert_eq!(press(&mut app, 'n'), []);
     assert!(app.dialogs.is_empty());
-    assert_eq!((app.draft(DraftSlot::AboutPages), app.draft_pages()), (Some("/a: mend it"), paths(&["/a"]).as_slice()));
+    assert_eq!(
+        (app.draft(DraftTarget::AboutPages), app.draft_pages()),
+        (Some("/a: mend it"), paths(&["/a"]).as_slice())
+    );
     press(&mut app, 'k');
     let asked = press(&mut app, 'n');
     assert!(!asked.contains(&Effect::LoadTemplates), "a restored draft needs no template");
@@ -136,20 +139,20 @@ fn a_draft_about_other_pages_needs_a_confirmation_and_n_changes_nothing() {
     for _ in 0..40 {
         key(&mut app, KeyCode::Backspace);
     }
-    assert_eq!(key(&mut app, KeyCode::Esc), [Effect::DeleteDraft(DraftSlot::AboutPages)]);
+    assert_eq!(key(&mut app, KeyCode::Esc), [Effect::DeleteDraft(DraftTarget::AboutPages)]);
     press(&mut app, 'j');
     press(&mut app, 'n');
     assert_eq!(editor(&app).pages, paths(&["/b"]));
 }
 
 #[test]
-fn starting_over_is_about_the_chosen_page_and_keeps_the_old_draft() {
-    let mut app = with_draft();
+fn starting_over_opens_an_editor_about_the_selected_page_and_keeps_the_old_draft() {
+    let mut app = views_screen_with_draft();
     press(&mut app, 'n');
-    let saved = Effect::SaveDraft(DraftSlot::NewJob, "/a: mend it".to_owned());
+    let saved = Effect::SaveDraft(DraftTarget::NewJob, "/a: mend it".to_owned());
     let asked = press(&mut app, 'y');
-    assert_eq!(asked[..2], [saved, Effect::DeleteDraft(DraftSlot::AboutPages)], "saved before it is deleted");
-    assert_eq!((app.draft(DraftSlot::NewJob), app.draft(DraftSlot::AboutPages)), (Some("/a: mend it"), None));
+    assert_eq!(asked[..2], [saved, Effect::DeleteDraft(DraftTarget::AboutPages)], "saved before it is deleted");
+    assert_eq!((app.draft(DraftTarget::NewJob), app.draft(DraftTarget::AboutPages)), (Some("/a: mend it"), None));
     assert_eq!((editor(&app).title.as_str(), &editor(&app).pages), ("New job about /b", &paths(&["/b"])));
     key(&mut app, KeyCode::Esc);
     type_text(&mut app, "more");
@@ -157,21 +160,21 @@ fn starting_over_is_about_the_chosen_page_and_keeps_the_old_draft() {
 }
 
 #[test]
-fn a_draft_that_is_kept_names_its_pages() {
-    let mut app = with_draft();
-    app.drafts.insert(DraftSlot::AboutPages, "mend it".to_owned());
+fn a_draft_that_becomes_the_draft_of_a_new_job_names_its_pages() {
+    let mut app = views_screen_with_draft();
+    app.drafts.insert(DraftTarget::AboutPages, "mend it".to_owned());
     press(&mut app, 'n');
     press(&mut app, 'y');
-    assert_eq!(app.draft(DraftSlot::NewJob), Some("/a: mend it"));
+    assert_eq!(app.draft(DraftTarget::NewJob), Some("/a: mend it"));
 }
 
 #[test]
-fn with_both_drafts_in_use_nothing_is_started() {
-    let mut app = with_draft();
-    app.drafts.insert(DraftSlot::NewJob, "another".to_owned());
+fn no_draft_is_replaced_if_a_new_job_already_has_a_draft() {
+    let mut app = views_screen_with_draft();
+    app.drafts.insert(DraftTarget::NewJob, "another".to_owned());
     assert_eq!(press(&mut app, 'n'), []);
     assert_eq!(question(&app), "You have unsent drafts. Open the one about /a first?");
-    assert_eq!((app.draft(DraftSlot::NewJob), app.draft_count()), (Some("another"), 2));
+    assert_eq!((app.draft(DraftTarget::NewJob), app.draft_count()), (Some("another"), 2));
     press(&mut app, 'y');
     assert_eq!((editor(&app).title.as_str(), editor(&app).input.text().as_str()), ("New job about /a", "/a: mend it"));
 }
@@ -208,13 +211,13 @@ fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
     assert_eq!(effects[..2], [draft, sent.clone()], "the draft first");
     assert!(app.dialogs.is_empty());
     assert!(!press_ctrl(&mut app, 's').contains(&sent), "not twice");
-    let slot = DraftSlot::AboutPages;
+    let slot = DraftTarget::AboutPages;
     let failure = Failure::new(FailureKind::Store, "The disk is full.");
     let refused = || SubmitError { failure: failure.clone(), text: "/a: mend it".to_owned(), pages: paths(&["/a"]) };
     app.update(Msg::Submitted { slot, result: Err(refused()) }, at(1));
     assert_eq!(editor(&app).title.as_str(), "New job about /a");
     assert!(press_ctrl(&mut app, 's').contains(&sent), "the same pages again");
-    // Something else was opened meanwhile: the text is a draft.
+    // Another dialog was opened meanwhile, so the text becomes a draft.
     let pressed = |c, with| Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), with)));
     app.update(pressed('?', KeyModifiers::NONE), at(2));
     app.update(Msg::Submitted { slot, result: Err(refused()) }, at(2));
@@ -236,7 +239,7 @@ fn a_draft_from_another_docdeck_is_not_overwritten() {
     let mut app = views_screen();
     press(&mut app, 'n');
     let theirs =
-        Msg::DraftRead { slot: DraftSlot::AboutPages, text: Some("theirs".to_owned()), pages: paths(&["/x", "/y"]) };
+        Msg::DraftRead { slot: DraftTarget::AboutPages, text: Some("theirs".to_owned()), pages: paths(&["/x", "/y"]) };
     app.update(theirs, at(0));
     assert_eq!(app.dialogs.len(), 1, "the templates for /a are closed");
     assert_eq!(
@@ -253,14 +256,14 @@ fn a_draft_from_another_docdeck_is_not_overwritten() {
 
 #[test]
 fn merged_drafts_are_about_the_pages_of_both() {
-    let mut editor = Editor::new(DraftSlot::AboutPages, CleanText::default(), "ours");
+    let mut editor = Editor::new(DraftTarget::AboutPages, CleanText::default(), "ours");
     editor.pages = paths(&["/a", "/x"]);
     load_other_draft(&mut editor, "theirs\n\nours", &paths(&["/x", "/y"]), true);
     assert_eq!((editor.pages, editor.input.text()), (paths(&["/x", "/y", "/a"]), "theirs\n\nours".to_owned()));
 }
 
 #[test]
-fn without_a_page_the_notice_explains_how_to_select_one() {
+fn without_a_page_a_notice_explains_how_to_select_a_page() {
     let mut app = app(Vec::new());
     press(&mut app, '2');
     press(&mut app, 'n');
@@ -269,7 +272,7 @@ fn without_a_page_the_notice_explains_how_to_select_one() {
 }
 
 #[test]
-fn several_pages_are_listed_and_their_views_added_up() {
+fn several_pages_are_listed_and_their_views_are_added_up() {
     let values = views_screen().page_template_values(&paths(&["/a", "/b", "/c"]), at(0));
     assert_eq!(values.path.as_deref(), Some("/a, /b and /c"));
     let lines = "- /a: 9,120 views by people, 4,310 by AI\n- /b: 880 views by people, 690 by AI\n\
@@ -308,7 +311,7 @@ fn invalid_counts_are_shown_as_received_and_missing_ones_as_unknown() {
 }
 
 #[test]
-fn a_range_that_includes_today_is_marked() {
+fn a_range_that_includes_today_ends_with_today_so_far() {
     let app = views_screen();
     let to = app.views.query().range.to();
     assert_eq!(app.page_template_values(&paths(&["/a"]), at(0)).to, Some(format!("{to} (today so far)")));
@@ -341,18 +344,18 @@ fn a_comparison_shows_the_change_and_an_unlisted_page_had_no_views() {
 fn many_pages_are_counted_in_the_title_and_listed_in_the_text() {
     let pages = paths(&["/a", "/b", "/c", "/d"]);
     assert_eq!(
-        (short_list(&pages).as_str(), about_title(&pages).as_str()),
+        (short_list(&pages).as_str(), title_of_job_about(&pages).as_str()),
         ("4 pages", "New job about /a, /b and 2 more pages")
     );
     assert_eq!(initial_text(&pages), "4 pages: \n\n- /a\n- /b\n- /c\n- /d");
-    let mut editor = Editor::new(DraftSlot::AboutPages, CleanText::default(), "");
+    let mut editor = Editor::new(DraftTarget::AboutPages, CleanText::default(), "");
     editor.set_initial_text(initial_text(&pages));
     assert_eq!(editor.input.column(), "4 pages: ".len(), "the cursor is after them");
     assert_eq!([("x {{pages}}", 4), ("{{path}}", 4), ("x", 4)].map(|(text, n)| template_order(text, n)), [0, 1, 3]);
 }
 
 #[test]
-fn hidden_marks_are_reported_instead_of_using_another_page() {
+fn hidden_marked_pages_are_reported_instead_of_using_the_selected_page() {
     let mut app = views_screen();
     let range = app.views.query().range;
     let page = ViewsPage { totals: Counts::default(), rows: rows(), has_more: None };

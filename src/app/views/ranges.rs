@@ -7,50 +7,51 @@ use crate::model::period::{DateRange, Period, Preset};
 use chrono::NaiveDate;
 
 impl ViewsScreen {
-    /// The chosen preset. After midnight, the range on screen may still be that of the day before.
+    /// Returns the chosen preset. After midnight, the screen may still show the days that the preset meant the day
+    /// before.
     pub fn preset(&self) -> Option<Preset> {
         self.preset
     }
 
-    /// The preset whose days are on screen.
-    pub fn preset_on(&self, today: NaiveDate) -> Option<Preset> {
+    /// Returns the chosen preset if the screen shows the days that the preset means on the day `today`.
+    pub fn preset_if_current(&self, today: NaiveDate) -> Option<Preset> {
         self.preset.filter(|preset| preset.range(today) == self.query.range)
     }
 
-    /// The name of the range: of its preset, week, month or quarter; `None` for other ranges.
+    /// Returns the name of the range on screen; `None` unless the range is a preset, a week, a month or a quarter.
     pub fn range_name(&self, today: NaiveDate) -> Option<String> {
-        self.preset_on(today).map(|preset| preset.name().to_owned()).or_else(|| self.period.name())
+        self.preset_if_current(today).map(|preset| preset.name().to_owned()).or_else(|| self.period.name())
     }
 
-    /// Switches to the next preset; to the first one after a custom range.
+    /// Switches to the next preset, or from a custom range to the first preset.
     pub fn next_preset(&mut self, now: Time) -> Option<Effect> {
         let preset = self.preset.map_or(Preset::SevenDays, Preset::next);
         self.set_period(preset.period(now.date_naive()), Some(preset), now)
     }
 
-    /// Switches to a custom range that is not in the future.
+    /// Switches to a custom range, which must not contain future days.
     pub fn set_custom_range(&mut self, range: DateRange) -> Option<Effect> {
         (self.preset, self.period) = (None, Period::days(range));
         self.set_range(range)
     }
 
-    /// Switches to the days of a period up to today. `None` if it begins after today. `preset` is set if it was chosen
-    /// as one.
+    /// Switches to the days of `period` up to today; does nothing if the period begins after today. `preset` is set if
+    /// the user chose the period as a preset.
     pub fn set_period(&mut self, period: Period, preset: Option<Preset>, now: Time) -> Option<Effect> {
         let range = period.range(now.date_naive())?;
         (self.preset, self.period) = (preset, period);
         self.set_range(range)
     }
 
-    /// Steps to the previous or next period: as many days, or the week, month or quarter. `None` if it begins after
-    /// today.
+    /// Goes `steps` periods forward, or back if negative: by the number of days of the range, or by weeks, months or
+    /// quarters. Does nothing if the new period begins after today.
     pub fn step_range(&mut self, steps: i32, now: Time) -> Option<Effect> {
         let today = now.date_naive();
         let period = self.period.step(steps).filter(|period| period.range(today).is_some())?;
         self.set_period(period, period.preset(today), now)
     }
 
-    /// Updates the range after midnight: presets are counted from today, and a period in progress grows up to today.
+    /// Updates the range after midnight: a preset moves to today, and a period in progress is extended up to today.
     /// Returns whether the range changed.
     pub(super) fn follow_today(&mut self, now: Time) -> bool {
         let (today, before) = (now.date_naive(), self.query.range);
@@ -65,7 +66,7 @@ impl ViewsScreen {
 }
 
 impl App {
-    /// Handles the keys for the previous and the next period.
+    /// Goes `steps` periods forward or back, and reports if there are no page views after today.
     pub(in crate::app) fn step_period(&mut self, steps: i32, now: Time, effects: &mut Vec<Effect>) {
         let before = self.views.query().range;
         effects.extend(self.views.step_range(steps, now));
@@ -87,7 +88,7 @@ mod tests {
         (views.query().range.to_string(), views.range_name(now().date_naive()))
     }
 
-    fn named(range: &str, name: &str) -> (String, Option<String>) {
+    fn range_with_name(range: &str, name: &str) -> (String, Option<String>) {
         (range.to_owned(), Some(name.to_owned()))
     }
 
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn days_step_by_their_length_and_not_past_today() {
+    fn a_range_of_days_steps_by_its_length_and_not_past_today() {
         let mut views = ViewsScreen::new(now());
         views.step_range(-1, now());
         assert_eq!(shown(&views), ("2026-11-07 … 2026-11-13".to_owned(), None));
@@ -117,43 +118,43 @@ mod tests {
     }
 
     #[test]
-    fn weeks_step_by_complete_weeks_and_back_to_today() {
+    fn a_week_steps_by_complete_weeks_and_is_cut_at_today() {
         let mut views = ViewsScreen::new(now());
         views.set_period(Preset::ThisWeek.period(now().date_naive()), Some(Preset::ThisWeek), now());
-        assert_eq!(shown(&views), named("2026-11-16 … 2026-11-20", "week"));
+        assert_eq!(shown(&views), range_with_name("2026-11-16 … 2026-11-20", "week"));
         views.step_range(-1, now());
-        assert_eq!(shown(&views), named("2026-11-09 … 2026-11-15", "last week"));
+        assert_eq!(shown(&views), range_with_name("2026-11-09 … 2026-11-15", "last week"));
         views.step_range(-1, now());
-        assert_eq!(shown(&views), named("2026-11-02 … 2026-11-08", "2026-W45"));
+        assert_eq!(shown(&views), range_with_name("2026-11-02 … 2026-11-08", "2026-W45"));
         views.step_range(2, now());
-        assert_eq!(shown(&views), named("2026-11-16 … 2026-11-20", "week"));
+        assert_eq!(shown(&views), range_with_name("2026-11-16 … 2026-11-20", "week"));
     }
 
     #[test]
     fn a_preset_has_no_name_if_other_days_are_on_screen() {
         let views = ViewsScreen::new(now());
         let tomorrow = now().date_naive().succ_opt().expect("a day");
-        assert_eq!((views.preset(), views.preset_on(tomorrow)), (Some(Preset::SevenDays), None));
+        assert_eq!((views.preset(), views.preset_if_current(tomorrow)), (Some(Preset::SevenDays), None));
         assert_eq!(views.range_name(tomorrow), None, "seven days up to yesterday");
     }
 
     #[test]
-    fn months_step_by_the_calendar_and_back_to_today() {
+    fn a_month_steps_by_calendar_months_and_is_cut_at_today() {
         let mut views = ViewsScreen::new(now());
         views.set_period(Preset::ThisMonth.period(now().date_naive()), Some(Preset::ThisMonth), now());
-        assert_eq!(shown(&views), named("2026-11-01 … 2026-11-20", "month"));
+        assert_eq!(shown(&views), range_with_name("2026-11-01 … 2026-11-20", "month"));
         views.step_range(-1, now());
-        assert_eq!(shown(&views), named("2026-10-01 … 2026-10-31", "last month"));
+        assert_eq!(shown(&views), range_with_name("2026-10-01 … 2026-10-31", "last month"));
         views.step_range(-1, now());
-        assert_eq!(shown(&views), named("2026-09-01 … 2026-09-30", "2026-09"));
+        assert_eq!(shown(&views), range_with_name("2026-09-01 … 2026-09-30", "2026-09"));
         views.step_range(1, now());
         views.step_range(1, now());
-        assert_eq!(shown(&views), named("2026-11-01 … 2026-11-20", "month"));
+        assert_eq!(shown(&views), range_with_name("2026-11-01 … 2026-11-20", "month"));
         assert!(views.step_range(1, now()).is_none());
     }
 
     #[test]
-    fn a_step_past_today_is_cut_at_today_and_can_be_undone() {
+    fn a_range_that_steps_past_today_is_cut_and_a_step_back_restores_it() {
         let mut views = ViewsScreen::new(now());
         let day = |text: &str| text.parse().expect("a date");
         let ten = DateRange::new(day("2026-11-05"), day("2026-11-14")).expect("a range");

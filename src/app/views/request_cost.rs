@@ -1,5 +1,6 @@
-//! The cost of loading all pages. The service reports no row count, so the cost is a lower bound with the number of
-//! requests of the last load, or an estimate with its basis; the texts also show how many requests are left.
+//! The cost of loading all pages, in requests. The service doesn't report how many rows a range has, so the cost is a
+//! lower bound, with an estimate from the last load, a similar range or the first rows. The questions also show how
+//! many requests are left.
 
 use super::super::{App, format};
 use super::all_pages::REQUESTS_PER_CONFIRMATION;
@@ -10,23 +11,23 @@ use crate::model::period::DateRange;
 use crate::model::report::{
     EstimateBasis, LoadEstimate, LoadPlan, LoadProgress, SimilarRange, StoredReport, requests_for,
 };
-use crate::model::views::{LIMIT_MAX, ViewsQuery};
+use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
 
 /// The cost of a load, in requests.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct LoadCost {
-    /// Requests that the load needs in any case.
+    /// The lower bound: requests that the load certainly needs.
     at_least: u32,
     expected: Option<LoadEstimate>,
 }
 
 impl LoadCost {
-    /// The cost of several ranges. A range without an estimate probably needs as many requests as the average of the
-    /// others.
+    /// Adds up the costs of several loads. A load without an estimate is expected to cost the mean of the estimated
+    /// loads.
     fn of_all(costs: &[Self]) -> Self {
         let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
-        // A sum with an estimate in it is an estimate.
+        // One load that is only estimated makes the sum an estimate.
         let basis = known
             .iter()
             .map(|known| known.basis)
@@ -41,19 +42,19 @@ impl LoadCost {
         Self { at_least, expected }
     }
 
-    /// The expected number of requests; the lower bound if there is no estimate.
+    /// Returns the expected number of requests: the estimate, but at least the lower bound.
     fn requests(self) -> u32 {
         self.expected.map_or(self.at_least, |expected| expected.requests.max(self.at_least))
     }
 }
 
-/// The cost as text: `at least 2 requests, last time 5`, or an estimate with its basis.
+/// Formats the cost: `2 or more requests (last time: 5)`, or an estimate and what it is based on.
 pub fn cost_text(at_least: u32, expected: Option<LoadEstimate>) -> String {
-    let least = format!("at least {}", format::plural(at_least as usize, "request"));
+    let least = format!("{} or more requests", format::format_count(at_least as usize));
     let Some(LoadEstimate { requests, basis }) = expected else { return least };
     let about = format!("about {}", format::plural(requests.max(at_least) as usize, "request"));
     match basis {
-        EstimateBasis::LastTime => format!("{least}, last time {requests}"),
+        EstimateBasis::LastTime => format!("{least} (last time: {requests})"),
         EstimateBasis::Similar(SimilarRange { range, rows }) => {
             format!("{about}, estimated from the {} of {range}", format::plural(rows as usize, "page"))
         }
@@ -68,14 +69,15 @@ pub fn cost_text(at_least: u32, expected: Option<LoadEstimate>) -> String {
 }
 
 impl App {
-    /// Requests for page views that are left this hour.
-    pub(in crate::app) fn views_left(&self) -> u32 {
-        self.budget(RateLimited::Views).left()
+    /// Returns how many requests for page views are left this hour.
+    pub(in crate::app) fn view_requests_left(&self) -> u32 {
+        self.budget(RateLimited::Views).requests_left()
     }
 
-    /// The expected cost of loading a range: from the cache, or estimated from the listed rows.
+    /// Returns the expected cost of loading all pages of a range: from stored data, otherwise estimated from the listed
+    /// rows. `None` if neither is possible.
     pub(super) fn expected_cost(&self, range: DateRange) -> Option<LoadEstimate> {
-        let stored = self.views.all_pages.cached_info(range).and_then(StoredReport::expected);
+        let stored = self.views.all_pages.cached_info(range).and_then(StoredReport::estimate_load);
         stored.or_else(|| {
             let shown = self.views.load().shown()?;
             let (query, page) = (shown.value.query, &shown.value.page);
@@ -84,40 +86,40 @@ impl App {
         })
     }
 
-    /// The number of rows that the listed answer proves to exist, and whether that is all of them.
+    /// Returns how many rows the listed answer proves to exist, and whether the range has no more rows than these.
     fn rows_proven(&self, range: DateRange) -> Option<(u64, bool)> {
         let shown = self.views.load().shown().filter(|shown| shown.value.query.range == range)?;
         let (query, page) = (shown.value.query, &shown.value.page);
         let rows = query.offset().saturating_add(u64::try_from(page.rows.len()).unwrap_or(0));
-        // A page after the last one proves nothing about the rows before it.
+        // An empty page of rows beyond the end proves nothing about the number of rows before it.
         (!page.rows.is_empty() || query.page == 1).then(|| (rows, !query.has_next(page)))
     }
 
-    /// Whether the first answer of a load is listed and fresh, so that it comes from the cache.
+    /// Whether the first answer that a load needs is listed and fresh, so that the load takes it from the cache.
     fn has_first_answer(&self, range: DateRange, now: Time) -> bool {
-        let first = ViewsQuery { range, limit: LIMIT_MAX, page: 1 };
+        let first = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: 1 };
         let shown = self.views.load().shown().filter(|shown| shown.value.query == first);
         shown.is_some_and(|shown| range.is_fresh(shown.as_of, now))
     }
 
-    fn cost(&self, range: DateRange, afresh: bool, now: Time) -> LoadCost {
+    fn cost(&self, range: DateRange, from_start: bool, now: Time) -> LoadCost {
         let known = self.views.all_pages.cached_info(range);
-        let broken_off = known.and_then(|known| known.interrupted_after);
-        let taken_in = match broken_off.filter(|_| !afresh) {
+        let interrupted_after = known.and_then(|known| known.interrupted_after);
+        let loaded_answers = match interrupted_after.filter(|_| !from_start) {
             Some(answers) => answers,
-            None => u32::from(!afresh && self.has_first_answer(range, now)),
+            None => u32::from(!from_start && self.has_first_answer(range, now)),
         };
         let all = match self.rows_proven(range) {
             Some((rows, true)) => requests_for(rows),
             Some((rows, false)) => requests_for(rows.saturating_add(1)),
             None => 1,
         };
-        let rest = |requests: u32| requests.saturating_sub(taken_in).max(1);
+        let rest = |requests: u32| requests.saturating_sub(loaded_answers).max(1);
         let expected = self.expected_cost(range).map(|known| LoadEstimate { requests: rest(known.requests), ..known });
         LoadCost { at_least: rest(all), expected }
     }
 
-    /// Whether one request is probably enough.
+    /// Whether one request is probably enough for this load.
     pub(super) fn is_one_request(&self, plan: &LoadPlan) -> bool {
         let all = &self.views.all_pages;
         let was_one = all.complete_report(plan.range).is_some_and(|report| report.answers <= 1);
@@ -125,7 +127,7 @@ impl App {
         all.rows_to_continue_after(plan.range).is_none() && (was_one || fits)
     }
 
-    /// The question before loading: which ranges, and what that costs.
+    /// Returns the question before a load: which ranges it loads, and what it costs.
     pub(super) fn load_question(&self, plans: &[LoadPlan], now: Time) -> String {
         let what = match plans {
             [one] => {
@@ -142,18 +144,18 @@ impl App {
         let is_known = |plan: &LoadPlan| plan.from_start && self.views.all_pages.complete_report(plan.range).is_some();
         let again = if !plans.is_empty() && plans.iter().all(is_known) { " again" } else { "" };
         let (cost_text, limits) = (capitalized(&cost_text(cost.at_least, cost.expected)), self.limit_warning(cost));
-        let left = self.views_left();
+        let left = self.view_requests_left();
         format!("{}Load all pages of {what}{again}? {cost_text}, {left} left.{limits}", self.offline_warning())
     }
 
-    /// A warning before a question whose action may fail; empty unless docdeck is offline.
+    /// Returns the warning at the start of a question about loading; empty unless docdeck is offline.
     fn offline_warning(&self) -> &'static str {
         let is_offline = matches!(self.connection, Connection::Offline { .. });
         if is_offline { "Offline: this may fail. " } else { "" }
     }
 
     fn limit_warning(&self, cost: LoadCost) -> String {
-        let left = self.views_left();
+        let left = self.view_requests_left();
         if cost.requests() > left {
             return format!(" That is more than is left: loading stops after {left} and can continue later.");
         }
@@ -164,7 +166,7 @@ impl App {
         }
     }
 
-    /// The question after the agreed number of requests is used.
+    /// Returns the question whether to continue, for a load that has used the confirmed number of requests.
     pub(super) fn continue_question(&self, rest: &[LoadPlan], progress: Option<LoadProgress>) -> String {
         let so_far = progress.map(|progress| {
             let share =
@@ -176,26 +178,26 @@ impl App {
             [one] => format!("loading all pages of {}", one.range),
             many => format!("with {} ranges", many.len()),
         };
-        let left = self.views_left();
+        let left = self.view_requests_left();
         let most = REQUESTS_PER_CONFIRMATION.min(left);
         let so_far = format!("{}{}", self.offline_warning(), so_far.unwrap_or_default());
         format!("{so_far}Continue {range}? At most {most} more, {left} left.")
     }
 
-    /// Why nothing can be requested now, and what is still available.
-    pub(in crate::app) fn no_requests_left(&self, now: Time) -> String {
+    /// Returns the message that no requests are left: when the next one is free, and what works without requests.
+    pub(in crate::app) fn no_requests_left_text(&self, now: Time) -> String {
         let when = match self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now) {
-            Some(wait) => format!("the next one is free in {}", wait.remaining_text(now)),
+            Some(wait) => format!("the next one is free in {}", wait.time_left(now)),
             None => "the next one is free in a moment".to_owned(),
         };
-        format!("No requests for page views are left this hour; {when}. {STILL_AVAILABLE}")
+        format!("No page-view requests are left this hour; {when}. {AVAILABLE_WITHOUT_REQUESTS}")
     }
 }
 
-/// What is available without any request.
-pub const STILL_AVAILABLE: &str = "The trend (t) and cached ranges (H) are still available.";
+/// The sentence that names what works without requests.
+pub const AVAILABLE_WITHOUT_REQUESTS: &str = "The trend (t) and cached ranges (H) are still available.";
 
-/// A share in whole percent, rounded down, so that 100% always means all.
+/// Formats a share in whole percent, rounded down so that 100% always means all.
 pub fn floor_percent(share: f64) -> String {
     format!("{:.0}%", (share * 100.0).floor())
 }

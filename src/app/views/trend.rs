@@ -1,5 +1,5 @@
-//! The trend: human and AI views per day of the range, or per week of a long one, from the site's totals. Cached days
-//! are free; the cost of the others, one request each, is shown before they are loaded.
+//! The trend: human and AI views of the site per day of the range, or per week if the range is long. Cached totals are
+//! free. Each missing bar costs one request, and the total cost is shown before loading.
 
 use super::super::dialog::{ConfirmAction, ConfirmDialog, Dialog};
 use super::super::keymap::{Action, Context};
@@ -10,14 +10,14 @@ use crate::model::Time;
 use crate::model::failure::Failure;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
-use crate::model::report::Sums;
+use crate::model::report::ViewSums;
 use crate::model::views::{Count, Counts, ViewCount};
 use chrono::{Datelike, Days, NaiveDate, Weekday};
 use std::collections::HashMap;
 
-/// From this many days on, a bar is a week.
-pub const WEEKLY_FROM: u32 = 60;
-/// Days in the moving mean, including the day itself.
+/// Ranges of at least this many days have one bar per week instead of per day.
+pub const MIN_DAYS_FOR_WEEKS: u32 = 60;
+/// Number of days in the moving mean: the day that the mean is shown for, and the days before.
 pub const MEAN_DAYS: u32 = 7;
 
 /// The cached totals of the site, by range.
@@ -29,17 +29,18 @@ pub struct RangeTotals {
 }
 
 impl RangeTotals {
-    /// The totals of this range.
+    /// Returns the totals of this range.
     pub fn of(&self, range: DateRange) -> Option<&Timed<Counts>> {
         self.by_range.get(&range)
     }
 
-    /// The number of ranges that were requested and have not arrived yet.
+    /// Returns the number of ranges that were requested and have not arrived yet.
     pub fn pending_count(&self) -> usize {
         self.pending.len()
     }
 
-    /// The newer of the answer for the range and the sum of its days; the sum needs every day.
+    /// Returns the totals of a range: the answer for the whole range or the sum of its days, whichever is newer. The
+    /// sum is available only if every day is known.
     fn newest(&self, range: DateRange) -> Option<Timed<Counts>> {
         let answered = self.of(range).cloned();
         let summed = if range.days() > 1 { self.sum_of_days(range) } else { None };
@@ -49,9 +50,10 @@ impl RangeTotals {
         }
     }
 
-    /// The sum of all days of a range. Each day was loaded some time after its end, or before it: the sum counts as loaded
-    /// that long after the end of the range, by the day for which this time was shortest. A week of complete days is thus
-    /// complete, although its Monday was loaded on Wednesday.
+    /// Adds up the totals of all days of a range; `None` if one day is unknown. The load time of each day is moved
+    /// forward by the number of days from that day to the end of the range; the earliest of these times is the load
+    /// time of the sum. So a week is complete if each day was loaded after it was over, even if Monday was loaded on
+    /// Wednesday.
     fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let of = |day: DateRange| {
@@ -73,14 +75,14 @@ impl RangeTotals {
         Some(sum)
     }
 
-    /// The totals of a range that was over when they were loaded: from the answer for the range, otherwise the sum of
-    /// its days.
+    /// Returns totals of a range that were loaded after its last day: the answer for the whole range, otherwise the sum
+    /// of its days. `None` if neither is available.
     pub(super) fn final_totals(&self, range: DateRange) -> Option<Counts> {
         let settled = |range: DateRange| self.of(range).filter(|known| is_final(range, known.as_of));
         if let Some(known) = settled(range) {
             return Some(known.value.clone());
         }
-        let mut sums = Sums::default();
+        let mut sums = ViewSums::default();
         for day in single_days(range) {
             let counts = &settled(day)?.value;
             if [&counts.human, &counts.ai, &counts.total].iter().any(|count| count.value().is_none()) {
@@ -91,9 +93,9 @@ impl RangeTotals {
         Some(Counts { human: sums.human.into(), ai: sums.ai.into(), total: sums.total.into() })
     }
 
-    /// The mean of human and AI views over this day and the six before it; `None` unless all of them are known and
-    /// complete.
-    pub fn mean_up_to(&self, day: NaiveDate) -> Option<ViewCount> {
+    /// Returns the mean of human plus AI views over `day` and the six days before it; `None` unless all seven days are
+    /// known and complete.
+    pub fn moving_mean(&self, day: NaiveDate) -> Option<ViewCount> {
         let from = day.checked_sub_days(Days::new(u64::from(MEAN_DAYS) - 1))?;
         let mut sum = ViewCount::ZERO;
         for day in single_days(DateRange::new(from, day)?) {
@@ -104,18 +106,18 @@ impl RangeTotals {
     }
 }
 
-/// Human plus AI views, the height of a stacked bar; `None` if one of them is not a valid count.
+/// Returns human plus AI views, the height of a stacked bar. `None` if either number is not a valid count.
 pub fn bar_height(counts: &Counts) -> Option<ViewCount> {
     Some(counts.human.value()? + counts.ai.value()?)
 }
 
-/// Each day of a range, as a range.
+/// Returns each day of a range as a range of one day.
 pub fn single_days(range: DateRange) -> impl Iterator<Item = DateRange> {
     let to = range.to();
     range.from().iter_days().take_while(move |day| *day <= to).filter_map(|day| DateRange::new(day, day))
 }
 
-/// The ISO weeks of a range, starting on Monday, cut at the ends of the range.
+/// Returns the ISO weeks of a range, starting on Monday, cut at the ends of the range.
 fn weeks(range: DateRange) -> Vec<DateRange> {
     let mut weeks = Vec::new();
     let mut from = range.from();
@@ -131,12 +133,13 @@ fn weeks(range: DateRange) -> Vec<DateRange> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrendBar {
     pub range: DateRange,
-    /// `None` if they are unknown.
+    /// The site's totals in the range of the bar; `None` if they are unknown.
     pub totals: Option<Timed<Counts>>,
 }
 
 impl TrendBar {
-    /// Whether the totals leave out a part of the last day: it is today, or they were loaded before the day was over.
+    /// Whether the totals were loaded before the last day of the bar was over. If they are unknown: whether the bar
+    /// includes today.
     pub fn is_partial(&self, now: Time) -> bool {
         match &self.totals {
             Some(known) => !is_final(self.range, known.as_of),
@@ -144,7 +147,7 @@ impl TrendBar {
         }
     }
 
-    /// Whether the totals are unknown or outdated.
+    /// Whether the totals have to be loaded, because they are unknown or outdated.
     pub fn is_missing(&self, now: Time) -> bool {
         !self.totals.as_ref().is_some_and(|known| self.range.is_fresh(known.as_of, now))
     }
@@ -154,17 +157,17 @@ impl TrendBar {
     }
 }
 
-/// A mean per day, with the days that it covers.
+/// The mean of views per day over all complete days that are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FullDaysMean {
     pub mean: ViewCount,
     /// Number of days in the mean.
-    pub days: u32,
-    /// All days of the range that are over.
-    pub all: u32,
+    pub known_days: u32,
+    /// Number of days of the range that are over, including unknown ones.
+    pub complete_days: u32,
 }
 
-/// How many days of a range end before this day.
+/// Counts the days of a range that are before `day`.
 fn count_days_before(range: DateRange, day: NaiveDate) -> u32 {
     let last = day.pred_opt().unwrap_or(day).min(range.to());
     DateRange::new(range.from(), last).map_or(0, |over| over.days())
@@ -179,19 +182,20 @@ pub struct TrendDialog {
 }
 
 impl TrendDialog {
-    /// Shows a range, with its last bar selected.
+    /// Creates the dialog for a range, with the last bar selected.
     pub fn new(range: DateRange) -> Self {
-        let bars = if range.days() >= WEEKLY_FROM { weeks(range) } else { single_days(range).collect::<Vec<_>>() };
+        let bars =
+            if range.days() >= MIN_DAYS_FOR_WEEKS { weeks(range) } else { single_days(range).collect::<Vec<_>>() };
         let selected = bars.len().saturating_sub(1);
         Self { range, bars, selected }
     }
 
     /// Whether each bar is a week, drawn as its mean per day.
     pub fn is_weekly(&self) -> bool {
-        self.range.days() >= WEEKLY_FROM
+        self.range.days() >= MIN_DAYS_FOR_WEEKS
     }
 
-    /// What a bar covers: a day or a week.
+    /// Returns the word for what a bar covers: `day` or `week`.
     pub fn unit(&self) -> &'static str {
         if self.is_weekly() { "week" } else { "day" }
     }
@@ -204,17 +208,17 @@ impl TrendDialog {
         self.bars.is_empty()
     }
 
-    /// Index of the selected bar.
+    /// Returns the index of the selected bar.
     pub fn selected(&self) -> usize {
         self.selected
     }
 
-    /// The bars with their totals.
+    /// Returns the bars with their totals.
     pub fn bars<'a>(&'a self, totals: &'a RangeTotals) -> impl Iterator<Item = TrendBar> + 'a {
         self.bars.iter().map(|range| TrendBar { range: *range, totals: totals.newest(*range) })
     }
 
-    /// The ranges to load, newest first.
+    /// Returns the days or weeks whose totals have to be loaded, newest first.
     pub fn missing(&self, totals: &RangeTotals, now: Time) -> Vec<DateRange> {
         let mut missing: Vec<DateRange> =
             self.bars(totals).filter(|bar| bar.is_missing(now)).map(|bar| bar.range).collect();
@@ -222,8 +226,8 @@ impl TrendDialog {
         missing
     }
 
-    /// The mean of human and AI views per day, over all complete days that are known. Of a week in progress, the days up to
-    /// yesterday count, as a whole or one by one. `None` if no complete day is known.
+    /// Returns the mean of human plus AI views per day over all complete days that are known; `None` if there are none.
+    /// Of the current week, the days up to yesterday count, whether they were loaded as one range or day by day.
     pub fn mean_of_full_days(&self, totals: &RangeTotals, now: Time) -> Option<FullDaysMean> {
         let settled = |range: DateRange| {
             let known = totals.newest(range).filter(|known| is_final(range, known.as_of))?;
@@ -241,7 +245,7 @@ impl TrendDialog {
             .flat_map(|bar| counted(*bar))
             .fold((ViewCount::ZERO, 0), |(sum, days), (views, of)| (sum + views, days + of));
         let all = count_days_before(self.range, today).max(days);
-        (days > 0).then(|| FullDaysMean { mean: sum.scaled(1, days.into()), days, all })
+        (days > 0).then(|| FullDaysMean { mean: sum.scaled(1, days.into()), known_days: days, complete_days: all })
     }
 
     pub(in crate::app) fn scroll(&mut self, by: Scroll, visible: usize) {
@@ -250,11 +254,11 @@ impl TrendDialog {
 }
 
 impl App {
-    /// Opens the trend.
+    /// Opens the trend and reads the totals that it shows from the cache.
     pub(in crate::app) fn open_trend(&mut self, _now: Time, effects: &mut Vec<Effect>) {
         let range = self.views.query().range;
         let open = TrendDialog::new(range);
-        // The days before the range are part of its first means.
+        // The moving means of the first days include days before the range.
         let ahead = range.from().checked_sub_days(Days::new(u64::from(MEAN_DAYS) - 1));
         let from = ahead.filter(|_| !open.is_weekly()).unwrap_or(range.from());
         let mut wanted: Vec<DateRange> = DateRange::new(from, range.to()).into_iter().flat_map(single_days).collect();
@@ -263,12 +267,12 @@ impl App {
         effects.push(Effect::LoadCachedTotals(wanted));
     }
 
-    /// Loads what is missing, after a question with the cost.
+    /// Loads the missing totals. If that costs more than one request, asks first.
     pub(super) fn load_trend(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Dialog::Trend(open)) = self.dialogs.last() else { return };
         let (unit, all) = (open.unit(), open.len());
         let mut missing = open.missing(&self.views.totals, now);
-        let left = self.views_left();
+        let left = self.view_requests_left();
         if self.views.totals.pending_count() > 0 {
             self.notify(Severity::Info, "Already loading.", now);
             return;
@@ -276,7 +280,7 @@ impl App {
         match missing.len() {
             0 => self.notify(Severity::Info, &format!("Every {unit} is loaded and up to date."), now),
             _ if left == 0 => {
-                let text = self.no_requests_left(now);
+                let text = self.no_requests_left_text(now);
                 self.notify(Severity::Problem, &text, now);
             }
             1 => self.load_totals(missing, effects),
@@ -289,7 +293,7 @@ impl App {
                 };
                 let text = format!("{n} of {all} {unit}s are missing or outdated: {offer}");
                 let yes = ConfirmAction::LoadTotals(missing);
-                self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes }));
+                self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: yes }));
             }
         }
     }
@@ -299,19 +303,19 @@ impl App {
         effects.push(Effect::LoadTotals(ranges));
     }
 
-    /// How many bars are loaded and what the rest costs, for the last line of the dialog.
+    /// Returns how many bars are loaded and what the rest costs, for the last line of the dialog.
     pub fn trend_cost_text(&self, open: &TrendDialog, now: Time, short: bool) -> String {
         let (missing, all, unit) = (open.missing(&self.views.totals, now).len(), open.len(), open.unit());
         let awaited = self.views.totals.pending_count();
-        let left = self.views_left();
+        let left = self.view_requests_left();
         let load_key = self.key_label(Context::Trend, Action::LoadAll);
         match missing {
             _ if awaited > 0 => format!("loading, {} left", format::plural(awaited, unit)),
             0 if all == 1 => format!("the {unit} is loaded"),
             0 => format!("all {all} {unit}s loaded"),
-            n if short => format!("{n}/{all} missing: {load_key}, {}, {left} left", format::plural(n, "request")),
+            n if short => format!("{n}/{all} missing; {load_key}: {}, {left} left", format::plural(n, "request")),
             n => format!(
-                "{n} of {all} {unit}s missing or outdated: {load_key} loads, {}, {left} left",
+                "{n} of {all} {unit}s missing or outdated: press {load_key}, {}, {left} left",
                 format::plural(n, "request")
             ),
         }
@@ -320,7 +324,7 @@ impl App {
     pub(in crate::app) fn totals_received(&mut self, range: DateRange, totals: Timed<Counts>) {
         let known = &mut self.views.totals;
         known.pending.retain(|asked| *asked != range);
-        // A late answer doesn't replace a newer one.
+        // An answer that arrives late doesn't replace newer totals.
         if known.of(range).is_none_or(|old| old.as_of <= totals.as_of) {
             known.by_range.insert(range, totals);
         }
@@ -341,7 +345,7 @@ impl App {
                     }
                 }
             }
-            // The totals stay unknown; only an open trend needs the reason.
+            // The totals stay unknown. The reason is reported only if the trend is open.
             Err(failure) if self.dialogs.iter().any(|top| matches!(top, Dialog::Trend(_))) => {
                 self.notify_failure(&failure, now);
             }
@@ -355,7 +359,7 @@ impl App {
         self.views.totals.pending.clear();
         if let Err(failure) = result {
             let load_key = self.key_label(Context::Trend, Action::LoadAll);
-            let rest = if open > 0 { format!(" {load_key} loads the rest.") } else { String::new() };
+            let rest = if open > 0 { format!(" Press {load_key} to load the rest.") } else { String::new() };
             self.notify(Severity::Problem, &format!("{}{rest}", failure.message), now);
         }
         self.dirty = true;
@@ -384,10 +388,10 @@ mod tests {
         totals
     }
 
-    const LATER: &str = "2026-11-20T12:00:00Z";
+    const TODAY_AT_NOON: &str = "2026-11-20T12:00:00Z";
 
     #[test]
-    fn a_bar_is_a_day_and_from_sixty_days_on_a_week() {
+    fn a_range_of_sixty_days_or_more_has_one_bar_per_week() {
         let daily = TrendDialog::new(range("2026-09-22", "2026-11-19"));
         assert_eq!((daily.range.days(), daily.len(), daily.is_weekly()), (59, 59, false));
         let weekly = TrendDialog::new(range("2026-09-22", "2026-11-20"));
@@ -402,25 +406,26 @@ mod tests {
     #[test]
     fn days_that_are_unknown_or_were_loaded_before_they_ended_are_missing() {
         let totals = totals(&[
-            ("2026-11-16", 5, LATER),
-            // Loaded before that day was over: waiting doesn't complete it.
+            ("2026-11-16", 5, TODAY_AT_NOON),
+            // Loaded before the day was over, so the totals stay partial until they are loaded again.
             ("2026-11-17", 5, "2026-11-17T12:00:00Z"),
-            ("2026-11-20", 5, LATER),
+            ("2026-11-20", 5, TODAY_AT_NOON),
         ]);
         let trend = TrendDialog::new(range("2026-11-16", "2026-11-20"));
         let missing = |now: &str| -> Vec<String> {
             trend.missing(&totals, moment(now)).iter().map(|range| range.from().to_string()).collect()
         };
-        assert_eq!(missing(LATER), ["2026-11-19", "2026-11-18", "2026-11-17"]);
+        assert_eq!(missing(TODAY_AT_NOON), ["2026-11-19", "2026-11-18", "2026-11-17"]);
         assert_eq!(missing("2026-11-20T12:06:00Z").len(), 4, "today is fresh for five minutes");
         let bars: Vec<TrendBar> = trend.bars(&totals).collect();
-        let partial: Vec<bool> = bars.iter().map(|bar| bar.is_partial(moment(LATER))).collect();
+        let partial: Vec<bool> = bars.iter().map(|bar| bar.is_partial(moment(TODAY_AT_NOON))).collect();
         assert_eq!(partial, [false, true, false, false, true]);
     }
 
     #[test]
-    fn a_week_is_known_once_all_its_days_are() {
-        let mut known: Vec<(String, i64, &str)> = (9..15).map(|day| (format!("2026-11-{day:02}"), 10, LATER)).collect();
+    fn a_week_is_known_once_all_its_days_are_known() {
+        let mut known: Vec<(String, i64, &str)> =
+            (9..15).map(|day| (format!("2026-11-{day:02}"), 10, TODAY_AT_NOON)).collect();
         let week = range("2026-11-09", "2026-11-15");
         let of = |known: &[(String, i64, &'static str)]| {
             totals(&known.iter().map(|(day, human, at)| (day.as_str(), *human, *at)).collect::<Vec<_>>()).newest(week)
@@ -433,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_week_of_days_that_were_loaded_when_each_was_over_is_complete() {
+    fn a_week_is_complete_if_each_day_was_loaded_after_it_was_over() {
         let week = range("2026-11-09", "2026-11-15");
         let known: Vec<(String, String)> =
             (9..16).map(|day| (format!("2026-11-{day:02}"), format!("2026-11-{:02}T09:00:00Z", day + 2))).collect();
@@ -441,66 +446,70 @@ mod tests {
         let sum = totals(&known).newest(week).expect("known");
         assert_eq!(sum.as_of, moment("2026-11-17T09:00:00Z"));
         let bar = TrendBar { range: week, totals: Some(sum) };
-        assert!(!bar.is_partial(moment(LATER)) && !bar.is_missing(moment(LATER)));
+        assert!(!bar.is_partial(moment(TODAY_AT_NOON)) && !bar.is_missing(moment(TODAY_AT_NOON)));
         known[2].2 = "2026-11-11T12:00:00Z";
         let sum = totals(&known).newest(week).expect("known");
         assert_eq!(sum.as_of, moment("2026-11-15T12:00:00Z"), "half a day is missing");
-        assert!(TrendBar { range: week, totals: Some(sum) }.is_partial(moment(LATER)));
+        assert!(TrendBar { range: week, totals: Some(sum) }.is_partial(moment(TODAY_AT_NOON)));
     }
 
     #[test]
     fn the_mean_needs_seven_complete_days() {
-        let mut known: Vec<(String, i64, &str)> = (14..20).map(|day| (format!("2026-11-{day}"), 6, LATER)).collect();
+        let mut known: Vec<(String, i64, &str)> =
+            (14..20).map(|day| (format!("2026-11-{day}"), 6, TODAY_AT_NOON)).collect();
         let day: NaiveDate = "2026-11-19".parse().expect("a date");
         let of = |known: &[(String, i64, &'static str)], day: NaiveDate| {
             totals(&known.iter().map(|(day, human, at)| (day.as_str(), *human, *at)).collect::<Vec<_>>())
-                .mean_up_to(day)
+                .moving_mean(day)
         };
         assert_eq!(of(&known, day), None);
-        known.push(("2026-11-13".to_owned(), 20, LATER));
+        known.push(("2026-11-13".to_owned(), 20, TODAY_AT_NOON));
         assert_eq!(of(&known, day), Some(9.into()));
-        known.push(("2026-11-20".to_owned(), 6, LATER));
+        known.push(("2026-11-20".to_owned(), 6, TODAY_AT_NOON));
         assert_eq!(of(&known, day.succ_opt().expect("a day")), None, "today is partial");
     }
 
     #[test]
     fn the_mean_of_a_long_range_counts_the_complete_days_of_the_current_week() {
         // 2026-11-20 is a Friday: four days of its week are over.
-        let mut known: Vec<(String, i64, &str)> = (16..20).map(|day| (format!("2026-11-{day}"), 9, LATER)).collect();
-        known.push(("2026-11-20".to_owned(), 500, LATER));
+        let mut known: Vec<(String, i64, &str)> =
+            (16..20).map(|day| (format!("2026-11-{day}"), 9, TODAY_AT_NOON)).collect();
+        known.push(("2026-11-20".to_owned(), 500, TODAY_AT_NOON));
         let known: Vec<_> = known.iter().map(|(day, human, at)| (day.as_str(), *human, *at)).collect();
         let mut totals = totals(&known);
         let trend = TrendDialog::new(range("2026-09-14", "2026-11-20"));
-        let mean = |totals: &RangeTotals| trend.mean_of_full_days(totals, moment(LATER)).expect("some days are known");
-        assert_eq!(mean(&totals), FullDaysMean { mean: 10.into(), days: 4, all: 67 });
-        // A week that was loaded as one range, and one that was loaded before it was over.
+        let mean =
+            |totals: &RangeTotals| trend.mean_of_full_days(totals, moment(TODAY_AT_NOON)).expect("some days are known");
+        assert_eq!(mean(&totals), FullDaysMean { mean: 10.into(), known_days: 4, complete_days: 67 });
+        // Two weeks that were each loaded as one range, the second one before it was over.
         let mut week = |from: &str, to: &str, human: i64| {
             let counts = Counts { human: Count::Known(human), ai: Count::Known(0), total: Count::Known(human) };
-            totals.by_range.insert(range(from, to), Timed { value: counts, as_of: moment(LATER) });
+            totals.by_range.insert(range(from, to), Timed { value: counts, as_of: moment(TODAY_AT_NOON) });
         };
         week("2026-11-09", "2026-11-15", 7 * 10 + 3);
         week("2026-11-16", "2026-11-20", 9_999);
         let found = mean(&totals);
-        assert_eq!((found.days, found.all), (11, 67));
+        assert_eq!((found.known_days, found.complete_days), (11, 67));
         assert_eq!(found.mean.rounded(), 10, "113 views on 11 days");
         assert_eq!(found.mean.tenths(), 103);
-        // The days up to yesterday that were loaded at once, as a comparison does.
+        // The days of the current week up to yesterday, loaded as one range as a comparison does.
         let trend = TrendDialog::new(range("2026-09-15", "2026-11-20"));
         totals.by_range.remove(&range("2026-11-18", "2026-11-18"));
-        let mean = |totals: &RangeTotals| trend.mean_of_full_days(totals, moment(LATER)).expect("some days are known");
-        assert_eq!(mean(&totals).days, 10);
+        let mean =
+            |totals: &RangeTotals| trend.mean_of_full_days(totals, moment(TODAY_AT_NOON)).expect("some days are known");
+        assert_eq!(mean(&totals).known_days, 10);
         let counts = Counts { human: Count::Known(40), ai: Count::Known(0), total: Count::Known(40) };
-        let stamped = Timed { value: counts, as_of: moment(LATER) };
+        let stamped = Timed { value: counts, as_of: moment(TODAY_AT_NOON) };
         totals.by_range.insert(range("2026-11-16", "2026-11-19"), stamped);
-        assert_eq!(mean(&totals).days, 11);
+        assert_eq!(mean(&totals).known_days, 11);
     }
 
     #[test]
     fn a_day_without_valid_counts_has_no_sum() {
-        let mut totals = totals(&[("2026-11-09", 1, LATER)]);
+        let mut totals = totals(&[("2026-11-09", 1, TODAY_AT_NOON)]);
         let odd = Counts { human: Count::Known(-1), ai: Count::Missing, total: Count::Known(4) };
         let day = range("2026-11-10", "2026-11-10");
-        totals.by_range.insert(day, Timed { value: odd, as_of: moment(LATER) });
+        totals.by_range.insert(day, Timed { value: odd, as_of: moment(TODAY_AT_NOON) });
         assert_eq!(totals.newest(range("2026-11-09", "2026-11-10")), None);
     }
 }

@@ -1,61 +1,68 @@
-//! The fields of the setup form, the focused line, and the profile that the fields describe.
+//! The fields of the setup form, the focused line, and the profile that results from the fields.
 
 use crate::app::secret_input::SecretInput;
 use crate::app::text_input::TextInput;
 use crate::model::command::split_command_line;
 use crate::model::endpoint::ApiKey;
 use crate::model::setup::{
-    AlreadySet, DEFAULT_BASE_URL, DEFAULT_PROFILE, KeyPresence, KeySourceInput, NewProfile, SetupField, non_blank,
+    DEFAULT_BASE_URL, DEFAULT_PROFILE, ExistingSettings, KeyPresence, KeySourceInput, NewProfile, SetupField, non_blank,
 };
 
+/// Where the API key comes from, as chosen in the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeySourceChoice {
-    /// The source in the configuration file.
+    /// The source that the configuration file already has.
     Unchanged,
-    Program,
+    /// A command that prints the key.
+    Command,
+    /// A file that contains the key.
     File,
+    /// The key is typed into the form.
     Typed,
+    /// The environment variable `DOCDECK_API_KEY`.
     Variable,
 }
 
 impl KeySourceChoice {
-    /// The name on screen.
+    /// Returns the name on screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unchanged => "unchanged",
-            Self::Program => "a command",
+            Self::Command => "a command",
             Self::File => "a file",
             Self::Typed => "typed here",
             Self::Variable => "environment",
         }
     }
 
-    /// Whether the source needs a typed text.
+    /// Whether the source needs text input: a command, a file path or the key.
     fn has_input(self) -> bool {
-        matches!(self, Self::Program | Self::File | Self::Typed)
+        matches!(self, Self::Command | Self::File | Self::Typed)
     }
 }
 
+/// A line of the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormLine {
+    /// The choice of the key source.
     Source,
-    /// The command, the file or the key itself.
+    /// The command, the file path or the API key, depending on the key source.
     Key,
     Project,
-    /// Shows or hides the lines below it.
+    /// The choice whether the optional lines below it are shown.
     More,
     BaseUrl,
     Organization,
     CaFile,
-    /// The profile's name.
+    /// The name of the profile.
     Name,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetupPurpose {
-    /// The first profile.
+    /// Setting up the first profile.
     FirstProfile,
-    /// An additional profile, which needs its own name.
+    /// Adding another profile, which needs a name.
     AnotherProfile,
 }
 
@@ -65,7 +72,7 @@ pub struct Form {
     /// The focused line.
     pub line: FormLine,
     pub source: KeySourceChoice,
-    pub program: TextInput,
+    pub command: TextInput,
     pub file: TextInput,
     pub secret: SecretInput,
     pub project: TextInput,
@@ -73,14 +80,14 @@ pub struct Form {
     pub organization: TextInput,
     pub ca_file: TextInput,
     pub name: TextInput,
-    /// Whether the lines below "more" are shown.
+    /// Whether the optional lines below "more" are shown.
     pub is_open: bool,
-    known: KeyPresence,
+    key_presence: KeyPresence,
 }
 
 impl Form {
-    /// Creates a form with the given values, focused on the first empty field.
-    pub(super) fn new(purpose: SetupPurpose, known: &AlreadySet) -> Self {
+    /// Creates a form with values that are already set elsewhere. Focuses the first empty line.
+    pub(super) fn new(purpose: SetupPurpose, known: &ExistingSettings) -> Self {
         let line = |text: &Option<String>| TextInput::line(text.as_deref().unwrap_or_default());
         let mut form = Self {
             purpose,
@@ -90,7 +97,7 @@ impl Form {
                 KeyPresence::Environment => KeySourceChoice::Variable,
                 KeyPresence::File => KeySourceChoice::Unchanged,
             },
-            program: TextInput::line(""),
+            command: TextInput::line(""),
             file: TextInput::line(""),
             secret: SecretInput::default(),
             project: line(&known.project),
@@ -99,13 +106,13 @@ impl Form {
             ca_file: line(&known.ca_file.as_ref().map(|file| file.display().to_string())),
             name: TextInput::line(Some(known.profile.as_str()).filter(|name| *name != DEFAULT_PROFILE).unwrap_or("")),
             is_open: false,
-            known: known.key,
+            key_presence: known.key,
         };
         form.line = form.first_empty();
         form
     }
 
-    /// The first required line that is empty, otherwise the project.
+    /// Returns the first required line that is empty, or the project if none is empty.
     fn first_empty(&self) -> FormLine {
         let is_empty = |line: &FormLine| match line {
             FormLine::More => false,
@@ -116,25 +123,25 @@ impl Form {
         needed.into_iter().find(is_empty).unwrap_or(FormLine::Project)
     }
 
-    /// The available sources.
+    /// Returns the available key sources.
     pub fn sources(&self) -> Vec<KeySourceChoice> {
-        let configured = (self.known == KeyPresence::File).then_some(KeySourceChoice::Unchanged);
-        // The key in the environment belongs to the profile in use.
+        let configured = (self.key_presence == KeyPresence::File).then_some(KeySourceChoice::Unchanged);
+        // The environment variable has the key of the profile in use, not of another profile.
         let variable = (self.purpose == SetupPurpose::FirstProfile).then_some(KeySourceChoice::Variable);
         configured
             .into_iter()
-            .chain([KeySourceChoice::Program, KeySourceChoice::File, KeySourceChoice::Typed])
+            .chain([KeySourceChoice::Command, KeySourceChoice::File, KeySourceChoice::Typed])
             .chain(variable)
             .collect()
     }
 
-    /// The visible lines.
+    /// Returns the visible lines.
     pub fn lines(&self) -> Vec<FormLine> {
         let is_another = self.purpose == SetupPurpose::AnotherProfile;
         let mut lines = vec![FormLine::Source];
         lines.extend(self.source.has_input().then_some(FormLine::Key));
         lines.push(FormLine::Project);
-        // One more profile can't do without a name.
+        // Another profile needs a name, so its line is always visible.
         lines.extend(is_another.then_some(FormLine::Name));
         lines.push(FormLine::More);
         if self.is_open {
@@ -144,31 +151,33 @@ impl Form {
         lines
     }
 
-    /// The profile's name, or the default one if none is typed.
+    /// Returns the profile's name, or the default name if none is typed.
     pub fn profile_name(&self) -> String {
         non_blank(&self.name.text()).unwrap_or_else(|| DEFAULT_PROFILE.to_owned())
     }
 
+    /// Whether the environment variable for the API key is set.
     pub fn has_variable(&self) -> bool {
-        self.known == KeyPresence::Environment
+        self.key_presence == KeyPresence::Environment
     }
 
-    /// Whether there is a key to read: the environment variable may not be set.
+    /// Whether the chosen source can have a key. It has none if it is the environment variable and that is not set.
     pub fn has_key(&self) -> bool {
         self.source != KeySourceChoice::Variable || self.has_variable()
     }
 
-    /// Whether the focused line is a choice rather than a text.
+    /// Whether the focused line is a choice rather than a text input.
     pub fn is_choice(&self) -> bool {
         matches!(self.line, FormLine::Source | FormLine::More)
     }
 
-    /// The text of a line. `None` for choices and for lines without a text.
+    /// Returns the text input of a line. `None` for a choice, for the secret input, and if the key source has no text
+    /// input.
     pub fn input(&self, line: FormLine) -> Option<&TextInput> {
         match (line, self.source) {
             (FormLine::Source | FormLine::More, _)
             | (FormLine::Key, KeySourceChoice::Unchanged | KeySourceChoice::Typed | KeySourceChoice::Variable) => None,
-            (FormLine::Key, KeySourceChoice::Program) => Some(&self.program),
+            (FormLine::Key, KeySourceChoice::Command) => Some(&self.command),
             (FormLine::Key, KeySourceChoice::File) => Some(&self.file),
             (FormLine::Project, _) => Some(&self.project),
             (FormLine::BaseUrl, _) => Some(&self.base_url),
@@ -178,11 +187,12 @@ impl Form {
         }
     }
 
+    /// Returns the text input of the focused line.
     pub(super) fn input_mut(&mut self) -> Option<&mut TextInput> {
         match (self.line, self.source) {
             (FormLine::Source | FormLine::More, _)
             | (FormLine::Key, KeySourceChoice::Unchanged | KeySourceChoice::Typed | KeySourceChoice::Variable) => None,
-            (FormLine::Key, KeySourceChoice::Program) => Some(&mut self.program),
+            (FormLine::Key, KeySourceChoice::Command) => Some(&mut self.command),
             (FormLine::Key, KeySourceChoice::File) => Some(&mut self.file),
             (FormLine::Project, _) => Some(&mut self.project),
             (FormLine::BaseUrl, _) => Some(&mut self.base_url),
@@ -192,13 +202,13 @@ impl Form {
         }
     }
 
-    /// Whether the key itself is typed on this line.
+    /// Whether the API key itself is typed on this line.
     pub fn is_secret(&self, line: FormLine) -> bool {
         line == FormLine::Key && self.source == KeySourceChoice::Typed
     }
 
-    /// Moves from the choice of a source to its text. A source without a text is changed to a typed key, because the
-    /// user has started to type.
+    /// If the key source is focused, moves the focus to the text input for the source. A source without text input is
+    /// changed to a typed key, because the user has started to type.
     pub(super) fn go_to_key(&mut self) {
         if self.line == FormLine::Source {
             if !self.source.has_input() {
@@ -208,7 +218,7 @@ impl Form {
         }
     }
 
-    /// Moves to the next or previous line, wrapping around.
+    /// Moves the focus to the next or previous line. After the last line comes the first one.
     pub(super) fn step(&mut self, down: bool) {
         let lines = self.lines();
         let at = lines.iter().position(|line| *line == self.line).unwrap_or(0);
@@ -216,38 +226,39 @@ impl Form {
         self.line = lines.get(to).copied().unwrap_or(FormLine::Source);
     }
 
-    /// Shows or hides the lines below "more".
-    pub(super) fn open(&mut self, open: bool) {
+    /// Shows or hides the optional lines below "more".
+    pub(super) fn set_open(&mut self, open: bool) {
         self.is_open = open;
         if open && self.line == FormLine::More {
             self.step(true);
         }
     }
 
-    /// Moves to a line, which may be hidden.
+    /// Moves the focus to a line, and shows the optional lines if it is one of them.
     pub(super) fn go_to(&mut self, line: FormLine) {
         self.is_open |= !self.lines().contains(&line);
         self.line = line;
     }
 
-    /// Whether the last text line is focused.
+    /// Whether the last text input is focused.
     pub(super) fn is_at_end(&self) -> bool {
         self.lines().into_iter().rev().find(|line| *line != FormLine::More) == Some(self.line)
     }
 
-    /// Selects the next or previous source.
-    pub(super) fn change(&mut self, forward: bool) {
+    /// Selects the next or previous key source.
+    pub(super) fn change_source(&mut self, forward: bool) {
         let all = self.sources();
         let at = all.iter().position(|source| *source == self.source).unwrap_or(0);
         let to = (at + if forward { 1 } else { all.len() - 1 }) % all.len();
         self.source = all.get(to).copied().unwrap_or(self.source);
     }
 
-    /// The profile, or the line with a missing or invalid value and an explanation.
+    /// Returns the profile that the fields describe. If a value is missing or invalid, returns its line and what is
+    /// wrong.
     pub(super) fn profile(&self) -> Result<NewProfile, (FormLine, &'static str)> {
         let key = match self.source {
             KeySourceChoice::Unchanged | KeySourceChoice::Variable => KeySourceInput::SetElsewhere,
-            KeySourceChoice::Program => match split_command_line(&self.program.text()) {
+            KeySourceChoice::Command => match split_command_line(&self.command.text()) {
                 words if words.first().is_some_and(|program| !program.is_empty()) => KeySourceInput::Command(words),
                 _ => {
                     return Err((

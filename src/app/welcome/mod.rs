@@ -1,6 +1,6 @@
-//! The setup form: takes the source of the key and the project, validates them, tests them with one request, saves them
-//! and starts the dashboard. It is the first page of a new user, and a dialog that adds a profile. Validating, reading
-//! the key, testing and writing are effects; answers to an earlier attempt are ignored.
+//! The setup form, for the source of an API key and a project. It validates them, tests them with one request, saves
+//! them and starts the dashboard. New users see it as the first screen; later it is a dialog that adds a profile.
+//! Validating, reading the key, testing and saving are effects. Answers to effects of an earlier attempt are ignored.
 //!
 //! ```text
 //! Ctrl-S ─ CheckProfile ─ ReadKey ─ TestProfile ─ WriteConfig ─ Relaunch, or AddProfile
@@ -17,37 +17,40 @@ use super::{App, Effect, Screen, Severity};
 use crate::model::Time;
 use crate::model::endpoint::ApiKey;
 use crate::model::failure::Failure;
-use crate::model::setup::{AlreadySet, NewProfile, SetupProblem, WritePermission};
+use crate::model::setup::{ExistingSettings, NewProfile, SetupProblem, WritePermission};
 use crate::model::text::CleanText;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+/// The state of the setup form.
 #[derive(Debug, Clone)]
 pub struct Welcome {
     pub form: Form,
     /// The path of the configuration file to write.
-    pub config: CleanText,
+    pub config_path: CleanText,
     pub step: SetupStep,
-    /// The result of the last attempt, until something is changed.
+    /// The result of the last attempt, until a field is changed.
     pub message: Option<SetupMessage>,
-    /// Whether the profile is saved after the test.
-    saves: bool,
-    /// The number of the current attempt, which answers have to match.
+    /// Whether the current attempt saves the profile after the test.
+    saves_profile: bool,
+    /// The number of the current attempt. Answers with another number are ignored.
     attempt: u64,
-    tested: Option<TestedProfile>,
+    /// The profile of the last attempt.
+    attempted_profile: Option<AttemptedProfile>,
 }
 
 pub(super) const NOT_IN_DEMO: &str = "The demo saves no settings.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetupStep {
+    /// No attempt is in progress: the user fills in the form.
     Filling,
-    /// The fields are being validated on this computer.
+    /// The fields are being validated, without a request.
     Checking,
-    /// The key is being read.
+    /// The API key is being read from its source.
     ReadingKey,
-    /// The service is being asked.
+    /// The profile is being tested with a request.
     Testing,
-    /// The configuration is being written.
+    /// The profile is being written to the configuration.
     Saving,
 }
 
@@ -57,74 +60,86 @@ pub struct SetupMessage {
     pub text: CleanText,
 }
 
-/// A profile that was tested, or could not be.
+/// The profile of an attempt to test or save it.
 #[derive(Debug, Clone)]
-struct TestedProfile {
+struct AttemptedProfile {
     profile: NewProfile,
-    /// `None` if the key could not be read.
+    /// The API key. `None` until it is read, or if it could not be read.
     key: Option<ApiKey>,
-    /// Whether the service has accepted the key.
+    /// Whether the service has accepted the API key.
     is_verified: bool,
 }
 
-/// What runs after the setup form.
+/// What docdeck starts when the setup form ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelaunchTarget {
-    /// The demo, after which the form is shown again.
+    /// The demo. The form is shown again after the demo.
     Demo,
     /// The dashboard of the new profile.
     Dashboard,
 }
 
-/// The profile of the dashboard to start.
+/// What is needed to start the dashboard with a new profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileToStart {
     pub profile: NewProfile,
-    /// The key that the test used.
+    /// The API key that was tested.
     pub key: ApiKey,
-    /// The first notice.
+    /// The notice to show at the start.
     pub greeting: CleanText,
-    /// Whether the service has accepted the key.
+    /// Whether the service has accepted the API key.
     pub is_verified: bool,
 }
 
 /// Why the configuration was not written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConfigWriteError {
-    /// The existing file may be changed only if the user confirms it.
+    /// The configuration file already exists. The user has to confirm this change to it.
     NeedsConfirmation(WritePermission),
     Failed(Failure),
 }
 
 impl Welcome {
-    /// Creates the page for the first profile with the given values; `config` is the path of the configuration file.
-    pub fn new(known: &AlreadySet, config: CleanText) -> Self {
+    /// Creates the form for the first profile, with values that are already set elsewhere. `config` is the path of the
+    /// configuration file.
+    pub fn new(known: &ExistingSettings, config: CleanText) -> Self {
         Self::with(Form::new(SetupPurpose::FirstProfile, known), config, 0)
     }
 
-    /// Creates the dialog for another profile. `attempts` is larger than the number of any earlier attempt.
+    /// Creates the form for another profile. `attempts` is at least the number of every earlier attempt.
     fn additional(config: CleanText, attempts: u64) -> Self {
-        Self::with(Form::new(SetupPurpose::AnotherProfile, &AlreadySet::default()), config, attempts)
+        Self::with(Form::new(SetupPurpose::AnotherProfile, &ExistingSettings::default()), config, attempts)
     }
 
     fn with(form: Form, config: CleanText, attempt: u64) -> Self {
-        Self { form, config, step: SetupStep::Filling, message: None, saves: false, attempt, tested: None }
+        Self {
+            form,
+            config_path: config,
+            step: SetupStep::Filling,
+            message: None,
+            saves_profile: false,
+            attempt,
+            attempted_profile: None,
+        }
     }
 
-    /// The profile of the dashboard to start, once a profile with a key was written.
-    pub fn ready(&self) -> Option<ProfileToStart> {
-        let TestedProfile { profile, key: Some(key), is_verified } = self.tested.clone()? else { return None };
+    /// Returns what is needed to start the dashboard with the profile of the last attempt. `None` if its API key was
+    /// not read.
+    pub fn profile_to_start(&self) -> Option<ProfileToStart> {
+        let AttemptedProfile { profile, key: Some(key), is_verified } = self.attempted_profile.clone()? else {
+            return None;
+        };
         let how = self.message.as_ref().map_or("", |message| message.text.as_str());
-        let greeting = CleanText::line(&format!("Saved in {}. {how}", self.config));
+        let greeting = CleanText::line(&format!("Saved in {}. {how}", self.config_path));
         Some(ProfileToStart { profile, key, greeting, is_verified })
     }
 
-    /// Whether the service has accepted the key of the profile that was tested last.
+    /// Whether the service has accepted the API key of the last attempt.
     fn is_verified(&self) -> bool {
-        self.tested.as_ref().is_some_and(|tested| tested.is_verified)
+        self.attempted_profile.as_ref().is_some_and(|tested| tested.is_verified)
     }
 
-    /// The context of the focused line.
+    /// Returns the key context of the focused line.
     pub(super) fn context(&self) -> Context {
         if self.form.is_choice() { Context::Welcome } else { Context::WelcomeText }
     }
@@ -137,7 +152,8 @@ impl Welcome {
         self.message = Some(SetupMessage { is_success: is_good, text: CleanText::line(text) });
     }
 
-    /// Discards the last result, because something was changed. Returns false while the configuration is being written.
+    /// Ends the current attempt and discards its result, because a field is changed. Returns false while the profile is
+    /// being saved, when fields can't be changed.
     fn discard_result(&mut self) -> bool {
         if self.step == SetupStep::Saving {
             return false;
@@ -188,7 +204,7 @@ impl Welcome {
             Edit::LineStart | Edit::LineEnd | Edit::TextStart | Edit::TextEnd | Edit::WordBack | Edit::WordForward
         );
         if self.form.is_secret(self.form.line) {
-            // The cursor of a secret is always at its end.
+            // The cursor of a secret is always at its end, so both edits delete all of it.
             if matches!(edit, Edit::DeleteToLineStart | Edit::DeleteWordBack) && self.discard_result() {
                 self.form.secret.clear();
             }
@@ -199,7 +215,7 @@ impl Welcome {
         }
     }
 
-    /// Cancels an attempt. Writing can't be canceled.
+    /// Cancels the current attempt, unless the profile is already being saved.
     fn cancel(&mut self) {
         if self.discard_result() {
             self.show_message(false, "Canceled. Nothing was saved.");
@@ -208,7 +224,7 @@ impl Welcome {
 }
 
 impl App {
-    /// The form if it has the focus: as a dialog, or as the page without a dialog over it.
+    /// Returns the setup form if it has the focus: as the topmost dialog, or as the screen without a dialog over it.
     pub(super) fn setup_on_top(&self) -> Option<&Welcome> {
         match self.dialogs.last() {
             Some(Dialog::Setup(form)) => Some(form),
@@ -225,7 +241,7 @@ impl App {
         }
     }
 
-    /// The form, even if a dialog is over it.
+    /// Returns the setup form, even if another dialog is over it.
     fn setup_mut(&mut self) -> Option<&mut Welcome> {
         let dialog = self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::Setup(form) => Some(form.as_mut()),
@@ -234,17 +250,17 @@ impl App {
         dialog.or(self.welcome.as_deref_mut())
     }
 
-    /// Whether the service has accepted the key of the profile in the form.
+    /// Whether the service has accepted the API key of the form's last attempt.
     pub(super) fn is_setup_verified(&mut self) -> bool {
         self.setup_mut().is_some_and(|form| form.is_verified())
     }
 
-    /// Opens the form for another profile.
+    /// Opens the setup form as a dialog that adds a profile.
     pub(super) fn open_new_profile(&mut self, now: Time) {
-        let Some(config) = self.config.config.clone() else {
+        let Some(config) = self.config.config_path.clone() else {
             return self.notify(Severity::Info, NOT_IN_DEMO, now);
         };
-        // A profile switch in progress has priority.
+        // No profile can be added while docdeck is switching to another one.
         if matches!(self.dialogs.last(), Some(Dialog::Profiles(open)) if !open.is_choosing()) {
             return;
         }
@@ -272,7 +288,7 @@ impl App {
         })
     }
 
-    /// Cancels an attempt, or closes the dialog.
+    /// Cancels the current attempt or, if there is none, closes the dialog.
     pub(super) fn step_back_on_welcome(&mut self) {
         let Some(welcome) = self.setup_on_top_mut() else { return };
         if welcome.is_busy() {
@@ -288,17 +304,17 @@ impl App {
         let Some(welcome) = self.setup_on_top_mut() else { return };
         let form = &mut welcome.form;
         match action {
-            Action::NextField if form.line == FormLine::More && !form.is_open => form.open(true),
-            Action::NextField if form.is_at_end() => effects.extend(welcome.attempt(true, &names)),
+            Action::NextField if form.line == FormLine::More && !form.is_open => form.set_open(true),
+            Action::NextField if form.is_at_end() => effects.extend(welcome.start_attempt(true, &names)),
             Action::NextField => form.step(true),
             Action::NextChoice | Action::PreviousChoice if form.line == FormLine::More => {
-                form.open(action == Action::NextChoice);
+                form.set_open(action == Action::NextChoice);
             }
             Action::NextChoice | Action::PreviousChoice if welcome.discard_result() => {
-                welcome.form.change(action == Action::NextChoice);
+                welcome.form.change_source(action == Action::NextChoice);
             }
-            Action::Confirm => effects.extend(welcome.attempt(true, &names)),
-            Action::TryOut => effects.extend(welcome.attempt(false, &names)),
+            Action::Confirm => effects.extend(welcome.start_attempt(true, &names)),
+            Action::TryOut => effects.extend(welcome.start_attempt(false, &names)),
             Action::Demo if is_page && welcome.step != SetupStep::Saving => {
                 welcome.discard_result();
                 effects.push(Effect::Relaunch(RelaunchTarget::Demo));
@@ -313,7 +329,7 @@ impl App {
         }
     }
 
-    /// Takes the result of the validation. Invalid values can't be saved.
+    /// Handles the result of the validation: continues with reading the key, or shows the problem.
     pub(super) fn profile_checked(&mut self, attempt: u64, result: Result<(), SetupProblem>) -> Option<Effect> {
         self.dirty = true;
         let welcome = self.form_waiting_for(attempt, SetupStep::Checking)?;
@@ -330,11 +346,11 @@ impl App {
         }
     }
 
-    /// Takes the key, or the reason why it could not be read.
+    /// Handles the result of reading the API key: continues with the test, or shows why the key could not be read.
     pub(super) fn key_read(&mut self, attempt: u64, result: Result<ApiKey, Failure>) -> Option<Effect> {
         self.dirty = true;
         let welcome = self.form_waiting_for(attempt, SetupStep::ReadingKey)?;
-        match (result, &mut welcome.tested) {
+        match (result, &mut welcome.attempted_profile) {
             (Ok(key), Some(tested)) => {
                 tested.key = Some(key.clone());
                 welcome.step = SetupStep::Testing;
@@ -348,17 +364,18 @@ impl App {
         }
     }
 
-    /// Takes the result of the test.
-    pub(super) fn profile_tried(&mut self, attempt: u64, result: Result<CleanText, Failure>) -> Option<Effect> {
+    /// Handles the result of the test: shows it and, if the attempt is to save the profile, saves it. After a failed
+    /// test, the user is asked before saving.
+    pub(super) fn profile_tested(&mut self, attempt: u64, result: Result<CleanText, Failure>) -> Option<Effect> {
         self.dirty = true;
         let welcome = self.form_waiting_for(attempt, SetupStep::Testing)?;
         match result {
             Ok(message) => {
                 welcome.show_message(true, message.as_str());
-                if let Some(tested) = &mut welcome.tested {
+                if let Some(tested) = &mut welcome.attempted_profile {
                     tested.is_verified = true;
                 }
-                if welcome.saves {
+                if welcome.saves_profile {
                     return welcome.write(WritePermission::Nothing);
                 }
                 welcome.step = SetupStep::Filling;
@@ -368,17 +385,18 @@ impl App {
         None
     }
 
-    /// Takes the result of writing the configuration.
+    /// Handles the result of saving the profile: starts the dashboard, adds the profile to the list, or asks for a
+    /// confirmation.
     pub(super) fn config_written(&mut self, attempt: u64, result: Result<(), ConfigWriteError>) -> Option<Effect> {
         self.dirty = true;
         let welcome = self.form_waiting_for(attempt, SetupStep::Saving)?;
         welcome.step = SetupStep::Filling;
         match result {
             Ok(()) if welcome.form.purpose == SetupPurpose::AnotherProfile => {
-                let TestedProfile { profile, key, .. } = welcome.tested.clone()?;
+                let AttemptedProfile { profile, key, .. } = welcome.attempted_profile.clone()?;
                 return Some(Effect::AddProfile(Box::new(profile), key));
             }
-            Ok(()) if welcome.tested.as_ref().is_some_and(|tested| tested.key.is_some()) => {
+            Ok(()) if welcome.attempted_profile.as_ref().is_some_and(|tested| tested.key.is_some()) => {
                 return Some(Effect::Relaunch(RelaunchTarget::Dashboard));
             }
             Ok(()) => {
@@ -387,55 +405,56 @@ impl App {
                 } else {
                     "Set DOCDECK_API_KEY in your shell, then run docdeck again."
                 };
-                let message = format!("Saved in {}. {next}", welcome.config);
+                let message = format!("Saved in {}. {next}", welcome.config_path);
                 welcome.show_message(true, &message);
             }
             Err(ConfigWriteError::NeedsConfirmation(needs)) => {
-                let (config, name) = (&welcome.config, CleanText::line(&welcome.form.profile_name()));
+                let (config, name) = (&welcome.config_path, CleanText::line(&welcome.form.profile_name()));
                 let text = match needs {
                     WritePermission::Change => {
                         format!("{config} already has a profile {name}. Update it? The rest is unchanged.")
                     }
                     _ => format!("{config} already exists. Add the profile {name}? The rest is unchanged."),
                 };
-                // Opening the form from the list of profiles already means adding one.
+                // A form that was opened to add a profile needs no confirmation for that.
                 if needs == WritePermission::Add && welcome.form.purpose == SetupPurpose::AnotherProfile {
                     return welcome.write(needs);
                 }
-                self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes: ConfirmAction::SaveProfile(needs) }));
+                self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::SaveProfile(needs) }));
             }
             Err(ConfigWriteError::Failed(failure)) => welcome.show_message(false, failure.message.as_str()),
         }
         None
     }
 
-    /// Writes the tested profile after the user confirmed it.
+    /// Saves the profile of the last attempt after the user has confirmed it.
     pub(super) fn save_profile(&mut self, allowed: WritePermission) -> Option<Effect> {
         self.setup_on_top_mut()?.write(allowed)
     }
 
-    /// Shows why the test failed. If the profile was to be saved, the user decides.
+    /// Shows why the key could not be read or the test failed. If the attempt would save the profile, asks whether to
+    /// save it anyway.
     fn ask_to_save_anyway(&mut self, failure: &Failure) {
         let Some(welcome) = self.setup_mut() else { return };
         welcome.step = SetupStep::Filling;
         welcome.show_message(false, failure.message.as_str());
-        if welcome.saves {
+        if welcome.saves_profile {
             let text = format!("{} Save it anyway?", failure.message);
             let yes = ConfirmAction::SaveProfile(WritePermission::Nothing);
-            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, yes }));
+            self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: yes }));
         }
     }
 
-    /// The form, if it waits for this step of this attempt.
+    /// Returns the setup form if this attempt is its current one and is at this step.
     fn form_waiting_for(&mut self, attempt: u64, step: SetupStep) -> Option<&mut Welcome> {
         self.setup_mut().filter(|welcome| welcome.attempt == attempt && welcome.step == step)
     }
 }
 
 impl Welcome {
-    /// Validates the fields, then tests them with one request; with `saves` they are saved afterwards. `names` are the
-    /// existing profiles.
-    fn attempt(&mut self, saves: bool, names: &[CleanText]) -> Option<Effect> {
+    /// Starts an attempt: validates the fields, tests them with one request and, if `saves` is true, saves them.
+    /// `names` are the names of the existing profiles.
+    fn start_attempt(&mut self, saves: bool, names: &[CleanText]) -> Option<Effect> {
         if self.is_busy() || !self.discard_result() {
             return None;
         }
@@ -453,20 +472,20 @@ impl Welcome {
             self.show_message(false, &format!("The profile {name} already exists. Choose another name."));
             return None;
         }
-        self.saves = saves;
-        self.tested = Some(TestedProfile { profile: profile.clone(), key: None, is_verified: false });
+        self.saves_profile = saves;
+        self.attempted_profile = Some(AttemptedProfile { profile: profile.clone(), key: None, is_verified: false });
         self.step = SetupStep::Checking;
         Some(Effect::CheckProfile { attempt: self.attempt, profile: Box::new(profile) })
     }
 
-    /// Reads the key for the test, if there is one.
+    /// Continues an attempt after validation: reads the API key for the test. Without a key, skips the test.
     fn read_key(&mut self) -> Option<Effect> {
-        let key = self.tested.as_ref()?.profile.key.clone();
+        let key = self.attempted_profile.as_ref()?.profile.key.clone();
         if self.form.has_key() {
             self.step = SetupStep::ReadingKey;
             return Some(Effect::ReadKey { attempt: self.attempt, key });
         }
-        if self.saves {
+        if self.saves_profile {
             return self.write(WritePermission::Nothing);
         }
         self.step = SetupStep::Filling;
@@ -475,7 +494,7 @@ impl Welcome {
     }
 
     fn write(&mut self, allowed: WritePermission) -> Option<Effect> {
-        let profile = Box::new(self.tested.as_ref()?.profile.clone());
+        let profile = Box::new(self.attempted_profile.as_ref()?.profile.clone());
         self.step = SetupStep::Saving;
         Some(Effect::WriteConfig { attempt: self.attempt, profile, allowed })
     }

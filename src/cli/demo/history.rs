@@ -1,4 +1,4 @@
-//! The history of the demo: jobs, prompts, titles, tags and notes, as if docdeck had been in use for a while.
+//! Creates the history of the demo: jobs, prompts, titles, tags and notes, as if docdeck had been in use for a while.
 
 use crate::model::Time;
 use crate::model::backup::{BackupHeader, BackupLine, JobRecord, PromptRecord};
@@ -8,40 +8,42 @@ use crate::model::job::{JobId, Status};
 use crate::model::prompt::{Delivery, EventKind, JobEvent, PromptId, PromptKind};
 use crate::model::row::{Job, JobGroup, JobKey};
 use crate::model::text::CleanText;
-use crate::sim::{SeededChange, SeededJob};
-use crate::store::{ExportFilter, ImportError, SendOutcome, Store, StoreError};
+use crate::sim::{InitialJob, InitialJobChange};
+use crate::store::{ImportError, ScopeFilter, SendOutcome, Store, StoreError};
 use chrono::TimeDelta;
 use futures_util::FutureExt as _;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 
-/// Jobs that are written before the first frame; more would delay it.
-const FIRST: usize = 200;
-/// The instance that sent the prompts of the history.
+/// The maximum number of jobs that are written before the first frame. More jobs would delay it.
+const MAX_FIRST_JOBS: usize = 200;
+/// The name of the instance that sent the prompts of the history.
 const INSTANCE: &str = "demo";
-/// A finished job is not checked again after this time.
-const LAST_CHECK: TimeDelta = TimeDelta::seconds(60);
-/// A prompt whose answer was lost, so that the demo has one to resolve.
-const LOST: &str = "Explain how to rotate API keys without downtime";
-const LOST_WHY: &str =
+/// How long after the end of a job it was checked for the last time.
+const LAST_CHECK_DELAY: TimeDelta = TimeDelta::seconds(60);
+/// An unconfirmed prompt, whose answer was lost. It lets users try how to resolve one.
+const UNCONFIRMED_PROMPT: &str = "Explain how to rotate API keys without downtime";
+const UNCONFIRMED_REASON: &str =
     "The connection broke after the request went out, so the service may or may not have carried it out.";
-const LOST_AGO: TimeDelta = TimeDelta::minutes(3);
+const UNCONFIRMED_AGE: TimeDelta = TimeDelta::minutes(3);
 
-/// A follow-up that the service rejected, and the one that waits behind it.
-const REFUSED: &str = "Also translate the code samples";
-const REFUSED_WHY: &str = "The service refused it: prompt is too vague, name the files (400).";
-const HELD: &str = "And link the translations from the sidebar";
-const REFUSED_AGO: TimeDelta = TimeDelta::minutes(9);
-/// The paused rest of a batch.
-const BATCH: [&str; 3] = [
+/// A follow-up that the service rejected.
+const REJECTED_FOLLOW_UP: &str = "Also translate the code samples";
+const REJECTION_REASON: &str = "The service refused it: prompt is too vague, name the files (400).";
+/// A follow-up that waits until the user decides about the rejected one.
+const BLOCKED_FOLLOW_UP: &str = "And link the translations from the sidebar";
+const REJECTION_AGE: TimeDelta = TimeDelta::minutes(9);
+/// The paused prompts of a batch that is partly sent.
+const PAUSED_BATCH: [&str; 3] = [
     "Add a troubleshooting section to /guides/webhooks",
     "Add a troubleshooting section to /guides/single-sign-on",
     "Add a troubleshooting section to /guides/rate-limits",
 ];
-const BATCH_AGO: TimeDelta = TimeDelta::minutes(26);
+const PAUSED_BATCH_AGE: TimeDelta = TimeDelta::minutes(26);
 
-/// The pages of some jobs, by the first lines of their prompts: working, failed, finished days ago.
-const ABOUT: [(&str, &[&str]); 5] = [
+/// The first lines of some prompts, each with the pages that its job is about. The jobs are working, failed or finished
+/// days ago.
+const PAGES_BY_PROMPT: [(&str, &[&str]); 5] = [
     ("Rewrite the SSO guide", &["/guides/sso"]),
     ("Shorten the introduction to one screen", &["/introduction"]),
     ("Remove the beta label from custom domains", &["/guides/custom-domains"]),
@@ -57,23 +59,23 @@ pub(super) struct DemoHistory<'a> {
     pub(super) now: Time,
 }
 
-/// The lines of an export, generated while they are read.
-struct Lines {
-    jobs: std::vec::IntoIter<SeededJob>,
+/// A reader that returns an export of the jobs. Each line is generated when it is read.
+struct ExportReader {
+    jobs: std::vec::IntoIter<InitialJob>,
     scope: Scope,
     now: Time,
     line: Cursor<Vec<u8>>,
 }
 
-impl Lines {
-    fn new(jobs: Vec<SeededJob>, scope: &Scope, now: Time) -> Self {
+impl ExportReader {
+    fn new(jobs: Vec<InitialJob>, scope: &Scope, now: Time) -> Self {
         let header = BackupLine::Header(BackupHeader { program: CleanText::line(INSTANCE), exported_at: now });
         let line = Cursor::new(header.write().unwrap_or_default().into_bytes());
         Self { jobs: jobs.into_iter(), scope: scope.clone(), now, line }
     }
 }
 
-impl Read for Lines {
+impl Read for ExportReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.line.read(buffer)?;
@@ -88,25 +90,26 @@ impl Read for Lines {
     }
 }
 
-/// An event of a job's history.
+/// A follow-up or a change in the history of a job.
 #[derive(Debug)]
 enum HistoryStep<'a> {
     FollowUp(&'a str),
-    Change(&'a SeededChange),
+    Change(&'a InitialJobChange),
 }
 
 impl DemoHistory<'_> {
-    /// Writes the newest jobs. Returns the older ones if there are many.
-    pub(super) async fn fill(&self, mut jobs: Vec<SeededJob>) -> Result<Vec<SeededJob>, ImportError> {
-        let first = jobs.split_off(jobs.len().saturating_sub(FIRST));
+    /// Writes the newest jobs and, if there are more than two, adds undelivered prompts, labels and a paused batch.
+    /// Returns the older jobs, which `add_rest` writes.
+    pub(super) async fn fill(&self, mut jobs: Vec<InitialJob>) -> Result<Vec<InitialJob>, ImportError> {
+        let first = jobs.split_off(jobs.len().saturating_sub(MAX_FIRST_JOBS));
         let is_full = first.len() > 2;
         self.import(first).await?;
         if is_full {
-            // The cost is charged two days ago, so that the ledgers start empty.
+            // The requests are recorded as two days old, so that the ledgers of the last hour start empty.
             let mut paid = self.now - TimeDelta::hours(48);
-            let at = self.now - LOST_AGO;
-            let (prompt, _) = self.store.add_new_job(self.scope, LOST, at).await?;
-            self.send(prompt, SendOutcome::Unconfirmed(CleanText::line(LOST_WHY)), at, &mut paid).await?;
+            let at = self.now - UNCONFIRMED_AGE;
+            let (prompt, _) = self.store.add_new_job(self.scope, UNCONFIRMED_PROMPT, at).await?;
+            self.send(prompt, SendOutcome::Unconfirmed(CleanText::line(UNCONFIRMED_REASON)), at, &mut paid).await?;
             self.add_rejected_follow_up(&mut paid).await?;
             self.add_labels().await?;
             self.pause_a_batch().await?;
@@ -114,34 +117,34 @@ impl DemoHistory<'_> {
         Ok(jobs)
     }
 
-    /// Queues the older jobs in the store, which writes them after the earlier requests.
-    pub(super) fn add_rest(&self, rest: Vec<SeededJob>) {
-        let (store, lines, now) = (self.store.clone(), Lines::new(rest, self.scope, self.now), self.now);
+    /// Makes the store write the older jobs after the requests that it has already received.
+    pub(super) fn add_rest(&self, rest: Vec<InitialJob>) {
+        let (store, lines, now) = (self.store.clone(), ExportReader::new(rest, self.scope, self.now), self.now);
         let mut import = Box::pin(async move {
-            store.import(BufReader::new(lines), ExportFilter::default(), false, now).await.map(|_| ())
+            store.import(BufReader::new(lines), ScopeFilter::default(), false, now).await.map(|_| ())
         });
         if (&mut import).now_or_never().is_none() {
-            // The store is in memory, so this can fail only because of a bug in the demo.
+            // A failed import is ignored: the store is in memory, so only a bug in the demo can make it fail.
             tokio::spawn(import);
         }
     }
 
     /// Imports the service's jobs in one transaction.
-    async fn import(&self, jobs: Vec<SeededJob>) -> Result<(), ImportError> {
-        let lines = Lines::new(jobs, self.scope, self.now);
-        self.store.import(BufReader::new(lines), ExportFilter::default(), false, self.now).await?;
+    async fn import(&self, jobs: Vec<InitialJob>) -> Result<(), ImportError> {
+        let lines = ExportReader::new(jobs, self.scope, self.now);
+        self.store.import(BufReader::new(lines), ScopeFilter::default(), false, self.now).await?;
         Ok(())
     }
 
-    /// Adds a rejected follow-up, and one that waits behind it.
+    /// Adds a rejected follow-up, and another follow-up that waits behind it.
     async fn add_rejected_follow_up(&self, paid: &mut Time) -> Result<(), StoreError> {
-        let at = self.now - REFUSED_AGO;
+        let at = self.now - REJECTION_AGE;
         let rows = self.store.jobs(self.scope).await?;
         let is_old = |row: &&Job| row.group() == JobGroup::Done && row.created_at < at && row.pr_link.is_some();
         let Some(row) = rows.iter().rev().find(is_old) else { return Ok(()) };
-        let (prompt, _) = self.store.add_follow_up(row.key, REFUSED, at).await?;
-        self.send(prompt, SendOutcome::Rejected(CleanText::line(REFUSED_WHY)), at, paid).await?;
-        self.store.add_follow_up(row.key, HELD, at + TimeDelta::seconds(40)).await?;
+        let (prompt, _) = self.store.add_follow_up(row.key, REJECTED_FOLLOW_UP, at).await?;
+        self.send(prompt, SendOutcome::Rejected(CleanText::line(REJECTION_REASON)), at, paid).await?;
+        self.store.add_follow_up(row.key, BLOCKED_FOLLOW_UP, at + TimeDelta::seconds(40)).await?;
         Ok(())
     }
 
@@ -151,24 +154,25 @@ impl DemoHistory<'_> {
         let mut done = rows.iter().rev().filter(|row| row.group() == JobGroup::Done);
         let line = CleanText::line;
         if let Some(row) = done.next() {
-            self.change(row.key, LocalChange::Tags(vec![line("release"), line("api")])).await?;
-            self.change(row.key, LocalChange::Title(Some(line("Release notes, before Friday")))).await?;
-            self.change(row.key, LocalChange::Note(Some(line("Ana reviews it; merge after the release")))).await?;
+            self.change_label(row.key, LocalChange::Tags(vec![line("release"), line("api")])).await?;
+            self.change_label(row.key, LocalChange::Title(Some(line("Release notes, before Friday")))).await?;
+            self.change_label(row.key, LocalChange::Note(Some(line("Ana reviews it; merge after the release"))))
+                .await?;
         }
         if let Some(row) = done.next() {
-            self.change(row.key, LocalChange::Tags(vec![line("api")])).await?;
+            self.change_label(row.key, LocalChange::Tags(vec![line("api")])).await?;
         }
         Ok(())
     }
 
-    async fn change(&self, key: JobKey, change: LocalChange) -> Result<(), StoreError> {
+    async fn change_label(&self, key: JobKey, change: LocalChange) -> Result<(), StoreError> {
         self.store.change_jobs(&[key], change, self.now).await?;
         Ok(())
     }
 
     async fn pause_a_batch(&self) -> Result<(), StoreError> {
-        let at = self.now - BATCH_AGO;
-        let rows = self.store.add_batch(self.scope, &BATCH.map(str::to_owned), at).await?;
+        let at = self.now - PAUSED_BATCH_AGE;
+        let rows = self.store.add_batch(self.scope, &PAUSED_BATCH.map(str::to_owned), at).await?;
         let keys: Vec<JobKey> = rows.iter().map(|row| row.key).collect();
         self.store.change_queue(&keys, QueueChange::Pause, at).await?;
         Ok(())
@@ -182,8 +186,9 @@ impl DemoHistory<'_> {
     }
 }
 
-/// The events of a job after its creation, in order; a follow-up comes before the change that it caused.
-fn steps(seeded: &SeededJob) -> Vec<(Time, HistoryStep<'_>)> {
+/// Returns the follow-ups and changes of a job in the order of time. A follow-up comes before a change at the same
+/// time, because it caused the change.
+fn steps(seeded: &InitialJob) -> Vec<(Time, HistoryStep<'_>)> {
     let follow_ups = seeded.follow_up_at.iter().zip(&seeded.follow_ups);
     let mut steps: Vec<(Time, HistoryStep<'_>)> =
         follow_ups.map(|(at, text)| (*at, HistoryStep::FollowUp(text))).collect();
@@ -192,14 +197,15 @@ fn steps(seeded: &SeededJob) -> Vec<(Time, HistoryStep<'_>)> {
     steps
 }
 
-/// The pages that a job of the history is about.
-fn pages_of(job: &SeededJob) -> Vec<CleanText> {
-    let known = ABOUT.iter().find(|(title, _)| !job.is_variation && job.prompt.lines().next() == Some(title));
+/// Returns the pages that a job of the history is about.
+fn pages_of(job: &InitialJob) -> Vec<CleanText> {
+    let known = PAGES_BY_PROMPT.iter().find(|(title, _)| !job.is_variation && job.prompt.lines().next() == Some(title));
     known.map_or_else(Vec::new, |(_, pages)| pages.iter().map(|page| CleanText::line(page)).collect())
 }
 
-/// The stored job, as if it was sent from this computer and checked all the time.
-fn job_record(scope: &Scope, job: &SeededJob, now: Time) -> Option<JobRecord> {
+/// Returns the job as the store would have it if the job had been sent from this computer and checked all the time.
+/// Returns `None` if the job's id is invalid.
+fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     let created = job.created_at;
     let row = Job {
         id: Some(JobId::new(&job.body.id)?),
@@ -209,14 +215,14 @@ fn job_record(scope: &Scope, job: &SeededJob, now: Time) -> Option<JobRecord> {
         pages: pages_of(job).into(),
         ..Job::new(JobKey(0), CleanText::default(), created)
     };
-    let prompts = vec![sent(PromptKind::Create, &job.prompt, created)];
+    let prompts = vec![accepted_prompt(PromptKind::Create, &job.prompt, created)];
     let mut record = JobRecord { scope: scope.clone(), row, prompts, events: Vec::new(), draft: None };
     record.row.title = record.default_title();
     apply_answer(&mut record, created, Status::Active, None);
     for (at, step) in steps(job) {
         match step {
             HistoryStep::FollowUp(text) => {
-                record.prompts.push(sent(PromptKind::FollowUp, text, at));
+                record.prompts.push(accepted_prompt(PromptKind::FollowUp, text, at));
                 apply_answer(&mut record, at, Status::Active, None);
                 record.row.started_at = at;
             }
@@ -226,7 +232,7 @@ fn job_record(scope: &Scope, job: &SeededJob, now: Time) -> Option<JobRecord> {
         }
     }
     let row = &mut record.row;
-    let last = (row.checked_at.unwrap_or(created) + LAST_CHECK).min(now);
+    let last = (row.checked_at.unwrap_or(created) + LAST_CHECK_DELAY).min(now);
     if row.status.as_ref().is_some_and(Status::is_finished) {
         row.checked_at = Some(last);
     }
@@ -235,7 +241,7 @@ fn job_record(scope: &Scope, job: &SeededJob, now: Time) -> Option<JobRecord> {
     Some(record)
 }
 
-fn sent(kind: PromptKind, text: &str, at: Time) -> PromptRecord {
+fn accepted_prompt(kind: PromptKind, text: &str, at: Time) -> PromptRecord {
     let text = text.to_owned();
     PromptRecord {
         kind,
@@ -281,18 +287,18 @@ mod tests {
         let sim = Sim::start(SimOptions { pages: 10, ..SimOptions::default() }).await.expect("a simulator");
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
-        DemoHistory { store: &store, scope: &scope, now: Utc::now() }.fill(sim.seeded()).await.expect("filled");
+        DemoHistory { store: &store, scope: &scope, now: Utc::now() }.fill(sim.initial_jobs()).await.expect("filled");
         (sim, store, scope)
     }
 
     #[tokio::test]
     async fn the_demo_has_every_job_of_the_service() {
         let (sim, store, scope) = filled().await;
-        for seeded in sim.seeded() {
+        for seeded in sim.initial_jobs() {
             let id = JobId::new(&seeded.id).expect("an id");
             let row = store.job_by_id(&scope, &id).await.expect("read").expect("known");
             assert_eq!(row.status.map(|status| status.word().to_owned()), Some(seeded.body.status), "{}", seeded.id);
-            // After a follow-up the answer has no link; the earlier one is kept.
+            // After a follow-up the service's answer has no link, but the store keeps the earlier link.
             if let Some(link) = seeded.body.pr_link {
                 assert_eq!(row.pr_link.map(|link| link.to_string()), Some(link), "{}", seeded.id);
             }
@@ -308,29 +314,29 @@ mod tests {
         let site: Vec<&str> = include_str!("../../../assets/demo/pages.txt").lines().collect();
         let rows = store.jobs(&scope).await.expect("jobs");
         let about: Vec<&Job> = rows.iter().filter(|row| !row.pages.is_empty()).collect();
-        assert_eq!(about.len(), ABOUT.len());
+        assert_eq!(about.len(), PAGES_BY_PROMPT.len());
         for page in about.iter().flat_map(|row| &row.pages) {
             assert!(site.contains(&page.as_str()), "{page}");
         }
         assert!(about.iter().any(|row| row.status == Some(Status::Completed)), "one has finished");
-        // A draft would open instead of the templates that the demo shows for a page.
+        // There must be no draft: it would open instead of the templates that the demo shows for a page.
         assert_eq!(store.drafts(&scope).await.expect("drafts"), []);
     }
 
     #[tokio::test]
-    async fn of_many_jobs_the_newest_are_written_first_and_the_rest_after_earlier_requests() {
+    async fn the_newest_jobs_are_written_first_and_the_older_jobs_after_earlier_requests() {
         let options = SimOptions { pages: 10, jobs: 1_000, ..SimOptions::default() };
         let sim = Sim::start(options).await.expect("a simulator");
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
         let history = DemoHistory { store: &store, scope: &scope, now: Utc::now() };
-        let rest = history.fill(sim.seeded()).await.expect("filled");
-        assert_eq!(rest.len(), 1_000 - FIRST);
+        let rest = history.fill(sim.initial_jobs()).await.expect("filled");
+        assert_eq!(rest.len(), 1_000 - MAX_FIRST_JOBS);
         let before = store.jobs(&scope).await.expect("jobs");
         history.add_rest(rest);
         let after = store.jobs(&scope).await.expect("jobs");
-        assert_eq!(after.len(), before.len() + 1_000 - FIRST);
-        // The jobs that are not done are all there from the start.
+        assert_eq!(after.len(), before.len() + 1_000 - MAX_FIRST_JOBS);
+        // All jobs that are not done are written before the older jobs.
         let needs = |rows: &[Job]| rows.iter().filter(|row| row.group() < JobGroup::Done).count();
         assert_eq!(needs(&after), needs(&before));
     }
@@ -350,7 +356,7 @@ mod tests {
         for group in [JobGroup::NeedsYou, JobGroup::Working, JobGroup::Queued, JobGroup::Done] {
             assert!(groups.contains(&group), "{group:?}");
         }
-        assert!(store.queued(&scope).await.expect("read").is_empty());
+        assert!(store.sendable_prompts(&scope).await.expect("read").is_empty());
     }
 
     #[tokio::test]
@@ -358,9 +364,9 @@ mod tests {
         let (_sim, store, scope) = filled().await;
         let rows = store.jobs(&scope).await.expect("jobs");
         assert_eq!(rows.iter().filter(|row| !row.tags.is_empty()).count(), 2);
-        assert_eq!(rows.iter().filter(|row| row.has_own_title && row.note.is_some()).count(), 1);
+        assert_eq!(rows.iter().filter(|row| row.has_custom_title && row.note.is_some()).count(), 1);
         let paused = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Paused));
-        assert_eq!(paused.count(), BATCH.len());
+        assert_eq!(paused.count(), PAUSED_BATCH.len());
         let refused: Vec<&Job> = rows.iter().filter(|row| row.undelivered == Some(DeliveryKind::Rejected)).collect();
         let [refused] = refused[..] else { panic!("{refused:?}") };
         let thread = store.thread(refused.key).await.expect("a thread");

@@ -5,12 +5,12 @@ mod history;
 mod views;
 
 use super::customization;
-use super::dashboard::{local_offset, terminal, terminal_error};
+use super::dashboard::{detect_terminal, local_offset, terminal_error};
 use super::error::CliError;
 use crate::api::{Client, ClientOptions};
 use crate::app::AppConfig;
 use crate::config::environment::Environment;
-use crate::config::{Flags, display_settings, named_file, themes};
+use crate::config::{Flags, display_settings, read_explicit_config_file, themes};
 use crate::engine::PollOptions;
 use crate::model::endpoint::{ApiKey, Scope};
 use crate::model::text::CleanText;
@@ -27,11 +27,11 @@ use std::sync::Arc;
 
 /// Runs the dashboard on the simulated service.
 pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOptions) -> Result<Exit, CliError> {
-    let (file, path) = named_file(flags, &environment)?;
+    let (file, path) = read_explicit_config_file(flags, &environment)?;
     let custom = file.customization();
     let keymap = customization::keymap(&custom, &path)?;
     let commands = customization::parse_commands(&custom, &keymap, &path)?;
-    let kind = terminal(&environment)?.with_titles(custom.notify.title);
+    let kind = detect_terminal(&environment)?.with_titles(custom.notify.title);
     let display_settings = display_settings(flags, &environment, &file.ui, &path);
     let colours = display_settings.theme.read_unless_default()?;
     let sim = Sim::start(options)
@@ -45,21 +45,21 @@ pub(super) async fn run(flags: &Flags, environment: Environment, options: SimOpt
     let store = Store::in_memory().map_err(CliError::unusable)?;
     let now = Utc::now();
     let history = DemoHistory { store: &store, scope: &scope, now };
-    let rest = history.fill(sim.seeded()).await.map_err(CliError::unusable)?;
+    let rest = history.fill(sim.initial_jobs()).await.map_err(CliError::unusable)?;
     let folder = (!path.as_os_str().is_empty()).then(|| path.with_file_name("themes"));
     let start = AppConfig {
         profile: CleanText::line("demo"),
         demo: true,
-        reduced_motion: display_settings.calm,
+        reduced_motion: display_settings.has_reduced_motion,
         mouse: display_settings.mouse,
         themes: themes::theme_names(folder.as_deref()),
         keymap,
         filters: customization::filters(&custom),
-        long_copies: !custom.clipboard.is_empty(),
+        can_copy_long_texts: !custom.clipboard.is_empty(),
         commands,
         ..AppConfig::new(scope.clone(), local_offset())
     };
-    // The first rows are requested before the older jobs are written, and all rows after that.
+    // The store answers requests in order: it reads the first rows, then writes the older jobs, then reads all rows.
     let preload = Preload::start(&store, &start).map_err(terminal_error)?;
     history.add_rest(rest);
     tokio::spawn(views::fill_cache(Arc::clone(&sim), store.clone(), start.scope.clone()));

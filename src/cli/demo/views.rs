@@ -1,29 +1,32 @@
-//! The cached page views of the demo: a week to compare with, days of the trend, and the effect of jobs. They are
-//! written while the first screen is already open.
+//! Caches page views for the demo: a week to compare with, days of the trend, and the weeks before and after jobs. This
+//! happens while the first screen is already open.
 
 use crate::model::Time;
 use crate::model::comparison::ComparedRanges;
 use crate::model::endpoint::Scope;
 use crate::model::impact::job_windows;
 use crate::model::period::DateRange;
-use crate::model::views::{LIMIT_MAX, ViewsQuery};
+use crate::model::views::{MAX_PAGE_SIZE, ViewsQuery};
 use crate::sim::Sim;
 use crate::store::{ReportAnswer, Store, StoreError};
 use chrono::{Days, NaiveDate, NaiveTime, TimeDelta};
 use std::sync::Arc;
 
-/// The cached days of the trend. The last ones are missing, so that the demo has something to load.
-const KNOWN_DAYS: u64 = 29;
-const UNKNOWN_DAYS: u64 = 3;
+/// How many days before today the first cached day of the trend is.
+const FIRST_CACHED_DAYS_AGO: u64 = 29;
+/// How many days before today the last cached day of the trend is. Later days are missing, so that the demo has
+/// something to load.
+const LAST_CACHED_DAYS_AGO: u64 = 3;
 
-/// Writes page views into the store. If writing fails, they are missing and can be loaded.
+/// Writes page views into the store. If writing fails, the user can still load them.
 pub(super) async fn fill_cache(sim: Arc<Sim>, store: Store, scope: Scope) {
     let writer = CacheWriter { sim, store, scope };
     // The demo's store is in memory, so writing fails only if the program ends.
     let _ = writer.fill().await;
 }
 
-/// The ranges for comparing the default range: both periods without incomplete days, and the complete previous period.
+/// Returns the ranges that are needed to compare the default range with the previous period: the complete days of both,
+/// and all days of the previous period.
 fn weeks_to_compare(today: NaiveDate) -> Vec<DateRange> {
     let week = DateRange::last_days(7, today);
     let Some(previous) = week.step(-1) else { return Vec::new() };
@@ -42,29 +45,32 @@ impl CacheWriter {
     async fn fill(&self) -> Result<(), StoreError> {
         let today = self.sim.now().date_naive();
         for range in weeks_to_compare(today) {
-            self.report(range).await?;
+            self.cache_range(range).await?;
         }
-        let days = (UNKNOWN_DAYS..=KNOWN_DAYS).filter_map(|ago| today.checked_sub_days(Days::new(ago)));
+        let days =
+            (LAST_CACHED_DAYS_AGO..=FIRST_CACHED_DAYS_AGO).filter_map(|ago| today.checked_sub_days(Days::new(ago)));
         for day in days.filter_map(|day| DateRange::new(day, day)) {
             let query = ViewsQuery { range: day, limit: 1, page: 1 };
-            self.store.save_views(&self.scope, query, &self.answer(query).await, self.loaded(day.to())).await?;
+            self.store
+                .save_views(&self.scope, query, &self.compute_answer(query).await, self.load_time(day.to()))
+                .await?;
         }
         for row in self.store.jobs(&self.scope).await?.iter().filter(|row| !row.pages.is_empty()) {
             let windows = job_windows(row).map(|windows| [Some(windows.before), windows.after]);
             for range in windows.into_iter().flatten().flatten().filter(|range| range.to() < today) {
-                self.report(range).await?;
+                self.cache_range(range).await?;
             }
         }
         Ok(())
     }
 
-    /// Writes all pages of a range.
-    async fn report(&self, range: DateRange) -> Result<(), StoreError> {
+    /// Caches the page views of all pages in a range.
+    async fn cache_range(&self, range: DateRange) -> Result<(), StoreError> {
         for number in 1.. {
-            let query = ViewsQuery { range, limit: LIMIT_MAX, page: number };
-            let answer = self.answer(query).await;
+            let query = ViewsQuery { range, limit: MAX_PAGE_SIZE, page: number };
+            let answer = self.compute_answer(query).await;
             let complete = !query.has_next(&answer);
-            let as_of = self.loaded(range.to());
+            let as_of = self.load_time(range.to());
             let answer = ReportAnswer { range, number, answer, complete, as_of, restarted_at: None };
             if !self.store.cache_and_absorb(&self.scope, answer, None).await? || complete {
                 break;
@@ -73,14 +79,15 @@ impl CacheWriter {
         Ok(())
     }
 
-    /// Computes an answer on another thread, to keep the event loop free.
-    async fn answer(&self, query: ViewsQuery) -> crate::model::views::ViewsPage {
+    /// Computes the simulated service's answer on another thread, so that the event loop is not blocked.
+    async fn compute_answer(&self, query: ViewsQuery) -> crate::model::views::ViewsPage {
         let sim = Arc::clone(&self.sim);
         tokio::task::spawn_blocking(move || sim.views(query)).await.unwrap_or_default()
     }
 
-    /// When a range that ends on `last` was loaded: two mornings later, or an hour ago, but not before its last day was over.
-    fn loaded(&self, last: NaiveDate) -> Time {
+    /// Returns when a range that ends on `last` was loaded: at 9:00 two days later, or an hour ago if that is earlier,
+    /// but not before `last` was over.
+    fn load_time(&self, last: NaiveDate) -> Time {
         let at = |days, time: NaiveTime| last.checked_add_days(Days::new(days)).map(|day| day.and_time(time).and_utc());
         let now = self.sim.now();
         let lately = now - TimeDelta::hours(1);
@@ -102,7 +109,7 @@ mod tests {
         let scope = Scope { base_url: sim.base_url(), project: sim.project().to_owned(), organization: None };
         let store = Store::in_memory().expect("a store");
         let history = super::super::history::DemoHistory { store: &store, scope: &scope, now: Utc::now() };
-        history.fill(sim.seeded()).await.expect("filled");
+        history.fill(sim.initial_jobs()).await.expect("filled");
         fill_cache(Arc::clone(&sim), store.clone(), scope.clone()).await;
         let today = sim.now().date_naive();
         let weeks = weeks_to_compare(today);

@@ -13,27 +13,29 @@ use crate::model::file_size::format_size;
 use crate::model::job::JobId;
 use crate::model::ledger::{Budget, RateLimited};
 use crate::runtime::logfile;
-use crate::store::{Content, Examined, FILE, Store, StoreError, examine};
+use crate::store::{DATABASE_FILE, Store, StoreContent, StoreError, StoreExamination, examine};
 use chrono::Utc;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The free space, in bytes, below which a transaction fails: its journal and the pages that it adds.
+/// The disk counts as full if its free space, in bytes, is too small for a transaction: its journal and the pages that
+/// it adds.
 #[cfg(unix)]
-const FULL: u64 = 64 << 10;
+const MIN_FREE_BYTES: u64 = 64 << 10;
 #[cfg(unix)]
-const NEARLY_FULL: u64 = 32 << 20;
+const LOW_FREE_BYTES: u64 = 32 << 20;
 
-/// Runs these checks. Returns the id of a tracked job, which the service should have.
+/// Checks the files and adds the results to the report. Returns the id of a tracked job that the service should have,
+/// or `None` if there is none.
 pub(super) async fn check_files(report: &mut DoctorReport, settings: &ResolvedSettings, repair: bool) -> Option<JobId> {
-    report.begin("Files");
+    report.begin_section("Files");
     let folder = settings.data_folder.clone()?;
     if let Some(config) = settings.config.as_deref().and_then(Path::parent).filter(|folder| folder.is_dir()) {
-        modes::config_folder(report, config);
+        modes::check_config_folder(report, config);
     }
     if folder.is_dir() {
         modes::check_data_folder(report, &folder);
-        modes::data_files(report, &folder);
+        modes::check_data_files(report, &folder);
     } else if let Some(unavailable) = StoreUnavailable::of(&folder) {
         let message = format!("{} {}", folder.display(), unavailable.description(&folder));
         report.problem("data folder", message, unavailable.remedy());
@@ -41,19 +43,23 @@ pub(super) async fn check_files(report: &mut DoctorReport, settings: &ResolvedSe
         report.ok("data folder", format!("{} doesn't exist yet; the first start creates it", folder.display()));
     }
     disk(report, &folder);
-    log(report, &folder);
+    report_log_size(report, &folder);
     if repair {
         repair_store(report, settings, &folder).await;
     }
     let content = check_store_file(report, settings, &folder).await;
-    remains(report, &folder);
-    instances(report, settings, &folder, content.as_ref());
+    report_damaged_files(report, &folder);
+    report_instances(report, settings, &folder, content.as_ref());
     list_budgets(report, content.as_ref());
     content.and_then(|content| content.example_job)
 }
 
 /// Checks the store and returns its content. Returns `None` if there is no readable store.
-async fn check_store_file(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Path) -> Option<Content> {
+async fn check_store_file(
+    report: &mut DoctorReport,
+    settings: &ResolvedSettings,
+    folder: &Path,
+) -> Option<StoreContent> {
     let is_none = match Store::try_exists(folder) {
         Ok(is_there) => !is_there,
         Err(error) => error.kind() == ErrorKind::NotADirectory,
@@ -64,7 +70,7 @@ async fn check_store_file(report: &mut DoctorReport, settings: &ResolvedSettings
     }
     let (at, scope, now) = (folder.to_path_buf(), settings.scope.clone(), Utc::now());
     let examined = tokio::task::spawn_blocking(move || examine(&at, scope.as_ref(), now)).await;
-    store(report, folder, examined.ok()?)
+    report_store(report, folder, examined.ok()?)
 }
 
 /// Checks the free space of the data folder's disk.
@@ -72,13 +78,13 @@ async fn check_store_file(report: &mut DoctorReport, settings: &ResolvedSettings
 fn disk(report: &mut DoctorReport, folder: &Path) {
     let there = folder.ancestors().find(|above| above.is_dir()).unwrap_or(Path::new("."));
     let Ok(found) = rustix::fs::statvfs(there) else { return };
-    // Some file systems have no fixed number of files, and give 0 of 0.
+    // A file system without a fixed number of files reports that 0 of 0 are free.
     let has_no_file_left = found.f_files > 0 && found.f_favail == 0;
-    space(report, there, found.f_bavail.saturating_mul(found.f_frsize), has_no_file_left);
+    report_free_space(report, there, found.f_bavail.saturating_mul(found.f_frsize), has_no_file_left);
 }
 
 #[cfg(unix)]
-fn space(report: &mut DoctorReport, at: &Path, free: u64, has_no_file_left: bool) {
+fn report_free_space(report: &mut DoctorReport, at: &Path, free: u64, has_no_file_left: bool) {
     let (at, remedy) = (at.display(), "free some space, or choose another folder with --data-dir");
     if has_no_file_left {
         report.problem(
@@ -86,13 +92,13 @@ fn space(report: &mut DoctorReport, at: &Path, free: u64, has_no_file_left: bool
             format!("full at {at} (no more files can be created): nothing can be saved or sent"),
             remedy,
         );
-    } else if free < FULL {
+    } else if free < MIN_FREE_BYTES {
         report.problem(
             "disk",
             format!("full at {at} ({} free): nothing can be saved or sent", format_size(free)),
             remedy,
         );
-    } else if free < NEARLY_FULL {
+    } else if free < LOW_FREE_BYTES {
         report.warning("disk", format!("nearly full at {at} ({} free)", format_size(free)), remedy);
     } else {
         report.ok("disk", format!("{} free", format_size(free)));
@@ -102,7 +108,7 @@ fn space(report: &mut DoctorReport, at: &Path, free: u64, has_no_file_left: bool
 #[cfg(not(unix))]
 fn disk(_report: &mut DoctorReport, _folder: &Path) {}
 
-/// Repairs the store if it is damaged, as the next start would.
+/// Repairs the store if it is damaged, as the next start of docdeck would.
 async fn repair_store(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Path) {
     const NAME: &str = "repair";
     if !Store::exists(folder) {
@@ -114,7 +120,7 @@ async fn repair_store(report: &mut DoctorReport, settings: &ResolvedSettings, fo
     }
     match Store::repair(folder, Utc::now()).await {
         Ok(opened) => match repair_message(&opened) {
-            Some(sentence) if opened.rebuilt => report.ok(NAME, sentence),
+            Some(sentence) if opened.has_rebuilt_indexes => report.ok(NAME, sentence),
             Some(sentence) => report.warning(NAME, sentence, "check what is missing, then delete the damaged file"),
             None => report.ok(NAME, "nothing to repair"),
         },
@@ -122,15 +128,19 @@ async fn repair_store(report: &mut DoctorReport, settings: &ResolvedSettings, fo
     }
 }
 
-fn log(report: &mut DoctorReport, folder: &Path) {
+fn report_log_size(report: &mut DoctorReport, folder: &Path) {
     let path = folder.join(logfile::NAME);
     if let Ok(found) = std::fs::metadata(&path) {
         report.ok("log", format!("{}, {}", path.display(), format_size(found.len())));
     }
 }
 
-fn store(report: &mut DoctorReport, folder: &Path, examined: Result<Option<Examined>, StoreError>) -> Option<Content> {
-    let Examined { bytes, schema, supported: known, faults: mistakes, content } = match examined {
+fn report_store(
+    report: &mut DoctorReport,
+    folder: &Path,
+    examined: Result<Option<StoreExamination>, StoreError>,
+) -> Option<StoreContent> {
+    let StoreExamination { bytes, schema, supported: known, faults: mistakes, content } = match examined {
         Ok(Some(examined)) => examined,
         Ok(None) => {
             report.ok("database", "none yet");
@@ -145,7 +155,7 @@ fn store(report: &mut DoctorReport, folder: &Path, examined: Result<Option<Exami
             return None;
         }
         Err(error) => {
-            unopened(report, &folder.join(FILE), &error);
+            report_open_error(report, &folder.join(DATABASE_FILE), &error);
             return None;
         }
     };
@@ -153,7 +163,7 @@ fn store(report: &mut DoctorReport, folder: &Path, examined: Result<Option<Exami
         report_damage(report, mistake.as_str());
         return content;
     }
-    let path = folder.join(FILE);
+    let path = folder.join(DATABASE_FILE);
     let mode = permissions(&path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
     let message = format!("intact, {}, schema {schema}{mode}", format_size(bytes));
     match (schema < known, is_path_writable(&path), write_error(folder).is_none()) {
@@ -181,17 +191,17 @@ fn store(report: &mut DoctorReport, folder: &Path, examined: Result<Option<Exami
     content
 }
 
-/// Explains why the store can't be opened, since SQLite reports one error for several causes.
-fn unopened(report: &mut DoctorReport, path: &Path, error: &StoreError) {
+/// Reports why the store can't be opened. Finds the cause itself, since SQLite has one error for several causes.
+fn report_open_error(report: &mut DoctorReport, path: &Path, error: &StoreError) {
     if path.is_dir() {
         report.problem(
             "database",
-            format!("{FILE} is a folder, not a file"),
+            format!("{DATABASE_FILE} is a folder, not a file"),
             format!("move {} away", shell_quoted(path)),
         );
     } else if is_denied(path) {
         let remedy = format!("as its owner: chmod 600 {}", shell_quoted(path));
-        report.problem("database", format!("{FILE} can't be read: permission denied"), remedy);
+        report.problem("database", format!("{DATABASE_FILE} can't be read: permission denied"), remedy);
     } else {
         report.problem_with_remedy("database", error.failure().message.to_string());
     }
@@ -203,8 +213,8 @@ fn report_damage(report: &mut DoctorReport, why: &str) {
     report.problem("database", format!("damaged: {why}"), remedy);
 }
 
-fn report_jobs(report: &mut DoctorReport, content: &Content) {
-    let Content { jobs, jobs_in_project: jobs_here, undelivered, queued, paused, drafts, .. } = content;
+fn report_jobs(report: &mut DoctorReport, content: &StoreContent) {
+    let StoreContent { jobs, jobs_in_project: jobs_here, undelivered, queued, paused, drafts, .. } = content;
     let paused = match paused {
         0 => String::new(),
         n => format!(", {n} paused (`p` in the dashboard resumes them)"),
@@ -228,8 +238,8 @@ fn plural_count(count: i64, what: &str) -> String {
     plural(usize::try_from(count).unwrap_or_default(), what)
 }
 
-/// Reports damaged stores that were moved aside, and a damaged page that an earlier run found.
-fn remains(report: &mut DoctorReport, folder: &Path) {
+/// Reports damaged databases that were moved aside, and a damaged page that an earlier run found.
+fn report_damaged_files(report: &mut DoctorReport, folder: &Path) {
     let names = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
     let aside = names.iter().filter(|name| name.starts_with("docdeck-corrupt-") && name.ends_with(".db")).count();
@@ -243,13 +253,18 @@ fn remains(report: &mut DoctorReport, folder: &Path) {
     }
 }
 
-fn instances(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Path, content: Option<&Content>) {
+fn report_instances(
+    report: &mut DoctorReport,
+    settings: &ResolvedSettings,
+    folder: &Path,
+    content: Option<&StoreContent>,
+) {
     let alive = RunningInstances::find(folder, settings.scope.as_ref());
     let processes: Vec<&str> = alive.instances.iter().map(|name| name.split('-').next().unwrap_or(name)).collect();
     match processes.as_slice() {
         [] => report.ok("running", "no other docdeck is running"),
         some => {
-            let does = match (alive.polls, alive.dispatches) {
+            let does = match (alive.has_poller, alive.has_dispatcher) {
                 (true, true) => "checks jobs and sends prompts",
                 (true, false) => "checks jobs, doesn't send prompts",
                 (false, true) => "sends prompts, doesn't check jobs",
@@ -270,8 +285,8 @@ fn instances(report: &mut DoctorReport, settings: &ResolvedSettings, folder: &Pa
     }
 }
 
-fn list_budgets(report: &mut DoctorReport, content: Option<&Content>) {
-    report.begin("Requests in the last hour, this computer");
+fn list_budgets(report: &mut DoctorReport, content: Option<&StoreContent>) {
+    report.begin_section("Requests in the last hour, this computer");
     let Some(content) = content.filter(|content| !content.budgets.is_empty()) else {
         return report.skipped("requests", "unknown without a database and a project");
     };
@@ -290,7 +305,7 @@ fn list_budgets(report: &mut DoctorReport, content: Option<&Content>) {
                 let goes = format!("queued prompts are sent {when} if docdeck is running; paused ones stay");
                 report.warning(name, message, goes);
             }
-            None if budget.left() == 0 => {
+            None if budget.requests_left() == 0 => {
                 report.warning(
                     name,
                     format!("{used} of {limit}{frees}"),
@@ -303,7 +318,7 @@ fn list_budgets(report: &mut DoctorReport, content: Option<&Content>) {
 }
 
 fn limited_name(limited: RateLimited) -> &'static str {
-    limited.word()
+    limited.store_name()
 }
 
 #[cfg(all(test, unix))]
@@ -313,10 +328,16 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_a_problem_and_a_nearly_full_one_a_warning() {
-        let disks = [(0, false), (FULL - 1, false), (1 << 30, true), (FULL, false), (NEARLY_FULL, false)];
+        let disks = [
+            (0, false),
+            (MIN_FREE_BYTES - 1, false),
+            (1 << 30, true),
+            (MIN_FREE_BYTES, false),
+            (LOW_FREE_BYTES, false),
+        ];
         let states = disks.map(|(free, has_no_file_left)| {
             let mut report = DoctorReport::default();
-            space(&mut report, Path::new("/data"), free, has_no_file_left);
+            report_free_space(&mut report, Path::new("/data"), free, has_no_file_left);
             report.checks.pop().map(|check| check.state)
         });
         let expected =

@@ -30,10 +30,10 @@ pub(super) struct Options {
     pub(super) json: bool,
 }
 
-/// The JSON and the exit codes, for the help.
-pub(super) const JSON: &str = "With --json: {\"version\", \"platform\", \"at\", \"ok\", \"problems\", \"warnings\", \"checks\": [{\"section\",\n\
+/// Help text about the JSON output and the exit codes.
+pub(super) const OUTPUT_HELP: &str = "With --json: {\"version\", \"platform\", \"at\", \"ok\", \"problems\", \"warnings\", \"checks\": [{\"section\",\n\
 \"check\", \"state\", \"says\", \"remedy\"}]}; a state is ok, warning, problem or skipped.\n\
-Exit code: 0 no problem, 1 a problem, 2 usage.";
+Exit codes: 0 no problem; 1 a problem; 2 usage.";
 
 /// Runs `docdeck doctor`. Some checks use the results of earlier ones, so the order matters.
 pub(super) async fn run(

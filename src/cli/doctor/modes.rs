@@ -4,15 +4,16 @@ use super::super::data_folder::{shell_quoted, write_error};
 use super::report::DoctorReport;
 use std::path::{Path, PathBuf};
 
-/// The permission bits of other users, and those to write.
-const OTHERS: u32 = 0o077;
-const OTHERS_WRITE: u32 = 0o022;
+/// The permission bits of all users except the owner.
+const OTHER_USERS: u32 = 0o077;
+/// The permission bits that let users other than the owner write.
+const OTHER_USERS_WRITE: u32 = 0o022;
 
 /// Checks the configuration folder, which other users may read but not change.
-pub(super) fn config_folder(report: &mut DoctorReport, folder: &Path) {
+pub(super) fn check_config_folder(report: &mut DoctorReport, folder: &Path) {
     let shown = folder.display();
     match permissions(folder) {
-        Some(mode) if mode & OTHERS_WRITE != 0 => {
+        Some(mode) if mode & OTHER_USERS_WRITE != 0 => {
             let message =
                 format!("{shown}, mode {mode:o}: other users can replace config.toml, which names programs to run");
             report.warning("config folder", message, format!("chmod go-w {}", shell_quoted(folder)));
@@ -35,10 +36,10 @@ pub(super) fn check_data_folder(report: &mut DoctorReport, folder: &Path) {
     }
     let remedy = || format!("chmod 700 {}, unless other users need it", shell_quoted(folder));
     match permissions(folder) {
-        Some(mode) if mode & OTHERS_WRITE != 0 => {
+        Some(mode) if mode & OTHER_USERS_WRITE != 0 => {
             report.warning(name, format!("{shown}, mode {mode:o}: other users can write to it"), remedy());
         }
-        Some(mode) if mode & OTHERS != 0 => {
+        Some(mode) if mode & OTHER_USERS != 0 => {
             report.warning(name, format!("{shown}, mode {mode:o}: other users can read it"), remedy());
         }
         Some(mode) => report.ok(name, format!("{shown}, mode {mode:o}")),
@@ -46,8 +47,9 @@ pub(super) fn check_data_folder(report: &mut DoctorReport, folder: &Path) {
     }
 }
 
-/// Checks the files in the data folder: the store has prompts and jobs, the log has requests.
-pub(super) fn data_files(report: &mut DoctorReport, folder: &Path) {
+/// Checks the permissions of the files in the data folder, because the store contains prompts and jobs, and the log
+/// contains requests.
+pub(super) fn check_data_files(report: &mut DoctorReport, folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -59,7 +61,7 @@ pub(super) fn data_files(report: &mut DoctorReport, folder: &Path) {
     let open: Vec<(PathBuf, u32)> = ours
         .iter()
         .filter_map(|path| Some((path.clone(), permissions(path)?)))
-        .filter(|(_, mode)| mode & OTHERS != 0)
+        .filter(|(_, mode)| mode & OTHER_USERS != 0)
         .collect();
     if ours.is_empty() || (open.is_empty() && ours.iter().all(|path| permissions(path).is_none())) {
         return;
@@ -76,7 +78,7 @@ pub(super) fn data_files(report: &mut DoctorReport, folder: &Path) {
     report.warning("files", message, format!("chmod 600 {}", paths.join(" ")));
 }
 
-/// The permission bits. Returns `None` if the platform has none.
+/// Returns the permission bits, or `None` if the path can't be read or the platform has no such bits.
 pub(super) fn permissions(path: &Path) -> Option<u32> {
     #[cfg(unix)]
     {

@@ -8,15 +8,15 @@ use crate::model::text::CleanText;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// The result of a check.
+/// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CheckState {
     Ok,
-    /// It works, but may cause trouble.
+    /// The checked thing works, but may cause trouble.
     Warning,
-    /// It doesn't work.
+    /// The checked thing doesn't work.
     Problem,
-    /// It was not checked.
+    /// The check was not run.
     Skipped,
 }
 
@@ -40,28 +40,28 @@ impl CheckState {
     }
 }
 
-/// One check of the report.
+/// The result of one check, as listed in the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DoctorCheck {
     pub(super) section: &'static str,
     pub(super) name: &'static str,
     pub(super) state: CheckState,
     pub(super) message: String,
-    /// What to do about it.
+    /// What the user can do about a warning or a problem.
     pub(super) remedy: Option<String>,
 }
 
-/// What the report must not contain.
+/// Data that must not appear in the report.
 #[derive(Debug, Default)]
 pub(super) struct PrivateData {
     pub(super) key: Option<ApiKey>,
-    /// The ids of project and organization.
+    /// The ids of the project and of the organization.
     pub(super) ids: Vec<String>,
     pub(super) home: Option<PathBuf>,
 }
 
-/// Shorter ids are not masked in texts, because they may be ordinary words.
-const SHORTEST_ID: usize = 4;
+/// Ids with fewer characters are not masked in texts, because they may be ordinary words.
+const MIN_MASKED_ID_CHARS: usize = 4;
 
 impl PrivateData {
     /// Masks private data in the text.
@@ -70,8 +70,8 @@ impl PrivateData {
         if let Some(key) = &self.key {
             text = Redactor::new(key).redacted(&text).into_owned();
         }
-        for id in self.ids.iter().filter(|id| id.chars().count() >= SHORTEST_ID) {
-            text = text.replace(id.as_str(), &masked(id));
+        for id in self.ids.iter().filter(|id| id.chars().count() >= MIN_MASKED_ID_CHARS) {
+            text = text.replace(id.as_str(), &mask_id(id));
         }
         let home = self.home.as_ref().and_then(|home| home.to_str()).filter(|home| home.len() > 1);
         home.map_or(text.clone(), |home| with_tilde(&text, home))
@@ -90,8 +90,8 @@ fn with_tilde(text: &str, home: &str) -> String {
     short
 }
 
-/// A prefix of the id: enough for users to tell their projects apart, but useless to others.
-pub(super) fn masked(id: &str) -> String {
+/// Returns a prefix of the id and `***`: enough for users to tell their projects apart, but useless to others.
+pub(super) fn mask_id(id: &str) -> String {
     let head: String = id.chars().take(if id.chars().count() > 8 { 4 } else { 0 }).collect();
     format!("{head}***")
 }
@@ -104,8 +104,8 @@ pub(super) struct DoctorReport {
 }
 
 impl DoctorReport {
-    /// Starts a section; later checks belong to it.
-    pub(super) fn begin(&mut self, section: &'static str) {
+    /// Starts a section. Checks that are added afterwards belong to it.
+    pub(super) fn begin_section(&mut self, section: &'static str) {
         self.section = section;
     }
 
@@ -134,7 +134,7 @@ impl DoctorReport {
         self.checks.push(DoctorCheck { section: self.section, name, state, message, remedy });
     }
 
-    /// The number of checks in this state.
+    /// Returns the number of checks in this state.
     pub(super) fn count(&self, state: CheckState) -> usize {
         self.checks.iter().filter(|check| check.state == state).count()
     }
@@ -143,7 +143,7 @@ impl DoctorReport {
         self.private.mask(CleanText::line(text).as_str())
     }
 
-    /// The report as JSON; its fields are stable.
+    /// Returns the report as JSON. Scripts rely on the names of its fields.
     pub(super) fn json(&self, head: &ReportHead) -> Value {
         let checks = self.checks.iter().map(|check| {
             json!({
@@ -165,7 +165,8 @@ impl DoctorReport {
         })
     }
 
-    /// The report for people, wrapped to `width` if given; `paint` adds the colour of a role to a text.
+    /// Returns the report as lines for people, wrapped to `width` if given. `paint` adds the colour of a role to a
+    /// text.
     pub(super) fn lines(
         &self,
         head: &ReportHead,
@@ -186,10 +187,11 @@ impl DoctorReport {
                 paint(check.state.role(), &state),
                 paint(ColorRole::Muted, &format!("{:13}", check.name))
             );
-            let mut rest = wrapped(&self.clean(&check.message), width).into_iter();
+            let mut rest = wrap_message(&self.clean(&check.message), width).into_iter();
             lines.push(format!("{label} {}", rest.next().unwrap_or_default()).trim_end().to_owned());
             lines.extend(rest.map(|line| format!("{MARGIN}{line}")));
-            let remedy = check.remedy.iter().flat_map(|remedy| wrapped(&format!("> {}", self.clean(remedy)), width));
+            let remedy =
+                check.remedy.iter().flat_map(|remedy| wrap_message(&format!("> {}", self.clean(remedy)), width));
             lines.extend(remedy.map(|line| format!("{MARGIN}{line}")));
         }
         lines.push(String::new());
@@ -211,20 +213,20 @@ impl DoctorReport {
     }
 }
 
-/// The indent of a continued line: 2 spaces, state (7), 2 spaces, name (13), 1 space.
+/// The indent of the continuation lines of a wrapped message: 2 spaces, state (7), 2 spaces, name (13), 1 space.
 const MARGIN: &str = "                         ";
 
-/// The heading of the report.
+/// What the first line of the report states.
 #[derive(Debug)]
 pub(super) struct ReportHead {
     pub(super) version: String,
     pub(super) platform: String,
-    /// RFC 3339 in UTC.
+    /// When the checks were run, as RFC 3339 in UTC.
     pub(super) at: String,
 }
 
-/// The text wrapped to the width right of the margin, or one line without a width.
-fn wrapped(text: &str, width: Option<usize>) -> Vec<String> {
+/// Wraps the text to the width right of the margin. Returns one line if `width` is `None`.
+fn wrap_message(text: &str, width: Option<usize>) -> Vec<String> {
     use unicode_width::UnicodeWidthStr as _;
     let Some(columns) = width.map(|width| width.saturating_sub(MARGIN.len()).max(24)) else {
         return vec![text.to_owned()];
@@ -252,9 +254,9 @@ mod tests {
 
     fn report() -> DoctorReport {
         let mut report = DoctorReport::default();
-        report.begin("Configuration");
+        report.begin_section("Configuration");
         report.ok("file", "/home/me/.config/docdeck/config.toml");
-        report.begin("Service");
+        report.begin_section("Service");
         report.problem(
             "key",
             "The service says: mint_5ecret of 66f1c0ffee99 is unknown",
@@ -321,6 +323,6 @@ mod tests {
 
     #[test]
     fn a_short_id_is_masked_completely() {
-        assert_eq!((masked("docs").as_str(), masked("66f1c0ffee99").as_str()), ("***", "66f1***"));
+        assert_eq!((mask_id("docs").as_str(), mask_id("66f1c0ffee99").as_str()), ("***", "66f1***"));
     }
 }

@@ -1,30 +1,32 @@
-//! Checks the route to the service, then the key with one request for a job, which counts against no limit and changes
-//! nothing.
+//! Checks the route to the service, then the API key with one request for a job. The request counts against no limit
+//! and changes nothing.
 
 use super::report::DoctorReport;
 use super::settings::ResolvedSettings;
-use crate::api::{ApiAnswer, ApiError, Client, ConnectError, Proxy, Route, system_roots};
-use crate::engine::check::no_project;
+use crate::api::{ApiAnswer, ApiError, Client, ConnectError, Proxy, Route, count_system_roots};
+use crate::engine::check::missing_project_failure;
 use crate::model::endpoint::Scope;
 use crate::model::job::{JobId, RemoteJob};
 use chrono::{TimeDelta, Utc};
 use std::time::Duration;
 
-/// Timeouts of the request, short enough for an interactive command.
-pub(super) const CONNECT: Duration = Duration::from_secs(5);
-pub(super) const ANSWER: Duration = Duration::from_secs(15);
+/// The timeout for connecting to the service, short enough for an interactive command.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The timeout for the whole request.
+pub(super) const TOTAL_TIMEOUT: Duration = Duration::from_secs(15);
 /// The id of a job that doesn't exist.
 const PROBE_JOB: &str = "docdeck-doctor-looks-for-no-job";
-/// A clock that is this far off is a warning; from the second value on, valid certificates can look expired.
-const CLOCK_OFF: TimeDelta = TimeDelta::seconds(30);
-const CLOCK_WRONG: TimeDelta = TimeDelta::hours(12);
+/// If this computer's clock is off by this much, the check is a warning.
+const CLOCK_WARNING_OFFSET: TimeDelta = TimeDelta::seconds(30);
+/// If this computer's clock is off by this much, the check is a problem, because valid certificates can look expired.
+const CLOCK_PROBLEM_OFFSET: TimeDelta = TimeDelta::hours(12);
 
-/// Checks proxy and certificates, without a request.
+/// Checks the proxy and the certificates, without a request.
 pub(super) fn check_route(report: &mut DoctorReport, settings: &ResolvedSettings) {
-    report.begin("Network");
-    // The route is the same for every project.
+    report.begin_section("Network");
+    // Any project will do, because the route doesn't depend on it.
     let scope = Scope { base_url: settings.base_url.clone(), project: "x".to_owned(), organization: None };
-    // The report already has the reason.
+    // The check of the settings has already reported the reason.
     let Ok(route) = Route::for_scope(&scope) else { return report.skipped("proxy", "the base URL can't be used") };
     for variable in &route.unusable {
         let message = format!("{variable} is set but contains no address, so it is ignored");
@@ -47,7 +49,7 @@ pub(super) fn check_route(report: &mut DoctorReport, settings: &ResolvedSettings
     }
     let extra = settings.roots.as_ref().map_or(0, crate::api::ExtraRoots::count);
     let more = if extra > 0 { format!(", {extra} from ca_file") } else { String::new() };
-    match system_roots() {
+    match count_system_roots() {
         Some(0) if extra == 0 => report.problem(
             "certificates",
             "this computer has no root certificates, so no secure connection is possible",
@@ -58,14 +60,14 @@ pub(super) fn check_route(report: &mut DoctorReport, settings: &ResolvedSettings
     }
 }
 
-/// Checks connection, key and clock with one request for a job.
+/// Checks the connection, the API key and the clock with one request for a job.
 pub(super) async fn check_answer(
     report: &mut DoctorReport,
     settings: &ResolvedSettings,
     job: Option<JobId>,
     offline: bool,
 ) {
-    report.begin("Service");
+    report.begin_section("Service");
     if offline {
         return report.skipped("request", "not sent because of --offline");
     }
@@ -81,12 +83,12 @@ pub(super) async fn check_answer(
             if matches!(cause, ConnectError::Tls(_) | ConnectError::NoCertificates(_)) { "TLS" } else { "connection" };
         return report.problem_with_remedy(name, error.to_string());
     }
-    connection(report, client, &answer);
+    report_connection(report, client, &answer);
     check_api_key(report, &answer, is_known);
-    clock(report, &answer, before);
+    check_clock(report, &answer, before);
 }
 
-fn connection(report: &mut DoctorReport, client: &Client, answer: &ApiAnswer<RemoteJob>) {
+fn report_connection(report: &mut DoctorReport, client: &Client, answer: &ApiAnswer<RemoteJob>) {
     let took = answer.took.as_millis();
     let encrypted = Route::for_scope(client.scope()).is_ok_and(|route| route.encrypted);
     let tls = if encrypted { "TLS, certificate trusted" } else { "without TLS, on this computer" };
@@ -96,7 +98,7 @@ fn connection(report: &mut DoctorReport, client: &Client, answer: &ApiAnswer<Rem
 fn check_api_key(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, is_known: bool) {
     let write = "write access is not tested";
     if let Err(ApiError::NotFound { words, is_page: false, .. }) = &answer.result
-        && let Some(failure) = no_project(words)
+        && let Some(failure) = missing_project_failure(words)
     {
         return report.problem_with_remedy("project", failure.message.to_string());
     }
@@ -117,9 +119,9 @@ fn check_api_key(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, is_kn
     }
 }
 
-fn clock(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, before: crate::model::Time) {
+fn check_clock(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, before: crate::model::Time) {
     let Some(date) = answer.date else { return report.skipped("clock", "the service sent no time") };
-    // The service answered between the two times, and its time has whole seconds.
+    // The service set `date`, in whole seconds, at some time between `before` and `after`.
     let after = Utc::now();
     let off = if date > after {
         date - after
@@ -131,9 +133,9 @@ fn clock(report: &mut DoctorReport, answer: &ApiAnswer<RemoteJob>, before: crate
     let way = if date > after { "behind" } else { "ahead of" };
     let message = format!("{} s {way} the service's", off.num_seconds());
     let remedy = "set this computer's clock (timedatectl set-ntp true); until then docdeck uses the service's time";
-    if off >= CLOCK_WRONG {
+    if off >= CLOCK_PROBLEM_OFFSET {
         report.problem("clock", message, remedy);
-    } else if off >= CLOCK_OFF {
+    } else if off >= CLOCK_WARNING_OFFSET {
         report.warning("clock", message, remedy);
     } else {
         report.ok("clock", if off.num_seconds() == 0 { "same as the service's".to_owned() } else { message });

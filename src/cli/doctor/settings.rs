@@ -1,9 +1,9 @@
-//! Checks the configuration and where each value comes from, by the rules of [`crate::config`], but continues after a
-//! mistake.
+//! Checks the configuration by the rules of [`crate::config`] and reports where each value comes from. After a mistake,
+//! continues with the other settings.
 
 use super::super::data_folder::shell_quoted;
 use super::modes::permissions;
-use super::report::{DoctorReport, masked};
+use super::report::{DoctorReport, mask_id};
 use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::app::format::plural;
 use crate::cli::customization;
@@ -12,38 +12,38 @@ use crate::config::file::{ConfigFile, LoadedFile, ProfileConfig};
 use crate::config::key::{self, KeySource};
 use crate::config::sources::{self, SettingSource, Sourced};
 use crate::config::{ChosenTheme, ConfigError, DisplaySettings, Flags, file, themes};
-use crate::model::endpoint::{ApiKey, KEY_VARIABLE, Scope};
+use crate::model::endpoint::{API_KEY_VARIABLE, ApiKey, Scope};
 use crate::model::setup::DEFAULT_BASE_URL;
 use std::path::{Path, PathBuf};
 
-/// The settings that could be resolved.
+/// The settings that could be resolved; the others are `None` or have their defaults.
 #[derive(Debug)]
 pub(super) struct ResolvedSettings {
     pub(super) scope: Option<Scope>,
-    /// Set even if there is no project.
+    /// The base URL, which is known even if no project is set.
     pub(super) base_url: String,
     pub(super) client: Option<Client>,
     pub(super) data_folder: Option<PathBuf>,
     pub(super) config: Option<PathBuf>,
     pub(super) display: DisplaySettings,
-    /// The certificates of `ca_file`.
+    /// The certificates in the profile's `ca_file`.
     pub(super) roots: Option<ExtraRoots>,
     /// The program that receives copied text.
     pub(super) clipboard: Vec<String>,
 }
 
-const SET_UP: &str = "run `docdeck init`, which writes the file";
+const RUN_INIT: &str = "run `docdeck init`, which writes the file";
 
-/// Checks the configuration. Reads the key, so a key command is run.
+/// Checks the configuration. Reads the API key, so a configured key command is run.
 pub(super) async fn check_settings(
     report: &mut DoctorReport,
     flags: &Flags,
     environment: &Environment,
 ) -> ResolvedSettings {
-    report.begin("Configuration");
+    report.begin_section("Configuration");
     let path = sources::config_path(flags, environment);
     let found = match &path {
-        Ok(path) => config_file(report, path),
+        Ok(path) => check_config_file(report, path),
         Err(error) => {
             report.problem_with_remedy("file", error.to_string());
             LoadedFile { file: ConfigFile::default(), readable_by_others: false }
@@ -54,7 +54,7 @@ pub(super) async fn check_settings(
     let nothing = ProfileConfig::default();
     let (name, profile) = match sources::resolve_profile(flags, environment, &at, &found.file) {
         Ok((name, profile)) => {
-            profile_line(report, &name, &found.file);
+            report_profile(report, &name, &found.file);
             (name.value, profile.unwrap_or(&nothing))
         }
         Err(error) => {
@@ -63,12 +63,12 @@ pub(super) async fn check_settings(
         }
     };
     let scope = report_scope(report, flags, environment, profile, &at);
-    let source = key::source(environment, &name, profile, &at, found.readable_by_others);
+    let source = key::resolve_key_source(environment, &name, profile, &at, found.readable_by_others);
     let key = check_key_source(report, environment, scope.as_ref(), source).await;
-    let roots = ca_file(report, profile, &at);
-    let client = client(report, scope.as_ref(), key, roots.clone());
+    let roots = check_ca_file(report, profile, &at);
+    let client = create_client(report, scope.as_ref(), key, roots.clone());
     let look = check_display(report, flags, environment, &found.file, &at);
-    customization_line(report, &found.file, &at);
+    report_customization(report, &found.file, &at);
     let data_folder = sources::resolve_data_folder(flags, environment);
     if let Err(error) = &data_folder {
         report.problem_with_remedy("data folder", error.to_string());
@@ -85,12 +85,12 @@ pub(super) async fn check_settings(
     }
 }
 
-fn config_file(report: &mut DoctorReport, path: &Sourced<PathBuf>) -> LoadedFile {
+fn check_config_file(report: &mut DoctorReport, path: &Sourced<PathBuf>) -> LoadedFile {
     let nothing = LoadedFile { file: ConfigFile::default(), readable_by_others: false };
     let shown = path.value.display();
     match (file::read_config_file(&path.value), path.from) {
         (Ok(Some(found)), from) => {
-            file_line(report, &path.value, from, &found);
+            report_file(report, &path.value, from, &found);
             found
         }
         (Ok(None), SettingSource::Default) => {
@@ -108,8 +108,8 @@ fn config_file(report: &mut DoctorReport, path: &Sourced<PathBuf>) -> LoadedFile
     }
 }
 
-/// Reports where the file is, and whether other users can read or change it.
-fn file_line(report: &mut DoctorReport, path: &Path, from: SettingSource, found: &LoadedFile) {
+/// Reports where the configuration file is, and whether other users can read or change it.
+fn report_file(report: &mut DoctorReport, path: &Path, from: SettingSource, found: &LoadedFile) {
     let shown = path.display();
     let mode = permissions(path).map_or_else(String::new, |mode| format!(", mode {mode:o}"));
     if !found.readable_by_others {
@@ -131,7 +131,7 @@ fn file_line(report: &mut DoctorReport, path: &Path, from: SettingSource, found:
     }
 }
 
-fn profile_line(report: &mut DoctorReport, name: &Sourced<String>, file: &ConfigFile) {
+fn report_profile(report: &mut DoctorReport, name: &Sourced<String>, file: &ConfigFile) {
     let from = match (name.from, file.profiles.contains_key(&name.value)) {
         (SettingSource::Default, false) => "no profile in the file".to_owned(),
         (from, _) => from.to_string(),
@@ -155,8 +155,8 @@ fn report_scope(
     let base_url = sources::resolve_base_url(flags, environment, profile);
     let project = sources::resolve_project(flags, environment, profile);
     let project_mistake = project.as_ref().and_then(sources::project_mistake);
-    let organization = sources::organization(profile);
-    // Printed only if it is a valid address, because a key may have been pasted into the wrong field.
+    let organization = sources::resolve_organization(profile);
+    // The base URL is printed only if it is a valid address, because a key may have been pasted into the wrong field.
     let probe = Scope { base_url: base_url.value.clone(), project: "x".to_owned(), organization: None };
     match (crate::api::Route::for_scope(&probe), sources::base_url_mistake(&base_url, profile, path)) {
         (_, Some(mistake)) => report.problem_with_remedy("base URL", mistake.to_string()),
@@ -170,15 +170,15 @@ fn report_scope(
         }
         (Some(project), None) => {
             report.private.ids.push(project.value.clone());
-            report.ok("project", format!("{} ({})", masked(&project.value), project.from));
+            report.ok("project", format!("{} ({})", mask_id(&project.value), project.from));
         }
         (None, None) => {
-            report.problem("project", "no project id is set", format!("export DOCDECK_PROJECT_ID=..., or {SET_UP}"))
+            report.problem("project", "no project id is set", format!("export DOCDECK_PROJECT_ID=..., or {RUN_INIT}"))
         }
     }
     if let Some(organization) = &organization {
         report.private.ids.push(organization.clone());
-        report.ok("organization", format!("{} (file)", masked(organization)));
+        report.ok("organization", format!("{} (file)", mask_id(organization)));
     }
     Some(Scope { base_url: base_url.value, project: project?.value, organization })
 }
@@ -192,7 +192,7 @@ async fn check_key_source(
     let source = match source {
         Ok(Some(source)) => source,
         Ok(None) => {
-            report.problem("key", "no API key is set", format!("export {KEY_VARIABLE}=mint_..., or {SET_UP}"));
+            report.problem("key", "no API key is set", format!("export {API_KEY_VARIABLE}=mint_..., or {RUN_INIT}"));
             return None;
         }
         Err(error) => {
@@ -201,10 +201,10 @@ async fn check_key_source(
         }
     };
     let from = match &source {
-        KeySource::Given(_) if environment.api_key.is_some() => format!("{KEY_VARIABLE} in the environment"),
-        KeySource::Given(_) => "api_key in the file".to_owned(),
+        KeySource::Literal(_) if environment.api_key.is_some() => format!("{API_KEY_VARIABLE} in the environment"),
+        KeySource::Literal(_) => "api_key in the file".to_owned(),
         KeySource::File(path) => format!("api_key_file {}", path.display()),
-        // Without the arguments, which may be private.
+        // The arguments of the command are left out, because they may be private.
         KeySource::Command(words) => format!("api_key_command ({})", words.first().map_or("", String::as_str)),
     };
     let key = match source.read().await {
@@ -224,7 +224,7 @@ async fn check_key_source(
     Some(key)
 }
 
-fn ca_file(report: &mut DoctorReport, profile: &ProfileConfig, config: &Path) -> Option<ExtraRoots> {
+fn check_ca_file(report: &mut DoctorReport, profile: &ProfileConfig, config: &Path) -> Option<ExtraRoots> {
     let path = key::resolve_path(config, profile.ca_file.as_deref()?);
     match ExtraRoots::read(&path) {
         Ok(roots) => {
@@ -238,18 +238,21 @@ fn ca_file(report: &mut DoctorReport, profile: &ProfileConfig, config: &Path) ->
     }
 }
 
-fn client(
+fn create_client(
     report: &mut DoctorReport,
     scope: Option<&Scope>,
     key: Option<ApiKey>,
     roots: Option<ExtraRoots>,
 ) -> Option<Client> {
-    let options =
-        ClientOptions { roots, connect_timeout: super::service::CONNECT, total_timeout: super::service::ANSWER };
+    let options = ClientOptions {
+        roots,
+        connect_timeout: super::service::CONNECT_TIMEOUT,
+        total_timeout: super::service::TOTAL_TIMEOUT,
+    };
     match Client::new(scope?.clone(), key?, options) {
         Ok(client) => Some(client),
         Err(failure) => {
-            // A wrong base URL is reported separately, so the project is wrong.
+            // A wrong base URL has already been reported. If the base URL is valid, the project id is wrong.
             if crate::api::Route::for_scope(&Scope { project: "x".to_owned(), ..scope?.clone() }).is_ok() {
                 report.problem_with_remedy("project", failure.message.to_string());
             }
@@ -268,7 +271,7 @@ fn check_display(
     let look = crate::config::display_settings(flags, environment, &file.ui, path);
     match look.theme.read() {
         Ok(_) => {
-            let theme = file.ui.theme.as_deref().unwrap_or(themes::AUTO);
+            let theme = file.ui.theme.as_deref().unwrap_or(themes::AUTO_THEME);
             report.ok(
                 "theme",
                 format!(
@@ -285,7 +288,7 @@ fn check_display(
     }
 }
 
-fn customization_line(report: &mut DoctorReport, file: &ConfigFile, path: &Path) {
+fn report_customization(report: &mut DoctorReport, file: &ConfigFile, path: &Path) {
     let customization = file.customization();
     let read = customization::keymap(&customization, path)
         .and_then(|keymap| customization::parse_commands(&customization, &keymap, path));

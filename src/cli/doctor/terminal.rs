@@ -11,27 +11,28 @@ use crate::runtime::probe::{self, NotQueried, ProbeReplies};
 use crate::runtime::signals::SignalStream;
 use crate::runtime::terminal::{TerminalCaps, supports_links};
 
-/// The smallest screen that works, and the smallest comfortable one.
-const SMALLEST: (u16, u16) = crate::app::geometry::MIN;
-const COMFORTABLE: (u16, u16) = (80, 24);
+/// The minimum size of the dashboard, in columns and rows.
+const MIN_SIZE: (u16, u16) = crate::app::geometry::MIN_SCREEN_SIZE;
+/// The minimum size for comfortable use, in columns and rows.
+const COMFORTABLE_SIZE: (u16, u16) = (80, 24);
 
-/// Checks the environment and, if there is a terminal, queries it.
+/// Checks what the environment states about the terminal. If there is a terminal, queries it too.
 pub(super) async fn check_terminal(report: &mut DoctorReport, settings: &ResolvedSettings, environment: &Environment) {
     let look = &settings.display;
-    report.begin("Terminal");
+    report.begin_section("Terminal");
     check_term(report, environment);
     check_window_size(report);
     let colours = probe::color_support(look.color, environment);
-    report.ok("colours", format!("{} ({})", colours.many, colours.why));
-    let locale = match environment.ascii_locale {
+    report.ok("colours", format!("{} ({})", colours.count, colours.reason));
+    let locale = match environment.is_ascii_locale {
         true => "not UTF-8 (LC_ALL, LC_CTYPE, LANG)",
         false => "UTF-8",
     };
     let drawn = if look.ascii { "drawn in ASCII" } else { "drawn in Unicode" };
     report.ok("characters", format!("locale: {locale}; {drawn}"));
-    multiplexer(report, environment);
-    clipboard(report, &settings.clipboard, environment);
-    mouse(report, look, environment);
+    report_multiplexer(report, environment);
+    report_clipboard(report, &settings.clipboard, environment);
+    report_mouse(report, look, environment);
     let links = if look.links && supports_links(environment) { "clickable (OSC 8)" } else { "plain text" };
     report.ok("links", links);
     report.ok("browser", describe_opener(environment));
@@ -39,10 +40,10 @@ pub(super) async fn check_terminal(report: &mut DoctorReport, settings: &Resolve
     let default = "vi or nano (neither VISUAL nor EDITOR is set)";
     report.ok("editor", if editor.is_empty() { default.to_owned() } else { editor.to_owned() });
     let environment = environment.clone();
-    // From here on, a signal that would end the program is delayed until the terminal is restored.
+    // Until this is dropped, a signal that would end the program is delayed, so that the terminal is restored first.
     let _signals = SignalStream::listen();
     let answers = tokio::task::spawn_blocking(move || probe::query_terminal(&environment)).await;
-    replies(report, answers.unwrap_or(Err(NotQueried::Refused)));
+    report_replies(report, answers.unwrap_or(Err(NotQueried::Refused)));
 }
 
 fn check_term(report: &mut DoctorReport, environment: &Environment) {
@@ -66,12 +67,12 @@ fn check_window_size(report: &mut DoctorReport) {
         return report.skipped("size", "stdout is not a terminal");
     }
     match crossterm::terminal::size() {
-        Ok((columns, rows)) if columns < SMALLEST.0 || rows < SMALLEST.1 => {
+        Ok((columns, rows)) if columns < MIN_SIZE.0 || rows < MIN_SIZE.1 => {
             let message = format!("{columns} columns, {rows} rows");
-            report.warning("size", message, format!("enlarge the window to at least {} by {}", SMALLEST.0, SMALLEST.1));
+            report.warning("size", message, format!("enlarge the window to at least {} by {}", MIN_SIZE.0, MIN_SIZE.1));
         }
         Ok((columns, rows)) => {
-            let small = if columns < COMFORTABLE.0 || rows < COMFORTABLE.1 { ", small" } else { "" };
+            let small = if columns < COMFORTABLE_SIZE.0 || rows < COMFORTABLE_SIZE.1 { ", small" } else { "" };
             report.ok("size", format!("{columns} columns, {rows} rows{small}"));
         }
         Err(_) => report.skipped("size", "the terminal doesn't report it"),
@@ -79,8 +80,8 @@ fn check_window_size(report: &mut DoctorReport) {
 }
 
 /// Reports tmux, screen and SSH, through which docdeck reaches the terminal.
-fn multiplexer(report: &mut DoctorReport, environment: &Environment) {
-    let ssh = if environment.ssh { "over SSH" } else { "not over SSH" };
+fn report_multiplexer(report: &mut DoctorReport, environment: &Environment) {
+    let ssh = if environment.is_ssh { "over SSH" } else { "not over SSH" };
     let multiplexer = match Multiplexer::of(environment) {
         Multiplexer::None => "no multiplexer",
         Multiplexer::Tmux => "tmux",
@@ -90,7 +91,7 @@ fn multiplexer(report: &mut DoctorReport, environment: &Environment) {
 }
 
 /// Reports the two ways to copy text: through the terminal, and to a program.
-fn clipboard(report: &mut DoctorReport, program: &[String], environment: &Environment) {
+fn report_clipboard(report: &mut DoctorReport, program: &[String], environment: &Environment) {
     let by_terminal = is_modern(environment);
     let through = match Multiplexer::of(environment) {
         _ if !by_terminal => "not supported by this terminal",
@@ -107,16 +108,16 @@ fn clipboard(report: &mut DoctorReport, program: &[String], environment: &Enviro
             report.warning("clipboard", message, format!("install it, or {setting}"));
         }
         Some(first) => {
-            let what = if environment.ssh && by_terminal { "long texts" } else { "all copies" };
+            let what = if environment.is_ssh && by_terminal { "long texts" } else { "all copies" };
             report.ok("clipboard", format!("{through}; {what} also to {first} (clipboard under [ui])"));
         }
     }
 }
 
-fn mouse(report: &mut DoctorReport, look: &DisplaySettings, environment: &Environment) {
+fn report_mouse(report: &mut DoctorReport, look: &DisplaySettings, environment: &Environment) {
     let message = match (look.mouse, is_modern(environment)) {
         (true, true) => "on (SGR 1006); hold Shift to select text in most terminals, or press M to turn it off",
-        // Requested in any case: a terminal without a mouse ignores it.
+        // The mouse is requested in any case, because a terminal without mouse support ignores that.
         (true, false) => "requested (SGR 1006), but this terminal may not support it",
         (false, _) => "off (mouse under [ui]); press M to turn it on",
     };
@@ -127,7 +128,7 @@ fn is_modern(environment: &Environment) -> bool {
     TerminalCaps::of(environment).is_ok_and(|kind| kind.modern)
 }
 
-/// Whether a program of this name is in PATH.
+/// Whether the program exists: as a file if `program` contains a slash, otherwise in a folder of PATH.
 fn is_installed(program: &str) -> bool {
     if program.contains('/') {
         return std::path::Path::new(program).is_file();
@@ -145,7 +146,7 @@ fn describe_opener(environment: &Environment) -> String {
     }
 }
 
-fn replies(report: &mut DoctorReport, answers: Result<ProbeReplies, NotQueried>) {
+fn report_replies(report: &mut DoctorReport, answers: Result<ProbeReplies, NotQueried>) {
     let ProbeReplies { background, keyboard, device, is_complete } = match answers {
         Ok(answers) => answers,
         Err(why) => {
@@ -177,7 +178,7 @@ fn replies(report: &mut DoctorReport, answers: Result<ProbeReplies, NotQueried>)
         None => report.ok("device", "no reply (DA1)"),
     }
     if !is_complete {
-        let message = format!("some replies are missing after {} s", probe::PATIENCE.as_secs());
+        let message = format!("some replies are missing after {} s", probe::REPLY_TIMEOUT.as_secs());
         report.warning("replies", message, "none needed: the dashboard doesn't wait for a slow or silent terminal");
     }
 }

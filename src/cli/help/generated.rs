@@ -1,6 +1,6 @@
-//! The parts of the guide that are made from the code, such as the tables of shortcuts, options and exit codes. Each is
-//! between `<!-- generated: NAME -->` and `<!-- end -->`. The test compares them with the files; with `UPDATE_GUIDE=1` it
-//! writes them.
+//! Generates parts of the guide from the code, such as the tables of shortcuts, options and exit codes. Each part is
+//! between `<!-- generated: NAME -->` and `<!-- end -->` in a page. The test compares the pages with the generated
+//! parts; with `UPDATE_GUIDE=1` it updates the pages.
 
 use super::super::arguments::Arguments;
 use super::super::man::{EXIT_CODES, VARIABLES};
@@ -50,7 +50,7 @@ fn variables() -> String {
     text
 }
 
-/// The sections of a new configuration file, all of them commented out.
+/// Returns the sections of a new configuration file, in which every setting is commented out.
 fn settings() -> String {
     format!("```toml\n{}\n```\n", include_str!("../../../assets/config/rest.toml").trim_end())
 }
@@ -73,11 +73,11 @@ fn presets() -> String {
 }
 
 fn themes() -> String {
-    let names: Vec<String> = themes::SHIPPED.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let names: Vec<String> = themes::BUILT_IN_THEMES.iter().map(|(name, _)| format!("`{name}`")).collect();
     format!("{}\n", names.join(", "))
 }
 
-/// The faults of `--fault`, as its help lists them.
+/// Returns the faults that `--fault` accepts, as listed in its help.
 fn fault_list() -> String {
     let command = Arguments::command();
     let sim = command.find_subcommand("sim").expect("the simulator");

@@ -1,5 +1,5 @@
-//! `docdeck help`: lists the topics of the guide, prints one of them, or the help of a command. The pages are the files
-//! of `assets/guide`, built into the program; [`page`] lays them out for a terminal.
+//! `docdeck help`: prints the list of the guide's topics, the page of one topic, or the help of a command. The pages
+//! are the files of `assets/guide`, built into the program; [`page`] lays them out for a terminal.
 
 #[cfg(test)]
 mod generated;
@@ -11,7 +11,7 @@ use super::exit_code::Code;
 use super::out::Out;
 use crate::config::environment::Environment;
 use crate::config::{ColorChoice, Flags};
-use crate::model::endpoint::KEY_VARIABLE;
+use crate::model::endpoint::API_KEY_VARIABLE;
 use crate::model::guide::{TOPICS, Topic};
 use clap::{Args, CommandFactory as _};
 use std::io::{ErrorKind, Write as _};
@@ -23,7 +23,7 @@ macro_rules! pages {
     };
 }
 
-/// The pages as Markdown, by topic.
+/// The pages of the guide as Markdown, each after the name of its topic.
 const PAGES: [(&str, &str); TOPICS.len()] = pages![
     "configuration",
     "shortcuts",
@@ -39,7 +39,8 @@ const PAGES: [(&str, &str); TOPICS.len()] = pages![
     "contributing"
 ];
 
-/// The pager if `PAGER` is not set: quits if the text fits, shows styles, leaves the text on the screen.
+/// The pager that is used if `PAGER` is not set. Its options: exit if the text fits the screen, show styles, leave the
+/// text on the screen.
 const PAGER: &str = "less -FRX";
 
 #[derive(Debug, Args)]
@@ -49,10 +50,10 @@ pub(super) struct Options {
     topic: Option<String>,
 }
 
-/// Prints the list of topics, a topic or a command's help; on a terminal, a topic opens in the pager.
+/// Prints the list of topics, the page of a topic, or the help of a command. On a terminal, a page opens in the pager.
 ///
 /// # Errors
-/// If there is no such topic or command.
+/// There is no topic or command with this name.
 pub(super) fn run(
     options: &Options,
     flags: &Flags,
@@ -91,32 +92,32 @@ pub(super) fn run(
     Ok(Code::Done)
 }
 
-/// The topics with what each is about.
+/// Returns the list of topics, each with its description.
 fn list() -> String {
     let width = TOPICS.iter().map(|topic| topic.name.len()).max().unwrap_or(0);
     let mut text = "Topics of the guide:\n".to_owned();
-    for Topic { name, about } in TOPICS {
+    for Topic { name, summary: about } in TOPICS {
         text.push_str(&format!("  {name:width$}  {about}\n"));
     }
     text + "\nOpen one with `docdeck help TOPIC`. For a command: `docdeck COMMAND --help`.\n"
 }
 
-/// Shows the text in a pager. Returns false if the pager is missing or fails at once, so that the caller prints the text.
+/// Shows the text in a pager. Returns false if the pager can't be started or fails; the caller then prints the text.
 fn show_in_pager(text: &str, chosen: Option<&str>) -> bool {
     let mut words = chosen.unwrap_or(PAGER).split_whitespace();
     let Some(program) = words.next() else { return false };
     let mut command = Command::new(program);
-    command.args(words).stdin(Stdio::piped()).env_remove(KEY_VARIABLE);
+    command.args(words).stdin(Stdio::piped()).env_remove(API_KEY_VARIABLE);
     if std::env::var_os("LESS").is_none() {
         command.env("LESS", "FRX");
     }
     let Ok(mut pager) = command.spawn() else { return false };
-    // Ctrl-C is for the pager, which may only end a search.
+    // Ctrl-C must not end docdeck while the pager runs, because the pager may use it to stop a search.
     #[cfg(unix)]
     let _interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt());
     let written = pager.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(text.as_bytes()));
     let has_shown = pager.wait().is_ok_and(|status| status.success());
-    // A reader who quits before the end has seen enough.
+    // A broken pipe is not an error: the user quit the pager before the end of the text.
     has_shown && written.err().is_none_or(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
@@ -144,7 +145,7 @@ mod tests {
         assert!(list().lines().all(|line| line.width() <= 80), "{}", list());
         for (name, markdown) in PAGES {
             let text = page::lay_out(markdown, Some(80), false);
-            // Code is not wrapped.
+            // Lines of code are not wrapped, so they may be wider.
             let wide: Vec<&str> = text.lines().filter(|line| line.width() > 80 && !line.starts_with("    ")).collect();
             assert_eq!(wide, [""; 0], "{name}");
         }

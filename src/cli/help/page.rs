@@ -1,20 +1,21 @@
-//! Lays out a page of the guide for a terminal. Handles the Markdown that the guide uses: headings, paragraphs, lists,
-//! tables, fenced code, bold text and links. HTML (comments, pictures) is left out.
+//! Lays out a page of the guide for a terminal. Supports only the Markdown that the guide uses: headings, paragraphs,
+//! lists, tables, fenced code, bold text and links. HTML (comments, pictures) is left out.
 
 use crate::app::wrap::wrap;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Columns of text if the width of the output is unknown, and the maximum width for readable lines.
-const WIDTH: usize = 100;
-/// Cells between two columns of a table.
+/// The maximum width of text, in columns, so that lines stay readable. Also used if the width of the output is unknown.
+const MAX_WIDTH: usize = 100;
+/// The number of cells between two columns of a table.
 const GAP: usize = 2;
 const CODE_INDENT: &str = "    ";
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
-/// The page as lines of at most `width` cells; code keeps its lines. `bold`: whether the output shows styles.
+/// Lays out the page in lines of at most `width` cells; code is not wrapped. `bold` is true if the output can show bold
+/// text.
 pub(super) fn lay_out(markdown: &str, width: Option<usize>, bold: bool) -> String {
-    let mut layout = PageLayout { width: width.unwrap_or(WIDTH).min(WIDTH), bold, text: String::new() };
+    let mut layout = PageLayout { width: width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH), bold, text: String::new() };
     let mut lines = markdown.lines().peekable();
     while let Some(line) = lines.next() {
         if is_html(line) {
@@ -35,14 +36,14 @@ pub(super) fn lay_out(markdown: &str, width: Option<usize>, bold: bool) -> Strin
             layout.table(&rows);
         } else {
             let mut paragraph = line.to_owned();
-            let goes_on = |line: &&str| {
+            let continues_paragraph = |line: &&str| {
                 !line.is_empty()
                     && !line.starts_with(['|', '#'])
                     && !line.starts_with("```")
                     && !is_html(line)
                     && item_indent(line) == 0
             };
-            while let Some(more) = lines.next_if(goes_on) {
+            while let Some(more) = lines.next_if(continues_paragraph) {
                 paragraph.push(' ');
                 paragraph.push_str(more.trim_start());
             }
@@ -56,7 +57,7 @@ fn is_html(line: &str) -> bool {
     line.trim_start().starts_with('<')
 }
 
-/// Cells of the `- ` or `1. ` that starts an item of a list; 0 for other lines.
+/// Returns the width, in cells, of the `- ` or `1. ` at the start of a list item. Returns 0 for other lines.
 fn item_indent(line: &str) -> usize {
     let digits = line.chars().take_while(char::is_ascii_digit).count();
     match line.split_once(' ') {
@@ -78,7 +79,7 @@ impl PageLayout {
         self.text.push('\n');
     }
 
-    /// An empty line, unless there is one already.
+    /// Adds an empty line, unless the text is empty or ends with one.
     fn blank(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
@@ -90,10 +91,10 @@ impl PageLayout {
         self.push(&text);
     }
 
-    /// A paragraph or an item of a list, whose lines after the first are indented.
+    /// Adds a paragraph or a list item. In a list item, all lines after the first are indented.
     fn paragraph(&mut self, markdown: &str) {
         let indent = item_indent(markdown);
-        let text = without_marks(markdown);
+        let text = remove_marks(markdown);
         let (lines, _) = wrap(&text, self.width.saturating_sub(indent), usize::MAX - 1);
         let mut in_code = false;
         for (n, line) in lines.iter().enumerate() {
@@ -103,14 +104,15 @@ impl PageLayout {
         }
     }
 
-    /// Rows under the bold first one. Cells are wrapped; an empty line is between rows if some have many lines.
+    /// Adds a table with a bold first row. Cells are wrapped; if a row has more than three lines, empty lines separate
+    /// the rows.
     fn table(&mut self, rows: &[Vec<String>]) {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let is_rule = |row: &[String]| row.iter().all(|cell| cell.chars().all(|c| matches!(c, '-' | ':')));
         let rows: Vec<&Vec<String>> = rows.iter().filter(|row| !is_rule(row)).collect();
         let width_of = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max();
         let widths: Vec<usize> = (0..columns).map(|column| width_of(column).unwrap_or(0)).collect();
-        let widths = fitted(&widths, self.width);
+        let widths = fit_widths(&widths, self.width);
         let wrap_row = |row: &Vec<String>| -> Vec<Vec<String>> {
             row.iter().zip(&widths).map(|(cell, &width)| wrap(cell, width.max(1), usize::MAX - 1).0).collect()
         };
@@ -134,8 +136,8 @@ impl PageLayout {
     }
 }
 
-/// The line with its code in bold letters instead of between backticks. `in_code` says whether code goes on from the line
-/// before, and into the next one.
+/// Replaces the backticks around code in a line with bold text. `in_code` is true if the line starts inside code;
+/// afterwards it is true if the next line does.
 fn bold_code(line: &str, in_code: &mut bool) -> String {
     let mut text = if *in_code { BOLD.to_owned() } else { String::new() };
     for (n, part) in line.split('`').enumerate() {
@@ -151,8 +153,8 @@ fn bold_code(line: &str, in_code: &mut bool) -> String {
     text
 }
 
-/// Widths that fit a line: the widest column gives way until all fit.
-fn fitted(widths: &[usize], line: usize) -> Vec<usize> {
+/// Reduces the widths of columns until they fit the line. Each step makes the widest column one cell narrower.
+fn fit_widths(widths: &[usize], line: usize) -> Vec<usize> {
     let mut widths = widths.to_vec();
     let gaps = GAP * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > line {
@@ -164,14 +166,14 @@ fn fitted(widths: &[usize], line: usize) -> Vec<usize> {
     widths
 }
 
-/// The cells of a row; `\|` is a bar within one.
+/// Returns the cells of a table row. `\|` is a bar within a cell.
 fn split_row(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|').trim_end_matches('|').replace("\\|", "\u{0}");
-    row.split('|').map(|cell| without_marks(&cell.replace('\u{0}', "|")).replace('`', "").trim().to_owned()).collect()
+    row.split('|').map(|cell| remove_marks(&cell.replace('\u{0}', "|")).replace('`', "").trim().to_owned()).collect()
 }
 
-/// The text of a line without the marks of bold text and links.
-fn without_marks(markdown: &str) -> String {
+/// Returns the text without the marks of bold text and links.
+fn remove_marks(markdown: &str) -> String {
     let mut text = String::new();
     let mut rest = markdown;
     while let Some((before, link)) = rest.split_once('[') {
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn numbered_items_are_apart_and_pictures_are_left_out() {
+    fn numbered_items_are_separate_and_pictures_are_left_out() {
         let markdown = "1. one item that\nis long\n2. two\n\n<picture>\n  <img alt=\"a\" src=\"b\">\n</picture>\n\n2026 was a year.\n";
         assert_eq!(
             lay_out(markdown, Some(12), false),
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bracket_that_is_no_link_stays() {
-        assert_eq!(without_marks("`[ui]` and [[filters]] and [x](y)"), "`[ui]` and [[filters]] and x");
+    fn a_bracket_that_is_not_part_of_a_link_is_kept() {
+        assert_eq!(remove_marks("`[ui]` and [[filters]] and [x](y)"), "`[ui]` and [[filters]] and x");
     }
 }

@@ -1,5 +1,5 @@
-//! Asks questions as plain lines on stderr and reads the answers from stdin. Ctrl-C ends the questions. Restores the
-//! terminal's echo in every case.
+//! Asks questions as plain lines on stderr and reads the answers from stdin. Ctrl-C cancels. The terminal's echo is
+//! restored in every case.
 
 use super::super::error::CliError;
 use super::super::exit_code::Code;
@@ -8,37 +8,37 @@ use crate::runtime::signals::EndSignals;
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
-/// Reads answers line by line.
+/// Asks questions and reads each answer as one line.
 #[derive(Debug, Default)]
 pub(super) struct AnswerReader {
-    /// Input that was read but not used yet; it may contain a key.
-    rest: Zeroizing<Vec<u8>>,
+    /// Input after the last answer, which the next answer starts with. It may contain an API key.
+    unread_input: Zeroizing<Vec<u8>>,
 }
 
 impl AnswerReader {
-    /// Asks a question; an empty answer means `default`.
+    /// Asks a question. Returns `default` if the answer is empty.
     pub(super) async fn ask(&mut self, question: &str, default: &str) -> Result<String, CliError> {
         let shown_default = if default.is_empty() { String::new() } else { format!(" [{default}]") };
-        let line = self.line(&format!("{question}{shown_default}: ")).await?;
+        let line = self.read_answer(&format!("{question}{shown_default}: ")).await?;
         let typed = line.trim();
         Ok(if typed.is_empty() { default.to_owned() } else { typed.to_owned() })
     }
 
-    /// Asks for confirmation; anything but yes is no.
+    /// Asks for confirmation. Every answer except `y` and `yes` means no.
     pub(super) async fn confirm(&mut self, question: &str) -> Result<bool, CliError> {
-        let line = self.line(&format!("{question} [y/N] ")).await?;
+        let line = self.read_answer(&format!("{question} [y/N] ")).await?;
         Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
     }
 
-    /// Asks for a secret, without echo.
+    /// Asks for a secret without showing what is typed.
     #[cfg(unix)]
     pub(super) async fn secret(&mut self, question: &str) -> Result<Zeroizing<String>, CliError> {
         let _quiet =
             quiet::EchoOff::begin().map_err(|_| CliError::unusable("This terminal can't hide what is typed."))?;
-        self.line(&format!("{question}: ")).await
+        self.read_answer(&format!("{question}: ")).await
     }
 
-    /// Asks for a secret, without echo.
+    /// Asks for a secret without showing what is typed.
     #[cfg(not(unix))]
     pub(super) async fn secret(&mut self, _: &str) -> Result<Zeroizing<String>, CliError> {
         Err(CliError::unusable(
@@ -46,9 +46,9 @@ impl AnswerReader {
         ))
     }
 
-    async fn line(&mut self, prompt: &str) -> Result<Zeroizing<String>, CliError> {
+    async fn read_answer(&mut self, prompt: &str) -> Result<Zeroizing<String>, CliError> {
         print_prompt(prompt);
-        let rest = std::mem::take(&mut self.rest);
+        let rest = std::mem::take(&mut self.unread_input);
         let reading = tokio::task::spawn_blocking(move || read_line(rest));
         let read = tokio::select! {
             read = reading => read,
@@ -59,7 +59,7 @@ impl AnswerReader {
         };
         let unread = || CliError::unusable("The input ended before the last question. Nothing was written.");
         let (line, rest) = read.ok().and_then(Result::ok).flatten().ok_or_else(unread)?;
-        self.rest = rest;
+        self.unread_input = rest;
         Ok(line)
     }
 }
@@ -73,7 +73,8 @@ fn print_prompt(text: &str) {
 
 type RawLine = (Zeroizing<String>, Zeroizing<Vec<u8>>);
 
-/// Reads a line. Returns it with the input after it, or `None` at the end of the input.
+/// Reads a line that begins with the input in `rest`. Returns the line and the input after it, or `None` at the end of
+/// the input.
 fn read_line(mut rest: Zeroizing<Vec<u8>>) -> io::Result<Option<RawLine>> {
     let mut input = input()?;
     let mut part = Zeroizing::new([0; 4096]);
@@ -91,7 +92,7 @@ fn read_line(mut rest: Zeroizing<Vec<u8>>) -> io::Result<Option<RawLine>> {
     }
 }
 
-/// Stdin without the standard library's buffer, which could keep parts of a key in memory.
+/// Returns stdin without the standard library's buffer, which could keep parts of a key in memory.
 #[cfg(unix)]
 fn input() -> io::Result<impl Read> {
     use std::os::fd::AsFd;
@@ -103,7 +104,7 @@ fn input() -> io::Result<impl Read> {
     Ok(io::stdin())
 }
 
-/// Waits for Ctrl-C, or another signal that asks to end.
+/// Waits for Ctrl-C, or another signal that asks the program to end.
 async fn wait_for_signal() {
     match EndSignals::listen() {
         Ok(mut signals) => {
@@ -118,7 +119,7 @@ mod quiet {
     use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
     use std::io;
 
-    /// The terminal without an echo, until this is dropped.
+    /// Turns the terminal's echo off until this value is dropped.
     pub(super) struct EchoOff(Termios);
 
     impl EchoOff {
@@ -127,7 +128,8 @@ mod quiet {
             let mut quiet = before.clone();
             quiet.local_modes.remove(LocalModes::ECHO);
             quiet.local_modes.insert(LocalModes::ECHONL);
-            // Ctrl-Z is off: after it, the shell's settings would be active and the key visible.
+            // Ctrl-Z is disabled: while docdeck is suspended, the shell would turn the echo on, and the key would be
+            // visible.
             quiet.special_codes[SpecialCodeIndex::VSUSP] = 0;
             tcsetattr(io::stdin(), OptionalActions::Now, &quiet)?;
             Ok(Self(before))
@@ -136,7 +138,7 @@ mod quiet {
 
     impl Drop for EchoOff {
         fn drop(&mut self) {
-            // Fails if the terminal is gone; then there is nothing to restore.
+            // This fails only if the terminal is gone, and then there is nothing to restore.
             let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
         }
     }
@@ -147,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn input_after_a_line_is_kept_for_the_next_one() {
+    fn input_after_a_line_is_kept_for_the_next_line() {
         let (line, rest) = read_line(Zeroizing::new(b"one\ntwo\n".to_vec())).expect("read").expect("a line");
         assert_eq!((line.as_str(), rest.as_slice()), ("one", b"two\n".as_slice()));
     }

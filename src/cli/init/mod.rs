@@ -1,5 +1,6 @@
-//! `docdeck init`: asks for the settings of a profile, checks each answer, checks them together with one request, and
-//! writes `config.toml`. The key comes from a command, a file, the environment or hidden input, never from an argument.
+//! `docdeck init`: asks for the settings of a profile, checks each answer, checks the whole profile with one request,
+//! and writes `config.toml`. The API key comes from a command, a file, the environment or hidden input, never from an
+//! argument.
 
 mod lines;
 
@@ -9,7 +10,7 @@ use super::out::Out;
 use crate::api::{Client, ClientOptions, ExtraRoots};
 use crate::config::environment::Environment;
 use crate::config::key::{KeySource, resolve_path};
-use crate::config::write::{needed, write_profile};
+use crate::config::write::{required_permission, write_profile};
 use crate::config::{self, ConfigError, Flags, check};
 use crate::engine::check::probe_key as check_connection;
 use crate::model::command::split_command_line;
@@ -46,7 +47,7 @@ pub(super) struct Options {
     no_check: bool,
 }
 
-/// The file to write, and the answers that options and environment give.
+/// The configuration file to write, and the answers that the options and the environment give.
 struct InitInput<'a> {
     flags: &'a Flags,
     environment: &'a Environment,
@@ -66,7 +67,7 @@ pub(super) async fn run(
     let given = InitInput { flags, environment, options, path };
     if options.yes {
         let profile = given.profile()?;
-        let needs = needed(&given.path, &profile.name)?;
+        let needs = required_permission(&given.path, &profile.name)?;
         if needs == WritePermission::Change && !options.overwrite {
             return Err(CliError::unusable(format!(
                 "{} already has a profile {}, so nothing was written. Change it with --overwrite, or choose another \
@@ -91,7 +92,7 @@ pub(super) async fn run(
 }
 
 impl InitInput<'_> {
-    /// The profile from options and environment alone.
+    /// Returns the profile that the options and the environment describe, without asking anything.
     fn profile(&self) -> Result<NewProfile, CliError> {
         let missing = |what: &str| CliError::unusable(format!("{what} Nothing was written."));
         let project = self.project();
@@ -107,7 +108,7 @@ impl InitInput<'_> {
         };
         let name = self.flags.profile.clone().or_else(|| self.environment.profile.clone());
         for (what, text) in [("profile name", &name), ("organization", &self.options.organization)] {
-            check::no_key(text.as_deref().unwrap_or_default())
+            check::check_is_not_key(text.as_deref().unwrap_or_default())
                 .map_err(|why| missing(&format!("{why} Change the {what}.")))?;
         }
         Ok(NewProfile {
@@ -132,7 +133,7 @@ impl InitInput<'_> {
         self.options.ca_file.as_deref().map(absolute)
     }
 
-    /// The source of the key from the options.
+    /// Returns the source of the API key that the options select, or `None` if they select none.
     fn key_option(&self) -> Result<Option<KeySourceInput>, CliError> {
         if let Some(command) = &self.options.api_key_command {
             let words = split_command_line(command);
@@ -144,25 +145,26 @@ impl InitInput<'_> {
         Ok(self.options.api_key_file.as_ref().map(|path| KeySourceInput::File(absolute(path))))
     }
 
-    /// Asks for everything that is not given, repeating each question until the answer is valid, then finishes.
+    /// Asks for all settings that no option sets, then checks and writes the profile. Repeats each question until the
+    /// answer is valid.
     async fn ask(&self, out: &mut Out) -> Result<Code, CliError> {
         // Fails early if the file can't be changed.
-        needed(&self.path, DEFAULT_PROFILE)?;
+        required_permission(&self.path, DEFAULT_PROFILE)?;
         let mut lines = AnswerReader::default();
         out.note(&format!("The settings will be written to {}. Press Ctrl-C to cancel.", self.path.display()));
         out.note("The key and the project id are on the API keys page of the service's dashboard.");
         let mut before = None;
         loop {
             let (profile, key) = self.answers(&mut lines, out, before.as_ref()).await?;
-            match self.finish(&mut lines, &profile, key, out).await? {
+            match self.check_and_write(&mut lines, &profile, key, out).await? {
                 Some(code) => return Ok(code),
                 None => before = Some(profile),
             }
         }
     }
 
-    /// The answers, and the key if it was read. The first time, options count as answers. Afterwards every question is
-    /// asked, and the answers from `before` are the defaults.
+    /// Asks the questions. Returns the profile, and the API key if it was read. The first time, `before` is `None` and
+    /// options replace questions. Later, every question is asked, and the answers in `before` are the defaults.
     async fn answers(
         &self,
         lines: &mut AnswerReader,
@@ -174,20 +176,21 @@ impl InitInput<'_> {
             |answered: Option<&String>, variable: Option<&String>| answered.or(variable).cloned().unwrap_or_default();
         let default = known(before.map(|profile| &profile.project), self.environment.project.as_ref());
         let project = given(self.flags.project.as_ref());
-        let project = ask_until(lines, out, project, ("Project id", &default), check::check_project).await?;
+        let project = ask_until_valid(lines, out, project, ("Project id", &default), check::check_project).await?;
         let (key, read) = self.ask_key(lines, out, before.is_none()).await?;
         let default = before.and_then(|profile| profile.base_url.as_ref()).or(self.environment.base_url.as_ref());
         let default = default.map_or(DEFAULT_BASE_URL, String::as_str);
         let base_url = given(self.flags.base_url.as_ref());
         let base_url =
-            ask_until(lines, out, base_url, ("Base URL of the service", default), check::check_base_url).await?;
+            ask_until_valid(lines, out, base_url, ("Base URL of the service", default), check::check_base_url).await?;
         let question = "Organization, if several of its projects share limits (Enter for none)";
         let default = known(before.and_then(|profile| profile.organization.as_ref()), None);
         let organization = given(self.options.organization.as_ref());
-        let organization = ask_until(lines, out, organization, (question, &default), check::no_key).await?;
+        let organization =
+            ask_until_valid(lines, out, organization, (question, &default), check::check_is_not_key).await?;
         let name = given(self.flags.profile.as_ref().or(self.environment.profile.as_ref()));
         let default = before.map_or(DEFAULT_PROFILE, |profile| profile.name.as_str());
-        let name = ask_until(lines, out, name, ("Name of this profile", default), profile_name).await?;
+        let name = ask_until_valid(lines, out, name, ("Name of this profile", default), check_profile_name).await?;
         let mut ca_file = self.ca_file();
         if let Some(file) = &ca_file {
             let question = ("File of certificates (Enter for none)", "");
@@ -195,7 +198,7 @@ impl InitInput<'_> {
                 Some(text) => check::certificates(&self.path, &absolute(Path::new(&text))),
                 None => Ok(()),
             };
-            let file = ask_until(lines, out, Some(file.display().to_string()), question, check).await?;
+            let file = ask_until_valid(lines, out, Some(file.display().to_string()), question, check).await?;
             ca_file = non_blank(&file).map(|file| absolute(Path::new(&file)));
         }
         let profile = NewProfile {
@@ -209,8 +212,8 @@ impl InitInput<'_> {
         Ok((profile, read))
     }
 
-    /// Asks for the source of the key until the key can be read. Also returns the key, unless it is not set or the user
-    /// keeps a source that fails.
+    /// Asks for the source of the API key until the key can be read. Also returns the key, unless it was not read:
+    /// `--no-check` is used, DOCDECK_API_KEY is not set, or the user keeps a source that fails.
     async fn ask_key(
         &self,
         lines: &mut AnswerReader,
@@ -224,8 +227,8 @@ impl InitInput<'_> {
                 None => self.ask_source(lines, out).await?,
             };
             let checked = match &source {
-                KeySourceInput::Command(words) => check::command(words),
-                KeySourceInput::File(file) => check::key_file(&self.path, file),
+                KeySourceInput::Command(words) => check::check_key_command(words),
+                KeySourceInput::File(file) => check::check_key_file(&self.path, file),
                 KeySourceInput::SetElsewhere | KeySourceInput::Typed(_) => Ok(()),
             };
             if let Err(why) = checked {
@@ -284,9 +287,9 @@ impl InitInput<'_> {
         }
     }
 
-    /// Checks the profile and writes it, asking before it overwrites something or writes settings that failed. Returns
+    /// Checks the profile with one request and writes it. Asks first if the check failed or the file exists. Returns
     /// `None` if the user wants to correct the answers.
-    async fn finish(
+    async fn check_and_write(
         &self,
         lines: &mut AnswerReader,
         profile: &NewProfile,
@@ -298,7 +301,7 @@ impl InitInput<'_> {
             None => out.note("No key yet, so the settings were not checked."),
             Some(key) => {
                 out.note("Checking the settings with one request…");
-                match self.try_out(profile, key).await {
+                match self.check_with_request(profile, key).await {
                     Ok(message) => out.note(message.as_str()),
                     Err(error) => {
                         out.note(&error.sentence);
@@ -315,7 +318,7 @@ impl InitInput<'_> {
                 }
             }
         }
-        let needs = needed(&self.path, &profile.name)?;
+        let needs = required_permission(&self.path, &profile.name)?;
         let (path, name) = (self.path.display(), CleanText::line(&profile.name));
         let question = match needs {
             WritePermission::Nothing => None,
@@ -334,18 +337,18 @@ impl InitInput<'_> {
         self.write(profile, needs, out).map(Some)
     }
 
-    /// Reads the key and checks the profile.
+    /// Reads the API key and checks the profile with one GET request.
     async fn check(&self, profile: &NewProfile) -> Result<CleanText, CliError> {
         let key = match (KeySource::from_input(&profile.key, &self.path), &self.environment.api_key) {
             (Some(source), _) => source.read().await?,
             (None, Some(Some(key))) => key.clone(),
             (None, _) => return Err(ConfigError::NoKey { source_name: "DOCDECK_API_KEY".into() }.into()),
         };
-        self.try_out(profile, key).await
+        self.check_with_request(profile, key).await
     }
 
     /// Checks the profile with one GET request and returns the result as a message.
-    async fn try_out(&self, profile: &NewProfile, key: ApiKey) -> Result<CleanText, CliError> {
+    async fn check_with_request(&self, profile: &NewProfile, key: ApiKey) -> Result<CleanText, CliError> {
         let roots =
             profile.ca_file.as_deref().map(|file| ExtraRoots::read(&resolve_path(&self.path, file))).transpose();
         let roots = roots.map_err(ConfigError::from)?;
@@ -355,12 +358,12 @@ impl InitInput<'_> {
 
     fn write(&self, profile: &NewProfile, allowed: WritePermission, out: &mut Out) -> Result<Code, CliError> {
         write_profile(&self.path, profile, allowed).map_err(CliError::unusable)?;
-        self.written(profile).lines().for_each(|line| out.line(line));
+        self.success_message(profile).lines().for_each(|line| out.line(line));
         Ok(Code::Done)
     }
 
-    /// The message after writing: what was written, and what to do next.
-    fn written(&self, profile: &NewProfile) -> String {
+    /// Returns the message after writing: what was written, and what to do next.
+    fn success_message(&self, profile: &NewProfile) -> String {
         let key = match &profile.key {
             KeySourceInput::SetElsewhere => "the key comes from DOCDECK_API_KEY".to_owned(),
             KeySourceInput::Command(words) => {
@@ -379,7 +382,7 @@ impl InitInput<'_> {
             command.push_str(&format!(" --config {}", config.display()));
         }
         let default_flags = Flags { profile: None, ..self.flags.clone() };
-        if !config::profile_of(&default_flags, self.environment).is_ok_and(|name| name == profile.name) {
+        if !config::current_profile_name(&default_flags, self.environment).is_ok_and(|name| name == profile.name) {
             command.push_str(&format!(" --profile {name}"));
         }
         text.push_str(&format!(
@@ -389,13 +392,15 @@ impl InitInput<'_> {
     }
 }
 
-/// The absolute path, because the settings are in another folder. A path that starts with `~` stays.
+/// Makes a path absolute, because docdeck reads relative paths in the settings from the folder of the configuration
+/// file. A path that starts with `~` is not changed.
 fn absolute(path: &Path) -> PathBuf {
     if path.starts_with("~") { path.to_path_buf() } else { std::path::absolute(path).unwrap_or_else(|_| path.into()) }
 }
 
-/// The first valid answer: the given one, or what the user types. Prints why an answer is invalid.
-async fn ask_until(
+/// Returns the first valid answer: `given` if it is valid, otherwise what the user types. Prints why an answer is
+/// invalid.
+async fn ask_until_valid(
     lines: &mut AnswerReader,
     out: &mut Out,
     mut given: Option<String>,
@@ -414,6 +419,6 @@ async fn ask_until(
     }
 }
 
-fn profile_name(answer: &str) -> Result<(), String> {
-    if answer.is_empty() { Err("Enter a name for the profile.".to_owned()) } else { check::no_key(answer) }
+fn check_profile_name(answer: &str) -> Result<(), String> {
+    if answer.is_empty() { Err("Enter a name for the profile.".to_owned()) } else { check::check_is_not_key(answer) }
 }

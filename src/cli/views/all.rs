@@ -19,7 +19,7 @@ use serde_json::Value;
 
 /// The number of steps of the progress bar.
 const BAR_STEPS: u64 = 1000;
-/// The characters of the progress bar: done and to do.
+/// The characters of the progress bar for the loaded and the remaining part.
 const BAR_CHARS: &str = "█░";
 const ASCII_BAR_CHARS: &str = "#.";
 
@@ -35,9 +35,9 @@ pub(super) async fn load_and_write_all(
     }
     let plan = LoadPlan { range, from_start: options.fresh, max_requests: u32::MAX, stop_at_percent: options.until };
     let mut progress = LoadProgressBar::begin(out);
-    let ended = load(session, plan, &mut progress, out).await;
+    let ended = load_with_progress(session, plan, &mut progress, out).await;
     progress.end();
-    let Some(LoadOutcome { report, ended, requests }) = ended else {
+    let Some(LoadOutcome { report, end_reason: ended, requests }) = ended else {
         return Err(CliError::new(Code::Interrupted, format!("Interrupted. {}", progress.cached_message(range))));
     };
     let error = match ended {
@@ -72,17 +72,18 @@ pub(super) async fn load_and_write_all(
     }
 }
 
-/// Writes the rows, and notes about the numbers. `requests` is the number of requests that this run used.
+/// Writes the rows of the report, and notes about its numbers. `requests` is the number of requests that this run used.
 pub(super) fn write_report(report: &Report, requests: u32, options: &Options, out: &mut Out) -> Result<(), CliError> {
     let extract = ExportContent::of_pages(report, None, ranked(report).into_iter());
     write_content(&extract, 0, options.format(), out)?;
-    for note in notes(report, requests) {
+    for note in notes_about_numbers(report, requests) {
         out.note(&note);
     }
     Ok(())
 }
 
-/// The expected cost in a line. Returns `None` if a fresh and complete report is cached.
+/// Describes the expected cost in a line. Returns `None` if a fresh and complete report is cached, so that nothing must
+/// be loaded.
 async fn cost_line(session: &Session, range: DateRange, afresh: bool) -> Result<Option<String>, CliError> {
     let now = session.engine.service_now();
     let known = session.engine.cached_report(range).await?;
@@ -90,19 +91,19 @@ async fn cost_line(session: &Session, range: DateRange, afresh: bool) -> Result<
     if is_complete && !afresh && known.interrupted_after.is_none() {
         return Ok(None);
     }
-    let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.left();
+    let left = session.store.budget(&session.scope, RateLimited::Views, now).await?.requests_left();
     let rows = known.report.as_ref().filter(|report| !afresh && !report.complete).map(|report| report.rows.len());
     let from = rows.map(|rows| format!(", continuing after {} rows", format_count(rows))).unwrap_or_default();
     let loaded = known.interrupted_after.filter(|_| !afresh).unwrap_or(0);
     let rest =
         |expected: LoadEstimate| LoadEstimate { requests: expected.requests.saturating_sub(loaded).max(1), ..expected };
-    let words = cost_text(1, known.expected().map(rest));
+    let words = cost_text(1, known.estimate_load().map(rest));
     Ok(Some(format!("Loading all pages of {range}{from}: {words}, {left} requests left this hour.")))
 }
 
 /// Loads the pages and shows the progress. Returns `None` after a signal; the answer to a running request is still
 /// saved.
-async fn load(
+async fn load_with_progress(
     session: &mut Session,
     plan: LoadPlan,
     progress: &mut LoadProgressBar,
@@ -113,11 +114,11 @@ async fn load(
     tokio::pin!(loading);
     loop {
         tokio::select! {
-            // Events that came before the end are handled before it.
+            // Events that have already arrived are handled before the end of the load.
             biased;
             wait_end = session.next(None) => match wait_end {
                 WaitEnd::Event(event) => {
-                    if let EngineEvent::Loading(at) = *event { progress.at(at, out) }
+                    if let EngineEvent::Loading(at) = *event { progress.update_bar(at, out) }
                 }
                 WaitEnd::Interrupted => {
                     session.engine.stop_loading(plan.range);
@@ -130,7 +131,7 @@ async fn load(
     }
 }
 
-/// The progress: a bar on a terminal, otherwise a line per answer.
+/// Shows the progress of a load: as a bar on a terminal, otherwise as a line per answer.
 struct LoadProgressBar {
     bar: Option<ProgressBar>,
     last: Option<LoadProgress>,
@@ -151,7 +152,7 @@ impl LoadProgressBar {
         Self { bar, last: None }
     }
 
-    fn at(&mut self, at: LoadProgress, out: &mut Out) {
+    fn update_bar(&mut self, at: LoadProgress, out: &mut Out) {
         let share = at.share.map(|share| format!("{:.0}% of the views, ", (share * 100.0).floor())).unwrap_or_default();
         let requests = plural(usize::try_from(at.requests).unwrap_or(usize::MAX), "request");
         let text = format!("{share}{} rows, {requests}", format_count(at.rows));
@@ -172,7 +173,7 @@ impl LoadProgressBar {
         }
     }
 
-    /// What an interrupted load leaves in the cache.
+    /// Describes what an interrupted load leaves in the cache.
     fn cached_message(&self, range: DateRange) -> String {
         match &self.last {
             Some(at) => format!(
@@ -185,14 +186,14 @@ impl LoadProgressBar {
     }
 }
 
-/// A share as steps of the bar, rounded down.
+/// Converts a share to steps of the progress bar, rounded down. `None`, an unknown share, is 0 steps.
 fn bar_steps(share: Option<f64>) -> u64 {
     let share = share.unwrap_or(0.0);
     // Counting avoids a lossy conversion from f64, and there are only a thousand steps.
     (0..=BAR_STEPS).take_while(|part| as_f64(*part) / as_f64(BAR_STEPS) <= share).last().unwrap_or(0)
 }
 
-/// The rows sorted by total views if the report is complete, otherwise in the service's order.
+/// Returns the rows, sorted by total views if the report is complete, otherwise in the service's order.
 fn ranked(report: &Report) -> Vec<&PageRow> {
     let mut rows: Vec<&PageRow> = report.rows.iter().collect();
     if report.complete {
@@ -201,8 +202,8 @@ fn ranked(report: &Report) -> Vec<&PageRow> {
     rows
 }
 
-/// Notes about the numbers: their age, merged rows, and a difference from the site's total.
-fn notes(report: &Report, requests: u32) -> Vec<String> {
+/// Returns notes about the numbers: their age, merged rows, and a difference from the site's total.
+fn notes_about_numbers(report: &Report, requests: u32) -> Vec<String> {
     let mut notes = Vec::new();
     let as_of = rfc3339_seconds(report.as_of);
     notes.push(match requests {
@@ -231,7 +232,7 @@ fn notes(report: &Report, requests: u32) -> Vec<String> {
     notes
 }
 
-/// The partial data as a JSON object, to be merged with the error.
+/// Returns the partial data as a JSON object, to be merged with the error.
 fn partial_json(extract: &ExportContent<'_>) -> Value {
     let text = ExportFormat::Json.write(extract).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()

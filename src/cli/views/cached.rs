@@ -7,7 +7,7 @@ use crate::cli::session::StoreSession;
 use crate::engine::StoredViews;
 use crate::model::views::ViewsQuery;
 
-/// Writes the answer if it is cached and fresh. Returns false if it must be loaded.
+/// Writes the requested page views if they are cached and fresh. Returns false if they must be loaded.
 pub(super) async fn write_if_cached(
     session: &StoreSession,
     options: &Options,
@@ -17,15 +17,15 @@ pub(super) async fn write_if_cached(
     let days = options.days.range(kept.service_now().date_naive())?;
     if options.all {
         let Some(report) = kept.fresh_report(days.range).await? else { return Ok(false) };
-        days.note_cut(out);
+        days.note_future_end(out);
         all::write_report(&report, 0, options, out)?;
         return Ok(true);
     }
     let query = ViewsQuery { range: days.range, limit: options.limit, page: options.page };
     let Some(page) = kept.fresh_answer(query).await? else { return Ok(false) };
-    days.note_cut(out);
+    days.note_future_end(out);
     write_page(query, &page, options, out)?;
-    let when = out.when_in_words(page.as_of, chrono::Utc::now());
+    let when = out.time_in_words(page.as_of, chrono::Utc::now());
     out.note(&format!("docdeck: Loaded {when}; --fresh loads again."));
     Ok(true)
 }

@@ -1,4 +1,4 @@
-//! The range of `docdeck views`: `--from`, `--to` and `--last`, parsed by the rules of the dashboard's range field.
+//! The range of `docdeck views`: parses `--from`, `--to` and `--last` by the rules of the dashboard's range field.
 
 use crate::cli::completion_candidates;
 use crate::cli::error::CliError;
@@ -19,8 +19,8 @@ pub(super) struct Days {
     /// last day, included [default: today]
     #[arg(long, value_name = "D", requires = "from")]
     to: Option<String>,
-    /// days up to today (30d), yesterday, or the last complete week, month or quarter; "this week", "this month" and
-    /// "this quarter" end today [default: 7d]
+    /// Nd (the last N days including today), yesterday, week, month or quarter (the last complete one), or "this week",
+    /// "this month" or "this quarter" (up to today) [default: 7d]
     #[arg(long, value_name = "SPAN", conflicts_with_all = ["from", "to"], add = completion_candidates::last_values())]
     last: Option<String>,
 }
@@ -29,14 +29,14 @@ pub(super) struct Days {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ParsedRange {
     pub(super) range: DateRange,
-    /// The requested last day if it is in the future, so that the range ends today instead.
-    pub(super) cut: Option<NaiveDate>,
+    /// The requested last day, if it is in the future. The range then ends today instead.
+    pub(super) future_end: Option<NaiveDate>,
 }
 
 impl ParsedRange {
     /// Prints a note if the range ends earlier than requested.
-    pub(super) fn note_cut(self, out: &mut Out) {
-        if let Some(last) = self.cut {
+    pub(super) fn note_future_end(self, out: &mut Out) {
+        if let Some(last) = self.future_end {
             out.note(&format!("docdeck: {last} is in the future, so the range ends today, {} UTC.", self.range.to()));
         }
     }
@@ -57,16 +57,18 @@ impl Days {
             (Some(from), Some(to), _) => ("--from, --to", format!("{from} {to}")),
             (Some(from), None, _) => {
                 let alone = parse_period(from, today).map_err(|what| range_error("--from", &what))?;
-                // A single day is the first day of a range; a week, month or quarter is the complete range.
+                // A single day starts a range that ends today; a week, month or quarter is the whole range.
                 let is_day = alone.period.all_days().days() == 1;
                 ("--from", if is_day { format!("{from} today") } else { from.clone() })
             }
-            // These words mean the last complete unit, as `yesterday` does.
+            // `week`, `month` and `quarter` mean the last complete one, as `yesterday` means the last complete day.
             (None, _, Some(unit @ ("week" | "month" | "quarter"))) => ("--last", format!("last {unit}")),
             (None, _, last) => ("--last", last.unwrap_or(DEFAULT_SPAN).to_owned()),
         };
         match parse_period(&typed, today) {
-            Ok(read) => Ok(ParsedRange { range: read.range, cut: read.cut.filter(|_| self.from.is_some()) }),
+            Ok(read) => {
+                Ok(ParsedRange { range: read.range, future_end: read.future_end.filter(|_| self.from.is_some()) })
+            }
             Err(what) => Err(range_error(option, &what)),
         }
     }
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_week_month_and_quarter_are_complete_ones() {
+    fn the_last_week_month_or_quarter_is_complete() {
         let last = |span: &str| read(None, None, Some(span)).expect("a range");
         assert_eq!(last("yesterday"), "2026-11-19 … 2026-11-19");
         assert_eq!(last("week"), "2026-11-09 … 2026-11-15");

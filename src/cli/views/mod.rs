@@ -16,23 +16,23 @@ use crate::config::environment::Environment;
 use crate::engine::LeaseRoles;
 use crate::model::export::{ExportContent, ExportFormat};
 use crate::model::load::Timed;
-use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN, ViewsPage, ViewsQuery};
+use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE, ViewsPage, ViewsQuery};
 use chrono::Utc;
 use clap::{Args, ValueEnum};
 use days::Days;
 
-/// The formats and the exit codes, for the help.
-pub(super) const FORMATS: &str = "\
+/// Help text about the formats and the exit codes.
+pub(super) const FORMAT_HELP: &str = "\
 table: on a terminal, with headings and bars (human \u{2588}, AI \u{2592}); in a pipe, one line per page with path, \
 human, AI, total and AI share, separated by tabs. json: {\"range\": {\"from\", \"to\"}, \"totals\": {\"human\", \
 \"ai\", \"total\"}, \"views\": [{\"path\", \"human\", \"ai\", \"total\"}, …], \"complete\", \"asOf\"}; if loading all \
-pages fails, the partial data with error and exitCode. csv and md: as exported by the dashboard. complete is true if \
-all pages of the range are included.
+pages fails, the partial data with \"error\" and \"exitCode\". csv and md: as exported by the dashboard. \
+\"complete\" is true if all pages of the range are included.
 
 Fresh cached data is read without the key and without running a key command.
 
-Exit code: 0 written, 2 usage, configuration or database error, 3 key refused, 4 service or network error, 5 hourly \
-limit reached, 130 Ctrl-C. Loaded data is cached: run the same command again to continue.";
+Exit codes: 0 written; 2 usage, configuration or database error; 3 key refused; 4 service or network error; 5 hourly \
+limit reached; 130 Ctrl-C. Loaded data is cached: run the same command again to continue.";
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -43,14 +43,14 @@ pub(super) struct Options {
           value_parser = number_parser(1..=u32::MAX, "a whole number, 1 or more"))]
     page: u32,
     /// print this many rows per page
-    #[arg(long, value_name = "N", default_value_t = LIMIT_DEFAULT,
-          allow_negative_numbers = true, value_parser = number_parser(LIMIT_MIN..=LIMIT_MAX, "a whole number from 1 to 250"))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_PAGE_SIZE,
+          allow_negative_numbers = true, value_parser = number_parser(MIN_PAGE_SIZE..=MAX_PAGE_SIZE, "a whole number from 1 to 250"))]
     limit: u32,
-    /// load all pages (prints the cost first), sorted by total views
+    /// load all pages, sorted by total views (prints a cost estimate first)
     #[arg(long, conflicts_with_all = ["page", "limit"])]
     all: bool,
     /// with --all, stop when this share of the views is loaded, like 95%; the rest often takes most of the requests
-    #[arg(long, value_name = "PERCENT", requires = "all", value_parser = read_percent)]
+    #[arg(long, value_name = "PERCENT", requires = "all", value_parser = parse_percent)]
     until: Option<u8>,
     /// load from the service even if the cache is fresh; with --all, start over
     #[arg(long)]
@@ -63,7 +63,7 @@ pub(super) struct Options {
     json: bool,
 }
 
-fn read_percent(text: &str) -> Result<u8, String> {
+fn parse_percent(text: &str) -> Result<u8, String> {
     let percent = text.trim().trim_end_matches('%').parse().ok().filter(|percent| (1..=100).contains(percent));
     percent.ok_or_else(|| "write a whole number from 1 to 100, like 95%".to_owned())
 }
@@ -77,7 +77,7 @@ enum OutputFormat {
 }
 
 impl Options {
-    /// Whether the answer is JSON.
+    /// Whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
         self.format() == OutputFormat::Json
     }
@@ -94,9 +94,9 @@ pub(super) async fn run(
     options: &Options,
     out: &mut Out,
 ) -> Result<Code, CliError> {
-    // First, because an invalid range needs no key.
+    // The range is checked first, because an invalid range can be reported without a key.
     options.days.range(Utc::now().date_naive())?;
-    // If this fails to open, so does the session below, which reports the error.
+    // If this session can't be opened, the session below can't either, and reports the error.
     if let Some(session) = StoreSession::open(flags, environment, out).ok().filter(|_| !options.fresh) {
         let answered = cached::write_if_cached(&session, options, out).await;
         session.close().await;
@@ -111,16 +111,16 @@ pub(super) async fn run(
 }
 
 async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out) -> Result<Code, CliError> {
-    // By the service's clock, if it is known.
+    // Today is the current day of the service's clock, if that is known.
     let days = options.days.range(session.engine.service_now().date_naive())?;
-    days.note_cut(out);
+    days.note_future_end(out);
     if options.all {
         return all::load_and_write_all(session, days.range, options, out).await;
     }
     let query = ViewsQuery { range: days.range, limit: options.limit, page: options.page };
     let engine = session.engine.clone();
-    out.live("loading page views");
-    let loaded = session.drive(engine.load_views(query, options.fresh)).await;
+    out.show_live("loading page views");
+    let loaded = session.run_interruptible(engine.load_views(query, options.fresh)).await;
     out.clear_live();
     let loaded = loaded.map_err(|Interrupted| {
         CliError::new(Code::Interrupted, "Interrupted. An answer that still arrived is cached.")
@@ -145,7 +145,7 @@ fn write_page(query: ViewsQuery, loaded: &Timed<ViewsPage>, options: &Options, o
     Ok(())
 }
 
-/// Writes the content; `before` is the number of rows on earlier pages.
+/// Writes the content in a format. `before` is the number of rows on earlier pages.
 fn write_content(
     content: &ExportContent<'_>,
     before: u64,

@@ -1,22 +1,24 @@
-//! The table of pages: with headings and bars on a terminal; in a pipe, one uncut line per page, separated by tabs.
+//! Prints the table of pages: with headings and bars on a terminal; in a pipe, as one uncut line per page, separated by
+//! tabs.
 
 use crate::app::format::{format_views, views_or_received};
 use crate::cli::out::{Out, cut_to_width};
 use crate::model::colors::ColorRole;
-use crate::model::export::{ExportContent, guarded, guarded_number, received};
+use crate::model::export::{ExportContent, format_received, guard_formulas, guard_unless_number};
 use crate::model::views::{Counts, ViewCount, as_f64};
 use unicode_width::UnicodeWidthStr as _;
 
 const HUMAN: &str = "█";
 const AI: &str = "▒";
-/// Cells between two columns.
+/// The number of cells between two columns.
 const GAP: usize = 2;
-/// The minimum widths of a path and of a bar, in cells.
-const MIN_PATH: usize = 16;
-const MIN_BAR: usize = 12;
-const MAX_BAR: usize = 48;
+/// The minimum width of the path column, in cells.
+const MIN_PATH_WIDTH: usize = 16;
+/// The minimum and maximum width of a bar, in cells. A bar that would be narrower is left out.
+const MIN_BAR_WIDTH: usize = 12;
+const MAX_BAR_WIDTH: usize = 48;
 
-/// A page as it is printed.
+/// The printed row of a page.
 struct PrintedRow<'a> {
     rank: String,
     path: &'a str,
@@ -29,7 +31,7 @@ struct PrintedRow<'a> {
 pub(super) fn write_page_table(content: &ExportContent<'_>, before: u64, out: &mut Out) {
     let rows = || content.lines.iter().filter_map(|line| Some((line.path, line.now?)));
     let Some(width) = out.width() else {
-        let lines: Vec<String> = rows().map(|(path, counts)| piped(path, counts)).collect();
+        let lines: Vec<String> = rows().map(|(path, counts)| piped_page_line(path, counts)).collect();
         out.lines(&lines);
         return;
     };
@@ -48,16 +50,16 @@ pub(super) fn write_page_table(content: &ExportContent<'_>, before: u64, out: &m
     } else {
         lines.extend(page_table_lines(&rows, width, out));
     }
-    for missing in content.missing() {
+    for missing in content.missing_notes() {
         lines.push(out.paint(ColorRole::Muted, &missing));
     }
     out.lines(&lines);
 }
 
-fn piped(path: &str, counts: &Counts) -> String {
+fn piped_page_line(path: &str, counts: &Counts) -> String {
     let share = counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default();
-    let number = |count| guarded_number(received(count));
-    [guarded(path), number(&counts.human), number(&counts.ai), number(&counts.total), share].join("\t")
+    let number = |count| guard_unless_number(format_received(count));
+    [guard_formulas(path), number(&counts.human), number(&counts.ai), number(&counts.total), share].join("\t")
 }
 
 fn range_heading(content: &ExportContent<'_>, out: &Out) -> String {
@@ -66,7 +68,7 @@ fn range_heading(content: &ExportContent<'_>, out: &Out) -> String {
     let days = content.range.days();
     let days = if days == 1 { "1 day".to_owned() } else { format!("{days} days") };
     let range = out.paint(ColorRole::Title, &content.range.to_string());
-    // Without a date, a time means today.
+    // The date is left out if it is today.
     let moment = if chrono::Utc::now().date_naive() == today { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" };
     format!("{range}, {days} UTC{partial}, as of {}", content.as_of.format(moment))
 }
@@ -78,7 +80,7 @@ fn painted_totals(counts: &Counts, out: &Out) -> String {
     format!("{human}  {ai}  total {total}  AI share {share}")
 }
 
-/// The numbers with grouped digits; `?` is a missing number, `–` the share of a total of zero.
+/// Formats the numbers with grouped digits. `?` is a missing number, and `–` is an AI share that can't be computed.
 fn printed_numbers(counts: &Counts) -> [String; 4] {
     let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
     [views_or_received(&counts.human), views_or_received(&counts.ai), views_or_received(&counts.total), share]
@@ -95,11 +97,13 @@ fn page_table_lines(rows: &[PrintedRow<'_>], width: usize, out: &Out) -> Vec<Str
     }
     let fixed = rank + cells.iter().map(|cells| cells + GAP).sum::<usize>() + GAP;
     let path = widest(&|row| row.path.width(), "path");
-    // The path comes first and the bar gets the rest. Without enough space there is no bar.
-    let path =
-        path.min(width.saturating_sub(fixed + GAP + MIN_BAR).max(MIN_PATH)).min(width.saturating_sub(fixed).max(4));
-    let bar = width.saturating_sub(fixed + path + GAP).min(MAX_BAR);
-    let bar = if bar < MIN_BAR { 0 } else { bar };
+    // The path gets as much of the width as it needs, and the bar gets the rest. If too little is left, there is no
+    // bar.
+    let path = path
+        .min(width.saturating_sub(fixed + GAP + MIN_BAR_WIDTH).max(MIN_PATH_WIDTH))
+        .min(width.saturating_sub(fixed).max(4));
+    let bar = width.saturating_sub(fixed + path + GAP).min(MAX_BAR_WIDTH);
+    let bar = if bar < MIN_BAR_WIDTH { 0 } else { bar };
     let full = rows.iter().filter_map(|row| row.counts.total.value()).max().unwrap_or_default();
     let scale = format!("0 to {}", format_views(full));
     let numbers = |texts: &[String; 4]| -> String {
@@ -116,14 +120,14 @@ fn page_table_lines(rows: &[PrintedRow<'_>], width: usize, out: &Out) -> Vec<Str
     let line = |row: &PrintedRow<'_>| {
         let name = cut_to_width(row.path, path);
         let blank = " ".repeat(path.saturating_sub(name.width()));
-        let bar = drawn(row.counts, full, bar, out);
+        let bar = draw_bar(row.counts, full, bar, out);
         format!("{:>rank$}  {name}{blank}{}{bar}", row.rank, numbers(&row.numbers))
     };
     std::iter::once(out.paint(ColorRole::Muted, &cut_to_width(&head, width))).chain(rows.iter().map(line)).collect()
 }
 
-/// A bar of human and AI views on a scale up to `full`. Empty if a count is unknown.
-fn drawn(counts: &Counts, full: ViewCount, width: usize, out: &Out) -> String {
+/// Draws a bar of human and AI views on a scale from 0 to `full`. The bar is empty if a count is unknown.
+fn draw_bar(counts: &Counts, full: ViewCount, width: usize, out: &Out) -> String {
     let (Some(human), Some(ai)) = (counts.human.value(), counts.ai.value()) else { return String::new() };
     if width == 0 || full.is_zero() {
         return String::new();
@@ -135,7 +139,8 @@ fn drawn(counts: &Counts, full: ViewCount, width: usize, out: &Out) -> String {
     if bar.is_empty() { bar } else { format!("  {bar}") }
 }
 
-/// The nearest number of cells, but at least one for a value above zero.
+/// Returns how many of `width` cells stand for `value` if all of them stand for `full`. Rounds to the nearest number,
+/// but a value above zero gets at least one cell.
 fn nearest_cells(value: ViewCount, full: ViewCount, width: usize) -> usize {
     if value.is_zero() {
         return 0;

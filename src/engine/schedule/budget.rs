@@ -1,94 +1,100 @@
-//! The polling budget of a rolling minute: its shares, what each has spent, and when it has a free
-//! slot.
+//! The polling budget: how many GETs may start in a rolling minute. It has two shares. This module tracks
+//! the requests of each share and determines when the share permits the next one.
 
 use super::pacing::{MINUTE, Rate};
 use crate::model::Time;
 use chrono::TimeDelta;
 use std::collections::VecDeque;
 
-/// A late request is compensated by sending the next ones sooner, by up to this much: late timers
-/// and slow answers cost no slot, and the requests after a rest are not sent all at once.
+/// When requests are spaced evenly and one starts late, the next ones start up to this much sooner. So late
+/// timers and slow answers lose no request. The limit prevents a burst of requests after a long pause.
 const MAX_CATCH_UP: TimeDelta = TimeDelta::seconds(2);
 
-/// The share of the budget from which a request is paid.
+/// The share of the polling budget that a request counts toward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BudgetShare {
+    /// For all jobs.
     Common,
-    /// Reserved for the jobs on screen.
+    /// For the jobs on screen only.
     Reserved,
 }
 
-/// One share of the budget. A request reaches the service some time between its start and its end,
-/// so it counts until a minute after its end.
+/// The requests that count toward one share of the budget. A request reaches the service at an unknown time
+/// between its start and its end, so it counts until a minute after its end.
 #[derive(Debug, Default)]
 pub(super) struct BudgetUsage {
-    under_way: usize,
-    /// The ends of requests that still count, oldest first.
+    /// The number of requests in flight.
+    in_flight: usize,
+    /// When the requests of the last minute ended, oldest first.
     request_ends: VecDeque<Time>,
-    /// More was due than there were slots: requests are spaced evenly until everything due had its
-    /// turn.
+    /// Whether requests are spaced evenly, because a job was due when the share was used up. They are until
+    /// no due job is left that may use the share.
     spaces_evenly: bool,
-    /// When the next request may start, if requests are spaced evenly.
-    next: Option<Time>,
+    /// When the next request may start if requests are spaced evenly.
+    next_start: Option<Time>,
 }
 
 impl BudgetUsage {
-    /// The number of requests that count.
+    /// Returns the number of requests that count toward the share now.
     pub(super) fn count(&self) -> usize {
-        self.under_way + self.request_ends.len()
+        self.in_flight + self.request_ends.len()
     }
 
-    pub(super) fn under_way(&self) -> usize {
-        self.under_way
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight
     }
 
     /// Records the start of a request.
     pub(super) fn begin(&mut self, limits: BudgetLimits, now: Time) {
-        self.under_way += 1;
+        self.in_flight += 1;
         let gap = MINUTE / i32::try_from(limits.slots.max(1)).unwrap_or(i32::MAX);
-        let from = if self.is_even(limits) { self.next.unwrap_or(now).max(now - MAX_CATCH_UP).min(now) } else { now };
-        self.next = from.checked_add_signed(gap);
+        let from = if self.is_evenly_spaced(limits) {
+            self.next_start.unwrap_or(now).max(now - MAX_CATCH_UP).min(now)
+        } else {
+            now
+        };
+        self.next_start = from.checked_add_signed(gap);
     }
 
     /// Records the end of a request of this share.
     pub(super) fn end(&mut self, now: Time) {
-        self.under_way = self.under_way.saturating_sub(1);
+        self.in_flight = self.in_flight.saturating_sub(1);
         self.request_ends.push_back(now);
     }
 
-    /// Records a request outside the schedule.
-    pub(super) fn add(&mut self, now: Time) {
+    /// Records a request outside the schedule that has ended.
+    pub(super) fn add_unscheduled(&mut self, now: Time) {
         self.request_ends.push_back(now);
     }
 
-    pub(super) fn drop_old(&mut self, now: Time) {
+    pub(super) fn drop_expired(&mut self, now: Time) {
         while self.request_ends.front().is_some_and(|at| *at + MINUTE <= now) {
             self.request_ends.pop_front();
         }
     }
 
-    /// Nothing else is due that could be paid from this share.
-    pub(super) fn clear_short(&mut self) {
+    /// Ends the even spacing of requests, because no due job is left that may use this share.
+    pub(super) fn stop_even_spacing(&mut self) {
         self.spaces_evenly = false;
     }
 
-    /// Whether a request may start now. If one is due and no slot is free, the share is marked as
-    /// short.
+    /// Whether a request for a due job may start now. If the share is used up, requests are spaced evenly
+    /// from now on.
     pub(super) fn admits(&mut self, limits: BudgetLimits, now: Time) -> bool {
         if self.count() >= limits.slots {
             self.spaces_evenly = true;
             return false;
         }
-        !self.is_even(limits) || self.next.is_none_or(|next| next <= now)
+        !self.is_evenly_spaced(limits) || self.next_start.is_none_or(|next| next <= now)
     }
 
-    /// When the next request may start.
-    pub(super) fn opens(&self, limits: BudgetLimits) -> NextSlot {
-        let even = self.next.filter(|_| self.is_even(limits)).map_or(NextSlot::Now, NextSlot::At);
+    /// Returns when the next request may start.
+    pub(super) fn next_start(&self, limits: BudgetLimits) -> NextSlot {
+        let even = self.next_start.filter(|_| self.is_evenly_spaced(limits)).map_or(NextSlot::Now, NextSlot::At);
         next_slot(&[self], limits.slots).max(even)
     }
 
-    fn is_even(&self, limits: BudgetLimits) -> bool {
+    fn is_evenly_spaced(&self, limits: BudgetLimits) -> bool {
         self.spaces_evenly || limits.is_overbooked
     }
 }
@@ -96,30 +102,30 @@ impl BudgetUsage {
 /// The current limits of one share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BudgetLimits {
-    /// Requests in any rolling minute.
+    /// The most requests in any rolling minute.
     pub(super) slots: usize,
-    /// More requests are wanted than the share has: they are spaced evenly, because after a burst each
-    /// of its jobs would wait a minute longer than its fair share.
+    /// Whether the jobs need more requests than the share has. Requests are then spaced evenly, because
+    /// after a burst each of its jobs would wait a minute too long for its next check.
     pub(super) is_overbooked: bool,
 }
 
 impl BudgetLimits {
     pub(super) fn new(slots: usize, wanted: Rate) -> Self {
-        Self { slots, is_overbooked: wanted > Rate::of(slots) }
+        Self { slots, is_overbooked: wanted > Rate::per_minute(slots) }
     }
 }
 
-/// When a slot is free.
+/// When the next request may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NextSlot {
     Now,
     At(Time),
-    /// When a request in flight is answered, or when another limit changes.
+    /// Not before a request in flight ends or another limit changes.
     Unknown,
 }
 
 impl NextSlot {
-    /// The first such time that is not before `due`; `None` if it depends on something else.
+    /// Returns when a request that is due at `due` may start; `None` if that time is unknown.
     pub(super) fn after(self, due: Time) -> Option<Time> {
         match self {
             Self::Now => Some(due),
@@ -129,14 +135,14 @@ impl NextSlot {
     }
 }
 
-/// When fewer than `slots` of these requests count.
+/// Returns when the next request may start, so that these usages together never exceed `slots` requests.
 pub(super) fn next_slot(spent: &[&BudgetUsage], slots: usize) -> NextSlot {
     let count: usize = spent.iter().map(|spent| spent.count()).sum();
     let Some(too_many) = count.checked_sub(slots) else { return NextSlot::Now };
     let ends = match spent {
-        [one] => one.request_ends.get(too_many).copied(),
-        // The oldest of all expires first; checking again then is soon enough.
-        many => many.iter().filter_map(|spent| spent.request_ends.front()).min().copied(),
+        [usage] => usage.request_ends.get(too_many).copied(),
+        // Wait only until the oldest request expires. If `slots` is still exceeded, this is called again.
+        usages => usages.iter().filter_map(|spent| spent.request_ends.front()).min().copied(),
     };
     ends.map_or(NextSlot::Unknown, |at| NextSlot::At(at + MINUTE))
 }

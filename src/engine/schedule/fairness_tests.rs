@@ -1,5 +1,5 @@
-//! Complete rounds over a thousand jobs on a simulated clock: which requests the service gets, and whether the
-//! longest wait is a fair share (see [`super`]).
+//! Tests that poll a thousand jobs several times on a simulated clock. They check how many requests the service
+//! gets, and that no job waits longer for a check than its fair share (see [`super`]).
 
 use super::*;
 use crate::model::job::JobId;
@@ -14,12 +14,13 @@ fn start() -> Time {
     Time::from_timestamp_millis(1_800_000_000_000).expect("in range")
 }
 
-/// One in ten of the initial jobs: checked twice a minute if nothing else is.
+/// Whether the job is one of the tenth of the initial jobs that started recently. If the budget permits, such a job
+/// is checked twice a minute.
 fn is_young(key: JobKey) -> bool {
     key.0 % 10 == 3
 }
 
-fn mean(took: fn(&mut Jitter) -> TimeDelta) -> f64 {
+fn mean_response_time(took: fn(&mut Jitter) -> TimeDelta) -> f64 {
     let mut rng = Jitter::new(5);
     (0..10_000).map(|_| seconds(took(&mut rng))).sum::<f64>() / 10_000.0
 }
@@ -31,33 +32,34 @@ fn seconds(span: TimeDelta) -> f64 {
 /// The service's answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SimulatedAnswer {
-    /// The current job.
+    /// The answer contains the job.
     Job,
-    /// An unreadable answer.
+    /// The answer is unreadable.
     Unreadable,
-    /// 429, with a `Retry-After`.
+    /// The answer is a 429 with a `Retry-After` header.
     Limited,
-    /// 503.
+    /// The answer is a 503.
     Failing,
 }
 
-/// The events of one run, in time since its start.
-struct SchedulerFixture {
+/// The settings and events of one simulation. Times are counted from its start.
+struct SimulationPlan {
     per_minute: usize,
     end: TimeDelta,
     /// How long the service takes to answer.
-    took: fn(&mut Jitter) -> TimeDelta,
-    /// The jobs that are on screen from then on.
+    response_time: fn(&mut Jitter) -> TimeDelta,
+    /// When the jobs on screen change, and which jobs are on screen from then on.
     screens: Vec<(TimeDelta, Vec<i64>)>,
-    /// From then on, n new jobs exist that were never checked, and n of the oldest will be finished at their next
-    /// check.
+    /// When jobs are replaced, and how many: so many new jobs are added that were never checked, and as many of the
+    /// oldest jobs will be finished at their next check.
     turnover: Vec<(TimeDelta, i64)>,
-    /// When the service answers 429 for a second, and when it fails for twenty.
+    /// When the service starts to answer 429, each time for one second.
     limited: Vec<TimeDelta>,
+    /// When the service starts to fail, each time for 20 seconds.
     failing: Vec<TimeDelta>,
 }
 
-/// The polling mode, as in the poller.
+/// The polling mode, a simple version of the poller's `PollerMode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Running,
@@ -73,43 +75,43 @@ struct SimulatedCheck {
     answer: SimulatedAnswer,
 }
 
-/// The state from a moment until the next entry.
+/// The number of jobs and of reserved requests from one moment until the next snapshot.
 #[derive(Debug, Clone, Copy)]
 struct Snapshot {
     from: Time,
-    /// Jobs that are not on screen.
+    /// The number of jobs that are not on screen.
     others: usize,
-    /// Slots reserved for the jobs on screen, at most.
+    /// The most requests per minute that are reserved for the jobs on screen.
     reserved: usize,
 }
 
-struct Run {
-    fixture: SchedulerFixture,
+struct Simulation {
+    fixture: SimulationPlan,
     scheduler: Scheduler,
     rng: Jitter,
     now: Time,
-    /// The jobs as last checked, until they were found finished.
+    /// The unfinished jobs, as they were at their last checks.
     rows: BTreeMap<JobKey, Job>,
     shown: BTreeSet<JobKey>,
-    /// Jobs that the next check will find finished.
+    /// The jobs that will be finished at their next check.
     finishing: BTreeSet<JobKey>,
-    /// When each job was first known, including finished ones.
+    /// When each job was added, including jobs that are finished by now.
     created: BTreeMap<JobKey, Time>,
     mode: Mode,
-    /// Requests in flight, by the time when they end.
+    /// The requests in flight, ordered by the time when they end.
     in_flight: BTreeSet<(Time, JobKey, SimulatedAnswer)>,
     checks: Vec<SimulatedCheck>,
     history: Vec<Snapshot>,
     screens: Vec<(Time, BTreeSet<JobKey>)>,
     mean_took: f64,
-    /// When polling rested.
+    /// The times without polling, from start to end.
     rests: Vec<(Time, Time)>,
 }
 
-impl Run {
-    /// A thousand jobs last checked between one and fifteen minutes ago, in mixed order; one in ten is young and one
-    /// in a hundred was never checked.
-    fn of(fixture: SchedulerFixture) -> Self {
+impl Simulation {
+    /// Runs a simulation. It begins with a thousand jobs that were last checked between one and fifteen minutes ago,
+    /// in mixed order. One in ten started recently, and one in a hundred was never checked.
+    fn run(fixture: SimulationPlan) -> Self {
         let mut run = Self {
             scheduler: Scheduler::new(u32::try_from(fixture.per_minute).expect("small"), IN_FLIGHT, 11),
             rng: Jitter::new(5),
@@ -123,7 +125,7 @@ impl Run {
             checks: Vec::new(),
             history: Vec::new(),
             screens: Vec::new(),
-            mean_took: mean(fixture.took),
+            mean_took: mean_response_time(fixture.response_time),
             rests: Vec::new(),
             fixture,
         };
@@ -149,7 +151,7 @@ impl Run {
         self.rows.insert(row.key, row);
     }
 
-    fn since(&self) -> TimeDelta {
+    fn elapsed(&self) -> TimeDelta {
         self.now - start()
     }
 
@@ -161,9 +163,9 @@ impl Run {
             self.run_again();
         }
         let given = match self.mode {
-            Mode::Running => self.scheduler.due(self.now),
+            Mode::Running => self.scheduler.take_due(self.now),
             Mode::Down { failures, next_try, probe: None } if next_try <= self.now => {
-                let probe = self.scheduler.probe(self.now);
+                let probe = self.scheduler.take_probe(self.now);
                 self.mode = Mode::Down { failures, next_try, probe };
                 probe.into_iter().collect()
             }
@@ -183,7 +185,7 @@ impl Run {
             Mode::Down { .. } => None,
         };
         // A timer fires up to three milliseconds late.
-        let wake = wake.map(|at| at + self.rng.within(TimeDelta::milliseconds(3)));
+        let wake = wake.map(|at| at + self.rng.random_up_to(TimeDelta::milliseconds(3)));
         let answer = self.in_flight.first().map(|(at, ..)| *at);
         let next = [events, wake, answer].into_iter().flatten().min().expect("something happens next");
         assert!(next > self.now || wake != Some(next), "everything due now was started");
@@ -195,7 +197,7 @@ impl Run {
     }
 
     fn apply_events(&mut self) {
-        let since = self.since();
+        let since = self.elapsed();
         let screens = self.fixture.screens.extract_if(.., |(at, _)| *at <= since).last();
         if let Some((_, keys)) = screens {
             self.shown = keys.into_iter().map(JobKey).collect();
@@ -215,7 +217,7 @@ impl Run {
         }
         let shown = self.rows.values().filter(|row| self.shown.contains(&row.key));
         let (shown, young) = shown.fold((0, 0), |(all, young), row| (all + 1, young + usize::from(is_young(row.key))));
-        // One check per minute for each, two for young ones, and one more for the jitter.
+        // A job on screen is checked once a minute, twice if it started recently; one more check is for the jitter.
         let wanted = if shown > 0 { shown + young + 1 } else { 0 };
         let (others, reserved) = (self.rows.len() - shown, wanted.min(self.fixture.per_minute / 4));
         if self.history.last().is_none_or(|last| (last.others, last.reserved) != (others, reserved)) {
@@ -224,10 +226,10 @@ impl Run {
     }
 
     fn request(&mut self, key: JobKey) {
-        let took = (self.fixture.took)(&mut self.rng);
-        let arrived = self.now + self.rng.within(took);
-        let during = |moments: &[TimeDelta], long: i64| {
-            moments.iter().any(|at| (*at..*at + TimeDelta::seconds(long)).contains(&(arrived - start())))
+        let took = (self.fixture.response_time)(&mut self.rng);
+        let arrived = self.now + self.rng.random_up_to(took);
+        let during = |starts: &[TimeDelta], duration: i64| {
+            starts.iter().any(|at| (*at..*at + TimeDelta::seconds(duration)).contains(&(arrived - start())))
         };
         let answer = match () {
             () if during(&self.fixture.limited, 1) => SimulatedAnswer::Limited,
@@ -239,7 +241,7 @@ impl Run {
         self.checks.push(SimulatedCheck { sent: self.now, arrived, key, answer });
     }
 
-    /// Like in the poller.
+    /// Handles the answer about a job as the poller does.
     fn finish(&mut self, key: JobKey, answer: SimulatedAnswer) {
         let now = self.now;
         let is_probe = matches!(self.mode, Mode::Down { probe, .. } if probe == Some(key));
@@ -285,7 +287,7 @@ impl Run {
             SimulatedAnswer::Limited => RequestEnd::Postponed,
             SimulatedAnswer::Failing => RequestEnd::Failed,
         };
-        self.scheduler.finished(key, how, now);
+        self.scheduler.finish_request(key, how, now);
     }
 
     fn run_again(&mut self) {
@@ -294,7 +296,7 @@ impl Run {
         self.mode = Mode::Running;
     }
 
-    /// The most requests that reached the service in any rolling minute.
+    /// Returns the highest number of requests that reached the service in any rolling minute.
     fn most_in_a_minute(&self) -> usize {
         let mut arrived: Vec<Time> = self.checks.iter().map(|check| check.arrived).collect();
         arrived.sort_unstable();
@@ -302,14 +304,14 @@ impl Run {
         arrived.iter().enumerate().map(within).max().unwrap_or(0)
     }
 
-    /// The time between two moments without the time in which polling rested.
-    fn working(&self, from: Time, to: Time) -> TimeDelta {
-        let rested = |&(begin, end): &(Time, Time)| (end.min(to) - begin.max(from)).max(TimeDelta::zero());
-        self.rests.iter().map(rested).fold(to - from, |left, rest| left - rest)
+    /// Returns the time from `from` to `to` minus the times without polling.
+    fn polling_time_between(&self, from: Time, to: Time) -> TimeDelta {
+        let rest_within = |&(begin, end): &(Time, Time)| (end.min(to) - begin.max(from)).max(TimeDelta::zero());
+        self.rests.iter().map(rest_within).fold(to - from, |remaining, rest| remaining - rest)
     }
 
-    /// The intervals in which each job waited: between its creation, each check, and the end of the run or of the
-    /// job.
+    /// Returns every wait for a check, with its job, start and end. A job waits from its creation to its first check,
+    /// from each check to the next one, and, if it is unfinished, from its last check to the end of the simulation.
     fn waits(&self) -> Vec<(JobKey, Time, Time)> {
         let mut moments: BTreeMap<JobKey, Vec<Time>> = self.created.iter().map(|(key, at)| (*key, vec![*at])).collect();
         for check in self
@@ -327,67 +329,67 @@ impl Run {
         moments.into_iter().flat_map(pairs).collect()
     }
 
-    /// The longest time that a job was on screen without a check, with its key and start.
+    /// Returns the longest time that a job was on screen without a check, with the job and the start of that time.
     fn longest_wait_on_screen(&self) -> Option<(TimeDelta, JobKey, TimeDelta)> {
         let longest = |(screen, (from, keys)): (usize, &(Time, BTreeSet<JobKey>))| {
             let to = self.screens.get(screen + 1).map_or(self.now, |next| next.0);
             let waits = self.waits().into_iter().filter(|(key, ..)| keys.contains(key));
             let within = waits.map(|(key, a, b)| (a.max(*from), b.min(to), key)).filter(|(a, b, _)| a < b);
-            within.map(|(a, b, key)| (self.working(a, b), key, a - start())).max()
+            within.map(|(a, b, key)| (self.polling_time_between(a, b), key, a - start())).max()
         };
         self.screens.iter().enumerate().filter_map(longest).max()
     }
 
-    /// The fair share of a job that is not on screen in this interval, in seconds. A request that failed cost a slot
-    /// but is no check.
+    /// Returns how many seconds a job that is not on screen may have to wait for a check between `from` and `to`. A
+    /// failed request adds to the wait, because it uses up a request but checks no job.
     fn fair_share(&self, from: Time, to: Time) -> f64 {
         let between = |from: Time| {
-            let there = self.history.partition_point(|snapshot| snapshot.from <= from).saturating_sub(1);
-            self.history[there..].iter().take_while(move |snapshot| snapshot.from < to)
+            let first = self.history.partition_point(|snapshot| snapshot.from <= from).saturating_sub(1);
+            self.history[first..].iter().take_while(move |snapshot| snapshot.from < to)
         };
         let others = between(from).map(|snapshot| snapshot.others).max().unwrap_or(0);
-        // Checks of jobs on screen in the minute before have used up their slots.
+        // Checks of jobs on screen in the minute before `from` still count toward the budget.
         let reserved = between(from - MINUTE).map(|snapshot| snapshot.reserved).max().unwrap_or(0);
         let sent = self.checks.partition_point(|check| check.sent < from);
         let checks = self.checks[sent..].iter().take_while(|check| check.sent < to);
-        let lost =
+        let failed =
             checks.filter(|check| matches!(check.answer, SimulatedAnswer::Limited | SimulatedAnswer::Failing)).count();
-        self.share(others + lost, self.fixture.per_minute - reserved)
+        self.share(others + failed, self.fixture.per_minute - reserved)
     }
 
-    /// How long n jobs take with these slots per minute.
+    /// Returns how many seconds it takes to check `jobs` jobs with `slots` requests per minute.
     fn share(&self, jobs: usize, slots: usize) -> f64 {
         let by_budget = (60.0 + self.mean_took) / slots as f64;
         jobs as f64 * by_budget.max(self.mean_took / IN_FLIGHT as f64)
     }
 
-    /// The longest wait in fair shares, with its key and start.
+    /// Returns the longest wait as a multiple of the job's fair share, with the job and the start of the wait.
     fn longest_wait(&self) -> (f64, JobKey, TimeDelta) {
         let part = |&(key, from, to): &(JobKey, Time, Time)| {
-            (seconds(self.working(from, to)) / self.fair_share(from, to), key, from - start())
+            (seconds(self.polling_time_between(from, to)) / self.fair_share(from, to), key, from - start())
         };
         self.waits().iter().map(part).max_by(|a, b| a.0.total_cmp(&b.0)).expect("some")
     }
 }
 
-/// Most answers within 0.4 s, one in twenty up to 3 s.
-fn quick(rng: &mut Jitter) -> TimeDelta {
-    let slowest = if rng.within(TimeDelta::seconds(1)) < TimeDelta::milliseconds(50) { 2950 } else { 350 };
-    TimeDelta::milliseconds(50) + rng.within(TimeDelta::milliseconds(slowest))
+/// Returns a response time of up to 0.4 s, or of up to 3 s in one case out of twenty.
+fn quick_response_time(rng: &mut Jitter) -> TimeDelta {
+    let slowest = if rng.random_up_to(TimeDelta::seconds(1)) < TimeDelta::milliseconds(50) { 2950 } else { 350 };
+    TimeDelta::milliseconds(50) + rng.random_up_to(TimeDelta::milliseconds(slowest))
 }
 
-/// Up to 3 s.
-fn slow(rng: &mut Jitter) -> TimeDelta {
-    TimeDelta::milliseconds(50) + rng.within(TimeDelta::milliseconds(2950))
+/// Returns a response time of up to 3 s.
+fn slow_response_time(rng: &mut Jitter) -> TimeDelta {
+    TimeDelta::milliseconds(50) + rng.random_up_to(TimeDelta::milliseconds(2950))
 }
 
-/// Four and a half rounds without other events.
-fn quiet(per_minute: usize, took: fn(&mut Jitter) -> TimeDelta) -> Run {
-    let end = round(per_minute, 450);
-    Run::of(SchedulerFixture {
+/// Simulates the time of 4500 requests without events.
+fn simulate_without_events(per_minute: usize, took: fn(&mut Jitter) -> TimeDelta) -> Simulation {
+    let end = time_for_1000_requests(per_minute, 450);
+    Simulation::run(SimulationPlan {
         per_minute,
         end,
-        took,
+        response_time: took,
         screens: vec![],
         turnover: vec![],
         limited: vec![],
@@ -395,19 +397,19 @@ fn quiet(per_minute: usize, took: fn(&mut Jitter) -> TimeDelta) -> Run {
     })
 }
 
-/// A multiple, in hundredths, of the minimum time for a thousand requests.
-fn round(per_minute: usize, hundredths: i64) -> TimeDelta {
+/// Returns the shortest time for a thousand requests, times `hundredths` / 100.
+fn time_for_1000_requests(per_minute: usize, hundredths: i64) -> TimeDelta {
     MINUTE * 1000 / i32::try_from(per_minute).expect("small") / 100 * i32::try_from(hundredths).expect("small")
 }
 
-/// Four and a half rounds in which different jobs are on screen, jobs come and go, the service answers 429 twice and
-/// fails once.
-fn eventful(per_minute: usize) -> Run {
-    let at = |hundredths| round(per_minute, hundredths);
-    Run::of(SchedulerFixture {
+/// Simulates the time of 4500 requests, in which the jobs on screen change, jobs come and go, and the service answers
+/// 429 at two times and fails at another.
+fn simulate_with_events(per_minute: usize) -> Simulation {
+    let at = |hundredths| time_for_1000_requests(per_minute, hundredths);
+    Simulation::run(SimulationPlan {
         per_minute,
         end: at(450),
-        took: quick,
+        response_time: quick_response_time,
         screens: vec![(at(0), (990..1000).collect()), (at(150), (900..942).collect()), (at(250), vec![])],
         turnover: vec![(at(30), 5), (at(60), 7), (at(200), 100), (at(300), 3)],
         limited: vec![at(90), at(210)],
@@ -415,12 +417,12 @@ fn eventful(per_minute: usize) -> Run {
     })
 }
 
-/// The limit for the longest wait in fair shares: the times of answers differ, and a slot is only free after its
-/// answer.
+/// The longest permitted wait, as a multiple of a job's fair share. More than 1, because response times differ and a
+/// request counts until a minute after its answer.
 const MAX_FAIR_SHARES: f64 = 1.025;
 
-/// Asserts that the service never gets more than the budget, and that no job waits longer than a fair share.
-fn assert_fair(run: &Run) {
+/// Asserts that the service never gets more requests than the budget, and that no job waits longer than its fair share.
+fn assert_fair(run: &Simulation) {
     let per_minute = run.fixture.per_minute;
     assert!(run.most_in_a_minute() <= per_minute, "{} of {per_minute}", run.most_in_a_minute());
     let longest = run.longest_wait();
@@ -429,8 +431,12 @@ fn assert_fair(run: &Run) {
 
 #[test]
 fn the_longest_wait_of_a_thousand_jobs_is_a_fair_share_of_the_budget() {
-    for (per_minute, took) in [(60, quick as fn(&mut Jitter) -> TimeDelta), (600, quick), (60, slow)] {
-        let run = quiet(per_minute, took);
+    for (per_minute, took) in [
+        (60, quick_response_time as fn(&mut Jitter) -> TimeDelta),
+        (600, quick_response_time),
+        (60, slow_response_time),
+    ] {
+        let run = simulate_without_events(per_minute, took);
         assert_fair(&run);
         let (used, minutes) = (run.checks.len() as f64, seconds(run.now - start()) / (60.0 + run.mean_took));
         assert!(used >= 0.99 * minutes * per_minute as f64, "at {per_minute} a minute: {used} in {minutes}");
@@ -438,20 +444,21 @@ fn the_longest_wait_of_a_thousand_jobs_is_a_fair_share_of_the_budget() {
 }
 
 #[test]
-fn with_slow_answers_the_slots_in_flight_are_shared_fairly() {
-    let run = quiet(600, slow);
-    assert!(run.share(1000, 600) > seconds(round(600, 150)), "the slots in flight are the limit");
+fn jobs_get_a_fair_share_if_slow_answers_make_the_requests_in_flight_the_limit() {
+    let run = simulate_without_events(600, slow_response_time);
+    assert!(run.share(1000, 600) > seconds(time_for_1000_requests(600, 150)), "the slots in flight are the limit");
     assert_fair(&run);
 }
 
 #[test]
-fn no_job_gets_a_second_turn_before_every_job_had_one() {
+fn no_job_gets_a_second_check_before_every_job_had_one() {
     for per_minute in [60, 600] {
-        let run = quiet(per_minute, quick);
+        let run = simulate_without_events(per_minute, quick_response_time);
         let mut turns: BTreeMap<JobKey, Vec<usize>> = BTreeMap::new();
         run.checks.iter().enumerate().for_each(|(turn, check)| turns.entry(check.key).or_default().push(turn));
         assert_eq!(turns.len(), 1000);
-        // Requests started at the same moment count as one turn; there are at most as many as slots in flight.
+        // Two checks of a job are 1000 requests apart, or a few more or fewer: requests that start at the same moment,
+        // at most `IN_FLIGHT`, have no fixed order.
         let is_apart = |pair: &[usize]| (pair[1] - pair[0]).abs_diff(1000) < IN_FLIGHT;
         let is_in_turn = |turns: &[usize]| turns.len() >= 4 && turns[0] < 1000 && turns.windows(2).all(is_apart);
         let wrong = turns.iter().find(|(_, turns)| !is_in_turn(turns));
@@ -460,12 +467,13 @@ fn no_job_gets_a_second_turn_before_every_job_had_one() {
 }
 
 #[test]
-fn every_job_gets_a_fair_share_despite_screens_rests_and_changing_jobs() {
+fn every_job_gets_a_fair_share_despite_changing_jobs_and_screens_and_failures() {
     for per_minute in [60, 600] {
-        let run = eventful(per_minute);
+        let run = simulate_with_events(per_minute);
         assert_fair(&run);
         let (longest, ..) = run.longest_wait_on_screen().expect("some were on screen");
-        // One check a minute, a tenth later with jitter; or the share of 42 jobs in a quarter of the budget.
+        // The jobs on screen are checked once a minute, or up to a tenth later at random. Many of them wait for the
+        // fair share of 42 jobs in a quarter of the budget, if that is longer.
         let share = run.share(42, per_minute / 4).max(66.0);
         assert!(seconds(longest) <= share * 1.05, "at {per_minute} a minute: {longest} of {share}");
         assert!(

@@ -1,29 +1,27 @@
-//! Decides which job to check next, as a pure data structure with time as an argument: due times
-//! with jitter, the budget of a rolling minute, and a quarter of it for the jobs on screen. The
-//! poller makes the requests.
+//! Decides which job the poller checks next. The scheduler makes no requests and gets the time as an
+//! argument. It keeps the jobs' due times, which vary a little at random, and the polling budget (how many
+//! requests may start in a rolling minute), up to a quarter of which is reserved for the jobs on screen.
 //!
 //! # The fair share
 //!
-//! Of the due jobs, the one whose last check is longest ago is next. While more checks are wanted
-//! than the budget allows, requests are spaced evenly from the first one on: no job gets a second
-//! check before every job had one. So no wait, including the one for the first check after the
-//! start, is longer than the following (nor shorter than the job's pause), except for the small
-//! differences between the times of answers:
+//! The next job is the due job whose last check is longest ago. While the jobs need more checks than the
+//! budget allows, requests are spaced evenly, and no job gets a second check before every job had one. A
+//! job waits at least for its pause, and then for its next check (or its first one after the start) no
+//! longer than its fair share, apart from small differences in response times:
 //!
 //! ```text
-//! jobs not on screen × (a minute + the time of an answer) ÷ (budget − the reserved share)
+//! jobs not on screen × (one minute + response time) ÷ (budget − reserved share)
 //! ```
 //!
-//! It includes the time of an answer because the request reached the service at an unknown moment,
-//! at the latest with its answer: its slot is free again a minute after that. Otherwise a rolling
-//! minute of the service could contain more requests than the budget. If answers are so slow that
-//! the requests in flight are the limit, the wait is jobs × the time of an answer ÷ requests in
-//! flight. The share reserved for jobs on screen is the number of checks per minute that their
-//! pauses require plus one, at most a quarter of the budget; if they want more, they share it among
-//! themselves in the same way.
+//! The response time is included because it is unknown when a request reaches the service. A request
+//! therefore counts toward the budget until a minute after its answer; otherwise the service could get more
+//! requests in a minute than the budget. If answers are so slow that the number of requests in flight is
+//! the limit, the wait is: jobs × response time ÷ requests in flight. The reserved share is the number of
+//! checks per minute that the pauses of the jobs on screen require, plus one, but at most a quarter of the
+//! budget. If the jobs on screen need more, they share the quarter in the same way.
 //!
-//! A failed request costs the other jobs one slot. A rest (429, no network) is added to the wait,
-//! but no job loses its position.
+//! A failed request costs the other jobs one request of the budget. A time without polling (429, no
+//! network) makes the wait longer, but no job loses its position.
 
 mod budget;
 #[cfg(test)]
@@ -43,68 +41,76 @@ use pacing::{Jitter, MINUTE, Rate};
 use std::collections::{HashMap, HashSet};
 use wait_queue::WaitQueue;
 
-/// The time over which overdue jobs are spread when polling resumes.
-const RESUME_OVER: TimeDelta = TimeDelta::seconds(3);
+/// When polling resumes, the checks of overdue jobs are spread over this time.
+const RESUME_SPREAD: TimeDelta = TimeDelta::seconds(3);
 
-/// How a request ended, for the scheduler.
+/// How a request ended, as far as it affects the job's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestEnd {
-    /// The service answered. If no new row follows, the job is checked again after the slow pause.
+    /// The service answered. If the answer does not update the job, the job is checked again after
+    /// `SLOW_INTERVAL`.
     Answered,
-    /// The service can't be asked now (a pause, a 429, a refused key): the job keeps its position.
+    /// The answer was a 429 or a refused key, or the store could not record it. The job keeps its position.
     Postponed,
-    /// The service failed. The job keeps its position; after the second failure it waits for a slow
-    /// pause, so that other jobs are tried. If it was the only job that failed, it counts as checked,
-    /// so that it does not delay the others; if others failed too, the service was the cause, and no
-    /// job loses its position.
+    /// The service failed. The job keeps its position, but from its second failure on it waits for
+    /// `SLOW_INTERVAL`, so that other jobs are tried. If the next answer shows that only this job failed,
+    /// it counts as checked and does not delay the others. If several jobs failed, the service was the
+    /// cause, and none of them loses its position.
     Failed,
 }
 
 /// The scheduler's data about one job.
 #[derive(Debug)]
 struct ScheduledJob {
-    /// When it was last checked: the start of that request, or the time in the store; before the first
-    /// check, the start of the job.
+    /// When the job was last checked: the start of that request, or the time in the store. Before the first
+    /// check, when the job's last prompt was accepted.
     checked_at: Time,
-    /// The earliest time of its next check.
+    /// The earliest time of the job's next check.
     due: Time,
-    /// The time without jitter from which `due` was computed: a row that does not change it keeps its
-    /// position.
-    base: Time,
-    /// Set while its request is in flight: the share it counts towards, and its start.
+    /// The due time before the random variation. An update that does not change it leaves the job's position
+    /// unchanged.
+    due_without_jitter: Time,
+    /// While the job's request is in flight: the share of the budget it counts toward, and when it started.
     in_flight_since: Option<(BudgetShare, Time)>,
-    /// How often it has to be checked, by its last pause.
+    /// How often the job has to be checked, from its current pause.
     rate: Rate,
-    /// Failures of the service since the last new row.
+    /// The number of failed requests since the job was last updated.
     failures: u32,
 }
 
-/// All polled jobs. A change of one job costs O(log n); a tick costs as much as it returns.
+/// All jobs that are polled, and the use of the polling budget. To add, change or remove a job costs
+/// O(log n).
 #[derive(Debug)]
 pub(super) struct Scheduler {
-    per_minute: usize,
-    in_flight: usize,
+    /// The most requests in any rolling minute.
+    max_per_minute: usize,
+    /// The most requests in flight at the same time.
+    max_in_flight: usize,
     entries: HashMap<JobKey, ScheduledJob>,
-    /// Waiting jobs that are not on screen, and those that are.
+    /// The jobs that are not on screen and not in flight.
     others: WaitQueue,
+    /// The jobs that are on screen and not in flight.
     shown: WaitQueue,
+    /// All jobs on screen, including jobs that are not polled.
     on_screen: HashSet<JobKey>,
-    /// The total rate of all entries, including those in flight, and of the entries on screen.
+    /// The sum of the rates of all polled jobs, including jobs in flight.
     rate: Rate,
+    /// The sum of the rates of the polled jobs on screen, including jobs in flight.
     shown_rate: Rate,
     common: BudgetUsage,
     reserved: BudgetUsage,
-    /// Jobs whose requests failed since the last answer.
+    /// The jobs whose requests have failed since the service last answered.
     failing: HashSet<JobKey>,
     jitter: Jitter,
 }
 
 impl Scheduler {
-    /// `per_minute` requests in any rolling minute, `in_flight` at once; each is at least one.
+    /// Creates a scheduler that permits `per_minute` requests in any rolling minute, and `in_flight` at the
+    /// same time. A limit of 0 counts as 1.
     pub(super) fn new(per_minute: u32, in_flight: usize, seed: u64) -> Self {
         Self {
-            per_minute: usize::try_from(per_minute).unwrap_or(usize::MAX).max(1),
-            in_flight: in_flight.max(1),
+            max_per_minute: usize::try_from(per_minute).unwrap_or(usize::MAX).max(1),
+            max_in_flight: in_flight.max(1),
             entries: HashMap::new(),
             others: WaitQueue::default(),
             shown: WaitQueue::default(),
@@ -118,23 +124,23 @@ impl Scheduler {
         }
     }
 
-    /// Adds, moves or removes a job, depending on its row. `wall` is the clock of the row's times,
-    /// `now` the scheduler's: only the pause is converted, limited to one slow pause, so a jump of the
-    /// wall clock neither floods nor stops polling.
+    /// Adds or removes a job or changes its due time, depending on `row`. `wall` is the local wall time now,
+    /// in which the job's times are; `now` is the scheduler's steady time. Only the time until the next check
+    /// is taken from the job, at most `SLOW_INTERVAL`, so that a jump of the wall clock can't stop polling.
     pub(super) fn update(&mut self, row: &Job, wall: Time, now: Time) {
         let Some(base) = next_poll(row) else {
             self.remove(row.key, now);
             return;
         };
-        if self.entries.get(&row.key).is_some_and(|entry| entry.base == base) {
+        if self.entries.get(&row.key).is_some_and(|entry| entry.due_without_jitter == base) {
             return;
         }
         let pause = base - wall;
         let wait = if pause <= TimeDelta::zero() {
             pause
         } else if matches!(row.status, Some(Status::Completed)) {
-            // A check of a completed job that comes too early would have to be repeated.
-            pause + self.jitter.within(pause / 10)
+            // If a completed job is checked too early, the check has to be repeated, so it is only made later.
+            pause + self.jitter.random_up_to(pause / 10)
         } else {
             self.jitter.with_jitter(pause.min(SLOW_INTERVAL))
         };
@@ -142,29 +148,32 @@ impl Scheduler {
         let in_flight_since = self.entries.get(&row.key).and_then(|entry| entry.in_flight_since);
         let last = row.checked_at.unwrap_or_else(|| row.last_accepted_at());
         let checked_at = now.checked_sub_signed((wall - last).max(TimeDelta::zero())).unwrap_or(now);
-        let rate = Rate::with(base - last);
-        self.insert(row.key, ScheduledJob { checked_at, due, base, in_flight_since, rate, failures: 0 });
+        let rate = Rate::for_pause(base - last);
+        self.insert(
+            row.key,
+            ScheduledJob { checked_at, due, due_without_jitter: base, in_flight_since, rate, failures: 0 },
+        );
     }
 
     pub(super) fn remove(&mut self, key: JobKey, now: Time) {
         self.failing.remove(&key);
         if let Some(entry) = self.take_entry(key) {
-            self.end(entry.in_flight_since, now);
+            self.record_request_end(entry.in_flight_since, now);
         }
     }
 
-    /// Removes all jobs; requests that were spent still count.
+    /// Removes all jobs. Their requests still count toward the budget.
     pub(super) fn clear(&mut self, now: Time) {
         let in_flight_since: Vec<Option<(BudgetShare, Time)>> =
             self.entries.drain().map(|(_, entry)| entry.in_flight_since).collect();
-        in_flight_since.into_iter().for_each(|in_flight_since| self.end(in_flight_since, now));
+        in_flight_since.into_iter().for_each(|in_flight_since| self.record_request_end(in_flight_since, now));
         self.others.clear();
         self.shown.clear();
         self.failing.clear();
         (self.rate, self.shown_rate) = (Rate::default(), Rate::default());
     }
 
-    /// Sets the jobs that the user sees.
+    /// Sets which jobs are on screen.
     pub(super) fn set_on_screen(&mut self, jobs: impl IntoIterator<Item = JobKey>) {
         let jobs: HashSet<JobKey> = jobs.into_iter().collect();
         let changed: Vec<JobKey> = self.on_screen.symmetric_difference(&jobs).copied().collect();
@@ -174,23 +183,23 @@ impl Scheduler {
         moved.into_iter().for_each(|(key, entry)| self.insert(key, entry));
     }
 
-    /// Returns the jobs to check now, longest waiting first; each counts as in flight and spent until
-    /// [`Scheduler::finished`].
-    pub(super) fn due(&mut self, now: Time) -> Vec<JobKey> {
+    /// Returns the jobs to check now, the job whose last check is longest ago first. Each counts as in flight
+    /// until [`Scheduler::finish_request`].
+    pub(super) fn take_due(&mut self, now: Time) -> Vec<JobKey> {
         self.advance_to(now);
         let mut out = Vec::new();
-        while self.under_way() < self.in_flight {
-            let free_slot = self.spent() < self.per_minute;
+        while self.requests_in_flight() < self.max_in_flight {
+            let free_slot = self.spent() < self.max_per_minute;
             let (reserved, common) = (self.reserved_limits(), self.common_limits());
             let (shown, other) = (self.shown.first(), self.others.first());
             if shown.is_none() {
-                self.reserved.clear_short();
+                self.reserved.stop_even_spacing();
             }
             let Some((_, oldest)) = [shown, other].into_iter().flatten().min() else {
-                self.common.clear_short();
+                self.common.stop_even_spacing();
                 break;
             };
-            let (key, part) = match shown {
+            let (key, share) = match shown {
                 Some((checked_at, key))
                     if free_slot && self.reserved.admits(reserved, now) && self.is_overdue(checked_at, now) =>
                 {
@@ -199,46 +208,46 @@ impl Scheduler {
                 _ if self.common.admits(common, now) && free_slot => (oldest, BudgetShare::Common),
                 _ => break,
             };
-            self.start_request(key, part, now);
+            self.start_request(key, share, now);
             out.push(key);
         }
         out
     }
 
-    /// Returns the job to try while the service is failing: the one that has waited longest, even if
-    /// none is due.
-    pub(super) fn probe(&mut self, now: Time) -> Option<JobKey> {
+    /// Returns the job to check while the service is failing: the job whose last check is longest ago or,
+    /// if no job is due, the job that becomes due first. Returns `None` if no job waits.
+    pub(super) fn take_probe(&mut self, now: Time) -> Option<JobKey> {
         self.advance_to(now);
         let of_both = |first: fn(&WaitQueue) -> Option<(Time, JobKey)>| {
             [first(&self.shown), first(&self.others)].into_iter().flatten().min()
         };
-        let (_, key) = of_both(WaitQueue::first).or_else(|| of_both(WaitQueue::first_early))?;
+        let (_, key) = of_both(WaitQueue::first).or_else(|| of_both(WaitQueue::first_not_due))?;
         self.start_request(key, BudgetShare::Common, now);
         Some(key)
     }
 
-    /// Returns when the budget has a free slot, at `now` or later. Answers that are still awaited may free one earlier.
+    /// Returns when the budget permits the next request, at `now` or later. Returns `now` if that depends on
+    /// requests in flight.
     pub(super) fn next_free(&mut self, now: Time) -> Time {
         self.advance_to(now);
-        next_slot(&[&self.common, &self.reserved], self.per_minute).after(now).unwrap_or(now)
+        next_slot(&[&self.common, &self.reserved], self.max_per_minute).after(now).unwrap_or(now)
     }
 
-    /// Counts a request outside the schedule.
-    pub(super) fn spend(&mut self, now: Time) {
+    /// Counts a request outside the schedule toward the budget.
+    pub(super) fn count_unscheduled(&mut self, now: Time) {
         self.advance_to(now);
-        self.common.add(now);
+        self.common.add_unscheduled(now);
     }
 
-    /// Records the end of this job's request. A new row comes by [`Scheduler::update`], before or after
-    /// this.
-    pub(super) fn finished(&mut self, key: JobKey, how: RequestEnd, now: Time) {
+    /// Records the end of this job's request. If the answer changed the job, [`Scheduler::update`] is called
+    /// too, before or after this.
+    pub(super) fn finish_request(&mut self, key: JobKey, how: RequestEnd, now: Time) {
         let Some(mut entry) = self.take_entry(key) else { return };
         if let Some((_, since)) = entry.in_flight_since {
-            self.end(entry.in_flight_since.take(), now);
+            self.record_request_end(entry.in_flight_since.take(), now);
             match how {
                 RequestEnd::Answered => {
-                    // By the start of the request: the job that was checked first is first again, however long each
-                    // answer took.
+                    // The start of the request counts, so that jobs keep their order however long each answer took.
                     entry.checked_at = since;
                     self.resolve_failures(key, now);
                 }
@@ -255,8 +264,8 @@ impl Scheduler {
         self.insert(key, entry);
     }
 
-    /// After an answer: finds out whether a single job or the service was the cause of the failures
-    /// before it.
+    /// Handles the failures before the answer about the job `answered`. If only one job failed, that job was
+    /// the cause and may count as checked. If several failed, the service was the cause and they are due.
     fn resolve_failures(&mut self, answered: JobKey, now: Time) {
         let failing = std::mem::take(&mut self.failing);
         let alone = failing.len() == 1;
@@ -271,16 +280,16 @@ impl Scheduler {
         }
     }
 
-    /// Resumes polling after a rest: overdue jobs are spread over a few seconds, in the order in which
-    /// they waited.
+    /// Resumes polling after a time without it. The checks of overdue jobs are spread over a few seconds, the
+    /// job whose last check is longest ago first.
     pub(super) fn resume(&mut self, now: Time) {
         self.advance_to(now);
         let mut overdue: Vec<(Time, JobKey)> = self.shown.due_jobs().chain(self.others.due_jobs()).collect();
         overdue.sort_unstable();
-        let slot = RESUME_OVER / i32::try_from(overdue.len().max(1)).unwrap_or(i32::MAX);
+        let slot = RESUME_SPREAD / i32::try_from(overdue.len().max(1)).unwrap_or(i32::MAX);
         let mut start = now;
         for (_, key) in overdue {
-            let due = start + self.jitter.within(slot);
+            let due = start + self.jitter.random_up_to(slot);
             start += slot;
             if let Some(entry) = self.take_entry(key) {
                 self.insert(key, ScheduledJob { due, ..entry });
@@ -288,20 +297,20 @@ impl Scheduler {
         }
     }
 
-    /// When [`Scheduler::due`] returns a job again; `None` if only an answer or a new row can change
-    /// that.
+    /// Returns when [`Scheduler::take_due`] will return a job again; `None` if it will not before an answer or a
+    /// changed job.
     pub(super) fn next_wake(&mut self, now: Time) -> Option<Time> {
         self.advance_to(now);
-        if self.under_way() >= self.in_flight {
+        if self.requests_in_flight() >= self.max_in_flight {
             return None;
         }
-        let any = next_slot(&[&self.common, &self.reserved], self.per_minute);
-        let common = self.common.opens(self.common_limits());
-        let owed = self.shown.first().map_or(NextSlot::Now, |(checked_at, _)| {
+        let any = next_slot(&[&self.common, &self.reserved], self.max_per_minute);
+        let common = self.common.next_start(self.common_limits());
+        let overdue = self.shown.first().map_or(NextSlot::Now, |(checked_at, _)| {
             next_slot(&[&self.reserved], self.shown_rate.slots()).min(NextSlot::At(checked_at + MINUTE))
         });
-        // From the share that has a free slot first.
-        let either = self.reserved.opens(self.reserved_limits()).max(owed).min(common);
+        // Jobs on screen may use both shares, so the share that permits a request first counts.
+        let either = self.reserved.next_start(self.reserved_limits()).max(overdue).min(common);
         let after =
             |queue: &WaitQueue, next_slot: NextSlot| queue.next_due(now).and_then(|due| next_slot.max(any).after(due));
         [after(&self.shown, either), after(&self.others, common)].into_iter().flatten().min()
@@ -311,55 +320,54 @@ impl Scheduler {
         self.entries.is_empty()
     }
 
-    /// The limits of the share for the jobs on screen: a quarter of the budget.
+    /// Returns the limits of the share for the jobs on screen: a quarter of the budget.
     fn reserved_limits(&self) -> BudgetLimits {
-        BudgetLimits::new(self.per_minute / 4, self.shown_rate)
+        BudgetLimits::new(self.max_per_minute / 4, self.shown_rate)
     }
 
-    /// Whether a job on screen may be checked before all others. Within a minute the jobs on screen get
-    /// what they need on average: after a burst, those with a short jittered pause would take slots
-    /// that the others count on. A job that was not checked for a minute has just come on screen, or is
-    /// late.
+    /// Whether a job on screen may be checked before all other jobs. In a minute, the jobs on screen get as
+    /// many checks as their pauses require; with more, they would take requests from the common share. A job
+    /// that was not checked for a minute is late or new on screen, so it may always be checked.
     fn is_overdue(&self, checked_at: Time, now: Time) -> bool {
         self.reserved.count() < self.shown_rate.slots() || checked_at + MINUTE <= now
     }
 
-    /// The limits of the common share: the budget without the quarter, or without what the jobs on
-    /// screen can use, if that is less.
+    /// Returns the limits of the common share: the budget minus a quarter, or minus the number of requests
+    /// that the jobs on screen can use if that is less.
     fn common_limits(&self) -> BudgetLimits {
-        let reserved = self.shown_rate.slots().min(self.per_minute / 4);
-        BudgetLimits::new(self.per_minute - reserved, self.rate - self.shown_rate.min(Rate::of(reserved)))
+        let reserved = self.shown_rate.slots().min(self.max_per_minute / 4);
+        BudgetLimits::new(self.max_per_minute - reserved, self.rate - self.shown_rate.min(Rate::per_minute(reserved)))
     }
 
-    fn under_way(&self) -> usize {
-        self.common.under_way() + self.reserved.under_way()
+    fn requests_in_flight(&self) -> usize {
+        self.common.in_flight() + self.reserved.in_flight()
     }
 
     fn spent(&self) -> usize {
         self.common.count() + self.reserved.count()
     }
 
-    /// Moves jobs that are due by now to the due queues, and drops expired requests from the budget.
+    /// Moves the jobs that have become due to the due jobs, and drops expired requests from the budget.
     fn advance_to(&mut self, now: Time) {
-        self.common.drop_old(now);
-        self.reserved.drop_old(now);
+        self.common.drop_expired(now);
+        self.reserved.drop_expired(now);
         let checked_at = |key: JobKey| self.entries.get(&key).map(|entry| entry.checked_at);
         self.shown.move_due(now, checked_at);
         self.others.move_due(now, checked_at);
     }
 
-    fn start_request(&mut self, key: JobKey, part: BudgetShare, now: Time) {
-        match part {
+    fn start_request(&mut self, key: JobKey, share: BudgetShare, now: Time) {
+        match share {
             BudgetShare::Common => self.common.begin(self.common_limits(), now),
             BudgetShare::Reserved => self.reserved.begin(self.reserved_limits(), now),
         }
         if let Some(entry) = self.take_entry(key) {
-            self.insert(key, ScheduledJob { in_flight_since: Some((part, now)), ..entry });
+            self.insert(key, ScheduledJob { in_flight_since: Some((share, now)), ..entry });
         }
     }
 
-    /// Records the end of a job's request, if it had one in flight.
-    fn end(&mut self, in_flight_since: Option<(BudgetShare, Time)>, now: Time) {
+    /// Records the end of a job's request; does nothing if the job has no request in flight.
+    fn record_request_end(&mut self, in_flight_since: Option<(BudgetShare, Time)>, now: Time) {
         match in_flight_since {
             Some((BudgetShare::Common, _)) => self.common.end(now),
             Some((BudgetShare::Reserved, _)) => self.reserved.end(now),
@@ -382,7 +390,7 @@ impl Scheduler {
         self.entries.insert(key, entry);
     }
 
-    /// Removes a job from all queues.
+    /// Removes a job from the entries, the queues and the rates.
     fn take_entry(&mut self, key: JobKey) -> Option<ScheduledJob> {
         let entry = self.entries.remove(&key)?;
         self.rate -= entry.rate;

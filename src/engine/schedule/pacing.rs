@@ -1,5 +1,5 @@
-//! How far apart checks are: how often a job wants one, and the jitter that keeps jobs from being
-//! checked all at once.
+//! Converts the pause between two checks of a job to a request rate, and varies the pauses at random, so
+//! that the jobs are not all checked at the same moment.
 
 use chrono::TimeDelta;
 use std::iter::Sum;
@@ -7,31 +7,32 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 /// The interval in which requests are counted.
 pub(super) const MINUTE: TimeDelta = TimeDelta::minutes(1);
-/// A rate is counted per hour, since the slowest is less than one request a minute.
+/// Rates are counted per hour, because a job with a long pause is checked less than once a minute.
 const MINUTES_PER_HOUR: i64 = 60;
-/// Pauses grow by half: after the shortest, there are six checks in the next minute.
+/// The most checks that one job gets in a minute: the pauses grow by half with each check, and from the
+/// shortest pause on, six checks fit into a minute.
 const MAX_PER_MINUTE: i64 = 6;
 
-/// The number of requests wanted per hour.
+/// How many requests per hour are needed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rate(i64);
 
 impl Rate {
-    /// The rate of a job with this pause before its next check.
-    pub(super) fn with(pause: TimeDelta) -> Self {
+    /// Returns the rate of a job whose next check is after `pause`.
+    pub(super) fn for_pause(pause: TimeDelta) -> Self {
         Self(
             (MINUTES_PER_HOUR * MINUTE.num_milliseconds() / pause.num_milliseconds().max(1))
                 .min(MAX_PER_MINUTE * MINUTES_PER_HOUR),
         )
     }
 
-    /// A rate of n requests per minute.
-    pub(super) fn of(per_minute: usize) -> Self {
+    /// Returns the rate of `per_minute` requests a minute.
+    pub(super) fn per_minute(per_minute: usize) -> Self {
         Self(i64::try_from(per_minute).unwrap_or(i64::MAX).saturating_mul(MINUTES_PER_HOUR))
     }
 
-    /// The slots per minute that such a rate needs: one more than on average, since pauses are
-    /// jittered.
+    /// Returns the number of requests per minute to reserve for this rate: one more than the average,
+    /// because the pauses vary at random.
     pub(super) fn slots(self) -> usize {
         if self.0 > 0 { usize::try_from(self.0 / MINUTES_PER_HOUR + 1).unwrap_or(0) } else { 0 }
     }
@@ -69,7 +70,7 @@ impl Sum for Rate {
     }
 }
 
-/// Small seeded generator for jitter (xorshift64*); not for secrets.
+/// A small random number generator (xorshift64*) for pauses, not for secrets.
 #[derive(Debug)]
 pub(super) struct Jitter(u64);
 
@@ -85,15 +86,15 @@ impl Jitter {
         u32::try_from(self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32).unwrap_or(0)
     }
 
-    /// Uniformly distributed over 0 … `span`.
-    pub(super) fn within(&mut self, span: TimeDelta) -> TimeDelta {
+    /// Returns a random time from 0 to `span`, uniformly distributed.
+    pub(super) fn random_up_to(&mut self, span: TimeDelta) -> TimeDelta {
         let millis = span.num_milliseconds().clamp(0, i64::from(u32::MAX));
         TimeDelta::milliseconds(millis * i64::from(self.next()) / i64::from(u32::MAX))
     }
 
-    /// The pause, up to a tenth longer or shorter.
+    /// Returns the pause, made up to a tenth longer or shorter at random.
     pub(super) fn with_jitter(&mut self, pause: TimeDelta) -> TimeDelta {
         let tenth = pause / 10;
-        pause - tenth + self.within(tenth * 2)
+        pause - tenth + self.random_up_to(tenth * 2)
     }
 }

@@ -1,5 +1,5 @@
-//! Tests of the schedule step by step, and of the jobs on screen over an hour; `fairness_tests` covers complete
-//! rounds.
+//! Tests of the scheduler: single steps, an hour with jobs on screen, and random steps. `fairness_tests` checks how
+//! long a thousand jobs wait.
 
 use super::*;
 use crate::model::job::JobId;
@@ -20,8 +20,8 @@ fn active(key: i64, checked: Time) -> Job {
     }
 }
 
-/// A job that is checked once a minute.
-fn old(key: i64, checked: Time) -> Job {
+/// Returns a job that is old enough to be checked only once a minute.
+fn old_job(key: i64, checked: Time) -> Job {
     Job { started_at: checked - TimeDelta::hours(2), ..active(key, checked) }
 }
 
@@ -29,8 +29,8 @@ fn keys(given: &[JobKey]) -> Vec<i64> {
     given.iter().map(|key| key.0).collect()
 }
 
-/// Runs `jobs` active jobs for `minutes`, each answer 0.4 to 1.6 s after its request. Returns every request and when
-/// it reached the service.
+/// Polls `jobs` active jobs for `minutes` minutes; each answer comes 0.4 to 1.6 s after its request. Returns for
+/// every request when it started, its job, and when it reached the service.
 fn run_with_arrivals(jobs: i64, shown: &[i64], minutes: i64) -> Vec<(Time, JobKey, Time)> {
     let mut scheduler = Scheduler::new(60, 8, 7);
     scheduler.set_on_screen(shown.iter().copied().map(JobKey));
@@ -42,10 +42,10 @@ fn run_with_arrivals(jobs: i64, shown: &[i64], minutes: i64) -> Vec<(Time, JobKe
     let mut in_flight: BTreeSet<(Time, JobKey)> = BTreeSet::new();
     let mut all = Vec::new();
     while now < at(minutes * 60_000) {
-        for key in scheduler.due(now) {
-            let took = TimeDelta::milliseconds(400) + rng.within(TimeDelta::milliseconds(1200));
+        for key in scheduler.take_due(now) {
+            let took = TimeDelta::milliseconds(400) + rng.random_up_to(TimeDelta::milliseconds(1200));
             in_flight.insert((now + took, key));
-            all.push((now, key, now + rng.within(took)));
+            all.push((now, key, now + rng.random_up_to(took)));
         }
         let wake = scheduler.next_wake(now);
         assert!(wake.is_none_or(|wake| wake > now), "everything due now was started");
@@ -54,7 +54,7 @@ fn run_with_arrivals(jobs: i64, shown: &[i64], minutes: i64) -> Vec<(Time, JobKe
         while let Some(&(_, key)) = in_flight.first().filter(|(at, _)| *at <= now) {
             in_flight.pop_first();
             scheduler.update(&active(key.0, now), now, now);
-            scheduler.finished(key, RequestEnd::Answered, now);
+            scheduler.finish_request(key, RequestEnd::Answered, now);
         }
     }
     all
@@ -79,28 +79,28 @@ fn most_in_a_minute(all: &[(Time, JobKey)]) -> usize {
     all.iter().map(|(start, _)| within(*start)).max().unwrap_or(0)
 }
 
-/// The longest wait of any of these jobs in the first hour.
-fn worst(all: &[(Time, JobKey)], jobs: std::ops::Range<i64>) -> TimeDelta {
+/// Returns the longest time between two checks of any of these jobs in the first hour.
+fn longest_wait_in_first_hour(all: &[(Time, JobKey)], jobs: std::ops::Range<i64>) -> TimeDelta {
     jobs.map(|key| longest_wait(all, JobKey(key), at(3_600_000))).max().expect("some")
 }
 
 #[test]
-fn requests_beyond_the_budget_are_spaced_evenly_and_fewer_start_at_once() {
+fn requests_start_at_once_within_the_budget_and_are_spaced_evenly_beyond_it() {
     let at_once = |jobs: i64| {
         let mut scheduler = Scheduler::new(60, 100, 7);
-        (0..jobs).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
-        (scheduler.due(at(0)).len(), scheduler.due(at(999)).len(), scheduler.due(at(1000)).len())
+        (0..jobs).for_each(|key| scheduler.update(&old_job(key, at(-90_000)), at(0), at(0)));
+        (scheduler.take_due(at(0)).len(), scheduler.take_due(at(999)).len(), scheduler.take_due(at(1000)).len())
     };
     assert_eq!((at_once(60), at_once(61)), ((60, 0, 0), (1, 0, 1)));
 }
 
 #[test]
-fn requests_that_waited_for_a_slot_are_spaced_evenly() {
+fn requests_that_waited_for_the_budget_are_spaced_evenly() {
     let mut scheduler = Scheduler::new(60, 100, 7);
-    (0..59).for_each(|_| scheduler.spend(at(0)));
-    (0..40).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
-    let given = [0, 30_000, 60_000, 60_999, 61_000].map(|moment| scheduler.due(at(moment)).len());
-    // One a second, plus those that the last two seconds had no slot for.
+    (0..59).for_each(|_| scheduler.count_unscheduled(at(0)));
+    (0..40).for_each(|key| scheduler.update(&old_job(key, at(-90_000)), at(0), at(0)));
+    let given = [0, 30_000, 60_000, 60_999, 61_000].map(|moment| scheduler.take_due(at(moment)).len());
+    // One request a second, and after a minute two more that were late.
     assert_eq!(given, [1, 0, 1 + 2, 0, 1]);
 }
 
@@ -117,33 +117,33 @@ fn jobs_on_screen_get_a_quarter_and_the_others_get_the_rest() {
     let screenful: Vec<i64> = (950..1000).collect();
     let all = run(1000, &screenful, 60);
     assert!(most_in_a_minute(&all) <= 60);
-    // Their quarter is 15 a minute, 45 are left; a slot is free again a minute after the answer.
-    let (seen, others) = (worst(&all, 950..1000), worst(&all, 0..950));
+    // The jobs on screen get 15 requests a minute, the others 45. A request counts until a minute after its answer.
+    let (seen, others) = (longest_wait_in_first_hour(&all, 950..1000), longest_wait_in_first_hour(&all, 0..950));
     assert!(seen <= TimeDelta::seconds(50 * 62 / 15 + 62), "{seen}");
     assert!(others <= TimeDelta::seconds(950 * 62 / 45 + 62), "{others}");
     assert!(all.len() >= 60 * 58, "{}", all.len());
 }
 
 #[test]
-fn the_unused_share_of_the_screen_goes_to_the_others() {
+fn jobs_not_on_screen_get_the_requests_that_the_jobs_on_screen_do_not_need() {
     let all = run(1000, &[997, 998], 60);
     assert!(most_in_a_minute(&all) <= 60);
-    let (seen, others) = (worst(&all, 997..999), worst(&all, 0..997));
-    // A pause of 30 s; while pauses grow, the checks of the previous minute still count.
+    let (seen, others) = (longest_wait_in_first_hour(&all, 997..999), longest_wait_in_first_hour(&all, 0..997));
+    // The pause is 30 s. The wait is longer at first, because earlier checks with shorter pauses still count.
     assert!(seen <= TimeDelta::seconds(45), "{seen}");
-    // Two jobs that are checked every 30 s leave 55 of 60; until they are that slow, they use more.
+    // Two jobs that are checked every 30 s leave 55 of the 60 requests. At first they are checked more often.
     assert!(others <= TimeDelta::seconds(997 * 62 / 55 + 62), "{others}");
     assert!(all.len() >= 60 * 57, "{}", all.len());
 }
 
 #[test]
-fn the_complete_budget_is_used_if_nothing_is_on_screen() {
+fn the_complete_budget_is_used_if_no_job_is_on_screen() {
     let mut scheduler = Scheduler::new(4, 100, 1);
-    (0..4).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
-    let in_flight = scheduler.due(at(0));
-    (4..10).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
+    (0..4).for_each(|key| scheduler.update(&old_job(key, at(-90_000)), at(0), at(0)));
+    let in_flight = scheduler.take_due(at(0));
+    (4..10).for_each(|key| scheduler.update(&old_job(key, at(-90_000)), at(0), at(0)));
     assert_eq!((in_flight.len(), scheduler.next_wake(at(0))), (4, None), "an answer has to come first");
-    in_flight.into_iter().for_each(|key| scheduler.finished(key, RequestEnd::Answered, at(700)));
+    in_flight.into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Answered, at(700)));
     assert_eq!(
         scheduler.next_wake(at(700)),
         Some(at(60_700)),
@@ -152,24 +152,25 @@ fn the_complete_budget_is_used_if_nothing_is_on_screen() {
 }
 
 #[test]
-fn the_job_that_waited_longest_comes_first() {
+fn the_job_whose_last_check_is_longest_ago_is_next() {
     let mut scheduler = Scheduler::new(60, 2, 1);
     for (key, checked) in [(1, -70_000), (2, -90_000), (3, -80_000)] {
         scheduler.update(&active(key, at(checked)), at(0), at(0));
     }
-    assert_eq!(keys(&scheduler.due(at(0))), [2, 3]);
+    assert_eq!(keys(&scheduler.take_due(at(0))), [2, 3]);
     assert_eq!(scheduler.next_wake(at(0)), None, "both slots are taken");
 }
 
 #[test]
-fn the_job_that_waited_longest_comes_first_whatever_its_pause() {
+fn the_pause_of_a_job_does_not_change_which_job_is_next() {
     let mut scheduler = Scheduler::new(60, 1, 1);
     scheduler.set_on_screen([JobKey(3)]);
-    // Checked 70 s ago and due every minute; 50 s ago and due every half minute, so overdue for longer.
-    scheduler.update(&old(1, at(-70_000)), at(0), at(0));
+    // Job 1 was checked 70 s ago and is due every minute. Job 2 was checked 50 s ago and is due every half minute, so
+    // it has been due for longer.
+    scheduler.update(&old_job(1, at(-70_000)), at(0), at(0));
     let young = Job { started_at: at(-600_000), ..active(2, at(-50_000)) };
     scheduler.update(&young, at(0), at(0));
-    assert_eq!(keys(&scheduler.due(at(0))), [1]);
+    assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
 }
 
 #[test]
@@ -178,36 +179,36 @@ fn checks_within_the_budget_start_when_they_are_due() {
         let mut scheduler = Scheduler::new(60, 100, 7);
         let new = |key| Job { checked_at: None, ..active(key, at(0)) };
         (0..jobs).for_each(|key| scheduler.update(&new(key), at(0), at(0)));
-        scheduler.due(at(2200)).len()
+        scheduler.take_due(at(2200)).len()
     };
-    // Each job wants six checks in its first minute.
+    // Each job needs six checks in its first minute.
     assert_eq!((at_once(10), at_once(11)), (10, 1));
 }
 
 #[test]
-fn pauses_are_jittered_by_a_tenth() {
+fn pauses_vary_by_up_to_a_tenth() {
     let mut scheduler = Scheduler::new(1000, 1000, 3);
     for key in 0..200 {
         let mut row = active(key, at(0));
         row.started_at = at(-7_200_000);
         scheduler.update(&row, at(0), at(0));
     }
-    assert!(scheduler.due(at(53_999)).is_empty());
-    let early = scheduler.due(at(60_000)).len();
+    assert!(scheduler.take_due(at(53_999)).is_empty());
+    let early = scheduler.take_due(at(60_000)).len();
     assert!((50..150).contains(&early), "{early}");
-    assert_eq!(early + scheduler.due(at(66_000)).len(), 200);
+    assert_eq!(early + scheduler.take_due(at(66_000)).len(), 200);
 }
 
 #[test]
 fn a_wall_clock_set_back_does_not_stop_polling() {
     let mut scheduler = Scheduler::new(60, 8, 1);
-    // Checked at a moment that now seems to be in the future.
+    // The time of the job's last check is in the future of the wall clock.
     scheduler.update(&active(1, at(3_600_000)), at(0), at(0));
-    assert_eq!(keys(&scheduler.due(at(66_000))), [1]);
+    assert_eq!(keys(&scheduler.take_due(at(66_000))), [1]);
 }
 
 #[test]
-fn a_row_with_the_same_due_time_keeps_its_position() {
+fn an_update_that_does_not_change_the_due_time_keeps_the_position() {
     let mut scheduler = Scheduler::new(60, 8, 1);
     let mut row = active(1, at(0));
     scheduler.update(&row, at(0), at(0));
@@ -221,39 +222,39 @@ fn a_row_with_the_same_due_time_keeps_its_position() {
 fn a_job_with_an_unusable_answer_is_checked_again_after_a_slow_pause() {
     let mut scheduler = Scheduler::new(60, 8, 1);
     scheduler.update(&active(1, at(-60_000)), at(0), at(0));
-    assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.finished(JobKey(1), RequestEnd::Answered, at(1000));
+    assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
+    scheduler.finish_request(JobKey(1), RequestEnd::Answered, at(1000));
     let next = scheduler.next_wake(at(1000)).expect("again");
     assert!((at(55_000)..=at(67_000)).contains(&next));
 }
 
 #[test]
-fn after_a_job_failed_alone_the_next_probe_is_another_job() {
+fn the_probe_after_two_failures_of_a_job_is_another_job() {
     let mut scheduler = Scheduler::new(60, 1, 1);
     scheduler.update(&active(1, at(-90_000)), at(0), at(0));
     scheduler.update(&active(2, at(-60_000)), at(0), at(0));
-    assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.finished(JobKey(1), RequestEnd::Failed, at(100));
-    assert_eq!(scheduler.probe(at(2000)), Some(JobKey(1)));
-    scheduler.finished(JobKey(1), RequestEnd::Failed, at(2100));
-    assert_eq!(scheduler.probe(at(6000)), Some(JobKey(2)));
+    assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
+    scheduler.finish_request(JobKey(1), RequestEnd::Failed, at(100));
+    assert_eq!(scheduler.take_probe(at(2000)), Some(JobKey(1)));
+    scheduler.finish_request(JobKey(1), RequestEnd::Failed, at(2100));
+    assert_eq!(scheduler.take_probe(at(6000)), Some(JobKey(2)));
 }
 
 #[test]
 fn a_job_that_fails_alone_counts_as_checked() {
     let mut scheduler = Scheduler::new(60, 1, 1);
-    (1..=3).for_each(|key| scheduler.update(&old(key, at(-90_000 + key)), at(0), at(0)));
-    assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.finished(JobKey(1), RequestEnd::Failed, at(100));
-    assert_eq!(scheduler.probe(at(2000)), Some(JobKey(1)));
-    scheduler.finished(JobKey(1), RequestEnd::Failed, at(2100));
-    assert_eq!(scheduler.probe(at(6000)), Some(JobKey(2)));
-    scheduler.finished(JobKey(2), RequestEnd::Answered, at(6100));
-    // All are due again: the failed job comes after the one that waited, and before the one whose request started
-    // later.
+    (1..=3).for_each(|key| scheduler.update(&old_job(key, at(-90_000 + key)), at(0), at(0)));
+    assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
+    scheduler.finish_request(JobKey(1), RequestEnd::Failed, at(100));
+    assert_eq!(scheduler.take_probe(at(2000)), Some(JobKey(1)));
+    scheduler.finish_request(JobKey(1), RequestEnd::Failed, at(2100));
+    assert_eq!(scheduler.take_probe(at(6000)), Some(JobKey(2)));
+    scheduler.finish_request(JobKey(2), RequestEnd::Answered, at(6100));
+    // All three jobs are due. Job 3 was not checked; job 1 failed and counts as checked before job 2, whose request
+    // started later.
     let order: Vec<i64> = (0..3)
         .flat_map(|step| {
-            let given = scheduler.due(at(100_000 + step * 10_000));
+            let given = scheduler.take_due(at(100_000 + step * 10_000));
             given.iter().for_each(|key| scheduler.remove(*key, at(100_000 + step * 10_000)));
             keys(&given)
         })
@@ -264,16 +265,16 @@ fn a_job_that_fails_alone_counts_as_checked() {
 #[test]
 fn a_failure_of_the_service_costs_no_job_its_position() {
     let mut scheduler = Scheduler::new(60, 1, 1);
-    (1..=3).for_each(|key| scheduler.update(&old(key, at(-90_000 + key)), at(0), at(0)));
-    assert_eq!(keys(&scheduler.due(at(0))), [1]);
+    (1..=3).for_each(|key| scheduler.update(&old_job(key, at(-90_000 + key)), at(0), at(0)));
+    assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
     for (job, now) in [(1, 100), (1, 2100), (2, 6100), (2, 14_100)] {
-        scheduler.finished(JobKey(job), RequestEnd::Failed, at(now));
-        scheduler.probe(at(now + 1000));
+        scheduler.finish_request(JobKey(job), RequestEnd::Failed, at(now));
+        scheduler.take_probe(at(now + 1000));
     }
-    scheduler.finished(JobKey(3), RequestEnd::Answered, at(30_000));
+    scheduler.finish_request(JobKey(3), RequestEnd::Answered, at(30_000));
     let order: Vec<i64> = (0..2)
         .flat_map(|step| {
-            let given = scheduler.due(at(30_000 + step));
+            let given = scheduler.take_due(at(30_000 + step));
             given.iter().for_each(|key| scheduler.remove(*key, at(30_000 + step)));
             keys(&given)
         })
@@ -282,21 +283,21 @@ fn a_failure_of_the_service_costs_no_job_its_position() {
 }
 
 #[test]
-fn a_probe_waits_for_a_slot_in_the_budget() {
+fn a_probe_waits_until_the_budget_permits_a_request() {
     let mut scheduler = Scheduler::new(2, 2, 1);
-    (1..=2).for_each(|key| scheduler.update(&old(key, at(-90_000)), at(0), at(0)));
+    (1..=2).for_each(|key| scheduler.update(&old_job(key, at(-90_000)), at(0), at(0)));
     assert_eq!(scheduler.next_free(at(0)), at(0));
-    scheduler.due(at(0)).into_iter().for_each(|key| scheduler.finished(key, RequestEnd::Failed, at(100)));
+    scheduler.take_due(at(0)).into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Failed, at(100)));
     assert_eq!(scheduler.next_free(at(100)), at(60_100));
 }
 
 #[test]
-fn a_rest_of_the_service_costs_no_job_its_position() {
+fn a_postponed_request_costs_no_job_its_position() {
     let mut scheduler = Scheduler::new(60, 1, 1);
     scheduler.update(&active(1, at(-60_000)), at(0), at(0));
-    assert_eq!(keys(&scheduler.due(at(0))), [1]);
-    scheduler.finished(JobKey(1), RequestEnd::Postponed, at(100));
-    assert_eq!(keys(&scheduler.due(at(100))), [1]);
+    assert_eq!(keys(&scheduler.take_due(at(0))), [1]);
+    scheduler.finish_request(JobKey(1), RequestEnd::Postponed, at(100));
+    assert_eq!(keys(&scheduler.take_due(at(100))), [1]);
 }
 
 #[test]
@@ -307,17 +308,17 @@ fn a_finished_job_is_removed() {
     (row.status, row.finished_at) = (Some(Status::Failed), Some(at(0)));
     scheduler.update(&row, at(0), at(0));
     assert!(scheduler.is_empty());
-    assert_eq!((scheduler.due(at(0)), scheduler.next_wake(at(0))), (vec![], None));
+    assert_eq!((scheduler.take_due(at(0)), scheduler.next_wake(at(0))), (vec![], None));
 }
 
 #[test]
-fn after_a_rest_overdue_jobs_are_spread_in_their_order() {
+fn overdue_jobs_are_spread_in_their_order_when_polling_resumes() {
     let mut scheduler = Scheduler::new(60, 60, 1);
-    (0..30).for_each(|key| scheduler.update(&old(key, at(-100_000 - key)), at(0), at(0)));
+    (0..30).for_each(|key| scheduler.update(&old_job(key, at(-100_000 - key)), at(0), at(0)));
     scheduler.resume(at(0));
-    assert!(scheduler.due(at(0)).len() < 3);
+    assert!(scheduler.take_due(at(0)).len() < 3);
     let mut order = Vec::new();
-    (1..=30).for_each(|step| order.extend(keys(&scheduler.due(at(step * 100)))));
+    (1..=30).for_each(|step| order.extend(keys(&scheduler.take_due(at(step * 100)))));
     assert!(order.is_sorted_by(|a, b| a > b) && order.len() >= 27, "{order:?}");
 }
 
@@ -366,16 +367,16 @@ proptest! {
                 }
                 Step::Answer(how) => {
                     if let Some(key) = in_flight.pop_front() {
-                        scheduler.finished(key, how, now);
+                        scheduler.finish_request(key, how, now);
                     }
                 }
                 Step::Screen(jobs) => scheduler.set_on_screen(jobs.into_iter().map(JobKey)),
-                Step::Refresh => scheduler.spend(now),
+                Step::Refresh => scheduler.count_unscheduled(now),
                 Step::Resume => scheduler.resume(now),
-                Step::Probe => in_flight.extend(scheduler.probe(now)),
+                Step::Probe => in_flight.extend(scheduler.take_probe(now)),
             }
             let before = in_flight.len();
-            let given = scheduler.due(now);
+            let given = scheduler.take_due(now);
             prop_assert!(given.is_empty() || before + given.len() <= slots);
             for key in given {
                 prop_assert!(!in_flight.contains(&key));
@@ -386,17 +387,17 @@ proptest! {
             prop_assert!(minute <= per_minute as usize);
             let wake = scheduler.next_wake(now);
             prop_assert!(wake.is_none_or(|wake| wake > now), "a wake-up without a request: {wake:?}");
-            // With a request in flight, its answer may be what the scheduler waits for.
+            // With a request in flight, the scheduler may wait for its answer. Otherwise it needs a wake-up.
             if in_flight.is_empty() && !scheduler.is_empty() {
                 prop_assert!(wake.is_some());
             }
         }
-        in_flight.into_iter().for_each(|key| scheduler.finished(key, RequestEnd::Answered, now));
-        // Whatever happened before, the next wake-ups lead to a request.
+        in_flight.into_iter().for_each(|key| scheduler.finish_request(key, RequestEnd::Answered, now));
+        // After any sequence of steps, one of the next wake-ups leads to a request.
         if let Some(mut wake) = scheduler.next_wake(now) {
             let mut given = 0;
             for _ in 0..100 {
-                given = scheduler.due(wake).len();
+                given = scheduler.take_due(wake).len();
                 if given > 0 {
                     break;
                 }

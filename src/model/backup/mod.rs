@@ -1,9 +1,10 @@
-//! The export format: all data of this computer as JSON Lines, for `docdeck export` and `docdeck import`.
+//! The format of export files: all data of this computer as JSON Lines, for `docdeck export` and `docdeck import`.
 //!
-//! A header, one line per job with its complete thread, drafts that belong to no job, and an end line that shows that
-//! the file is complete. `wire` defines the lines; `join` has the rules for merging an imported file.
+//! A file has a header, one line per job with its complete thread, drafts that belong to no job, and an end line, which
+//! shows that the file is complete. One submodule converts the lines from and to JSON, the other has the rules for
+//! merging an imported file into the store.
 
-pub mod join;
+pub mod merge_rules;
 mod wire;
 
 use super::Time;
@@ -13,13 +14,13 @@ use super::prompt::{Delivery, JobEvent, PromptKind};
 use super::row::Job;
 use super::text::{CleanText, escaped_json};
 
-/// The version that is written, and the newest that can be read.
+/// The version of the format that docdeck writes, and the newest one that it can read.
 pub const VERSION: u32 = 1;
 
-/// Maximum characters of an error about a line, which may quote it.
-const COMPLAINT: usize = 160;
+/// The maximum number of characters of an error about a line, which may quote the line.
+const MAX_ERROR_CHARS: usize = 160;
 
-/// One line of the file.
+/// One line of an export file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BackupLine {
     Header(BackupHeader),
@@ -35,7 +36,7 @@ pub struct BackupHeader {
     pub exported_at: Time,
 }
 
-/// The number of lines of each kind.
+/// The numbers of jobs and drafts in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BackupTotals {
     pub jobs: u64,
@@ -45,36 +46,37 @@ pub struct BackupTotals {
 /// A job with all its data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRecord {
-    /// Without the organization, which belongs to the configuration.
+    /// The service and project of the job, without the organization, which belongs to the configuration.
     pub scope: Scope,
-    /// Key, revision, queue position and undelivered prompt have no meaning here; the importing store sets them.
+    /// The job. Its key, revision, queue position and undelivered prompt have no meaning here; the importing store sets
+    /// them.
     pub row: Job,
-    /// In the order of the thread.
+    /// The prompts, in the order of the thread.
     pub prompts: Vec<PromptRecord>,
     pub events: Vec<JobEvent>,
-    /// An unsent follow-up.
+    /// The draft of a follow-up, if there is one.
     pub draft: Option<DraftText>,
 }
 
-/// A prompt with its delivery state when the file was written.
+/// A prompt, with its delivery state at the time of the export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptRecord {
     pub kind: PromptKind,
-    /// As typed.
+    /// The text as typed.
     pub text: String,
     pub delivery: Delivery,
     pub written_at: Time,
     pub sent_at: Option<Time>,
-    /// When that state began.
+    /// When the prompt entered its delivery state.
     pub state_at: Option<Time>,
-    /// An unsent edited version.
+    /// The draft of an edited version of the prompt, if there is one.
     pub draft: Option<DraftText>,
 }
 
-/// The text of a draft.
+/// The text of a draft, and when the draft was saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftText {
-    /// As typed.
+    /// The text as typed.
     pub text: String,
     pub saved_at: Time,
 }
@@ -82,11 +84,11 @@ pub struct DraftText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftRecord {
     pub scope: Scope,
-    pub of: DraftPurpose,
+    pub purpose: DraftPurpose,
     pub draft: DraftText,
 }
 
-/// What a draft without a job is for.
+/// What a draft that belongs to no job is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftPurpose {
     NewJob,
@@ -94,40 +96,40 @@ pub enum DraftPurpose {
     Batch,
 }
 
-/// Why a line can't be imported, as a phrase that follows "line 17".
+/// Why a line can't be imported. The message is a phrase that follows "line 17".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     #[error("is not the header of a docdeck export; choose a file written by `docdeck export`")]
     NoHeader,
     #[error("was written by a newer docdeck (format {0}, supported up to {VERSION}); update docdeck")]
     Newer(u32),
-    /// Not JSON, or not a line of this format.
+    /// The line is not JSON, or not a line of this format.
     #[error("can't be read: {0}")]
     Shape(CleanText),
-    /// A kind that this format doesn't have.
+    /// The line has a kind that this format doesn't have.
     #[error("has the unknown kind {0}")]
     Kind(CleanText),
-    /// A job that could not be identified.
+    /// The job can't be identified.
     #[error("is a job with neither an id nor a prompt")]
     Nameless,
     #[error("has a prompt that is blank")]
     Blank,
     #[error("has an empty baseUrl or project")]
     NoScope,
-    /// A value that this format doesn't have.
+    /// A field has a value that this format doesn't have.
     #[error("has the unknown {of} \"{word}\"")]
     Word { of: &'static str, word: CleanText },
 }
 
 impl JobRecord {
-    /// The number of prompts that are queued or being sent.
+    /// Returns the number of prompts that are queued or being sent.
     #[must_use]
-    pub fn in_flight(&self) -> usize {
+    pub fn in_flight_count(&self) -> usize {
         let is_in_flight = |delivery: &Delivery| matches!(delivery, Delivery::Queued { .. } | Delivery::Sending);
         self.prompts.iter().filter(|prompt| is_in_flight(&prompt.delivery)).count()
     }
 
-    /// The default title: the first line of the job's prompt, or its id.
+    /// Returns the default title: the first line of the job's prompt, or the job's id.
     #[must_use]
     pub fn default_title(&self) -> CleanText {
         let first = self.prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
@@ -138,12 +140,12 @@ impl JobRecord {
 
 impl LineError {
     fn shape(what: impl std::fmt::Display) -> Self {
-        Self::Shape(CleanText::title(&what.to_string(), COMPLAINT))
+        Self::Shape(CleanText::title(&what.to_string(), MAX_ERROR_CHARS))
     }
 }
 
 impl BackupLine {
-    /// The line as text, without its line break.
+    /// Returns the line as JSON, without a line break at its end.
     ///
     /// # Errors
     /// Fails if JSON serialization fails, which it never does in memory.
@@ -152,10 +154,10 @@ impl BackupLine {
         Ok(escaped_json(&line).into_owned())
     }
 
-    /// Reads a line. Unknown fields are ignored; missing times are `now`.
+    /// Parses a line. Unknown fields are ignored, and `now` replaces missing times that a job or draft must have.
     ///
     /// # Errors
-    /// What is wrong with it, as a phrase that follows "line 17".
+    /// Returns what is wrong with the line, as a phrase that follows "line 17".
     pub fn read(text: &str, now: Time) -> Result<Self, LineError> {
         wire::parse_backup_line(text, now)
     }

@@ -1,5 +1,6 @@
-//! The JSON of the lines: the service's field names where they exist, RFC 3339 times in UTC. Texts are cleaned on
-//! reading, except for prompts and drafts, which are stored as typed and cleaned for display.
+//! Converts the lines of an export file from and to JSON, with the service's field names where they exist and RFC 3339
+//! times in UTC. Texts are cleaned on reading, except for prompts and drafts, which are stored as typed and cleaned for
+//! display.
 
 use super::{
     BackupHeader, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, LineError, PromptRecord, VERSION,
@@ -14,8 +15,8 @@ use chrono::{DateTime, SecondsFormat, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Maximum characters of a title.
-const TITLE: usize = 200;
+/// The maximum number of characters of a job's title.
+const MAX_JOB_TITLE_CHARS: usize = 200;
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
@@ -36,7 +37,7 @@ pub(super) enum WireLine {
     },
 }
 
-/// Only the kind of a line, for the error about a line that is not a [`WireLine`].
+/// The kind and the version of a line that is not a [`WireLine`], for the error message.
 #[derive(Deserialize)]
 struct WireKind {
     kind: Option<String>,
@@ -69,7 +70,8 @@ pub(super) struct WireJob {
     changed_at: Option<Moment>,
     checked_at: Option<Moment>,
     looked_at: Option<Moment>,
-    /// Missing in older exports, in which viewing a job was enough to remove it from those that need the user.
+    /// The outer `None` means that an older version of docdeck wrote the file. In these versions, viewing a job counted
+    /// as handling it.
     #[serde(default, deserialize_with = "present")]
     handled_at: Option<Option<Moment>>,
     followed_up_at: Option<Moment>,
@@ -79,10 +81,10 @@ pub(super) struct WireJob {
     #[serde(default)]
     dismissed: bool,
     #[serde(default)]
-    prompts: Vec<PromptLine>,
+    prompts: Vec<WirePrompt>,
     #[serde(default)]
-    events: Vec<EventLine>,
-    draft: Option<WireUnfinished>,
+    events: Vec<WireEvent>,
+    draft: Option<WireDraftText>,
 }
 
 #[derive(Serialize, Deserialize, Default)]
@@ -94,7 +96,7 @@ struct WireSource {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct PromptLine {
+struct WirePrompt {
     kind: String,
     text: String,
     delivery: String,
@@ -104,11 +106,11 @@ struct PromptLine {
     state_at: Option<Moment>,
     #[serde(skip_serializing_if = "Option::is_none")]
     discarded_from: Option<String>,
-    draft: Option<WireUnfinished>,
+    draft: Option<WireDraftText>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct EventLine {
+struct WireEvent {
     at: Moment,
     kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +121,7 @@ struct EventLine {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct WireUnfinished {
+struct WireDraftText {
     text: String,
     saved_at: Option<Moment>,
 }
@@ -136,7 +138,7 @@ pub(super) struct DraftLine {
     pages: Vec<String>,
 }
 
-/// Distinguishes a null field from a missing one.
+/// Deserializes a null field as `Some(None)`, so that it differs from a missing field.
 fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Moment>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
@@ -192,7 +194,7 @@ fn wire_job(record: &JobRecord) -> WireJob {
         created_at: moment(Some(row.created_at)),
         archived_at: moment(row.archived_at),
         title: Some(row.title.to_string()),
-        named: row.has_own_title,
+        named: row.has_custom_title,
         tags: texts(&row.tags),
         note: optional_string(row.note.as_ref()),
         pages: texts(&row.pages),
@@ -206,18 +208,18 @@ fn wire_job(record: &JobRecord) -> WireJob {
         gone: row.gone,
         gone_at: moment(row.gone_at),
         dismissed: row.dismissed,
-        prompts: record.prompts.iter().map(prompt_line).collect(),
+        prompts: record.prompts.iter().map(wire_prompt).collect(),
         events: record.events.iter().map(wire_event).collect(),
-        draft: record.draft.as_ref().map(unfinished_draft),
+        draft: record.draft.as_ref().map(wire_draft_text),
     }
 }
 
-fn prompt_line(prompt: &PromptRecord) -> PromptLine {
+fn wire_prompt(prompt: &PromptRecord) -> WirePrompt {
     let discarded_from = match prompt.delivery {
         Delivery::Discarded { from } => from.map(|from| from.word().to_owned()),
         _ => None,
     };
-    PromptLine {
+    WirePrompt {
         kind: exported_kind(prompt.kind).to_owned(),
         text: prompt.text.clone(),
         delivery: prompt.delivery.kind().stored_word().to_owned(),
@@ -226,11 +228,11 @@ fn prompt_line(prompt: &PromptRecord) -> PromptLine {
         sent_at: prompt.sent_at.map(Moment),
         state_at: prompt.state_at.map(Moment),
         discarded_from,
-        draft: prompt.draft.as_ref().map(unfinished_draft),
+        draft: prompt.draft.as_ref().map(wire_draft_text),
     }
 }
 
-fn wire_event(event: &JobEvent) -> EventLine {
+fn wire_event(event: &JobEvent) -> WireEvent {
     let word = |status: &Status| exported_status(status).to_owned();
     let (kind, from, to) = match &event.kind {
         EventKind::Status { from, to } => ("status", from.as_ref().map(word), Some(word(to))),
@@ -238,11 +240,11 @@ fn wire_event(event: &JobEvent) -> EventLine {
         EventKind::Gone => ("gone", None, None),
         EventKind::Back => ("back", None, None),
     };
-    EventLine { at: Moment(event.at), kind: kind.to_owned(), from, to }
+    WireEvent { at: Moment(event.at), kind: kind.to_owned(), from, to }
 }
 
 fn draft_line(record: &DraftRecord) -> DraftLine {
-    let (of, pages) = match &record.of {
+    let (of, pages) = match &record.purpose {
         DraftPurpose::NewJob => ("new job", Vec::new()),
         DraftPurpose::AboutPages(pages) => ("job about pages", texts(pages)),
         DraftPurpose::Batch => ("many jobs", Vec::new()),
@@ -257,8 +259,8 @@ fn draft_line(record: &DraftRecord) -> DraftLine {
     }
 }
 
-fn unfinished_draft(draft: &DraftText) -> WireUnfinished {
-    WireUnfinished { text: draft.text.clone(), saved_at: Some(Moment(draft.saved_at)) }
+fn wire_draft_text(draft: &DraftText) -> WireDraftText {
+    WireDraftText { text: draft.text.clone(), saved_at: Some(Moment(draft.saved_at)) }
 }
 
 fn optional_string(text: Option<&CleanText>) -> Option<String> {
@@ -271,7 +273,7 @@ fn texts(texts: &[CleanText]) -> Vec<String> {
 
 fn exported_status(status: &Status) -> &str {
     match status {
-        // Not the placeholder for an empty status.
+        // `Status::word` would return a placeholder for an empty status.
         Status::Unknown(word) => word.as_str(),
         known => known.word(),
     }
@@ -292,19 +294,19 @@ pub(super) fn parse_backup_line(text: &str, now: Time) -> Result<super::BackupLi
             exported_at: exported_at.map_or(now, |Moment(at)| at),
         })),
         Ok(WireLine::Job(line)) => parse_job(*line, now).map(|record| super::BackupLine::Job(Box::new(record))),
-        Ok(WireLine::Draft(line)) => draft(line, now).map(super::BackupLine::Draft),
+        Ok(WireLine::Draft(line)) => parse_draft(line, now).map(super::BackupLine::Draft),
         Ok(WireLine::End { jobs, drafts }) => Ok(super::BackupLine::End(BackupTotals { jobs, drafts })),
-        Err(error) => Err(complaint(text, &error)),
+        Err(error) => Err(line_parse_error(text, &error)),
     }
 }
 
-/// Why a line can't be parsed.
-fn complaint(text: &str, error: &serde_json::Error) -> LineError {
+/// Returns the reason why a line can't be parsed.
+fn line_parse_error(text: &str, error: &serde_json::Error) -> LineError {
     let Ok(WireKind { kind, version }) = serde_json::from_str(text) else { return LineError::shape(error) };
     match (kind.as_deref(), version) {
         (Some("docdeck"), Some(version)) if version > VERSION => LineError::Newer(version),
         (Some("docdeck" | "job" | "draft" | "end"), _) => LineError::shape(error),
-        (Some(other), _) => LineError::Kind(CleanText::title(other, TITLE)),
+        (Some(other), _) => LineError::Kind(CleanText::title(other, MAX_JOB_TITLE_CHARS)),
         (None, _) => LineError::shape("it has no \"kind\""),
     }
 }
@@ -317,7 +319,7 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let first = prompts.iter().find(|prompt| prompt.kind == PromptKind::Create);
     let own_name = first.map(|first| title_from_prompt(&first.text)).or_else(|| id.as_ref().map(JobId::clean));
     let own_name = own_name.ok_or(LineError::Nameless)?;
-    let given = line.title.map(|given| CleanText::title(&given, TITLE)).filter(|given| !given.is_empty());
+    let given = line.title.map(|given| CleanText::title(&given, MAX_JOB_TITLE_CHARS)).filter(|given| !given.is_empty());
     let (clean, time) = (
         |text: Option<String>| text.map(|text| CleanText::line(&text)),
         |moment: Option<Moment>| moment.map(|Moment(at)| at),
@@ -325,7 +327,7 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     let looked_at = time(line.looked_at);
     let row = Job {
         id,
-        has_own_title: line.named && given.is_some(),
+        has_custom_title: line.named && given.is_some(),
         tags: clean_tags(&line.tags).into(),
         note: line.note.map(|note| CleanText::block(&note)).filter(|note| !note.as_str().trim().is_empty()),
         pages: parse_pages(&line.pages).into(),
@@ -352,13 +354,13 @@ fn parse_job(line: WireJob, now: Time) -> Result<JobRecord, LineError> {
     Ok(JobRecord { scope: parse_scope(&line.base_url, line.project)?, row, prompts, events, draft })
 }
 
-/// The default title of a job with this prompt.
+/// Returns the default title of a job with this prompt.
 pub(super) fn title_from_prompt(text: &str) -> CleanText {
-    let mut lines = text.lines().map(|line| CleanText::title(line, TITLE));
+    let mut lines = text.lines().map(|line| CleanText::title(line, MAX_JOB_TITLE_CHARS));
     lines.find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-fn parse_prompt(line: PromptLine, written_at: Time) -> Result<PromptRecord, LineError> {
+fn parse_prompt(line: WirePrompt, written_at: Time) -> Result<PromptRecord, LineError> {
     if title_from_prompt(&line.text).is_empty() {
         return Err(LineError::Blank);
     }
@@ -392,7 +394,7 @@ fn parse_prompt(line: PromptLine, written_at: Time) -> Result<PromptRecord, Line
     })
 }
 
-fn parse_event(line: EventLine) -> Result<JobEvent, LineError> {
+fn parse_event(line: WireEvent) -> Result<JobEvent, LineError> {
     let kind = match (line.kind.as_str(), line.to) {
         ("status", Some(to)) => {
             EventKind::Status { from: line.from.as_deref().map(Status::parse), to: Status::parse(&to) }
@@ -406,7 +408,7 @@ fn parse_event(line: EventLine) -> Result<JobEvent, LineError> {
     Ok(JobEvent { at: line.at.0, kind })
 }
 
-fn draft(line: DraftLine, now: Time) -> Result<DraftRecord, LineError> {
+fn parse_draft(line: DraftLine, now: Time) -> Result<DraftRecord, LineError> {
     let of = match line.of.as_str() {
         "new job" => DraftPurpose::NewJob,
         "job about pages" => DraftPurpose::AboutPages(parse_pages(&line.pages)),
@@ -414,7 +416,7 @@ fn draft(line: DraftLine, now: Time) -> Result<DraftRecord, LineError> {
         other => return Err(line_word_error("kind of draft", other)),
     };
     let draft = draft_text(line.text, line.saved_at, now).ok_or_else(|| LineError::shape("an empty draft"))?;
-    Ok(DraftRecord { scope: parse_scope(&line.base_url, line.project)?, of, draft })
+    Ok(DraftRecord { scope: parse_scope(&line.base_url, line.project)?, purpose: of, draft })
 }
 
 fn draft_text(text: String, saved_at: Option<Moment>, now: Time) -> Option<DraftText> {

@@ -1,36 +1,38 @@
-//! CSV as in RFC 4180: CRLF, quotes where needed, a header line. No cell can be run as a formula by a spreadsheet.
+//! Writes page views as CSV (RFC 4180): a header line, CRLF line ends, and quotes where needed. Cells are changed so
+//! that no spreadsheet runs them as formulas.
 
 use super::{
-    ComparedPage, Counts, ExportContent, ExportError, PagePresence, page_presence, received, share_text, total_change,
+    Counts, ExportContent, ExportError, PagePresence, PreviousViews, format_received, page_presence, share_text,
+    total_change,
 };
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
 
-const HEADS: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
-/// The compared days, if they aren't all days of the range.
-const COMPLETE_HEADS: [&str; 3] = ["human_complete_days", "ai_complete_days", "total_complete_days"];
-const BEFORE_HEADS: [&str; 3] = ["human_before", "ai_before", "total_before"];
+const COLUMN_NAMES: [&str; 5] = ["path", "human", "ai", "total", "ai_share"];
+/// The columns for the complete days of the range, if only these days are compared.
+const COMPLETE_DAYS_COLUMN_NAMES: [&str; 3] = ["human_complete_days", "ai_complete_days", "total_complete_days"];
+const BEFORE_COLUMN_NAMES: [&str; 3] = ["human_before", "ai_before", "total_before"];
 
 pub(super) fn write_csv(extract: &ExportContent<'_>) -> Result<String, ExportError> {
     let failed = |error: &dyn std::fmt::Display| ExportError(error.to_string());
     let mut writer =
         WriterBuilder::new().terminator(Terminator::CRLF).quote_style(QuoteStyle::Necessary).from_writer(Vec::new());
-    let mut heads = HEADS.to_vec();
-    if let Some(compared) = extract.compared {
-        heads.extend(extract.complete_days().iter().flat_map(|_| COMPLETE_HEADS));
-        heads.extend(BEFORE_HEADS);
-        // The change is that of the total and always a number; the status is `new`, `gone` or empty.
+    let mut heads = COLUMN_NAMES.to_vec();
+    if let Some(compared) = extract.comparison {
+        heads.extend(extract.complete_days().iter().flat_map(|_| COMPLETE_DAYS_COLUMN_NAMES));
+        heads.extend(BEFORE_COLUMN_NAMES);
+        // `change` is the change of the total views, empty if unknown; `status` is `new`, `gone` or empty.
         heads.extend([if compared.ranges.is_per_day() { "change_per_day" } else { "change" }, "status"]);
     }
     writer.write_record(heads).map_err(|error| failed(&error))?;
     for line in &extract.lines {
-        let mut cells = vec![guarded(line.path)];
+        let mut cells = vec![guard_formulas(line.path)];
         cells.extend(csv_numbers(line.now));
         cells.push(line.now.map(share_text).unwrap_or_default());
-        if let Some(compared) = extract.compared {
+        if let Some(compared) = extract.comparison {
             cells.extend(extract.complete_days().iter().flat_map(|_| csv_numbers(line.compared)));
-            let past = match line.past {
-                ComparedPage::Counts(counts) => Some(counts),
-                ComparedPage::New | ComparedPage::Unknown => None,
+            let past = match line.before {
+                PreviousViews::Counts(counts) => Some(counts),
+                PreviousViews::New | PreviousViews::Unknown => None,
             };
             cells.extend(csv_numbers(past));
             cells.push(total_change(line, compared.ranges).map(|change| change.to_string()).unwrap_or_default());
@@ -44,28 +46,28 @@ pub(super) fn write_csv(extract: &ExportContent<'_>) -> Result<String, ExportErr
 
 fn csv_numbers(counts: Option<&Counts>) -> [String; 3] {
     let Some(counts) = counts else { return Default::default() };
-    [&counts.human, &counts.ai, &counts.total].map(|count| guarded_number(received(count)))
+    [&counts.human, &counts.ai, &counts.total].map(|count| guard_unless_number(format_received(count)))
 }
 
-/// A number unchanged; any other received text is guarded like a path.
+/// Returns a number unchanged, and any other text with its formulas guarded.
 #[must_use]
-pub fn guarded_number(text: String) -> String {
-    if is_spreadsheet_number(&text) { text } else { guarded(&text) }
+pub fn guard_unless_number(text: String) -> String {
+    if is_spreadsheet_number(&text) { text } else { guard_formulas(&text) }
 }
 
-/// Whether the text is a JSON number. `-inf` is not, and a spreadsheet takes it for a formula.
+/// Whether a spreadsheet reads the text as a plain number. It would take `-inf`, for example, for a formula.
 fn is_spreadsheet_number(text: &str) -> bool {
     let is_spelled = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     is_spelled && !text.starts_with('+') && text.parse::<f64>().is_ok()
 }
 
-/// Adds an apostrophe before each part that a spreadsheet could run as a formula: at the start, and after a character
-/// that some spreadsheets take for the end of a cell (semicolon, tab, line break). A part that starts with apostrophes
-/// and a formula sign gets one more, so that removing one always restores the original.
+/// Adds an apostrophe before each part of the text that a spreadsheet could run as a formula. A part begins at the
+/// start of the text, and after each character that some spreadsheets take for the end of a cell. A part that starts
+/// with apostrophes and then a formula gets one more apostrophe, so that removing one always restores the original.
 #[must_use]
-pub fn guarded(text: &str) -> String {
+pub fn guard_formulas(text: &str) -> String {
     let mut guarded = String::with_capacity(text.len());
-    for part in text.split_inclusive(ENDS) {
+    for part in text.split_inclusive(CELL_ENDS) {
         if is_formula(part.trim_start_matches('\'')) {
             guarded.push('\'');
         }
@@ -74,11 +76,11 @@ pub fn guarded(text: &str) -> String {
     guarded
 }
 
-/// Characters that a spreadsheet may take for the end of a cell.
-const ENDS: [char; 4] = [';', '\t', '\r', '\n'];
+/// Characters that some spreadsheets take for the end of a cell.
+const CELL_ENDS: [char; 4] = [';', '\t', '\r', '\n'];
 
 fn is_formula(text: &str) -> bool {
-    // Full-width forms also start a formula in East Asian locales.
+    // Full-width signs also start a formula in East Asian locales.
     text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }
 
@@ -91,7 +93,7 @@ mod tests {
     use crate::model::views::Count;
     use proptest::prelude::*;
 
-    /// Parses the cells as RFC 4180 defines.
+    /// Parses CSV into its cells, as defined by RFC 4180.
     fn read(text: &str) -> Vec<Vec<String>> {
         let mut reader = ::csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
         reader.records().map(|record| record.expect("a record").iter().map(str::to_owned).collect()).collect()
@@ -102,15 +104,15 @@ mod tests {
             Some(rest) if is_formula(rest.trim_start_matches('\'')) => rest.to_owned(),
             _ => part.to_owned(),
         };
-        cell.split_inclusive(ENDS).map(part).collect()
+        cell.split_inclusive(CELL_ENDS).map(part).collect()
     }
 
     #[test]
     fn a_formula_after_a_separator_of_another_locale_is_guarded() {
-        assert_eq!(guarded("/a;=1+1"), "/a;'=1+1");
-        assert_eq!(guarded("/a\t@x\r=y\n-z"), "/a\t'@x\r'=y\n'-z");
-        assert_eq!(guarded("/a;b=1;"), "/a;b=1;");
-        assert_eq!(guarded("/guides/a-b"), "/guides/a-b");
+        assert_eq!(guard_formulas("/a;=1+1"), "/a;'=1+1");
+        assert_eq!(guard_formulas("/a\t@x\r=y\n-z"), "/a\t'@x\r'=y\n'-z");
+        assert_eq!(guard_formulas("/a;b=1;"), "/a;b=1;");
+        assert_eq!(guard_formulas("/guides/a-b"), "/guides/a-b");
     }
 
     #[test]
@@ -159,12 +161,12 @@ mod tests {
             let totals = counts(1, 1);
             let now = report(NOW, &[], true);
             let lines = rows.iter().zip(&kept);
-            let lines = lines.map(|((path, ..), counts)| ExportedPage { path, now: Some(counts), compared: Some(counts), past: ComparedPage::Unknown }).collect();
+            let lines = lines.map(|((path, ..), counts)| ExportedPage { path, now: Some(counts), compared: Some(counts), before: PreviousViews::Unknown }).collect();
             let extract = ExportContent { lines, totals: &totals, ..ExportContent::of_report(&now, None) };
             let read = read(&ExportFormat::Csv.write(&extract).expect("written"));
             prop_assert_eq!(read.len(), rows.len() + 1);
             for (cells, (path, human, ai)) in read.iter().skip(1).zip(&rows) {
-                prop_assert!(!cells[0].split(ENDS).any(is_formula), "{:?}", cells[0]);
+                prop_assert!(!cells[0].split(CELL_ENDS).any(is_formula), "{:?}", cells[0]);
                 prop_assert_eq!(&unguarded(&cells[0]), path);
                 prop_assert_eq!(&cells[1], &human.to_string());
                 prop_assert_eq!(&cells[2], &ai.to_string());

@@ -1,14 +1,14 @@
-//! JSON with the service's field names: `{"range", "totals", "views", "complete", "asOf"}`. Each page is on its own
-//! line, so that two exports can be compared with a line diff.
+//! Writes page views as JSON with the service's field names: `{"range", "totals", "views", "complete", "asOf"}`. Each
+//! page is on its own line, so that two exports can be compared with a line diff.
 //!
-//! A comparison adds `comparedWith` (`range`, `totals`, `complete`, and `perDay` if changes are per day), and to each
-//! page `before`, `change` (of the total, always a number) and `status` (`new`, `gone` or null). If the range includes
-//! today, only its complete days are compared: `completeDays` has their `range` and `totals`, and each page has their
-//! counts. The counts of a page that isn't in a range are null.
+//! A comparison adds `comparedWith` (`range`, `totals`, `complete` and `perDay`), and to each page `before`, `change`
+//! (the change of the total views, or null if unknown) and `status` (`new`, `gone` or null). If the range includes
+//! today, only its complete days are compared: `completeDays` has the range and the totals of these days, and each page
+//! has its counts in them. The counts of a page that isn't listed in a range are null.
 
 use super::{
-    ComparedPage, Count, Counts, ExportContent, ExportError, ExportedComparison, ExportedPage, PagePresence,
-    page_presence, received, total_change,
+    Count, Counts, ExportContent, ExportError, ExportedComparison, ExportedPage, PagePresence, PreviousViews,
+    format_received, page_presence, total_change,
 };
 use crate::model::period::DateRange;
 use crate::model::text::escaped_json;
@@ -16,7 +16,7 @@ use chrono::SecondsFormat;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// A number in JSON; null if there is none.
+/// The JSON literal of a count or a change; `None` is written as null.
 type Number = Option<Box<RawValue>>;
 
 #[derive(Serialize)]
@@ -67,7 +67,7 @@ struct CompleteDays {
 }
 
 pub(super) fn write_json(extract: &ExportContent<'_>) -> Result<String, ExportError> {
-    let compared_with = extract.compared.map(|compared| {
+    let compared_with = extract.comparison.map(|compared| {
         let (ranges, totals) = (compared.ranges, JsonCounts::of(compared.before)?);
         let per_day = ranges.is_per_day();
         Ok(ComparedWith { range: JsonRange::of(ranges.before), totals, complete: compared.complete, per_day })
@@ -80,7 +80,7 @@ pub(super) fn write_json(extract: &ExportContent<'_>) -> Result<String, ExportEr
         serialize_escaped(&range)?,
         serialize_escaped(&totals)?
     );
-    // Without a comparison, a page without counts isn't a page of this range.
+    // Only a comparison can contain pages that have no counts in the exported range.
     let lines = extract.lines.iter().filter(|line| line.now.is_some() || compared_with.is_some());
     for (n, line) in lines.enumerate() {
         out.push_str(if n == 0 { "\n  " } else { ",\n  " });
@@ -102,15 +102,15 @@ pub(super) fn write_json(extract: &ExportContent<'_>) -> Result<String, ExportEr
 fn json_page<'a>(line: &ExportedPage<'a>, extract: &ExportContent<'_>) -> Result<JsonPage<'a>, ExportError> {
     let numbers = |counts: Option<&Counts>| counts.map_or_else(|| Ok(JsonCounts::default()), JsonCounts::of);
     let now = numbers(line.now)?;
-    let Some(ExportedComparison { ranges, .. }) = extract.compared else {
+    let Some(ExportedComparison { ranges, .. }) = extract.comparison else {
         return Ok(JsonPage { path: line.path, now, comparison: None });
     };
     let complete_days = extract.complete_days().map(|_| numbers(line.compared)).transpose()?;
-    let before = match line.past {
-        ComparedPage::Counts(counts) => Some(JsonCounts::of(counts)?),
-        ComparedPage::New | ComparedPage::Unknown => None,
+    let before = match line.before {
+        PreviousViews::Counts(counts) => Some(JsonCounts::of(counts)?),
+        PreviousViews::New | PreviousViews::Unknown => None,
     };
-    let change = total_change(line, ranges).map(|change| raw(change.to_string())).transpose()?;
+    let change = total_change(line, ranges).map(|change| raw_json(change.to_string())).transpose()?;
     let comparison =
         PageComparison { complete_days, before, change, status: page_presence(line).map(PagePresence::word) };
     Ok(JsonPage { path: line.path, now, comparison: Some(comparison) })
@@ -137,25 +137,26 @@ fn serialize_escaped(value: &impl Serialize) -> Result<String, ExportError> {
     Ok(escaped_json(&text).into_owned())
 }
 
-/// The received number, the received text if it is not a number, or null if nothing was received.
+/// Returns the received number, the received text if it is not a number, or `None` if nothing was received.
 fn json_number(count: &Count) -> Result<Number, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
-        Count::Known(_) | Count::Fraction(_) => received(count),
-        // A number in range would have been parsed as a count, so this one came as text.
+        Count::Known(_) | Count::Fraction(_) => format_received(count),
+        // If the text is a number in range, it was received as a JSON string; otherwise it would have been parsed as a
+        // count.
         Count::Odd(odd) if is_json_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
             odd.as_str().to_owned()
         }
         Count::Odd(odd) => serialize_escaped(&odd.as_str())?,
     };
-    raw(literal).map(Some)
+    raw_json(literal).map(Some)
 }
 
-fn raw(literal: String) -> Result<Box<RawValue>, ExportError> {
+fn raw_json(literal: String) -> Result<Box<RawValue>, ExportError> {
     RawValue::from_string(literal).map_err(|error| ExportError(error.to_string()))
 }
 
-/// Whether this is a JSON number in the range of a double: parsers reject a whole file because of a larger one.
+/// Whether the text is a JSON number in the range of a double. A larger number would make many parsers reject the file.
 fn is_json_number(text: &str) -> bool {
     let starts = text.starts_with(|c: char| c == '-' || c.is_ascii_digit());
     let fits = text.parse::<f64>().is_ok_and(f64::is_finite);
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparison_adds_fields_with_numbers_as_numbers() {
+    fn a_comparison_adds_its_fields_to_every_page() {
         let now = report(NOW, &[("/a", 5, 5), ("/new", 3, 0)], true);
         let past = report(PAST, &[("/a", 1, 1), ("/gone", 9, 0)], true);
         let read: serde_json::Value =

@@ -1,7 +1,8 @@
-//! Markdown: the range and the site's totals, then a table of pages, for pull requests and chats.
+//! Writes page views as Markdown for pull requests and chats: the range, the site's totals, then a table of pages.
 
 use super::{
-    ComparedPage, Count, Counts, ExportContent, ExportedPage, PagePresence, page_presence, received, total_change,
+    Count, Counts, ExportContent, ExportedPage, PagePresence, PreviousViews, format_received, page_presence,
+    total_change,
 };
 use crate::model::comparison::ComparedRanges;
 use crate::model::views::ViewCount;
@@ -10,7 +11,7 @@ use std::borrow::Cow;
 
 pub(super) fn write_markdown(extract: &ExportContent<'_>) -> String {
     let mut out = format!("**Page views {} (UTC)**: {}\n", extract.range, markdown_totals(extract.totals));
-    if let Some(compared) = extract.compared {
+    if let Some(compared) = extract.comparison {
         let whole = if compared.complete { "" } else { ", partial" };
         let ranges = compared.ranges;
         if extract.complete_days().is_some() {
@@ -23,13 +24,13 @@ pub(super) fn write_markdown(extract: &ExportContent<'_>) -> String {
             markdown_totals(compared.before)
         ));
     }
-    for missing in extract.missing() {
+    for missing in extract.missing_notes() {
         out.push_str(&format!("\n{missing}\n"));
     }
     out.push_str(&format!("\nAs of {}.\n\n", extract.as_of.to_rfc3339_opts(SecondsFormat::Secs, true)));
     let (complete, rule) =
         if extract.complete_days().is_some() { (" total, complete days |", " ---: |") } else { ("", "") };
-    let (heads, rule) = match extract.compared {
+    let (heads, rule) = match extract.comparison {
         Some(compared) => {
             let change = if compared.ranges.is_per_day() { "change per day" } else { "change" };
             (format!("{complete} total before | {change} |"), format!("{rule} ---: | ---: |"))
@@ -45,13 +46,13 @@ pub(super) fn write_markdown(extract: &ExportContent<'_>) -> String {
 
 fn markdown_totals(counts: &Counts) -> String {
     let share = counts.ai_share().map(|share| format!(", AI share {:.1}%", share * 100.0)).unwrap_or_default();
-    let number = |count: &Count| escaped(&known_count(count)).into_owned();
+    let number = |count: &Count| escape_markdown(&known_count(count)).into_owned();
     format!("human {}, AI {}, total {}{share}", number(&counts.human), number(&counts.ai), number(&counts.total))
 }
 
-/// The number as received, or `?` if there is none.
+/// Returns the count as received, or `?` if it is missing.
 fn known_count(count: &Count) -> String {
-    if *count == Count::Missing { "?".to_owned() } else { received(count) }
+    if *count == Count::Missing { "?".to_owned() } else { format_received(count) }
 }
 
 fn markdown_row(line: &ExportedPage<'_>, extract: &ExportContent<'_>) -> String {
@@ -59,24 +60,24 @@ fn markdown_row(line: &ExportedPage<'_>, extract: &ExportContent<'_>) -> String 
         let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
         [known_count(&counts.human), known_count(&counts.ai), known_count(&counts.total), share]
     };
-    // A page that is gone has no numbers in this range; they are not 0.
+    // A page that is gone has no counts in this range, so a dash is shown for each instead of 0.
     let mut numbers = line.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
-    if let Some(compared) = extract.compared {
+    if let Some(compared) = extract.comparison {
         if extract.complete_days().is_some() {
             numbers.push(line.compared.map_or_else(|| "–".to_owned(), |counts| known_count(&counts.total)));
         }
-        numbers.push(match line.past {
-            ComparedPage::Counts(counts) => known_count(&counts.total),
-            ComparedPage::New => "–".to_owned(),
-            ComparedPage::Unknown => "?".to_owned(),
+        numbers.push(match line.before {
+            PreviousViews::Counts(counts) => known_count(&counts.total),
+            PreviousViews::New => "–".to_owned(),
+            PreviousViews::Unknown => "?".to_owned(),
         });
         numbers.push(markdown_change(line, compared.ranges));
     }
-    let numbers: String = numbers.iter().map(|number| format!(" {} |", escaped(number))).collect();
-    format!("| {} |{numbers}\n", escaped(line.path))
+    let numbers: String = numbers.iter().map(|number| format!(" {} |", escape_markdown(number))).collect();
+    format!("| {} |{numbers}\n", escape_markdown(line.path))
 }
 
-/// The change of the total with its sign, and whether the page is new or gone: `+8`, `new (+3)`, `gone (-9)`.
+/// Formats the change of the total with its sign, and whether the page is new or gone: `+8`, `new (+3)`, `gone (-9)`.
 fn markdown_change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
     let change = total_change(line, ranges).map(|change| {
         let sign = if change > ViewCount::ZERO { "+" } else { "" };
@@ -89,8 +90,8 @@ fn markdown_change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> String {
     }
 }
 
-/// Escapes everything that Markdown or HTML would interpret, for one table cell. A line break becomes a space.
-fn escaped(text: &str) -> Cow<'_, str> {
+/// Escapes all characters that Markdown or HTML would interpret in a table cell. A line break becomes a space.
+fn escape_markdown(text: &str) -> Cow<'_, str> {
     let special = |c: char| "|`\\*_[]<>~#&!".contains(c) || c.is_control();
     if !text.contains(special) {
         return Cow::Borrowed(text);
@@ -156,12 +157,12 @@ mod tests {
         fn every_page_is_one_row_with_the_same_number_of_cells(paths in prop::collection::vec("[|`\\\\a/\\n\\r<*_-]{0,10}|\\PC{0,10}", 1..10)) {
             let counts = super::super::tests::counts(1, 1);
             let now = report(NOW, &[], true);
-            let lines = paths.iter().map(|path| ExportedPage { path, now: Some(&counts), compared: Some(&counts), past: ComparedPage::Unknown }).collect();
+            let lines = paths.iter().map(|path| ExportedPage { path, now: Some(&counts), compared: Some(&counts), before: PreviousViews::Unknown }).collect();
             let text = written(&ExportContent { lines, ..ExportContent::of_report(&now, None) });
             let table: Vec<&str> = text.split('\n').filter(|line| line.starts_with('|')).collect();
             prop_assert_eq!(table.len(), paths.len() + 2);
             for row in table {
-                // A pipe after an odd number of backslashes is part of its cell.
+                // A pipe after an odd number of backslashes is part of a cell's text.
                 let mut escaped = false;
                 let pipes = row.chars().filter(|c| {
                     let counts = *c == '|' && !escaped;

@@ -1,13 +1,13 @@
 //! Exports page views as CSV (RFC 4180), JSON or Markdown.
 //!
-//! Numbers are exported as received, and missing ones stay missing instead of becoming 0. Every format that can, and
-//! the file name, states which pages are included and whether they are complete.
+//! Counts are exported as received, and missing counts stay missing instead of becoming 0. The file name and every
+//! format except CSV state the range and whether all its pages are included.
 
 mod csv;
 mod json;
 mod markdown;
 
-pub use csv::{guarded, guarded_number};
+pub use csv::{guard_formulas, guard_unless_number};
 
 use super::Time;
 use super::comparison::{ComparedRanges, Comparison};
@@ -16,9 +16,9 @@ use super::report::Report;
 use super::views::{Count, Counts, PageRow, ViewCount, ViewsPage};
 use std::collections::{HashMap, HashSet};
 
-/// The most bytes of text to copy through the terminal. More would be over 100,000 characters in base64, which
-/// terminals start to reject.
-pub const COPY_LIMIT: usize = 74_994;
+/// Maximum size in bytes of a text that is copied through the terminal. A larger text would be longer than 100,000
+/// characters in base64, which some terminals reject.
+pub const MAX_COPY_BYTES: usize = 74_994;
 
 #[derive(Debug, thiserror::Error)]
 #[error("The export could not be written: {0}.")]
@@ -32,7 +32,7 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// In the order of the screen.
+    /// All formats, in the order in which the screen lists them.
     pub const ALL: [Self; 3] = [Self::Csv, Self::Json, Self::Markdown];
 
     pub fn name(self) -> &'static str {
@@ -52,7 +52,7 @@ impl ExportFormat {
         }
     }
 
-    /// The content of the file.
+    /// Returns the content of the exported file.
     ///
     /// # Errors
     /// Fails if the format's writer fails, which it never does in memory.
@@ -65,28 +65,29 @@ impl ExportFormat {
     }
 }
 
-/// A page's views in the other range of a comparison.
+/// The views of a page in the previous range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ComparedPage<'a> {
-    /// There is no comparison, or the other range is not fully loaded.
+pub enum PreviousViews<'a> {
+    /// There is no comparison, or the page is not among those that are loaded of a partial previous range.
     Unknown,
-    /// The page has no views in the other range.
+    /// The previous range is fully loaded and doesn't list the page.
     New,
     Counts(&'a Counts),
 }
 
-/// An exported page.
+/// One page of an export with its views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportedPage<'a> {
     pub path: &'a str,
-    /// Its views in the range; `None` if only a compared range contains it.
+    /// The views in the exported range; `None` if only a compared range lists the page.
     pub now: Option<&'a Counts>,
-    /// Its views in the compared days of the range.
+    /// The views in those days of the exported range that are compared; `None` if these days don't list the page.
     pub compared: Option<&'a Counts>,
-    pub past: ComparedPage<'a>,
+    /// The views in the previous range.
+    pub before: PreviousViews<'a>,
 }
 
-/// The compared ranges and the site's totals of them.
+/// The compared ranges and the site's totals in each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportedComparison<'a> {
     pub ranges: ComparedRanges,
@@ -100,35 +101,35 @@ pub struct ExportedComparison<'a> {
 #[derive(Debug, Clone)]
 pub struct ExportContent<'a> {
     pub range: DateRange,
-    /// Site-wide, independent of the exported pages.
+    /// The site's totals of the range, which don't depend on the exported pages.
     pub totals: &'a Counts,
     pub lines: Vec<ExportedPage<'a>>,
     /// Whether all pages of the range are loaded.
-    pub loaded: bool,
-    /// Loaded pages that a filter or folding excludes.
-    pub excluded: usize,
-    /// When the oldest of the answers was received.
+    pub is_fully_loaded: bool,
+    /// The number of loaded pages that a filter or folding excludes from the export.
+    pub excluded_count: usize,
+    /// When the oldest answer was received from which the data comes.
     pub as_of: Time,
-    pub compared: Option<ExportedComparison<'a>>,
+    pub comparison: Option<ExportedComparison<'a>>,
 }
 
 impl<'a> ExportContent<'a> {
-    /// The rows of one answer; `all` if it contains all pages of the range.
+    /// Exports the pages of one answer. `all` is true if the answer contains all pages of the range.
     pub fn of_answer(range: DateRange, answer: &'a ViewsPage, all: bool, as_of: Time) -> Self {
         Self {
             range,
             totals: &answer.totals,
             lines: answer.rows.iter().map(uncompared_page).collect(),
-            loaded: all,
-            excluded: 0,
+            is_fully_loaded: all,
+            excluded_count: 0,
             as_of,
-            compared: None,
+            comparison: None,
         }
     }
 
-    /// All pages of a report in its order, then those that only a compared report contains.
+    /// Exports all pages of a report in its order, then the pages that only a report of the comparison contains.
     pub fn of_report(report: &'a Report, comparison: Option<&'a Comparison>) -> Self {
-        // Only a fully loaded range shows that a page is missing from it.
+        // If the range is only partly loaded, a page that isn't in the report may still belong to the range.
         let others = comparison.filter(|_| report.complete).map(|comparison| [&comparison.now, &comparison.before]);
         let mut known: HashSet<&str> = match others {
             None => HashSet::new(),
@@ -139,7 +140,8 @@ impl<'a> ExportContent<'a> {
         Self::of_pages(report, comparison, report.rows.iter().chain(absent))
     }
 
-    /// These pages of a report, in this order. The counts of pages that only a compared report contains are ignored.
+    /// Exports the given pages in the given order. With a comparison, only their paths are used: the counts of a page
+    /// come from the report and from the two reports of the comparison.
     pub fn of_pages(
         report: &'a Report,
         comparison: Option<&'a Comparison>,
@@ -149,11 +151,16 @@ impl<'a> ExportContent<'a> {
             None => pages.map(uncompared_page).collect(),
             Some(comparison) => {
                 let [listed, now, past] = [report, &*comparison.now, &*comparison.before].map(by_path);
-                let missing = if comparison.before.complete { ComparedPage::New } else { ComparedPage::Unknown };
+                let missing = if comparison.before.complete { PreviousViews::New } else { PreviousViews::Unknown };
                 let compared = |row: &'a PageRow| {
                     let path = row.path.as_str();
-                    let past = past.get(path).map_or(missing, |counts| ComparedPage::Counts(counts));
-                    ExportedPage { path, now: listed.get(path).copied(), compared: now.get(path).copied(), past }
+                    let past = past.get(path).map_or(missing, |counts| PreviousViews::Counts(counts));
+                    ExportedPage {
+                        path,
+                        now: listed.get(path).copied(),
+                        compared: now.get(path).copied(),
+                        before: past,
+                    }
                 };
                 pages.map(compared).collect()
             }
@@ -162,11 +169,11 @@ impl<'a> ExportContent<'a> {
         Self {
             range: report.range,
             totals: &report.totals,
-            excluded: report.rows.len().saturating_sub(shown),
+            excluded_count: report.rows.len().saturating_sub(shown),
             lines,
-            loaded: report.complete,
+            is_fully_loaded: report.complete,
             as_of: report.as_of,
-            compared: comparison.map(|comparison| ExportedComparison {
+            comparison: comparison.map(|comparison| ExportedComparison {
                 ranges: comparison.ranges(),
                 now: &comparison.now.totals,
                 before: &comparison.before.totals,
@@ -175,51 +182,53 @@ impl<'a> ExportContent<'a> {
         }
     }
 
-    /// The comparison, if it covers only the complete days of the range.
+    /// Returns the comparison if it covers only the complete days of a range that includes today.
     fn complete_days(&self) -> Option<ExportedComparison<'a>> {
-        self.compared.filter(|compared| compared.ranges.now != self.range)
+        self.comparison.filter(|compared| compared.ranges.now != self.range)
     }
 
-    /// Keeps only these pages of the answer, in this order.
+    /// Keeps only the given pages of the answer, in the given order.
     #[must_use]
     pub fn with_pages(mut self, pages: impl Iterator<Item = &'a PageRow>) -> Self {
         let before = self.lines.len();
         self.lines = pages.map(uncompared_page).collect();
-        self.excluded = before.saturating_sub(self.lines.len());
+        self.excluded_count = before.saturating_sub(self.lines.len());
         self
     }
 
     /// Whether the export contains all pages of the range.
     pub fn is_complete(&self) -> bool {
-        self.loaded && self.excluded == 0
+        self.is_fully_loaded && self.excluded_count == 0
     }
 
-    /// What is missing from the export, as sentences; empty if it is complete.
-    pub fn missing(&self) -> Vec<String> {
-        let pages = if self.excluded == 1 { "page" } else { "pages" };
-        let left_out = (self.excluded > 0).then(|| format!("Left out: {} more loaded {pages}.", self.excluded));
-        let partial = (!self.loaded).then(|| "Partial: more pages were not loaded.".to_owned());
+    /// Returns sentences about what is missing from the export; none if it is complete.
+    pub fn missing_notes(&self) -> Vec<String> {
+        let pages = if self.excluded_count == 1 { "page" } else { "pages" };
+        let left_out =
+            (self.excluded_count > 0).then(|| format!("Left out: {} more loaded {pages}.", self.excluded_count));
+        let partial = (!self.is_fully_loaded).then(|| "Partial: more pages were not loaded.".to_owned());
         partial.into_iter().chain(left_out).collect()
     }
 
-    /// `docdeck-views-2026-11-14_2026-11-20.csv`, extended by the compared range and by `-filtered` or `-partial` if
-    /// pages are missing.
+    /// Returns a name such as `docdeck-views-2026-11-14_2026-11-20.csv`. It also contains the compared range, and
+    /// `-filtered` or `-partial` if pages are missing.
     pub fn file_name(&self, format: ExportFormat) -> String {
         let days = |range: DateRange| format!("{}_{}", range.from(), range.to());
-        let against = self.compared.map(|compared| format!("-vs-{}", days(compared.ranges.before))).unwrap_or_default();
-        let filtered = if self.excluded > 0 { "-filtered" } else { "" };
-        let partial = if self.loaded { "" } else { "-partial" };
+        let against =
+            self.comparison.map(|compared| format!("-vs-{}", days(compared.ranges.before))).unwrap_or_default();
+        let filtered = if self.excluded_count > 0 { "-filtered" } else { "" };
+        let partial = if self.is_fully_loaded { "" } else { "-partial" };
         format!("docdeck-views-{}{against}{filtered}{partial}.{}", days(self.range), format.extension())
     }
 }
 
-/// A page without a comparison.
+/// Creates the export of a page without a comparison.
 fn uncompared_page(row: &PageRow) -> ExportedPage<'_> {
     ExportedPage {
         path: row.path.as_str(),
         now: Some(&row.counts),
         compared: Some(&row.counts),
-        past: ComparedPage::Unknown,
+        before: PreviousViews::Unknown,
     }
 }
 
@@ -227,8 +236,8 @@ fn by_path(report: &Report) -> HashMap<&str, &Counts> {
     report.rows.iter().map(|row| (row.path.as_str(), &row.counts)).collect()
 }
 
-/// The number as received; empty if there is none.
-pub fn received(count: &Count) -> String {
+/// Returns the count as received, or an empty text if it is missing.
+pub fn format_received(count: &Count) -> String {
     match count {
         Count::Known(n) => n.to_string(),
         Count::Fraction(n) => n.to_string(),
@@ -237,7 +246,7 @@ pub fn received(count: &Count) -> String {
     }
 }
 
-/// Whether a page is only in one of the two ranges.
+/// Marks a page that only one of the two compared ranges lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PagePresence {
     New,
@@ -245,7 +254,7 @@ enum PagePresence {
 }
 
 impl PagePresence {
-    /// The status in all formats.
+    /// Returns the status as it is written in all formats.
     fn word(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -254,29 +263,29 @@ impl PagePresence {
     }
 }
 
-/// Whether a page is new or gone. `None` if it is in both ranges or if that is unknown.
+/// Returns whether a page is new or gone, or `None` if both ranges list it or if this is unknown.
 fn page_presence(line: &ExportedPage<'_>) -> Option<PagePresence> {
-    match (line.compared, line.past) {
-        (Some(_), ComparedPage::New) => Some(PagePresence::New),
-        (None, ComparedPage::Counts(_)) => Some(PagePresence::Gone),
+    match (line.compared, line.before) {
+        (Some(_), PreviousViews::New) => Some(PagePresence::New),
+        (None, PreviousViews::Counts(_)) => Some(PagePresence::Gone),
         _ => None,
     }
 }
 
-/// The change of a page's total, per day if the ranges differ in length. A new page had 0 views before, and a page that
-/// is gone has 0 now. `None` if one of the two totals is unknown.
+/// Returns the change of a page's total views, per day if the ranges differ in length. A new page had 0 views before,
+/// and a page that is gone has 0 now. Returns `None` if the current or the previous total is unknown.
 fn total_change(line: &ExportedPage<'_>, ranges: ComparedRanges) -> Option<ViewCount> {
-    let now = line.compared.map(|counts| counts.total.value().map(|views| ranges.of_now(views)));
-    let past = |counts: &Counts| counts.total.value().map(|views| ranges.of_before(views));
-    match (now, line.past) {
-        (Some(now), ComparedPage::New) => now,
-        (Some(now), ComparedPage::Counts(counts)) => Some(now? - past(counts)?),
-        (None, ComparedPage::Counts(counts)) => past(counts).map(|past| ViewCount::ZERO - past),
-        (_, ComparedPage::Unknown) | (None, ComparedPage::New) => None,
+    let now = line.compared.map(|counts| counts.total.value().map(|views| ranges.scale_now(views)));
+    let past = |counts: &Counts| counts.total.value().map(|views| ranges.scale_before(views));
+    match (now, line.before) {
+        (Some(now), PreviousViews::New) => now,
+        (Some(now), PreviousViews::Counts(counts)) => Some(now? - past(counts)?),
+        (None, PreviousViews::Counts(counts)) => past(counts).map(|past| ViewCount::ZERO - past),
+        (_, PreviousViews::Unknown) | (None, PreviousViews::New) => None,
     }
 }
 
-/// AI views divided by human + AI views, 0 to 1 with four digits; empty if unknown.
+/// Formats the AI share (AI views divided by human + AI views, 0 to 1) with four decimals; empty if it is unknown.
 fn share_text(counts: &Counts) -> String {
     counts.ai_share().map(|share| format!("{share:.4}")).unwrap_or_default()
 }
@@ -314,7 +323,7 @@ mod tests {
         let both = comparison(&now, &past);
         let extract = ExportContent::of_report(&now, Some(&both));
         let changes = |extract: &ExportContent<'_>| -> Vec<_> {
-            let ranges = extract.compared.expect("a comparison").ranges;
+            let ranges = extract.comparison.expect("a comparison").ranges;
             let text = |line: &ExportedPage<'_>| total_change(line, ranges).map(|change| change.to_string());
             extract.lines.iter().map(|line| (text(line), page_presence(line))).collect()
         };
@@ -379,14 +388,14 @@ mod tests {
         let past = report(PAST, &[], true);
         let all = ExportContent::of_report(&now, None);
         assert_eq!(all.file_name(ExportFormat::Csv), "docdeck-views-2026-11-14_2026-11-20.csv");
-        assert!(all.is_complete() && all.missing().is_empty());
+        assert!(all.is_complete() && all.missing_notes().is_empty());
         let both = comparison(&now, &past);
         let compared = ExportContent::of_pages(&now, Some(&both), now.rows.iter().skip(1));
         assert_eq!(
             compared.file_name(ExportFormat::Markdown),
             "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13-filtered.md"
         );
-        assert_eq!(compared.missing(), ["Left out: 1 more loaded page."]);
+        assert_eq!(compared.missing_notes(), ["Left out: 1 more loaded page."]);
         let half = Report { complete: false, ..now };
         let partial = ExportContent::of_report(&half, None);
         assert_eq!(partial.file_name(ExportFormat::Json), "docdeck-views-2026-11-14_2026-11-20-partial.json");
@@ -420,11 +429,11 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_is_complete_only_if_that_is_known() {
+    fn an_answer_is_partial_if_more_pages_may_follow() {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let answer = ViewsPage { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
         let extract = ExportContent::of_answer(now.range, &answer, false, now.as_of);
-        assert_eq!(extract.missing(), ["Partial: more pages were not loaded."]);
+        assert_eq!(extract.missing_notes(), ["Partial: more pages were not loaded."]);
         assert_eq!(extract.lines.len(), 1);
     }
 }

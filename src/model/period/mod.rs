@@ -1,4 +1,4 @@
-//! Date ranges, the periods and presets that they are chosen by, and parsing of typed ranges.
+//! Date ranges, the periods and presets by which the user chooses them, and a parser for typed ranges.
 
 mod preset;
 mod range;

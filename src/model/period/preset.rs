@@ -1,12 +1,12 @@
-//! Periods: how a range was chosen, which decides its name and its previous period.
+//! Periods: date ranges with the unit by which they were chosen, which decides their name and their previous period.
 
 use super::DateRange;
 use chrono::{Datelike as _, Days, NaiveDate};
 
-/// What a period consists of, and therefore how far it steps.
+/// What a period consists of, which decides how far it is to the previous and to the next period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Unit {
-    /// Any days; the previous period has the same number of days.
+enum PeriodUnit {
+    /// Any number of days; the previous period has the same number.
     Days,
     Week,
     /// A calendar month.
@@ -15,88 +15,94 @@ enum Unit {
     Quarter,
 }
 
-/// A number of days and the unit by which they step to the previous period. Some of the days may be in the future;
-/// [`Period::range`] returns those up to today.
+/// A range of days and the unit by which it steps to the previous or next period. Some of the days may be in the
+/// future; [`Period::range`] returns those up to today.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Period {
     whole: DateRange,
-    unit: Unit,
+    unit: PeriodUnit,
 }
 
 impl Period {
-    /// These days. A complete week, month or quarter steps as one.
+    /// Creates a period of these days. A complete week, month or quarter steps to the previous week, month or quarter.
     pub fn days(range: DateRange) -> Self {
         if range == DateRange::week_of(range.from()) {
-            Self { whole: range, unit: Unit::Week }
+            Self { whole: range, unit: PeriodUnit::Week }
         } else if range == DateRange::month_of(range.from()) {
-            Self { whole: range, unit: Unit::Month }
+            Self { whole: range, unit: PeriodUnit::Month }
         } else if range == DateRange::quarter_of(range.from()) {
-            Self { whole: range, unit: Unit::Quarter }
+            Self { whole: range, unit: PeriodUnit::Quarter }
         } else {
-            Self { whole: range, unit: Unit::Days }
+            Self { whole: range, unit: PeriodUnit::Days }
         }
     }
 
-    /// Today and the days before it, `days` in total. They step as days even if they happen to be a complete month.
+    /// Creates a period of the last `days` days up to today. It steps by this number of days, even if the days happen
+    /// to be a complete month.
     pub fn last_days(days: u32, today: NaiveDate) -> Self {
-        Self { whole: DateRange::last_days(days, today), unit: Unit::Days }
+        Self { whole: DateRange::last_days(days, today), unit: PeriodUnit::Days }
     }
 
-    /// The ISO week that contains the day.
+    /// Creates the period of the ISO week that contains the day.
     pub fn week(day: NaiveDate) -> Self {
-        Self { whole: DateRange::week_of(day), unit: Unit::Week }
+        Self { whole: DateRange::week_of(day), unit: PeriodUnit::Week }
     }
 
-    /// The month that contains the day.
+    /// Creates the period of the month that contains the day.
     pub fn month(day: NaiveDate) -> Self {
-        Self { whole: DateRange::month_of(day), unit: Unit::Month }
+        Self { whole: DateRange::month_of(day), unit: PeriodUnit::Month }
     }
 
-    /// The quarter that contains the day.
+    /// Creates the period of the quarter that contains the day.
     pub fn quarter(day: NaiveDate) -> Self {
-        Self { whole: DateRange::quarter_of(day), unit: Unit::Quarter }
+        Self { whole: DateRange::quarter_of(day), unit: PeriodUnit::Quarter }
     }
 
-    /// All days, including those in the future.
+    /// Returns all days, including those in the future.
     pub fn all_days(&self) -> DateRange {
         self.whole
     }
 
-    /// The days up to and including today; `None` if the period starts after today.
+    /// Returns the days up to and including today, or `None` if the period starts after today.
     pub fn range(&self, today: NaiveDate) -> Option<DateRange> {
         self.whole.cut_at(today)
     }
 
-    /// The period directly before (`-1`) or after (`1`), or several steps away; `None` if a date is out of range.
+    /// Returns the period directly before (`-1`) or after (`1`) this one, or several steps away. Returns `None` if the
+    /// calendar has no such date.
     pub fn step(&self, steps: i32) -> Option<Self> {
         let months = match self.unit {
-            Unit::Days | Unit::Week => return self.whole.step(steps).map(|whole| Self { whole, unit: self.unit }),
-            Unit::Month => 1,
-            Unit::Quarter => 3,
+            PeriodUnit::Days | PeriodUnit::Week => {
+                return self.whole.step(steps).map(|whole| Self { whole, unit: self.unit });
+            }
+            PeriodUnit::Month => 1,
+            PeriodUnit::Quarter => 3,
         };
         let by = chrono::Months::new(steps.unsigned_abs().checked_mul(months)?);
         let from = self.whole.from();
         let from = if steps < 0 { from.checked_sub_months(by) } else { from.checked_add_months(by) }?;
-        Some(if self.unit == Unit::Month { Self::month(from) } else { Self::quarter(from) })
+        Some(if self.unit == PeriodUnit::Month { Self::month(from) } else { Self::quarter(from) })
     }
 
+    /// Returns the preset that has this period today, if there is one.
     pub fn preset(&self, today: NaiveDate) -> Option<Preset> {
         Preset::ALL.into_iter().find(|preset| preset.period(today) == *self)
     }
 
-    /// The name of a week, month or quarter, such as `2026-W47`, `2026-09` or `2026-Q3`; `None` for other days.
+    /// Returns the name of a week, month or quarter, such as `2026-W47`, `2026-09` or `2026-Q3`, or `None` for other
+    /// days.
     pub fn name(&self) -> Option<String> {
         let from = self.whole.from();
         match self.unit {
-            Unit::Days => None,
-            Unit::Week => Some(format!("{}", from.format("%G-W%V"))),
-            Unit::Month => Some(format!("{}", from.format("%Y-%m"))),
-            Unit::Quarter => Some(format!("{:04}-Q{}", from.year(), from.month0() / 3 + 1)),
+            PeriodUnit::Days => None,
+            PeriodUnit::Week => Some(format!("{}", from.format("%G-W%V"))),
+            PeriodUnit::Month => Some(format!("{}", from.format("%Y-%m"))),
+            PeriodUnit::Quarter => Some(format!("{:04}-Q{}", from.year(), from.month0() / 3 + 1)),
         }
     }
 }
 
-/// The presets that one key cycles through.
+/// A named period that is relative to today. One keyboard key switches from each preset to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Preset {
     SevenDays,
@@ -105,7 +111,7 @@ pub enum Preset {
     Yesterday,
     /// From this week's Monday to today.
     ThisWeek,
-    /// Monday to Sunday.
+    /// Last week, from Monday to Sunday.
     LastWeek,
     /// From the first of this month to today.
     ThisMonth,
@@ -116,7 +122,7 @@ pub enum Preset {
 }
 
 impl Preset {
-    /// In the order of the key.
+    /// All presets, in the order in which the keyboard key switches through them.
     pub const ALL: [Self; 10] = [
         Self::SevenDays,
         Self::ThirtyDays,
@@ -145,14 +151,14 @@ impl Preset {
         }
     }
 
-    /// The next preset; the first one follows the last.
+    /// Returns the next preset, or the first one after the last.
     #[must_use]
     pub fn next(self) -> Self {
         let all = Self::ALL.into_iter();
         all.skip_while(|preset| *preset != self).nth(1).unwrap_or(Self::SevenDays)
     }
 
-    /// The preset's period today.
+    /// Returns the period that the preset has today.
     pub fn period(self, today: NaiveDate) -> Period {
         let day_before = |range: DateRange| range.from().checked_sub_days(Days::new(1)).unwrap_or(today);
         match self {
@@ -169,7 +175,7 @@ impl Preset {
         }
     }
 
-    /// The preset's days up to today.
+    /// Returns the days of the preset up to today.
     pub fn range(self, today: NaiveDate) -> DateRange {
         // No preset starts after today.
         self.period(today).range(today).unwrap_or_else(|| DateRange::last_days(1, today))
@@ -190,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn current_periods_end_today_and_the_last_ones_are_complete() {
+    fn current_presets_end_today_and_last_presets_are_complete() {
         assert_eq!(
             ranges("2026-11-20"),
             [
@@ -221,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_month_steps_to_complete_months_and_back_to_today() {
+    fn this_month_steps_to_complete_months_and_back_to_this_month() {
         let today = day("2026-11-20");
         let this = Preset::ThisMonth.period(today);
         let before = this.step(-1).expect("a month");
@@ -277,13 +283,13 @@ mod tests {
     }
 
     fn any_day() -> impl Strategy<Value = NaiveDate> {
-        // 1990 to 2120: leap years, and 2100, which is not one.
+        // 1988 to 2120, with leap years and with 2100, which is not a leap year.
         (726_000_i32..774_000).prop_filter_map("a day", NaiveDate::from_num_days_from_ce_opt)
     }
 
     proptest! {
         #[test]
-        fn stepping_back_and_forth_returns(today in any_day(), n in 0_usize..Preset::ALL.len(), steps in 1_i32..40) {
+        fn steps_back_and_forth_cancel_out(today in any_day(), n in 0_usize..Preset::ALL.len(), steps in 1_i32..40) {
             let period = Preset::ALL[n].period(today);
             let back = period.step(-steps).expect("in the calendar");
             prop_assert_eq!(back.step(steps), Some(period));

@@ -4,7 +4,7 @@ use crate::model::Time;
 use chrono::{Datelike as _, Days, Months, NaiveDate, NaiveTime, TimeDelta, Weekday};
 use std::fmt;
 
-const DAY: u32 = 86_400;
+const SECONDS_PER_DAY: u32 = 86_400;
 
 /// The days from `from` to `to`, both included, in UTC. `from` is never after `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,12 +14,12 @@ pub struct DateRange {
 }
 
 impl DateRange {
-    /// `None` if `from` is after `to`.
+    /// Returns `None` if `from` is after `to`.
     pub fn new(from: NaiveDate, to: NaiveDate) -> Option<Self> {
         (from <= to).then_some(Self { from, to })
     }
 
-    /// Today (partial) and the days before it, `days` in all, at least one.
+    /// Returns the last `days` days, at least one. The last of them is today, which is not over yet.
     pub fn last_days(days: u32, today: NaiveDate) -> Self {
         let back = Days::new(u64::from(days.max(1) - 1));
         Self { from: today.checked_sub_days(back).unwrap_or(NaiveDate::MIN), to: today }
@@ -29,50 +29,51 @@ impl DateRange {
         self.from
     }
 
-    /// The last day, included.
+    /// Returns the last day, which belongs to the range.
     pub fn to(&self) -> NaiveDate {
         self.to
     }
 
-    /// The exclusive end for the service.
-    pub fn wire_to(&self) -> NaiveDate {
+    /// Returns the day after the last day, which the service expects as the exclusive end.
+    pub fn exclusive_end(&self) -> NaiveDate {
         self.to.succ_opt().unwrap_or(self.to)
     }
 
-    /// The number of days, at least 1.
+    /// Returns the number of days, at least 1.
     pub fn days(&self) -> u32 {
         u32::try_from((self.to - self.from).num_days()).unwrap_or(0).saturating_add(1)
     }
 
-    /// The seconds of the range that had passed at that time, at least a day's.
-    pub fn seconds_by(&self, as_of: Time) -> u32 {
+    /// Returns how many seconds of the range had passed at the time `as_of`, at least the seconds of one day.
+    pub fn elapsed_seconds(&self, as_of: Time) -> u32 {
         let since = (as_of.naive_utc() - self.from.and_time(NaiveTime::MIN)).num_seconds();
-        let day = i64::from(DAY);
+        let day = i64::from(SECONDS_PER_DAY);
         let all = i64::from(self.days()).saturating_mul(day);
         u32::try_from(since.clamp(day, all)).unwrap_or(u32::MAX)
     }
 
-    /// The days of the range that had passed at that time, with the current day as a fraction; at least 1.
-    pub fn days_by(&self, as_of: Time) -> f64 {
-        f64::from(self.seconds_by(as_of)) / f64::from(DAY)
+    /// Returns how many days of the range had passed at the time `as_of`, with the current day as a fraction; at least
+    /// 1.
+    pub fn elapsed_days(&self, as_of: Time) -> f64 {
+        f64::from(self.elapsed_seconds(as_of)) / f64::from(SECONDS_PER_DAY)
     }
 
     pub fn contains(&self, day: NaiveDate) -> bool {
         (self.from..=self.to).contains(&day)
     }
 
-    /// The days up to and including `last`; `None` if the range starts after it.
+    /// Returns the days up to and including `last`, or `None` if the range starts after `last`.
     pub fn cut_at(&self, last: NaiveDate) -> Option<Self> {
         Self::new(self.from, self.to.min(last))
     }
 
-    /// The first `days` days, or all if there are fewer.
+    /// Returns the first `days` days, or all days if the range has fewer.
     pub fn first_days(&self, days: u32) -> Self {
         let last = self.from.checked_add_days(Days::new(u64::from(days.max(1) - 1)));
         Self { from: self.from, to: last.unwrap_or(self.to).min(self.to) }
     }
 
-    /// The ISO week that contains the day, Monday first.
+    /// Returns the ISO week that contains the day, from Monday to Sunday.
     pub fn week_of(day: NaiveDate) -> Self {
         let week = day.week(Weekday::Mon);
         Self {
@@ -81,41 +82,42 @@ impl DateRange {
         }
     }
 
-    /// The month that contains the day.
+    /// Returns the month that contains the day.
     pub fn month_of(day: NaiveDate) -> Self {
         Self::months_from(day.with_day(1).unwrap_or(day), 1)
     }
 
-    /// The quarter that contains the day.
+    /// Returns the quarter that contains the day.
     pub fn quarter_of(day: NaiveDate) -> Self {
         let first = day.month0() / 3 * 3 + 1;
         let from = NaiveDate::from_ymd_opt(day.year(), first, 1).unwrap_or(day);
         Self::months_from(from, 3)
     }
 
-    /// This many complete months, starting with the first day of one.
+    /// Returns this many complete months. `from` must be the first day of a month.
     fn months_from(from: NaiveDate, months: u32) -> Self {
         let after = from.checked_add_months(Months::new(months));
         let to = after.and_then(|after| after.pred_opt()).unwrap_or(NaiveDate::MAX);
         Self { from, to }
     }
 
-    /// The same dates this many months earlier. A day that the month doesn't have becomes its last day. `None` if a
-    /// date is out of range.
+    /// Returns the same dates this many months earlier. A day that the earlier month doesn't have becomes the last day
+    /// of that month. Returns `None` if the calendar has no such date.
     pub fn months_before(&self, months: u32) -> Option<Self> {
         let months = Months::new(months);
         Self::new(self.from.checked_sub_months(months)?, self.to.checked_sub_months(months)?)
     }
 
-    /// The range of the same length directly before (`-1`) or after (`1`) this one, or several steps away. `None` if a
-    /// date is out of range.
+    /// Returns the range of the same length that is directly before (`-1`) or after (`1`) this one, or several steps
+    /// away. Returns `None` if the calendar has no such date.
     pub fn step(&self, steps: i32) -> Option<Self> {
         let shift = TimeDelta::days(i64::from(self.days()) * i64::from(steps));
         Some(Self { from: self.from.checked_add_signed(shift)?, to: self.to.checked_add_signed(shift)? })
     }
 
-    /// Whether numbers loaded at `as_of` can still be shown without loading them again: always if the range had ended
-    /// before yesterday by then, for an hour if it had ended yesterday, otherwise for five minutes.
+    /// Whether numbers loaded at `as_of` can be shown without loading them again. If they were loaded two or more days
+    /// after the last day of the range, they can always be shown; if one day after it, for an hour; otherwise for five
+    /// minutes.
     pub fn is_fresh(&self, as_of: Time, now: Time) -> bool {
         let age = now - as_of;
         let ended = (as_of.date_naive() - self.to).num_days();
@@ -150,18 +152,18 @@ mod tests {
         let at = |time: &str| time.parse::<Time>().expect("a time");
         let day = |day: &str| day.parse::<NaiveDate>().expect("a day");
         let week = DateRange::new(day("2026-11-16"), day("2026-11-22")).expect("a week");
-        assert_eq!(week.days_by(at("2026-11-20T12:00:00Z")), 4.5);
-        assert_eq!(week.days_by(at("2026-11-16T00:10:00Z")), 1.0, "at least a day");
-        assert_eq!(week.days_by(at("2026-11-23T00:00:00Z")), 7.0);
-        assert_eq!(week.days_by(at("2026-12-23T00:00:00Z")), 7.0);
-        assert_eq!(week.days_by(at("2026-11-01T00:00:00Z")), 1.0);
+        assert_eq!(week.elapsed_days(at("2026-11-20T12:00:00Z")), 4.5);
+        assert_eq!(week.elapsed_days(at("2026-11-16T00:10:00Z")), 1.0, "at least a day");
+        assert_eq!(week.elapsed_days(at("2026-11-23T00:00:00Z")), 7.0);
+        assert_eq!(week.elapsed_days(at("2026-12-23T00:00:00Z")), 7.0);
+        assert_eq!(week.elapsed_days(at("2026-11-01T00:00:00Z")), 1.0);
     }
 
     #[test]
     fn seven_days_are_today_and_the_six_before_it() {
         let range = DateRange::last_days(7, day("2026-11-20"));
         assert_eq!(range.to_string(), "2026-11-14 … 2026-11-20");
-        assert_eq!((range.days(), range.wire_to()), (7, day("2026-11-21")));
+        assert_eq!((range.days(), range.exclusive_end()), (7, day("2026-11-21")));
     }
 
     #[test]

@@ -4,24 +4,24 @@ use super::{DateRange, Period, Preset};
 use crate::model::text::CleanText;
 use chrono::{Datelike as _, NaiveDate, Weekday};
 
-/// The longest range for input like `30d`: ten years.
-const MOST_DAYS: u32 = 3660;
-/// Characters of a word that an error quotes.
-const QUOTED: usize = 16;
+/// The maximum number of days in input like `30d`: ten years.
+const MAX_DAYS: u32 = 3660;
+/// The maximum number of characters of a word that an error quotes.
+const MAX_QUOTED_CHARS: usize = 16;
 
-/// A parsed range.
+/// A typed date range after parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TypedPeriod {
     pub period: Period,
     /// The preset, if the user typed its name instead of dates.
     pub preset: Option<Preset>,
-    /// The days up to today.
+    /// The days of the period up to today.
     pub range: DateRange,
-    /// The last day as typed, if it is in the future: the range was cut at today.
-    pub cut: Option<NaiveDate>,
+    /// The typed last day if it is in the future, so that the range was cut at today; otherwise `None`.
+    pub future_end: Option<NaiveDate>,
 }
 
-/// Why a typed range is invalid; shown while typing.
+/// Why a typed range is invalid. The message is shown while the user is typing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RangeError {
     #[error("two dates, like 2026-11-01 2026-11-20")]
@@ -40,28 +40,28 @@ pub enum RangeError {
     NoWeek { year: i32, week: u32 },
     #[error("{0} is one too many: a range has a first and a last day")]
     TooMany(CleanText),
-    #[error("a range has 1 to {MOST_DAYS} days")]
+    #[error("a range has 1 to {MAX_DAYS} days")]
     Days,
-    #[error("{from} comes after {to}: the earlier date goes first")]
+    #[error("{from} comes after {to}: put the earlier date first")]
     Reversed { from: NaiveDate, to: NaiveDate },
     #[error("{from} is in the future: today is {today} UTC")]
     Future { from: NaiveDate, today: NaiveDate },
 }
 
-/// Parses a typed range: two dates, or one for a single day, separated by spaces, `..`, `…`, `/` or `to`; a month
-/// (`2026-10`), a quarter (`2026-q3`) or an ISO week (`2026-w47`), also as one end; `7d`; `yesterday`; `last week` and
-/// so on. A range that ends after today is cut at today.
+/// Parses a typed range: one or two dates, separated by spaces, `..`, `…`, `/` or `to`; a month (`2026-10`), a quarter
+/// (`2026-q3`) or an ISO week (`2026-w47`), alone or in place of a date; `7d`; `yesterday`; `last week` and so on. A
+/// range that ends after today is cut at today.
 ///
 /// # Errors
-/// Returns a phrase for the user.
+/// Returns an error with a message for the user, which is a phrase.
 pub fn parse_range(typed: &str, today: NaiveDate) -> Result<DateRange, RangeError> {
     parse_period(typed, today).map(|typed| typed.range)
 }
 
-/// Like [`parse_range`], but also returns the period: a typed month steps by months.
+/// Like [`parse_range`], but returns the period, so that a typed month can step to the previous month.
 ///
 /// # Errors
-/// Returns a phrase for the user.
+/// Returns an error with a message for the user, which is a phrase.
 pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeError> {
     let lower = typed.to_lowercase().replace("..", " ").replace(['…', ',', '/', '–'], " ");
     let words: Vec<&str> = lower.split_whitespace().filter(|word| *word != "to" && *word != "-").collect();
@@ -75,10 +75,10 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeE
                 let period = Period::last_days(days, today);
                 return Ok(TypedPeriod { preset: period.preset(today), ..cut_future(period, today)? });
             }
-            None => end(word, today)?,
+            None => parse_end(word, today)?,
         },
         [from, to] => {
-            let (from, to) = (end(from, today)?.all_days().from(), end(to, today)?.all_days().to());
+            let (from, to) = (parse_end(from, today)?.all_days().from(), parse_end(to, today)?.all_days().to());
             Period::days(DateRange::new(from, to).ok_or(RangeError::Reversed { from, to })?)
         }
         [_, _, more, ..] => return Err(RangeError::TooMany(shorten_word(more))),
@@ -86,13 +86,13 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeE
     cut_future(period, today)
 }
 
-/// Removes the days after today; the current month still steps as a month.
+/// Cuts a period at today. The current week, month or quarter still steps to the previous one as a unit.
 fn cut_future(period: Period, today: NaiveDate) -> Result<TypedPeriod, RangeError> {
     let whole = period.all_days();
     let range = period.range(today).ok_or(RangeError::Future { from: whole.from(), today })?;
     let cut = (whole.to() > today).then_some(whole.to());
     let period = if cut.is_some() && period.name().is_none() { Period::days(range) } else { period };
-    Ok(TypedPeriod { period, preset: None, range, cut })
+    Ok(TypedPeriod { period, preset: None, range, future_end: cut })
 }
 
 fn preset(words: &[&str]) -> Option<Preset> {
@@ -108,15 +108,15 @@ fn preset(words: &[&str]) -> Option<Preset> {
     }
 }
 
-/// Parses `7d`: that many days, including today.
+/// Parses `7d`: that many days, including today. Returns `None` if the word has another form.
 fn parse_days(word: &str) -> Result<Option<u32>, RangeError> {
     let Some(digits) = word.strip_suffix('d').filter(|digits| is_digits(digits)) else { return Ok(None) };
-    let days = digits.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days));
+    let days = digits.parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));
     days.map(Some).ok_or(RangeError::Days)
 }
 
-/// Parses one end of a range, or a complete one: a day, week, month or quarter.
-fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
+/// Parses a complete range in one word, or one end of a range: a day, week, month or quarter.
+fn parse_end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
     let parts: Vec<&str> = word.split('-').collect();
     match parts.as_slice() {
         ["today"] => Ok(one_day(today)),
@@ -125,7 +125,7 @@ fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
             let Some(n) = quarter.strip_prefix('q').filter(|n| is_digits(n)) else { return Err(unfinished_word(word)) };
             let n: u32 = n.parse().map_err(|_| unknown_word(word))?;
             let month = (1..=4).contains(&n).then(|| n * 3).ok_or(RangeError::NoQuarter(n))?;
-            Ok(Period::quarter(first_of(year, month).ok_or_else(|| unknown_word(word))?))
+            Ok(Period::quarter(first_of_month(year, month).ok_or_else(|| unknown_word(word))?))
         }
         [year, week] if is_year(year) && week.starts_with('w') => {
             let Some(week) = week.strip_prefix('w').filter(|week| is_digits(week)) else {
@@ -135,12 +135,12 @@ fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
             let monday = NaiveDate::from_isoywd_opt(year, week, Weekday::Mon).filter(|day| day.year() > 0);
             Ok(Period::week(monday.ok_or(RangeError::NoWeek { year, week })?))
         }
-        [year, month] if is_year(year) && is_two(month) => {
-            let first = first_of(year, checked_month(month)?).ok_or_else(|| unknown_word(word))?;
+        [year, month] if is_year(year) && is_two_digits(month) => {
+            let first = first_of_month(year, checked_month(month)?).ok_or_else(|| unknown_word(word))?;
             Ok(Period::month(first))
         }
-        [year, month, day] if is_year(year) && is_two(month) && is_two(day) => {
-            let first = first_of(year, checked_month(month)?).ok_or_else(|| unknown_word(word))?;
+        [year, month, day] if is_year(year) && is_two_digits(month) && is_two_digits(day) => {
+            let first = first_of_month(year, checked_month(month)?).ok_or_else(|| unknown_word(word))?;
             let day: u32 = day.parse().map_err(|_| unknown_word(word))?;
             let no_day = || RangeError::NoDay {
                 month: first.format("%B %Y").to_string(),
@@ -149,7 +149,7 @@ fn end(word: &str, today: NaiveDate) -> Result<Period, RangeError> {
             };
             first.with_day(day).map(one_day).ok_or_else(no_day)
         }
-        // An incomplete date is not reported as a mistake yet.
+        // While the user is still typing, an incomplete date is reported as such, not as a mistake.
         _ if word.len() < 10 && word.chars().all(|c| c.is_ascii_digit() || c == '-') => Err(unfinished_word(word)),
         _ => Err(unknown_word(word)),
     }
@@ -164,7 +164,7 @@ fn checked_month(text: &str) -> Result<u32, RangeError> {
     if (1..=12).contains(&month) { Ok(month) } else { Err(RangeError::NoMonth(month)) }
 }
 
-fn first_of(year: &str, month: u32) -> Option<NaiveDate> {
+fn first_of_month(year: &str, month: u32) -> Option<NaiveDate> {
     NaiveDate::from_ymd_opt(year.parse().ok()?, month, 1).filter(|day| day.year() > 0)
 }
 
@@ -176,12 +176,12 @@ fn is_year(text: &str) -> bool {
     text.len() == 4 && is_digits(text)
 }
 
-fn is_two(text: &str) -> bool {
+fn is_two_digits(text: &str) -> bool {
     text.len() == 2 && is_digits(text)
 }
 
 fn shorten_word(word: &str) -> CleanText {
-    CleanText::title(word, QUOTED)
+    CleanText::title(word, MAX_QUOTED_CHARS)
 }
 
 fn unknown_word(word: &str) -> RangeError {
@@ -263,7 +263,7 @@ mod tests {
             ("2026-w", "2026-w is not a complete date yet: YYYY-MM-DD"),
             ("0d", "a range has 1 to 3660 days"),
             ("99999999999d", "a range has 1 to 3660 days"),
-            ("2026-03-01 2026-02-01", "2026-03-01 comes after 2026-02-01: the earlier date goes first"),
+            ("2026-03-01 2026-02-01", "2026-03-01 comes after 2026-02-01: put the earlier date first"),
             ("2026-12-01 2026-12-03", "2026-12-01 is in the future: today is 2026-11-20 UTC"),
             ("2026-11-01 2026-11-02 x", "x is one too many: a range has a first and a last day"),
             ("soon", "soon is not a date: write 2026-11-20, 2026-10, 2026-q3, 2026-w47, 7d or last week"),
@@ -276,10 +276,10 @@ mod tests {
     fn days_after_today_are_cut_and_the_cut_is_reported() {
         let typed = parse_period("2026-11-10 2026-12-05", today()).expect("read");
         assert_eq!(typed.range.to_string(), "2026-11-10 … 2026-11-20");
-        assert_eq!(typed.cut.map(|day| day.to_string()).as_deref(), Some("2026-12-05"));
+        assert_eq!(typed.future_end.map(|day| day.to_string()).as_deref(), Some("2026-12-05"));
         let month = parse_period("2026-11", today()).expect("read");
         assert_eq!(month.period, Preset::ThisMonth.period(today()), "the current month steps as a month");
-        assert!(parse_period("2026-10", today()).is_ok_and(|typed| typed.cut.is_none()));
+        assert!(parse_period("2026-10", today()).is_ok_and(|typed| typed.future_end.is_none()));
     }
 
     proptest! {

@@ -1,11 +1,11 @@
-//! Imports the lines of a backup in one transaction: new jobs are added, known ones are merged by the model's rules.
+//! Imports the lines of a backup in one transaction: adds new jobs, and merges known jobs by the rules of the model.
 
 use super::lines::{BackupReader, ImportError};
-use super::{ExportFilter, Imported};
+use super::{ImportCounts, ScopeFilter};
 use crate::model::Time;
-use crate::model::backup::join::{self, PromptMerge};
+use crate::model::backup::merge_rules::{self, PromptMerge};
 use crate::model::backup::{BackupLine, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord};
-use crate::model::prompt::{Delivery, DraftSlot, Prompt, PromptKind};
+use crate::model::prompt::{Delivery, DraftTarget, Prompt, PromptKind};
 use crate::model::row::{Job, JobKey};
 use crate::store::error::StoreResult;
 use crate::store::{drafts, jobs, labels, pages, prompts, scopes};
@@ -17,11 +17,11 @@ use std::io::BufRead;
 pub(super) fn import_backup(
     tx: &Transaction<'_>,
     from: impl BufRead,
-    only: &ExportFilter,
+    only: &ScopeFilter,
     now: Time,
-) -> Result<Imported, ImportError> {
+) -> Result<ImportCounts, ImportError> {
     let mut lines = BackupReader::new(from, now);
-    let mut import = Import { tx, done: Imported::default(), known_jobs: KnownJobs::read(tx)?, now };
+    let mut import = Import { tx, done: ImportCounts::default(), known_jobs: KnownJobs::read(tx)?, now };
     while let Some(line) = lines.next()? {
         match line {
             BackupLine::Job(record) if only.includes(&record.scope) => import.job(*record)?,
@@ -33,20 +33,22 @@ pub(super) fn import_backup(
     Ok(import.done)
 }
 
-/// A job that was in the store before the import.
+/// A job that was in the store before the import, and may be the same as an imported one.
 #[derive(Debug)]
 struct Candidate {
     key: JobKey,
     has_id: bool,
-    /// Hash of its prompt's text, so that jobs written at the same moment need not be read one by one.
-    text: u64,
+    /// Hash of the text of the job's first prompt, so that jobs written at the same moment need not be read one by one.
+    text_hash: u64,
 }
 
-/// Jobs by the time at which their first prompt was written, which identifies a job that has no id yet.
+/// The jobs that were in the store before the import. A job that has no id yet is identified by the time at which its
+/// first prompt was written.
 #[derive(Debug, Default)]
 struct KnownJobs {
-    by_prompt: HashMap<(i64, i64), Vec<Candidate>>,
-    /// Jobs that were matched to a line of this file.
+    /// The jobs by their scope and the time at which their first prompt was written.
+    by_written_at: HashMap<(i64, i64), Vec<Candidate>>,
+    /// The keys of jobs that were already matched to a line of this backup, or added from it.
     found: HashSet<JobKey>,
 }
 
@@ -61,8 +63,8 @@ impl KnownJobs {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             let text = hash(row.get_ref(4)?.as_str().unwrap_or_default());
-            let candidate = Candidate { key: JobKey(row.get(2)?), has_id: row.get(3)?, text };
-            known.by_prompt.entry((row.get(0)?, row.get(1)?)).or_default().push(candidate);
+            let candidate = Candidate { key: JobKey(row.get(2)?), has_id: row.get(3)?, text_hash: text };
+            known.by_written_at.entry((row.get(0)?, row.get(1)?)).or_default().push(candidate);
         }
         Ok(known)
     }
@@ -76,7 +78,7 @@ fn hash(text: &str) -> u64 {
 
 struct Import<'a> {
     tx: &'a Transaction<'a>,
-    done: Imported,
+    done: ImportCounts,
     known_jobs: KnownJobs,
     now: Time,
 }
@@ -92,8 +94,9 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The row of this job, found by the service's id or by the prompt that created it. If one row has the id and
-    /// another one, still without an id, has the prompt, returns the latter: merging then moves the former into it.
+    /// Returns the stored row of the imported job, found by the service's id or by the prompt that created the job. If
+    /// one row has the id and another row, still without an id, has the prompt, returns the row with the prompt: when
+    /// the job is merged, the row with the id is merged into that row.
     fn find(&self, scope: i64, record: &JobRecord) -> StoreResult<Option<Job>> {
         let by_id = match &record.row.id {
             Some(id) => jobs::find_by_id(self.tx, scope, id)?,
@@ -111,29 +114,30 @@ impl Import<'_> {
     }
 
     fn find_by_prompt(&self, scope: i64, record: &JobRecord, imported: &PromptRecord) -> StoreResult<Option<Job>> {
-        let moment = (scope, imported.written_at.timestamp_millis());
-        let candidates = self.known_jobs.by_prompt.get(&moment).map_or(&[][..], Vec::as_slice);
+        let written_at = (scope, imported.written_at.timestamp_millis());
+        let candidates = self.known_jobs.by_written_at.get(&written_at).map_or(&[][..], Vec::as_slice);
         let text = hash(&imported.text);
         let only_one = candidates.len() == 1;
-        // Two jobs with different ids are never the same.
+        // Jobs that both have an id were already compared by their ids, so they are not the same.
         let may_be =
-            |known: &&Candidate| !(known.has_id && record.row.id.is_some()) && (known.text == text || only_one);
-        let mut of_that_moment = None;
+            |known: &&Candidate| !(known.has_id && record.row.id.is_some()) && (known.text_hash == text || only_one);
+        let mut edited_candidate = None;
         for candidate in candidates.iter().filter(may_be) {
-            let Some(row) = jobs::find_job(self.tx, jobs::current(self.tx, candidate.key)?)? else { continue };
+            let Some(row) = jobs::find_job(self.tx, jobs::current_key(self.tx, candidate.key)?)? else { continue };
             if self.known_jobs.found.contains(&row.key) || (row.id.is_some() && record.row.id.is_some()) {
                 continue;
             }
             if self.has_prompt(row.key, imported)? {
                 return Ok(Some(row));
             }
-            of_that_moment = Some(row);
+            edited_candidate = Some(row);
         }
-        // The only one of that moment: its text was changed on one side.
-        let Some(row) = of_that_moment.filter(|_| only_one) else { return Ok(None) };
+        // If only one stored job was written at that moment, it may be the same with a text that was edited on one of
+        // the computers.
+        let Some(row) = edited_candidate.filter(|_| only_one) else { return Ok(None) };
         let thread = prompts::read_thread(self.tx, row.key)?;
         let mut known = thread.prompts.iter().filter(|known| known.kind == PromptKind::Create);
-        let is_same = known.any(|known| join::compare_prompt(known, imported) != PromptMerge::OtherPrompt);
+        let is_same = known.any(|known| merge_rules::decide_merge(known, imported) != PromptMerge::OtherPrompt);
         Ok(is_same.then_some(row))
     }
 
@@ -145,18 +149,18 @@ impl Import<'_> {
     }
 
     fn add(&mut self, scope: i64, record: &JobRecord) -> StoreResult<JobKey> {
-        let name = if record.row.has_own_title { &record.default_title() } else { &record.row.title };
+        let name = if record.row.has_custom_title { &record.default_title() } else { &record.row.title };
         let key = jobs::insert_complete(self.tx, scope, name, &record.row)?;
         pages::write_job_pages(self.tx, key, &record.row.pages)?;
         for prompt in &record.prompts {
             self.add_prompt(key, prompt)?;
         }
-        jobs::record(self.tx, key, &record.events)?;
+        jobs::insert_events(self.tx, key, &record.events)?;
         if let Some(draft) = &record.draft {
-            self.add_draft(scope, DraftSlot::FollowUp(key), draft, &[])?;
+            self.add_draft(scope, DraftTarget::FollowUp(key), draft, &[])?;
         }
         self.done.jobs_added += 1;
-        // `touch` also finds the discarded prompt of a job without an id.
+        // A job without an id is touched as well, since its prompt may have been discarded.
         let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().blocks_next();
         if record.row.id.is_none() || !record.prompts.iter().all(is_settled) {
             jobs::touch(self.tx, key)?;
@@ -165,23 +169,23 @@ impl Import<'_> {
     }
 
     fn add_prompt(&mut self, key: JobKey, imported: &PromptRecord) -> StoreResult<()> {
-        let delivery = join::imported_delivery(&imported.delivery);
+        let delivery = merge_rules::imported_delivery(&imported.delivery);
         self.done.prompts_added += 1;
         self.done.in_flight += u64::from(delivery != imported.delivery);
-        // If the other computer has not sent it, this copy has not been sent either.
+        // If the other computer has not sent the prompt, this copy has not been sent either.
         let sent_at = imported.sent_at.filter(|_| !matches!(imported.delivery, Delivery::Queued { .. }));
         let state_at = self.state_at(&delivery, imported);
         let id =
             prompts::insert_imported(self.tx, key, &PromptRecord { delivery, sent_at, state_at, ..imported.clone() })?;
         match &imported.draft {
             Some(draft) => {
-                self.add_draft(jobs::job_scope_id(self.tx, key)?, DraftSlot::Prompt(id), draft, &[]).map(|_| ())
+                self.add_draft(jobs::job_scope_id(self.tx, key)?, DraftTarget::Prompt(id), draft, &[]).map(|_| ())
             }
             None => Ok(()),
         }
     }
 
-    /// When the prompt entered its state: if only this import made it unconfirmed, now.
+    /// Returns when the prompt entered its state: now, if only this import makes it unconfirmed.
     fn state_at(&self, delivery: &Delivery, imported: &PromptRecord) -> Option<Time> {
         if *delivery == imported.delivery { imported.state_at } else { Some(self.now) }
     }
@@ -194,25 +198,25 @@ impl Import<'_> {
             row.dismissed = record.row.dismissed;
             changed = true;
         }
-        changed |= join::merge_service_data(&mut row, &record.row);
-        let (has_words, left_out) = join::merge_user_texts(&mut row, &record.row);
-        self.done.labels_skipped += u64::from(left_out);
-        if has_words {
+        changed |= merge_rules::merge_service_data(&mut row, &record.row);
+        let (has_new_texts, has_skipped) = merge_rules::merge_user_texts(&mut row, &record.row);
+        self.done.labels_skipped += u64::from(has_skipped);
+        if has_new_texts {
             labels::write_labels(tx, &row)?;
         }
-        changed |= has_words | pages::add_pages(tx, row.key, &record.row.pages)?;
+        changed |= has_new_texts | pages::add_pages(tx, row.key, &record.row.pages)?;
         let thread = prompts::read_thread(tx, row.key)?;
         changed |= self.merge_prompts(row.key, &thread.prompts, &record.prompts)?;
-        let events = join::new_events(&thread.events, &record.events);
-        jobs::record(tx, row.key, &events)?;
+        let events = merge_rules::new_events(&thread.events, &record.events);
+        jobs::insert_events(tx, row.key, &events)?;
         changed |= !events.is_empty();
         if let Some(draft) = &record.draft {
             let scope = jobs::job_scope_id(tx, row.key)?;
-            changed |= self.add_draft(scope, DraftSlot::FollowUp(row.key), draft, &[])?;
+            changed |= self.add_draft(scope, DraftTarget::FollowUp(row.key), draft, &[])?;
         }
         if changed {
             self.done.jobs_changed += 1;
-            return jobs::put(tx, &row);
+            return jobs::update_job(tx, &row);
         }
         self.done.jobs_unchanged += 1;
         Ok(row)
@@ -220,13 +224,13 @@ impl Import<'_> {
 
     fn merge_prompts(&mut self, key: JobKey, known: &[Prompt], imported: &[PromptRecord]) -> StoreResult<bool> {
         let mut changed = false;
-        for (imported, pair) in imported.iter().zip(join::match_prompts(known, imported)) {
+        for (imported, pair) in imported.iter().zip(merge_rules::match_prompts(known, imported)) {
             let Some(known) = pair.and_then(|index| known.get(index)) else {
                 self.add_prompt(key, imported)?;
                 changed = true;
                 continue;
             };
-            match join::compare_prompt(known, imported) {
+            match merge_rules::decide_merge(known, imported) {
                 PromptMerge::Unchanged => {}
                 PromptMerge::OtherPrompt => {
                     self.add_prompt(key, imported)?;
@@ -246,7 +250,7 @@ impl Import<'_> {
             }
             if let Some(draft) = &imported.draft {
                 let scope = jobs::job_scope_id(self.tx, key)?;
-                changed |= self.add_draft(scope, DraftSlot::Prompt(known.id), draft, &[])?;
+                changed |= self.add_draft(scope, DraftTarget::Prompt(known.id), draft, &[])?;
             }
         }
         Ok(changed)
@@ -254,23 +258,23 @@ impl Import<'_> {
 
     fn import_draft(&mut self, record: &DraftRecord) -> StoreResult<()> {
         let scope = scopes::ensure_scope(self.tx, &record.scope)?;
-        let (slot, pages) = match &record.of {
-            DraftPurpose::NewJob => (DraftSlot::NewJob, &[][..]),
-            DraftPurpose::AboutPages(pages) => (DraftSlot::AboutPages, pages.as_slice()),
-            DraftPurpose::Batch => (DraftSlot::Batch, &[][..]),
+        let (slot, pages) = match &record.purpose {
+            DraftPurpose::NewJob => (DraftTarget::NewJob, &[][..]),
+            DraftPurpose::AboutPages(pages) => (DraftTarget::AboutPages, pages.as_slice()),
+            DraftPurpose::Batch => (DraftTarget::Batch, &[][..]),
         };
         self.add_draft(scope, slot, &record.draft, pages).map(|_| ())
     }
 
-    /// Stores the draft if its slot is free. Returns whether it did.
+    /// Stores the draft if its slot is free. Returns whether the draft was stored.
     fn add_draft(
         &mut self,
         scope: i64,
-        slot: DraftSlot,
+        slot: DraftTarget,
         draft: &DraftText,
         about: &[crate::model::text::CleanText],
     ) -> StoreResult<bool> {
-        match drafts::text_of(self.tx, scope, slot)? {
+        match drafts::read_draft_text(self.tx, scope, slot)? {
             None => {
                 drafts::insert_draft(self.tx, scope, slot, &draft.text, about, draft.saved_at)?;
                 self.done.drafts_added += 1;

@@ -1,17 +1,17 @@
-//! Reads the lines of a backup, one at a time and with a limit on their length, and the errors in them.
+//! Reads the lines of a backup one at a time, with a limit on their length, and defines the errors of an import.
 
 use crate::model::Time;
 use crate::model::backup::{BackupLine, BackupTotals, LineError};
 use crate::store::StoreError;
 use std::io::{self, BufRead, Read as _};
 
-/// Maximum length of a line in bytes: a job with its complete thread.
+/// Maximum length of a line in bytes. A line contains a job with its complete thread.
 pub const LINE_MAX: u64 = 64 << 20;
 
 /// Why nothing was imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// Line numbers start at 1.
+    /// The content of the line is invalid. Line numbers start at 1.
     #[error("Line {line} {what}")]
     Line { line: u64, what: LineError },
     #[error("Line {line} is longer than {} MiB, so this is no export of docdeck", LINE_MAX >> 20)]
@@ -32,10 +32,10 @@ impl From<rusqlite::Error> for ImportError {
     }
 }
 
-/// Reads the lines of an export one after the other; skips headers after checking them.
+/// Reads the lines of a backup one after the other. Checks the header lines and skips them.
 #[derive(Debug)]
 pub(super) struct BackupReader<B> {
-    from: B,
+    source: B,
     buffer: Vec<u8>,
     line: u64,
     has_header: bool,
@@ -44,14 +44,14 @@ pub(super) struct BackupReader<B> {
 
 impl<B: BufRead> BackupReader<B> {
     pub(super) fn new(from: B, now: Time) -> Self {
-        Self { from, buffer: Vec::new(), line: 0, has_header: false, now }
+        Self { source: from, buffer: Vec::new(), line: 0, has_header: false, now }
     }
 
-    /// The next line with content; `None` at the end.
+    /// Returns the next line with content; `None` at the end of the backup.
     pub(super) fn next(&mut self) -> Result<Option<BackupLine>, ImportError> {
         loop {
             self.buffer.clear();
-            let read = (&mut self.from).take(LINE_MAX + 1).read_until(b'\n', &mut self.buffer)?;
+            let read = (&mut self.source).take(LINE_MAX + 1).read_until(b'\n', &mut self.buffer)?;
             if read == 0 {
                 return if self.has_header { Ok(None) } else { Err(ImportError::Empty) };
             }
@@ -67,7 +67,7 @@ impl<B: BufRead> BackupReader<B> {
             }
             let wrong = |what| ImportError::Line { line, what };
             match BackupLine::read(text, self.now) {
-                // Also in the middle, if two files were concatenated.
+                // A header may also be in the middle, if two backups were concatenated.
                 Ok(BackupLine::Header(_)) => self.has_header = true,
                 Err(newer @ LineError::Newer(_)) => return Err(wrong(newer)),
                 _ if !self.has_header => return Err(wrong(LineError::NoHeader)),
@@ -78,10 +78,11 @@ impl<B: BufRead> BackupReader<B> {
     }
 }
 
-/// Checks all lines without a store: counts them by kind, and returns whether the last line is complete.
+/// Checks all lines of a backup without a store. Counts the jobs and drafts, and returns whether the backup contains
+/// its last line, without which something may have been cut off.
 ///
 /// # Errors
-/// The first line that can't be imported.
+/// The error of the first line that can't be imported.
 pub fn check_backup<B: BufRead>(from: B, now: Time) -> Result<(BackupTotals, bool), ImportError> {
     let mut lines = BackupReader::new(from, now);
     let (mut totals, mut has_end) = (BackupTotals::default(), false);

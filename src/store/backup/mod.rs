@@ -1,10 +1,10 @@
-//! Export of all jobs and drafts as lines of text, and import of such lines. The format and the merge rules are in
+//! Exports all jobs and drafts as lines of text, and imports such lines. The format and the rules for merging are in
 //! `model::backup`.
 
+mod backup_writer;
+mod export_lines;
 mod import;
 mod lines;
-mod read;
-mod write;
 
 pub use lines::{ImportError, LINE_MAX, check_backup};
 
@@ -16,79 +16,82 @@ use crate::model::endpoint::Scope;
 use rusqlite::TransactionBehavior;
 use std::io::{BufRead, Write};
 
-/// Which jobs and drafts to export: all, or those of one project or service.
+/// Selects the jobs and drafts to export, import or prune: those of one project or service, or all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ExportFilter {
-    /// At any service.
+pub struct ScopeFilter {
+    /// Only this project, at any service; `None` for all projects.
     pub project: Option<String>,
+    /// Only the service with this address; `None` for all services.
     pub base_url: Option<String>,
 }
 
-impl ExportFilter {
+impl ScopeFilter {
     pub(in crate::store) fn includes(&self, scope: &Scope) -> bool {
         let fits = |wanted: &Option<String>, is: &str| wanted.as_ref().is_none_or(|wanted| wanted == is);
         fits(&self.project, &scope.project) && fits(&self.base_url, &scope.base_url)
     }
 }
 
-/// What an export wrote.
+/// Counts of what an export wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Exported {
+pub struct ExportCounts {
     pub totals: BackupTotals,
-    /// Prompts that this computer still has to send, or is sending: an import marks them as unconfirmed.
+    /// Prompts that this computer still has to send or is sending. An import marks its copies of them as unconfirmed.
     pub in_flight: u64,
 }
 
-/// What an import did, or would do.
+/// Counts of what an import did, or would do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportCounts {
     pub jobs_added: u64,
-    /// Known jobs with new data.
+    /// Known jobs that got new data.
     pub jobs_changed: u64,
-    /// Known jobs without new data.
+    /// Known jobs that got no new data.
     pub jobs_unchanged: u64,
     pub prompts_added: u64,
-    /// New prompts that are unconfirmed here, since the other computer had not sent them or had no answer yet.
+    /// Added prompts that are unconfirmed on this computer, since the other computer had not sent them yet or had no
+    /// answer.
     pub in_flight: u64,
     pub drafts_added: u64,
-    /// Drafts that were skipped, since their slot has another text.
+    /// Drafts that were skipped, since their slot already contains another text.
     pub drafts_skipped: u64,
-    /// Jobs whose title or note was skipped, since the job has another one.
+    /// Jobs whose imported title or note was skipped, since the user has set another one on this computer.
     pub labels_skipped: u64,
-    /// Whether the file has its last line: without it, something may have been cut off.
+    /// Whether the backup contains its last line; without that line, something may have been cut off.
     pub has_end: bool,
 }
 
-/// Export and import.
+/// Calls that export and import.
 impl Store {
-    /// Writes all jobs and drafts as lines to `out`, in one snapshot, and returns how many. Other processes can't write
-    /// to the store meanwhile, so `out` must not block: it is a file.
+    /// Writes the selected jobs and drafts as lines to `out`, in one snapshot, and returns their counts. Other
+    /// processes can't write to the store in the meantime, so `out` must not block: it should be a file.
     ///
     /// # Errors
     /// The store can't be read, or `out` can't be written.
     pub async fn export<W: Write + Send + 'static>(
         &self,
         out: W,
-        only: ExportFilter,
+        only: ScopeFilter,
         program: &str,
         now: Time,
-    ) -> StoreResult<Exported> {
+    ) -> StoreResult<ExportCounts> {
         let program = program.to_owned();
-        self.handle.read(move |db| read::export(db, out, &only, &program, now)).await
+        self.handle.read(move |db| export_lines::export(db, out, &only, &program, now)).await
     }
 
-    /// Imports all lines of an export or none; with `dry_run`, only returns what the import would do. `lines` must not
-    /// block (see [`Store::export`]) and should have been checked with [`check_backup`].
+    /// Imports all lines of a backup or none of them. With `dry_run`, changes nothing and returns the counts of what an
+    /// import would do. Reading from `lines` must not block (see [`Store::export`]); check them with [`check_backup`]
+    /// before.
     ///
     /// # Errors
-    /// A line can't be imported, or the store can't be written; nothing is changed then.
+    /// A line can't be imported, or the store can't be written. Then nothing is changed.
     pub async fn import<B: BufRead + Send + 'static>(
         &self,
         lines: B,
-        only: ExportFilter,
+        only: ScopeFilter,
         dry_run: bool,
         now: Time,
-    ) -> Result<Imported, ImportError> {
+    ) -> Result<ImportCounts, ImportError> {
         if self.handle.is_read_only() && !dry_run {
             return Err(StoreError::ReadOnly.into());
         }
@@ -99,11 +102,11 @@ impl Store {
             if imported.is_ok() && !dry_run {
                 tx.commit()?;
             } else {
-                // No explicit rollback: on a full disk SQLite has already rolled back, and a failed rollback would hide
-                // the cause.
+                // Dropping the transaction rolls it back. An explicit rollback could fail and hide the cause, since on
+                // a full disk SQLite has already rolled back.
                 drop(tx);
             }
-            // The import is on disk: it does no harm if the larger cache stays.
+            // The import has ended, so it does no harm if this fails and the larger cache stays.
             let _ = schema::set_cache(db, schema::PageCache::Normal);
             Ok(imported)
         };

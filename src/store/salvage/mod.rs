@@ -1,7 +1,7 @@
-//! Recovers what can be read of a damaged database into a new one.
+//! Recovers what can be read of a damaged database into a new database.
 //!
-//! No recovered prompt is sent automatically: the damaged file may hold an old state of its delivery. Queued prompts are
-//! paused, and a prompt that may have been sent is unconfirmed.
+//! No recovered prompt is sent automatically, since the damaged file may contain an outdated delivery state. Queued
+//! prompts are paused, and prompts that were being sent become unconfirmed.
 
 mod pages;
 mod repair;
@@ -10,27 +10,27 @@ use super::error::StoreResult;
 use super::{jobs, schema};
 use crate::model::Time;
 use crate::model::row::JobKey;
-use pages::{PageKind, RawPages, Record};
+use pages::{PageKind, RawPages, RawRecord};
 use repair::RowRepair;
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params_from_iter};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What was recovered from a damaged database.
+/// Counts of what was recovered from a damaged database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Recovered {
+pub struct RecoveryCounts {
     pub jobs: u64,
     pub prompts: u64,
     pub drafts: u64,
-    /// Prompts that may have been sent.
+    /// Prompts that are unconfirmed after the recovery, since they may have been sent.
     pub unconfirmed: u64,
-    /// Prompts that were queued.
+    /// Prompts that were queued, and are paused after the recovery.
     pub paused: u64,
 }
 
-impl Recovered {
-    /// One or two sentences for the user.
+impl RecoveryCounts {
+    /// Returns a message for the user, in one or two sentences.
     #[must_use]
     pub fn message(&self) -> String {
         let Self { jobs, prompts, drafts, unconfirmed, paused } = *self;
@@ -61,9 +61,9 @@ impl Recovered {
     }
 }
 
-/// The tables that are recovered; tables that others refer to come first. Unfinished loads are not recovered: they can
-/// be started again.
-const TABLES: [&str; 15] = [
+/// The tables that are recovered; a table to which others refer comes before them. Unfinished loads are not recovered,
+/// since they can be started again.
+const RECOVERED_TABLES: [&str; 15] = [
     "scope",
     "revision",
     "key_value",
@@ -80,27 +80,31 @@ const TABLES: [&str; 15] = [
     "views_path",
     "views_row",
 ];
-/// The stored order of columns, for tables that are stored by a primary key in another order than their definition.
-const STORED: [(&str, &[&str]); 1] = [("job_page", &["job", "path", "position"])];
-/// Tables that had another name in an older schema. (Columns are found by their position, whatever they were called.)
-const RENAMED: [(&str, &str); 1] = [("memory", "key_value")];
-/// Indexes that contain the essential columns of a row whose own page is lost.
+/// The order in which columns are stored, for tables without rowids whose primary key has another order than their
+/// definition.
+const STORED_COLUMN_ORDER: [(&str, &[&str]); 1] = [("job_page", &["job", "path", "position"])];
+/// Old and new names of tables that were renamed in a later schema. (Columns need no such list, since they are found by
+/// their position.)
+const RENAMED_TABLES: [(&str, &str); 1] = [("memory", "key_value")];
+/// The index of jobs by the service's id. It contains the essential columns of jobs whose own rows are lost.
 const JOB_BY_ID: &str = "job_by_id";
+/// The index of jobs by revision. It contains the scopes of jobs whose own rows are lost.
 const JOB_BY_REVISION: &str = "job_by_revision";
+/// The index of scopes. It contains all columns of scopes whose own rows are lost.
 const SCOPE_INDEX: &str = "sqlite_autoindex_scope_1";
-/// The table in which SQLite stores the last assigned key.
-const SEQUENCE: &str = "sqlite_sequence";
+/// The table in which SQLite stores the last key that was assigned in each table.
+const SEQUENCE_TABLE: &str = "sqlite_sequence";
 
-/// The records of a damaged file by the name of their table or index.
+/// The rows that were found in a damaged file, by the name of their table or index.
 #[derive(Debug, Default)]
-pub(super) struct SalvagedTables(HashMap<String, Vec<Record>>);
+pub(super) struct SalvagedTables(HashMap<String, Vec<RawRecord>>);
 
 impl SalvagedTables {
-    fn of(&self, name: &str) -> &[Record] {
+    fn records_of(&self, name: &str) -> &[RawRecord] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    fn add(&mut self, name: &str, records: Vec<Record>) {
+    fn add(&mut self, name: &str, records: Vec<RawRecord>) {
         self.0.entry(name.to_owned()).or_default().extend(records);
     }
 }
@@ -108,17 +112,18 @@ impl SalvagedTables {
 pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
     let mut pages = RawPages::new(std::fs::read(file)?);
     let mut found = SalvagedTables::default();
-    pages.skip_free();
-    let mut trees: Vec<(String, usize)> = pages.tree(1).iter().filter_map(tree_of).collect();
-    // If two trees lead to a row, it belongs to the table, which is read first.
-    trees.sort_by_key(|(name, _)| !TABLES.contains(&name.as_str()));
+    pages.mark_free_as_read();
+    let mut trees: Vec<(String, usize)> = pages.read_tree(1).iter().filter_map(tree_of).collect();
+    // If the trees of a table and of an index both lead to a page, its rows belong to the table: tables are read first.
+    trees.sort_by_key(|(name, _)| !RECOVERED_TABLES.contains(&name.as_str()));
     for (name, root) in trees {
-        let records = pages.tree(root);
+        let records = pages.read_tree(root);
         found.add(&name, records);
     }
-    // An unreached page may be an old copy of another one, so these rows come last.
+    // A page that no tree leads to may be an old copy of another page, so its rows come last: a row that already exists
+    // is not replaced.
     for kind in [PageKind::TableLeaf, PageKind::IndexLeaf] {
-        let mut unreached: HashMap<&str, Vec<Record>> = HashMap::new();
+        let mut unreached: HashMap<&str, Vec<RawRecord>> = HashMap::new();
         for records in pages.unreached(kind) {
             if let Some(name) = records.iter().find_map(|record| repair::table_of(record, kind)) {
                 unreached.entry(name).or_default().extend(records);
@@ -134,58 +139,58 @@ pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
     Ok(found)
 }
 
-/// Name and root page of a table or an index, from its row in the schema.
-fn tree_of(row: &Record) -> Option<(String, usize)> {
+/// Returns the name and the root page of a table or an index, from its row in SQLite's schema table.
+fn tree_of(row: &RawRecord) -> Option<(String, usize)> {
     match (row.values.get(1)?.as_ref()?, row.values.get(3)?.as_ref()?) {
         (Value::Text(name), Value::Integer(root)) => {
-            let name = RENAMED.iter().find(|(old, _)| old == name).map_or(name.as_str(), |(_, new)| new);
+            let name = RENAMED_TABLES.iter().find(|(old, _)| old == name).map_or(name.as_str(), |(_, new)| new);
             Some((name.to_owned(), usize::try_from(*root).ok()?))
         }
         _ => None,
     }
 }
 
-/// Writes the recovered rows into an empty store, in one transaction.
+/// Writes the recovered rows into an empty store in one transaction, and returns their counts.
 pub(super) fn write_recovered_rows(
     connection: &mut Connection,
     found: &SalvagedTables,
     now: Time,
-) -> StoreResult<Recovered> {
+) -> StoreResult<RecoveryCounts> {
     connection.execute_batch("PRAGMA foreign_keys = OFF")?;
     schema::set_cache(connection, schema::PageCache::Bulk)?;
     let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     tx.execute("DELETE FROM revision", [])?;
     let mut repair = RowRepair::new(found, now);
-    for name in TABLES {
+    for name in RECOVERED_TABLES {
         let columns = stored_columns(&tx, name)?;
-        for record in found.of(name) {
-            let mut values = repair.values(name, &columns, record);
+        for record in found.records_of(name) {
+            let mut values = repair.repaired_values(name, &columns, record);
             values.truncate(columns.len());
             insert_salvaged(&tx, name, &columns, &values)?;
         }
     }
     repair.repair_references(&tx)?;
     touch_jobs(&tx)?;
-    let recovered = count_recovered(&tx, repair.paused)?;
+    let recovered = count_recovered(&tx, repair.paused_count)?;
     tx.commit()?;
     connection.execute_batch("PRAGMA foreign_keys = ON")?;
     schema::set_cache(connection, schema::PageCache::Normal)?;
     Ok(recovered)
 }
 
-/// The columns of a table that are stored, without generated ones.
+/// Returns the columns of a table in the order in which they are stored, without generated columns.
 fn stored_columns(connection: &Connection, table: &str) -> StoreResult<Vec<String>> {
-    if let Some((_, columns)) = STORED.iter().find(|(name, _)| *name == table) {
+    if let Some((_, columns)) = STORED_COLUMN_ORDER.iter().find(|(name, _)| *name == table) {
         return Ok(columns.iter().map(|column| (*column).to_owned()).collect());
     }
     let all = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
     let all: Vec<String> = all.column_names().map(str::to_owned).collect();
-    // SQLite refuses to update a generated column.
+    // A generated column is found by the fact that SQLite refuses to update it.
     let is_stored = |column: &String| connection.prepare(&format!("UPDATE {table} SET {column} = {column}")).is_ok();
     Ok(all.into_iter().filter(is_stored).collect())
 }
 
-/// Inserts a row, unless it exists already or violates a constraint.
+/// Inserts a row, unless a row with its key exists already or it violates a constraint.
 fn insert_salvaged(tx: &Transaction<'_>, table: &str, columns: &[String], values: &[Option<Value>]) -> StoreResult<()> {
     let named: Vec<&str> = columns.iter().take(values.len()).map(String::as_str).collect();
     let parameters = vec!["?"; named.len()].join(", ");
@@ -197,7 +202,7 @@ fn insert_salvaged(tx: &Transaction<'_>, table: &str, columns: &[String], values
     }
 }
 
-/// Whether the row caused the error, not the disk.
+/// Whether the row itself caused the error, and not, for example, the disk.
 fn is_invalid_row(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -205,7 +210,7 @@ fn is_invalid_row(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Recomputes the columns of each job that depend on its prompts.
+/// Updates the columns of jobs that depend on their prompts.
 fn touch_jobs(tx: &Transaction<'_>) -> StoreResult<()> {
     let keys: Vec<i64> = tx
         .prepare(
@@ -217,10 +222,10 @@ fn touch_jobs(tx: &Transaction<'_>) -> StoreResult<()> {
     keys.into_iter().try_for_each(|key| jobs::touch(tx, JobKey(key)).map(|_| ()))
 }
 
-fn count_recovered(tx: &Transaction<'_>, paused: u64) -> StoreResult<Recovered> {
+fn count_recovered(tx: &Transaction<'_>, paused: u64) -> StoreResult<RecoveryCounts> {
     let count =
         |sql: &str| -> StoreResult<u64> { Ok(tx.query_row(sql, [], |row| row.get::<_, i64>(0))?.unsigned_abs()) };
-    Ok(Recovered {
+    Ok(RecoveryCounts {
         jobs: count("SELECT count(*) FROM job WHERE merged_into IS NULL")?,
         prompts: count("SELECT count(*) FROM prompt")?,
         drafts: count("SELECT count(*) FROM draft")?,

@@ -1,17 +1,17 @@
-//! Reads the rows of a database file that SQLite refuses to read: pages are parsed one by one by the documented file
-//! format (<https://sqlite.org/fileformat2.html>), and whatever is invalid is skipped.
+//! Reads the rows of a database file that SQLite refuses to read. Parses the pages one by one in the documented file
+//! format (<https://sqlite.org/fileformat2.html>), and skips whatever is invalid.
 
 use rusqlite::types::Value;
 use std::collections::HashSet;
 
-/// The page size of every file that docdeck creates, used if the header can't be read.
-const USUAL_SIZE: usize = 4096;
-/// Size of the file header at the start of the first page.
+/// The page size of every file that docdeck creates. It is assumed if the file header can't be read.
+const DEFAULT_PAGE_BYTES: usize = 4096;
+/// Size in bytes of the file header at the start of the first page.
 const FILE_HEADER: usize = 100;
-/// A record with more columns is invalid.
+/// Maximum number of columns: a row with more columns is invalid.
 const COLUMNS_MAX: usize = 64;
 
-/// The type of a page: its level in a tree, and the type of tree.
+/// The type of a page: whether it belongs to a table or an index, and whether it is a leaf of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageKind {
     IndexInterior,
@@ -20,64 +20,65 @@ pub(super) enum PageKind {
     TableLeaf,
 }
 
-/// A stored row: columns in the order of the table, without generated ones.
+/// A stored row of a table or an index: its columns in their stored order, without generated ones.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Record {
-    /// 0 in an index and in a table without rowids.
+pub(super) struct RawRecord {
+    /// The row's key; 0 in an index and in a table without rowids.
     pub(super) rowid: i64,
-    /// `None` for a column that can't be read; columns after the last one have their defaults.
+    /// The column values; `None` for a column that can't be read. If the row has fewer columns than the table, the
+    /// missing last columns have their default values.
     pub(super) values: Vec<Option<Value>>,
 }
 
-/// A file in memory, and the pages that were already read.
+/// A database file in memory, and the numbers of the pages that were already read.
 #[derive(Debug)]
 pub(super) struct RawPages {
     bytes: Vec<u8>,
     size: usize,
-    /// Bytes of a page without the reserved ones at its end.
+    /// Size in bytes of the part of a page that is used for content: SQLite may reserve bytes at its end.
     usable: usize,
-    read: HashSet<usize>,
+    read_pages: HashSet<usize>,
 }
 
 impl RawPages {
     pub(super) fn new(mut bytes: Vec<u8>) -> Self {
         let header = |at: usize| bytes.get(at).copied().unwrap_or(0);
-        let named = match usize::from(header(16)) << 8 | usize::from(header(17)) {
+        let stated_size = match usize::from(header(16)) << 8 | usize::from(header(17)) {
             1 => 65_536,
             size => size,
         };
-        let has_header = bytes.starts_with(b"SQLite format 3\0") && named.is_power_of_two() && named >= 512;
-        let size = if has_header { named } else { USUAL_SIZE };
+        let has_header = bytes.starts_with(b"SQLite format 3\0") && stated_size.is_power_of_two() && stated_size >= 512;
+        let size = if has_header { stated_size } else { DEFAULT_PAGE_BYTES };
         let reserved = if has_header { usize::from(header(20)) } else { 0 };
         // The file may have been cut off in the middle of a page.
         bytes.resize(bytes.len().next_multiple_of(size), 0);
-        Self { bytes, size, usable: size.saturating_sub(reserved).max(480), read: HashSet::new() }
+        Self { bytes, size, usable: size.saturating_sub(reserved).max(480), read_pages: HashSet::new() }
     }
 
-    /// Page numbers start at 1.
+    /// Returns the page with this number. Page numbers start at 1.
     fn page(&self, number: usize) -> Option<&[u8]> {
         let start = number.checked_sub(1)?.checked_mul(self.size)?;
         self.bytes.get(start..start.checked_add(self.size)?)
     }
 
-    /// Marks free pages as read, since their old content must not be recovered.
-    pub(super) fn skip_free(&mut self) {
-        let mut trunk = self.page(1).and_then(|page| number_at(page, 32)).unwrap_or(0);
-        while trunk != 0 && self.read.insert(trunk) {
+    /// Marks the pages on SQLite's list of free pages as read, since their old content must not be recovered.
+    pub(super) fn mark_free_as_read(&mut self) {
+        let mut trunk = self.page(1).and_then(|page| u32_at(page, 32)).unwrap_or(0);
+        while trunk != 0 && self.read_pages.insert(trunk) {
             let Some(page) = self.page(trunk) else { return };
-            let next = number_at(page, 0).unwrap_or(0);
-            let count = number_at(page, 4).unwrap_or(0).min(self.usable / 4);
-            let leaves: Vec<usize> = (0..count).filter_map(|n| number_at(page, 8 + 4 * n)).collect();
-            self.read.extend(leaves);
+            let next = u32_at(page, 0).unwrap_or(0);
+            let count = u32_at(page, 4).unwrap_or(0).min(self.usable / 4);
+            let leaves: Vec<usize> = (0..count).filter_map(|n| u32_at(page, 8 + 4 * n)).collect();
+            self.read_pages.extend(leaves);
             trunk = next;
         }
     }
 
-    /// All rows below a page that can be reached and read.
-    pub(super) fn tree(&mut self, root: usize) -> Vec<Record> {
+    /// Returns all rows that can be read in the tree below the page `root`.
+    pub(super) fn read_tree(&mut self, root: usize) -> Vec<RawRecord> {
         let (mut records, mut waiting) = (Vec::new(), vec![root]);
         while let Some(number) = waiting.pop() {
-            if !self.read.insert(number) {
+            if !self.read_pages.insert(number) {
                 continue;
             }
             let Some(kind) = self.kind(number) else { continue };
@@ -89,12 +90,12 @@ impl RawPages {
         records
     }
 
-    /// Rows of the pages of one type that no tree led to, since a page above them is damaged.
-    pub(super) fn unreached(&mut self, kind: PageKind) -> Vec<Vec<Record>> {
+    /// Returns the rows of each page of this type that no tree led to, since a page above it is damaged.
+    pub(super) fn unreached(&mut self, kind: PageKind) -> Vec<Vec<RawRecord>> {
         let last = self.bytes.len() / self.size;
-        let left: Vec<usize> = (1..=last).filter(|number| !self.read.contains(number)).collect();
-        let found = left.into_iter().filter(|number| self.kind(*number) == Some(kind)).collect::<Vec<_>>();
-        found.into_iter().map(|number| self.records(number, kind)).filter(|records| !records.is_empty()).collect()
+        let unread: Vec<usize> = (1..=last).filter(|number| !self.read_pages.contains(number)).collect();
+        let of_kind = unread.into_iter().filter(|number| self.kind(*number) == Some(kind)).collect::<Vec<_>>();
+        of_kind.into_iter().map(|number| self.records(number, kind)).filter(|records| !records.is_empty()).collect()
     }
 
     fn start(number: usize) -> usize {
@@ -111,24 +112,24 @@ impl RawPages {
         }
     }
 
-    /// The offsets of a page's cells.
+    /// Returns the offsets of a page's cells, each of which contains one row or the number of a child page.
     fn cells(&self, number: usize) -> Vec<usize> {
         let Some(page) = self.page(number) else { return Vec::new() };
         let start = Self::start(number);
         let is_interior = matches!(page.get(start), Some(2 | 5));
         let first = start + if is_interior { 12 } else { 8 };
-        let count = short_at(page, start + 3).unwrap_or(0).min(self.usable / 2);
-        let cells = (0..count).filter_map(|n| short_at(page, first + 2 * n));
+        let count = u16_at(page, start + 3).unwrap_or(0).min(self.usable / 2);
+        let cells = (0..count).filter_map(|n| u16_at(page, first + 2 * n));
         cells.filter(|at| *at >= first && *at < self.usable).collect()
     }
 
     fn children(&self, number: usize) -> Vec<usize> {
         let Some(page) = self.page(number) else { return Vec::new() };
-        let last = number_at(page, Self::start(number) + 8);
-        self.cells(number).into_iter().filter_map(|at| number_at(page, at)).chain(last).collect()
+        let last = u32_at(page, Self::start(number) + 8);
+        self.cells(number).into_iter().filter_map(|at| u32_at(page, at)).chain(last).collect()
     }
 
-    fn records(&mut self, number: usize, kind: PageKind) -> Vec<Record> {
+    fn records(&mut self, number: usize, kind: PageKind) -> Vec<RawRecord> {
         if kind == PageKind::TableInterior {
             return Vec::new();
         }
@@ -136,7 +137,7 @@ impl RawPages {
         cells.into_iter().filter_map(|at| self.record(number, kind, at)).collect()
     }
 
-    fn record(&mut self, number: usize, kind: PageKind, at: usize) -> Option<Record> {
+    fn record(&mut self, number: usize, kind: PageKind, at: usize) -> Option<RawRecord> {
         let mut cell = self.page(number)?.get(at..self.usable)?;
         if kind == PageKind::IndexInterior {
             cell = cell.get(4..)?;
@@ -146,45 +147,46 @@ impl RawPages {
         let local = self.local_part(length, kind);
         let mut payload = cell.get(..local)?.to_vec();
         if local < length {
-            let next = number_at(cell, local)?;
+            let next = u32_at(cell, local)?;
             self.read_overflow(next, length, &mut payload);
         }
-        Some(Record { rowid, values: decode(&payload)? })
+        Some(RawRecord { rowid, values: decode(&payload)? })
     }
 
-    /// Bytes of a row that are in its own page.
+    /// Returns how many bytes of a row of this length are in the row's own page; the others are in overflow pages.
     fn local_part(&self, length: usize, kind: PageKind) -> usize {
-        let most = if kind == PageKind::TableLeaf { self.usable - 35 } else { (self.usable - 12) * 64 / 255 - 23 };
-        let least = (self.usable - 12) * 32 / 255 - 23;
-        if length <= most {
+        let max = if kind == PageKind::TableLeaf { self.usable - 35 } else { (self.usable - 12) * 64 / 255 - 23 };
+        let min = (self.usable - 12) * 32 / 255 - 23;
+        if length <= max {
             return length;
         }
-        let part = least + (length - least) % (self.usable - 4);
-        if part <= most { part } else { least }
+        let part = min + (length - min) % (self.usable - 4);
+        if part <= max { part } else { min }
     }
 
-    /// Reads the rest of a long row; stops if a page on the way can't be read.
+    /// Appends the rest of a long row to `payload`, beginning with the overflow page `next`. Stops if an overflow page
+    /// can't be read.
     fn read_overflow(&mut self, mut next: usize, length: usize, payload: &mut Vec<u8>) {
-        while payload.len() < length && self.page(next).is_some() && self.read.insert(next) {
+        while payload.len() < length && self.page(next).is_some() && self.read_pages.insert(next) {
             let Some(page) = self.page(next) else { return };
             let part = page.get(4..self.usable).unwrap_or_default();
             payload.extend(part.iter().take(length - payload.len()));
-            next = number_at(page, 0).unwrap_or(0);
+            next = u32_at(page, 0).unwrap_or(0);
         }
     }
 }
 
-fn short_at(bytes: &[u8], at: usize) -> Option<usize> {
+fn u16_at(bytes: &[u8], at: usize) -> Option<usize> {
     let [a, b] = bytes.get(at..at + 2)?.try_into().ok()?;
     Some(usize::from(u16::from_be_bytes([a, b])))
 }
 
-fn number_at(bytes: &[u8], at: usize) -> Option<usize> {
+fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
     let four: [u8; 4] = bytes.get(at..at + 4)?.try_into().ok()?;
     usize::try_from(u32::from_be_bytes(four)).ok()
 }
 
-/// Removes a number of one to nine bytes from the front.
+/// Removes a number of one to nine bytes (a varint of SQLite) from the front of `bytes` and returns it.
 fn varint(bytes: &mut &[u8]) -> Option<i64> {
     let mut value: u64 = 0;
     for n in 0..9 {
@@ -202,7 +204,7 @@ fn varint(bytes: &mut &[u8]) -> Option<i64> {
     Some(value.cast_signed())
 }
 
-/// The columns of a row; `None` if its header is invalid.
+/// Splits the bytes of a row into its column values; `None` if the row's header is invalid.
 fn decode(payload: &[u8]) -> Option<Vec<Option<Value>>> {
     let mut rest = payload;
     let header = usize::try_from(varint(&mut rest)?).ok()?;
@@ -219,7 +221,8 @@ fn decode(payload: &[u8]) -> Option<Vec<Option<Value>>> {
     (!values.is_empty()).then_some(values)
 }
 
-/// One column; `Some(None)` if its bytes are missing, `None` if there is no such type.
+/// Removes the value of a column of type `kind` from the front of `body` and returns it. Returns `Some(None)` if its
+/// bytes are missing, `None` if there is no such type.
 fn read_column(kind: i64, body: &mut &[u8]) -> Option<Option<Value>> {
     let length = match kind {
         0 | 8 | 9 => 0,
@@ -230,7 +233,7 @@ fn read_column(kind: i64, body: &mut &[u8]) -> Option<Option<Value>> {
         _ => return None,
     };
     let is_text = kind >= 13 && kind % 2 == 1;
-    // The beginning of a text is worth keeping; half of a number is not.
+    // The beginning of a truncated text is worth keeping; part of a number is not.
     let Some((bytes, rest)) = body.split_at_checked(if is_text { length.min(body.len()) } else { length }) else {
         *body = &[];
         return Some(None);

@@ -1,13 +1,13 @@
-//! Repairs the rows of a damaged database: fills in missing values, replaces lost rows that others refer to, and
-//! decides the state of a prompt if it is uncertain.
+//! Repairs the rows of a damaged database: fills in missing values, replaces lost rows to which other rows refer, and
+//! decides the state of a prompt if that is uncertain.
 
-use super::pages::{PageKind, Record};
-use super::{JOB_BY_ID, JOB_BY_REVISION, SCOPE_INDEX, SEQUENCE, SalvagedTables};
+use super::pages::{PageKind, RawRecord};
+use super::{JOB_BY_ID, JOB_BY_REVISION, SCOPE_INDEX, SEQUENCE_TABLE, SalvagedTables};
 use crate::model::Time;
 use crate::model::text::CleanText;
 use crate::store::error::StoreResult;
-use crate::store::prompts::TITLE;
-use crate::store::sending::ABANDONED;
+use crate::store::prompts::TITLE_CHARS_MAX;
+use crate::store::sending::ABANDONED_REASON;
 use rusqlite::types::Value;
 use rusqlite::{Transaction, params};
 use std::collections::{HashMap, HashSet};
@@ -16,16 +16,17 @@ const STATES: [&str; 7] = ["queued", "sending", "accepted", "not sent", "rejecte
 const KINDS: [&str; 2] = ["create", "follow-up"];
 const EVENTS: [&str; 4] = ["status", "pull request", "gone", "back"];
 
-/// The reason of an unconfirmed prompt whose state, or whose job, was in a part of the file that can't be read.
-const UNCERTAIN: &str = "the database was damaged: the service may or may not have received this prompt";
-/// Replaces a text that can't be read.
+/// The reason that is stored with an unconfirmed prompt if its state or its job was in a part of the file that can't be
+/// read.
+const UNCERTAIN_REASON: &str = "the database was damaged: the service may or may not have received this prompt";
+/// The text that replaces a prompt's text that can't be read.
 const LOST_TEXT: &str = "(The text of this prompt was lost when the database was damaged.)";
 
-/// Milliseconds that can be shown as a date: years 1 to 9999.
+/// Times in milliseconds that can be shown as a date: those of the years 1 to 9999.
 const TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
-/// Guesses by its shape which table a row on an unreached page belongs to.
-pub(super) fn table_of(record: &Record, kind: PageKind) -> Option<&'static str> {
+/// Guesses the table or index of a row on a page that no tree leads to, from the number and types of its columns.
+pub(super) fn table_of(record: &RawRecord, kind: PageKind) -> Option<&'static str> {
     let values = &record.values;
     let text = |at: usize| match values.get(at) {
         Some(Some(Value::Text(text))) => Some(text.as_str()),
@@ -59,40 +60,51 @@ pub(super) fn table_of(record: &Record, kind: PageKind) -> Option<&'static str> 
     }
 }
 
-/// Sort key for copies of a prompt: the most advanced delivery comes first.
-pub(super) fn delivery_rank(record: &Record) -> usize {
+/// Returns the sort key for copies of a prompt: the copy with the most advanced delivery comes first.
+pub(super) fn delivery_rank(record: &RawRecord) -> usize {
     const ORDER: [&str; 7] = ["accepted", "dismissed", "unconfirmed", "sending", "rejected", "not sent", "queued"];
     let state = record.values.get(4).and_then(Option::as_ref);
     ORDER.iter().position(|word| state == Some(&Value::Text((*word).to_owned()))).unwrap_or(ORDER.len())
 }
 
-/// Repairs rows, one table after the other.
+/// Repairs the rows of one table after the other.
 pub(super) struct RowRepair<'a> {
     found: &'a SalvagedTables,
     now: i64,
-    /// Jobs without an undelivered prompt, according to their own rows.
-    delivered: HashSet<i64>,
-    /// The scope and the service's id of each job, from the index.
+    /// The keys of jobs that had no undelivered prompt, according to their own rows.
+    jobs_without_undelivered: HashSet<i64>,
+    /// The scope and the service's id of each job, by the job's key; read from the index of these ids.
     by_id: HashMap<i64, (i64, String)>,
-    /// The number of queued prompts that were paused.
-    pub(super) paused: u64,
+    /// The number of queued prompts that the repair has paused.
+    pub(super) paused_count: u64,
 }
 
 impl<'a> RowRepair<'a> {
     pub(super) fn new(found: &'a SalvagedTables, now: Time) -> Self {
-        let by_id = found.of(JOB_BY_ID).iter().filter_map(|entry| match entry.values.as_slice() {
+        let by_id = found.records_of(JOB_BY_ID).iter().filter_map(|entry| match entry.values.as_slice() {
             [Some(Value::Integer(scope)), Some(Value::Text(id)), Some(Value::Integer(key))] => {
                 Some((*key, (*scope, id.clone())))
             }
             _ => None,
         });
-        Self { found, now: now.timestamp_millis(), delivered: HashSet::new(), by_id: by_id.collect(), paused: 0 }
+        Self {
+            found,
+            now: now.timestamp_millis(),
+            jobs_without_undelivered: HashSet::new(),
+            by_id: by_id.collect(),
+            paused_count: 0,
+        }
     }
 
-    /// The values of a row, ready to be inserted.
-    pub(super) fn values(&mut self, table: &str, columns: &[String], record: &Record) -> Vec<Option<Value>> {
+    /// Returns the repaired values of a row, ready to be inserted.
+    pub(super) fn repaired_values(
+        &mut self,
+        table: &str,
+        columns: &[String],
+        record: &RawRecord,
+    ) -> Vec<Option<Value>> {
         let mut row = SalvagedRow { columns, values: record.values.clone() };
-        // SQLite stores the key of these tables beside the record, and NULL in its column.
+        // In these tables, SQLite stores the key outside of the column values, and NULL in the key's column.
         if matches!(table, "scope" | "revision" | "ledger" | "job" | "prompt" | "event" | "views_report" | "views_path")
         {
             row.put_first(Value::Integer(record.rowid));
@@ -101,7 +113,7 @@ impl<'a> RowRepair<'a> {
             self.repair_value(column, value);
         }
         if table == "job" {
-            // Before this column existed, viewing a job counted as acting on it.
+            // Before `handled_at` existed, viewing a job counted as handling it.
             let is_old = row.at("handled_at").is_some_and(|at| at >= row.values.len());
             if let Some(viewed_at) = row.value("viewed_at").cloned().filter(|_| is_old) {
                 row.put("handled_at", viewed_at);
@@ -109,7 +121,7 @@ impl<'a> RowRepair<'a> {
         }
         match table {
             "job" if row.value("undelivered") == Some(&Value::Null) => {
-                self.delivered.insert(record.rowid);
+                self.jobs_without_undelivered.insert(record.rowid);
             }
             "prompt" => self.repair_prompt(&mut row),
             _ => {}
@@ -145,29 +157,29 @@ impl<'a> RowRepair<'a> {
         let state = prompt.text("state").filter(|word| STATES.contains(word)).map(str::to_owned);
         match state.as_deref() {
             Some("queued") => {
-                self.paused += 1;
+                self.paused_count += 1;
                 prompt.put("paused", Value::Integer(1));
                 prompt.put("until", Value::Null);
             }
-            Some("sending") => prompt.put_unconfirmed(ABANDONED),
+            Some("sending") => prompt.put_unconfirmed(ABANDONED_REASON),
             Some(_) => {}
-            None if prompt.number("job").is_some_and(|job| self.delivered.contains(&job)) => {
+            None if prompt.number("job").is_some_and(|job| self.jobs_without_undelivered.contains(&job)) => {
                 prompt.put("state", "accepted".to_owned().into());
             }
-            None => prompt.put_unconfirmed(UNCERTAIN),
+            None => prompt.put_unconfirmed(UNCERTAIN_REASON),
         }
     }
 
-    /// Replaces lost rows that others refer to, and deletes rows that refer to nothing.
+    /// Replaces lost rows to which other rows refer, and deletes rows that refer to missing rows.
     pub(super) fn repair_references(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         tx.execute("INSERT OR IGNORE INTO revision (only, value) VALUES (1, 0)", [])?;
         tx.execute("UPDATE revision SET value = max(value, (SELECT coalesce(max(revision), 0) FROM job))", [])?;
-        self.last_keys(tx)?;
-        self.jobs_by_id(tx)?;
-        self.jobs_of_prompts(tx)?;
-        self.scopes(tx)?;
-        self.prompts_of_jobs(tx)?;
-        self.drafts(tx)?;
+        self.restore_last_keys(tx)?;
+        self.restore_jobs_by_id(tx)?;
+        self.restore_jobs_of_prompts(tx)?;
+        self.restore_scopes(tx)?;
+        self.restore_prompts_of_jobs(tx)?;
+        self.move_lost_drafts(tx)?;
         tx.execute_batch(
             "UPDATE prompt SET state_at = iif(state = 'queued', written_at, coalesce(sent_at, written_at))
              WHERE state_at IS NULL AND state NOT IN ('accepted', 'dismissed');
@@ -188,7 +200,7 @@ impl<'a> RowRepair<'a> {
     }
 
     /// Restores jobs whose own rows are lost or have a wrong key, from the index of the service's ids.
-    fn jobs_by_id(&self, tx: &Transaction<'_>) -> StoreResult<()> {
+    fn restore_jobs_by_id(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let mut has_key = tx.prepare("SELECT EXISTS (SELECT 1 FROM job WHERE key = ?1)")?;
         let mut keys: Vec<(&i64, &(i64, String))> = self.by_id.iter().collect();
         keys.sort();
@@ -196,17 +208,17 @@ impl<'a> RowRepair<'a> {
             if has_key.query_row([key], |row| row.get(0))? {
                 continue;
             }
-            // The index has the right key of this id, so the row with another key was damaged.
+            // The index contains the correct key for this id, so a row with this id and another key was damaged.
             let moved = tx.execute("UPDATE job SET key = ?1 WHERE scope = ?2 AND id = ?3", params![key, scope, id])?;
             if moved == 0 {
-                self.new_job(tx, *key, *scope, Some(id))?;
+                self.insert_restored_job(tx, *key, *scope, Some(id))?;
             }
         }
         Ok(())
     }
 
-    fn new_job(&self, tx: &Transaction<'_>, key: i64, scope: i64, id: Option<&str>) -> StoreResult<()> {
-        let title = id.map(|id| CleanText::title(id, TITLE)).unwrap_or_default();
+    fn insert_restored_job(&self, tx: &Transaction<'_>, key: i64, scope: i64, id: Option<&str>) -> StoreResult<()> {
+        let title = id.map(|id| CleanText::title(id, TITLE_CHARS_MAX)).unwrap_or_default();
         tx.execute(
             "INSERT OR IGNORE INTO job (key, scope, id, title, created_at, started_at, changed_at, revision)
              VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?5, 0)",
@@ -215,15 +227,16 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    /// Restores jobs of which only prompts are left; without the service's id, it is uncertain whether the job exists.
-    fn jobs_of_prompts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
-        let known: HashMap<i64, i64> = self.found.of(JOB_BY_REVISION).iter().filter_map(scope_of_job).collect();
+    /// Restores jobs of which only prompts were found, and replaces lost titles. Without the service's id, it is
+    /// uncertain whether the service has the job, so its prompt becomes unconfirmed.
+    fn restore_jobs_of_prompts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
+        let known: HashMap<i64, i64> = self.found.records_of(JOB_BY_REVISION).iter().filter_map(scope_of_job).collect();
         let usual: i64 = tx.query_row("SELECT coalesce(min(id), 1) FROM scope", [], |row| row.get(0))?;
         let lost = query_numbers(tx, "SELECT DISTINCT job FROM prompt WHERE job NOT IN (SELECT key FROM job)")?;
         for key in lost {
-            self.new_job(tx, key, known.get(&key).copied().unwrap_or(usual), None)?;
+            self.insert_restored_job(tx, key, known.get(&key).copied().unwrap_or(usual), None)?;
         }
-        // Restored jobs, and jobs whose title was lost.
+        // These are the restored jobs and the jobs whose title was lost.
         let untitled: Vec<(i64, String, i64)> = tx
             .prepare(
                 "SELECT key, prompt.text, prompt.written_at FROM job JOIN prompt ON prompt.id =
@@ -233,7 +246,8 @@ impl<'a> RowRepair<'a> {
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<rusqlite::Result<_>>()?;
         for (key, text, at) in untitled {
-            let title = text.lines().map(|line| CleanText::title(line, TITLE)).find(|title| !title.is_empty());
+            let title =
+                text.lines().map(|line| CleanText::title(line, TITLE_CHARS_MAX)).find(|title| !title.is_empty());
             tx.execute(
                 "UPDATE job SET title = ?2, created_at = min(created_at, ?3), started_at = min(started_at, ?3)
                  WHERE key = ?1 AND (title = '' OR created_at = ?4)",
@@ -244,15 +258,15 @@ impl<'a> RowRepair<'a> {
             "UPDATE prompt SET state = 'unconfirmed', reason = ?1
              WHERE kind = 'create' AND state = 'accepted'
                  AND job IN (SELECT key FROM job WHERE id IS NULL AND merged_into IS NULL)",
-            [UNCERTAIN],
+            [UNCERTAIN_REASON],
         )?;
         Ok(())
     }
 
-    /// Restores projects whose rows are lost, from their index or from the only ledger that belongs to no known
-    /// project.
-    fn scopes(&self, tx: &Transaction<'_>) -> StoreResult<()> {
-        for entry in self.found.of(SCOPE_INDEX) {
+    /// Restores projects whose rows are lost: from their index, or from a ledger if exactly one project is lost and
+    /// exactly one ledger belongs to no known project.
+    fn restore_scopes(&self, tx: &Transaction<'_>) -> StoreResult<()> {
+        for entry in self.found.records_of(SCOPE_INDEX) {
             if let [Some(Value::Text(base_url)), Some(Value::Text(project)), Some(Value::Integer(id))] =
                 entry.values.as_slice()
             {
@@ -283,14 +297,15 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    /// A job without an id would be listed as working if the prompt that created it is lost.
-    fn prompts_of_jobs(&self, tx: &Transaction<'_>) -> StoreResult<()> {
+    /// Adds an unconfirmed prompt to jobs whose undelivered prompt is lost: without a prompt, a job without an id would
+    /// be listed as working.
+    fn restore_prompts_of_jobs(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         tx.execute(
             "INSERT INTO prompt (job, kind, text, state, reason, written_at)
              SELECT key, 'create', iif(title = '', ?1, title), 'unconfirmed', ?2, created_at FROM job
              WHERE id IS NULL AND merged_into IS NULL AND dismissed = 0
                  AND NOT EXISTS (SELECT 1 FROM prompt WHERE prompt.job = key AND kind = 'create')",
-            [LOST_TEXT, UNCERTAIN],
+            [LOST_TEXT, UNCERTAIN_REASON],
         )?;
         tx.execute(
             "INSERT INTO prompt (job, kind, text, state, reason, written_at)
@@ -298,13 +313,13 @@ impl<'a> RowRepair<'a> {
              WHERE id IS NOT NULL AND undelivered IN ('unconfirmed', 'sending')
                  AND NOT EXISTS (SELECT 1 FROM prompt
                                  WHERE prompt.job = key AND state NOT IN ('accepted', 'dismissed'))",
-            [LOST_TEXT, UNCERTAIN],
+            [LOST_TEXT, UNCERTAIN_REASON],
         )?;
         Ok(())
     }
 
-    /// Moves drafts of lost jobs and prompts to the draft of a new job.
-    fn drafts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
+    /// Appends the drafts of lost jobs and prompts to the new-job draft.
+    fn move_lost_drafts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let lost: Vec<(i64, i64, String, i64)> = tx
             .prepare(
                 "SELECT rowid, scope, text, saved_at FROM draft WHERE job NOT IN (SELECT key FROM job)
@@ -327,9 +342,9 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    /// Makes sure that the keys of lost rows are not assigned again.
-    fn last_keys(&self, tx: &Transaction<'_>) -> StoreResult<()> {
-        for entry in self.found.of(SEQUENCE) {
+    /// Makes sure that the keys of lost rows are never assigned again.
+    fn restore_last_keys(&self, tx: &Transaction<'_>) -> StoreResult<()> {
+        for entry in self.found.records_of(SEQUENCE_TABLE) {
             if let [Some(Value::Text(table)), Some(Value::Integer(last)), ..] = entry.values.as_slice() {
                 let set =
                     tx.execute("UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1", params![table, last])?;
@@ -342,7 +357,7 @@ impl<'a> RowRepair<'a> {
     }
 }
 
-fn scope_of_job(entry: &Record) -> Option<(i64, i64)> {
+fn scope_of_job(entry: &RawRecord) -> Option<(i64, i64)> {
     match entry.values.as_slice() {
         [Some(Value::Integer(scope)), _, Some(Value::Integer(key))] => Some((*key, *scope)),
         _ => None,
@@ -355,7 +370,7 @@ fn query_numbers(tx: &Transaction<'_>, sql: &str) -> StoreResult<Vec<i64>> {
     Ok(numbers.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The values of a row by column name.
+/// The values of a row, accessible by column name.
 struct SalvagedRow<'a> {
     columns: &'a [String],
     values: Vec<Option<Value>>,

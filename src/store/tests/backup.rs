@@ -1,29 +1,29 @@
 use super::*;
 use crate::model::backup::{BackupHeader, BackupLine, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord};
 use crate::model::change::QueueChange;
-use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, EventKind, JobEvent, PromptKind};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, EventKind, JobEvent, PromptKind};
 use crate::model::row::JobGroup;
-use crate::store::{ExportFilter, ImportError, Imported, LINE_MAX, check_backup};
+use crate::store::{ImportCounts, ImportError, LINE_MAX, ScopeFilter, check_backup};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read as _, Seek as _};
 
 pub(super) async fn export(store: &Store) -> String {
     let mut file = tempfile::tempfile().expect("a file");
-    store.export(file.try_clone().expect("a file"), ExportFilter::default(), "0.1.0", at(1000)).await.expect("written");
+    store.export(file.try_clone().expect("a file"), ScopeFilter::default(), "0.1.0", at(1000)).await.expect("written");
     file.rewind().expect("rewound");
     let mut text = String::new();
     file.read_to_string(&mut text).expect("text");
     text
 }
 
-pub(super) async fn import(store: &Store, lines: &str) -> Imported {
-    store.import(Cursor::new(lines.to_owned()), ExportFilter::default(), false, at(2000)).await.expect("imported")
+pub(super) async fn import(store: &Store, lines: &str) -> ImportCounts {
+    store.import(Cursor::new(lines.to_owned()), ScopeFilter::default(), false, at(2000)).await.expect("imported")
 }
 
-async fn refused(store: &Store, lines: &str) -> String {
+async fn failed_import_message(store: &Store, lines: &str) -> String {
     let error = store
-        .import(Cursor::new(lines.to_owned()), ExportFilter::default(), false, at(2000))
+        .import(Cursor::new(lines.to_owned()), ScopeFilter::default(), false, at(2000))
         .await
         .expect_err("refused");
     assert_eq!(check_backup(Cursor::new(lines), at(2000)).expect_err("refused").to_string(), error.to_string());
@@ -32,7 +32,7 @@ async fn refused(store: &Store, lines: &str) -> String {
 
 const HEADER: &str = r#"{"kind":"docdeck","version":1}"#;
 
-/// The deliveries of the prompts of the only job.
+/// Returns the deliveries of the prompts of the store's only job.
 async fn prompts(store: &Store) -> Vec<Delivery> {
     let rows = store.jobs(&scope()).await.expect("rows");
     assert_eq!(rows.len(), 1, "{rows:?}");
@@ -43,8 +43,8 @@ fn is_unconfirmed(delivery: &Delivery) -> bool {
     matches!(delivery, Delivery::Unconfirmed(_))
 }
 
-/// A store with at least one of everything.
-async fn full() -> Store {
+/// Returns a store with at least one item of every kind that is exported.
+async fn full_store() -> Store {
     let store = memory();
     let about = [line("/a"), line("/b")];
     let (prompt, row) = store.add_job_about(&scope(), "Fix\nit", &about, at(0)).await.expect("stored");
@@ -57,14 +57,14 @@ async fn full() -> Store {
     let refused = store.follow_up(row.key, "And more", at(5)).await;
     store.permit(refused, at(6)).await;
     store.finish(refused, SendOutcome::Rejected(line("too long")), at(7)).await;
-    store.save_draft(&scope(), DraftSlot::Prompt(refused), "shorter", at(8)).await.expect("stored");
-    store.save_draft(&scope(), DraftSlot::FollowUp(row.key), "then \x1b[2J", at(9)).await.expect("stored");
-    store.save_draft(&scope(), DraftSlot::NewJob, "a new job", at(10)).await.expect("stored");
-    store.save_draft(&scope(), DraftSlot::Batch, "one\n\ntwo", at(11)).await.expect("stored");
+    store.save_draft(&scope(), DraftTarget::Prompt(refused), "shorter", at(8)).await.expect("stored");
+    store.save_draft(&scope(), DraftTarget::FollowUp(row.key), "then \x1b[2J", at(9)).await.expect("stored");
+    store.save_draft(&scope(), DraftTarget::NewJob, "a new job", at(10)).await.expect("stored");
+    store.save_draft(&scope(), DraftTarget::Batch, "one\n\ntwo", at(11)).await.expect("stored");
     store.save_draft_about(&scope(), "about", &about, at(12)).await.expect("stored");
     let tracked = store.track(&scope(), answer("tracked", Status::parse("reviewing")), at(13)).await.expect("stored");
     store.change(tracked.key, LocalChange::Dismissed(true), at(14)).await;
-    store.apply_fetched(tracked.key, Fetched::NotFound, at(15)).await.expect("stored");
+    store.apply_fetched(tracked.key, JobAnswer::NotFound, at(15)).await.expect("stored");
     let other = Scope { base_url: "https://other.example".to_owned(), project: "o".to_owned(), organization: None };
     store.track(&other, answer("j/1", Status::Active), at(16)).await.expect("stored");
     store
@@ -72,7 +72,7 @@ async fn full() -> Store {
 
 #[tokio::test]
 async fn an_export_imported_into_an_empty_store_is_exported_unchanged() {
-    let lines = export(&full().await).await;
+    let lines = export(&full_store().await).await;
     let empty = memory();
     let done = import(&empty, &lines).await;
     assert_eq!((done.jobs_added, done.prompts_added, done.in_flight, done.drafts_added), (3, 2, 0, 5));
@@ -83,7 +83,7 @@ async fn an_export_imported_into_an_empty_store_is_exported_unchanged() {
 
 #[tokio::test]
 async fn exported_lines_have_the_documented_format() {
-    let lines = export(&full().await).await;
+    let lines = export(&full_store().await).await;
     let read: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let kinds: Vec<&str> = read.iter().map(|line| line["kind"].as_str().expect("a kind")).collect();
     assert_eq!(kinds, ["docdeck", "job", "job", "draft", "draft", "draft", "job", "end"]);
@@ -98,8 +98,8 @@ async fn exported_lines_have_the_documented_format() {
 }
 
 #[tokio::test]
-async fn importing_twice_changes_nothing_even_in_the_exporting_store() {
-    let store = full().await;
+async fn importing_an_export_again_changes_nothing_even_in_the_store_that_exported_it() {
+    let store = full_store().await;
     let (one, two) = (store.new_job("waits", at(20)).await, store.new_job("goes", at(21)).await);
     assert!(matches!(store.permit(two.0, at(22)).await, SendPermit::Go { .. }));
     let lines = export(&store).await;
@@ -130,7 +130,7 @@ async fn a_prompt_that_another_computer_may_send_is_never_sent_by_this_one() {
     let elsewhere = memory();
     assert_eq!(import(&elsewhere, &lines).await.in_flight, 2);
     assert_eq!(elsewhere.queued_prompts().await, []);
-    assert_eq!(elsewhere.senders(&scope()).await.expect("none"), Vec::<String>::new());
+    assert_eq!(elsewhere.sending_instances(&scope()).await.expect("none"), Vec::<String>::new());
     for row in elsewhere.jobs(&scope()).await.expect("rows") {
         let prompt = elsewhere.thread_of(row.key).await.prompts.remove(0);
         match prompt.text.as_str() {
@@ -154,7 +154,7 @@ async fn an_import_updates_a_delivery_and_sets_the_id_of_its_job() {
     assert_eq!(prompts(&there).await, [Delivery::Accepted]);
     let row = there.job_by_id(&scope(), &job_id("j")).await.expect("read").expect("there");
     assert_eq!((row.undelivered, row.status), (None, Some(Status::Active)));
-    // The other direction changes nothing.
+    // Importing the other store's export into the first store changes nothing.
     assert_eq!(import(&here, &export(&there).await).await.jobs_unchanged, 1);
 }
 
@@ -174,7 +174,7 @@ async fn a_tracked_job_and_its_unconfirmed_copy_are_merged() {
 }
 
 #[tokio::test]
-async fn two_equal_prompts_of_the_same_moment_stay_two_jobs() {
+async fn two_equal_prompts_written_at_the_same_moment_stay_two_jobs() {
     let (here, there) = (memory(), memory());
     let twice = ["same".to_owned(), "same".to_owned()];
     here.add_batch(&scope(), &twice, at(0)).await.expect("queued");
@@ -192,7 +192,7 @@ async fn two_equal_prompts_of_the_same_moment_stay_two_jobs() {
 }
 
 #[tokio::test]
-async fn the_later_answer_of_the_service_wins_and_is_unseen() {
+async fn an_import_applies_a_later_answer_of_the_service_which_is_then_unseen() {
     let (here, there) = (memory(), memory());
     let row = here.track(&scope(), answer("j", Status::Active), at(0)).await.expect("tracked");
     import(&there, &export(&here).await).await;
@@ -206,7 +206,7 @@ async fn the_later_answer_of_the_service_wins_and_is_unseen() {
         (Some(Status::Completed), Some(3), Some(at(10)))
     );
     assert!(copy.is_unseen(), "the change at 10 was not visible here at 50");
-    // Importing an older file doesn't undo it.
+    // Importing an older file doesn't undo a newer answer.
     there.apply_job(copy.key, answer("j", Status::Archived), at(20)).await;
     import(&there, &export(&here).await).await;
     assert_eq!(there.jobs(&scope()).await.expect("rows")[0].status, Some(Status::Archived));
@@ -215,7 +215,7 @@ async fn the_later_answer_of_the_service_wins_and_is_unseen() {
 }
 
 #[tokio::test]
-async fn a_job_handled_elsewhere_is_handled_here_and_older_exports_use_the_last_view() {
+async fn an_import_marks_a_job_as_handled_and_for_an_older_export_uses_when_it_was_viewed() {
     let (here, there, old) = (memory(), memory(), memory());
     for id in ["seen", "handled"] {
         let row = here.track(&scope(), answer(id, Status::Active), at(0)).await.expect("tracked");
@@ -232,7 +232,7 @@ async fn a_job_handled_elsewhere_is_handled_here_and_older_exports_use_the_last_
         rows.iter().map(Job::group).collect::<Vec<_>>()
     };
     assert_eq!(groups(&there).await, [JobGroup::NeedsYou, JobGroup::Done], "seen, and handled");
-    // As written by an older docdeck, which only stored views.
+    // This is what an older docdeck wrote, which only stored when a job was viewed.
     let without: Vec<String> = lines
         .lines()
         .map(|line| {
@@ -266,7 +266,7 @@ async fn a_discarded_job_is_imported_as_discarded() {
 }
 
 #[tokio::test]
-async fn an_event_that_two_computers_recorded_is_imported_once() {
+async fn an_event_that_both_computers_stored_is_not_imported_again() {
     let (here, there) = (memory(), memory());
     for (store, seconds) in [(&here, 0), (&there, 5)] {
         let row = store.track(&scope(), answer("j", Status::Active), at(seconds)).await.expect("tracked");
@@ -278,20 +278,20 @@ async fn an_event_that_two_computers_recorded_is_imported_once() {
 }
 
 #[tokio::test]
-async fn local_labels_and_drafts_stay_and_skipped_ones_are_counted() {
-    let (here, there) = (full().await, memory());
+async fn an_import_keeps_local_labels_and_drafts_and_counts_those_that_it_skips() {
+    let (here, there) = (full_store().await, memory());
     import(&there, &export(&here).await).await;
     let row = there.job_by_id(&scope(), &job_id("j/1")).await.expect("read").expect("there");
     there.change(row.key, LocalChange::Note(Some(line("mine"))), at(30)).await;
     there.change(row.key, LocalChange::Tags(vec![line("mine")]), at(30)).await;
-    there.save_draft(&scope(), DraftSlot::NewJob, "mine", at(31)).await.expect("stored");
+    there.save_draft(&scope(), DraftTarget::NewJob, "mine", at(31)).await.expect("stored");
     let done = import(&there, &export(&here).await).await;
     assert_eq!((done.drafts_skipped, done.labels_skipped, done.drafts_added), (1, 1, 0));
     let row = there.job(row.key).await.expect("read").expect("there");
     assert_eq!(row.note.as_ref().map(CleanText::as_str), Some("mine"));
     assert_eq!(row.tags, [line("mine"), line("docs"), line("api")]);
     let drafts = there.drafts(&scope()).await.expect("drafts");
-    assert!(drafts.iter().any(|draft| draft.slot == DraftSlot::NewJob && draft.text == "mine"));
+    assert!(drafts.iter().any(|draft| draft.slot == DraftTarget::NewJob && draft.text == "mine"));
 }
 
 #[tokio::test]
@@ -355,17 +355,17 @@ async fn an_invalid_line_is_reported_and_nothing_is_imported() {
         ),
     ];
     for (lines, expected) in cases {
-        let message = refused(&store, &lines).await;
+        let message = failed_import_message(&store, &lines).await;
         assert!(message.starts_with(expected), "{message} for {lines}");
     }
     let no_text = store
-        .import(Cursor::new(b"\xff\xfe\n".to_vec()), ExportFilter::default(), false, at(0))
+        .import(Cursor::new(b"\xff\xfe\n".to_vec()), ScopeFilter::default(), false, at(0))
         .await
         .expect_err("refused");
     assert!(matches!(no_text, ImportError::NotUtf8 { line: 1 }));
     let long = std::io::BufReader::new(std::io::repeat(b'x').take(LINE_MAX + 5));
     assert!(matches!(
-        store.import(long, ExportFilter::default(), false, at(0)).await,
+        store.import(long, ScopeFilter::default(), false, at(0)).await,
         Err(ImportError::TooLong { line: 1 })
     ));
     let x = Scope { base_url: "https://x.example".to_owned(), project: "p".to_owned(), organization: None };
@@ -387,9 +387,9 @@ async fn missing_and_unknown_fields_of_a_backup_are_ignored() {
 }
 
 #[tokio::test]
-async fn one_project_or_service_can_be_exported_and_imported() {
-    let (store, part) = (full().await, memory());
-    let other = || ExportFilter { base_url: Some("https://other.example".to_owned()), ..ExportFilter::default() };
+async fn an_export_and_an_import_can_be_limited_to_one_service() {
+    let (store, part) = (full_store().await, memory());
+    let other = || ScopeFilter { base_url: Some("https://other.example".to_owned()), ..ScopeFilter::default() };
     let lines = export(&store).await;
     let done = part.import(Cursor::new(lines.clone()), other(), false, at(0)).await.expect("imported");
     assert_eq!((done.jobs_added, done.drafts_added), (1, 0));
@@ -404,14 +404,14 @@ async fn one_project_or_service_can_be_exported_and_imported() {
 
 #[tokio::test]
 async fn a_dry_run_returns_the_same_counts_and_changes_nothing() {
-    let lines = export(&full().await).await;
+    let lines = export(&full_store().await).await;
     let store = memory();
-    let would = store.import(Cursor::new(lines.clone()), ExportFilter::default(), true, at(2000)).await.expect("read");
+    let would = store.import(Cursor::new(lines.clone()), ScopeFilter::default(), true, at(2000)).await.expect("read");
     assert!(store.jobs(&scope()).await.expect("rows").is_empty());
     assert_eq!(import(&store, &lines).await, would);
 }
 
-// Arbitrary stores.
+// Strategies for arbitrary backups.
 
 fn delivery() -> impl Strategy<Value = (Delivery, bool)> {
     let why = line("why");
@@ -432,7 +432,7 @@ fn moments() -> impl Strategy<Value = Option<Time>> {
 }
 
 prop_compose! {
-    /// Follow-ups written at a few different times; the text depends on the time.
+    /// Generates follow-ups that were written at a few different times; the text depends on the time.
     fn follow_ups()(chosen in prop::collection::btree_map(0_i64..6, (delivery(), 0_i64..20), 0..4)) -> Vec<PromptRecord> {
         chosen.into_iter().map(|(moment, ((delivery, sent), after))| PromptRecord {
             kind: PromptKind::FollowUp,
@@ -494,7 +494,7 @@ prop_compose! {
             viewed_at: times.1,
             finished_at: times.2,
             changed_at: at(times.3),
-            has_own_title: title.is_some(),
+            has_custom_title: title.is_some(),
             note: note.map(|note| line(&note)),
             tags: tags.iter().map(|tag| line(tag)).collect(),
             ..Job::new(JobKey(0), line(&title.unwrap_or(text)), at(n))
@@ -512,13 +512,14 @@ fn file() -> impl Strategy<Value = String> {
         lines.extend(jobs.into_iter().map(|job| BackupLine::Job(Box::new(job))));
         lines.extend(draft.map(|text| {
             let draft = DraftText { text, saved_at: at(3) };
-            BackupLine::Draft(DraftRecord { scope: scope(), of: DraftPurpose::NewJob, draft })
+            BackupLine::Draft(DraftRecord { scope: scope(), purpose: DraftPurpose::NewJob, draft })
         }));
         lines.iter().map(|line| line.write().expect("written") + "\n").collect()
     })
 }
 
-/// The jobs by id or, without an id, by prompt, each with the texts of its prompts.
+/// Returns the jobs, identified by their id or, without an id, by their first prompt, each with the texts of its
+/// prompts.
 async fn content(store: &Store) -> BTreeSet<(String, BTreeSet<String>)> {
     let mut content = BTreeSet::new();
     for row in store.jobs(&scope()).await.expect("rows") {
@@ -533,7 +534,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_import_is_exported_unchanged_and_changes_nothing_the_second_time(file in file()) {
+    fn an_export_of_any_imported_backup_is_imported_and_exported_again_unchanged(file in file()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let (store, empty) = (memory(), memory());
@@ -549,7 +550,7 @@ proptest! {
     }
 
     #[test]
-    fn two_stores_that_import_each_other_end_with_the_same_content(one in file(), two in file()) {
+    fn two_stores_that_import_each_others_exports_end_with_the_same_content(one in file(), two in file()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let (here, there) = (memory(), memory());

@@ -1,10 +1,10 @@
 use super::reports::{counts, page, part, range, week};
 use super::*;
 use crate::model::period::DateRange;
-use crate::model::prompt::DraftSlot;
-use crate::model::report::KnownRange;
+use crate::model::prompt::DraftTarget;
+use crate::model::report::CachedRange;
 use crate::model::views::{Counts, ViewsQuery};
-use crate::store::{Prune, Pruned, ReportAnswer, schema};
+use crate::store::{PrunedViews, ReportAnswer, ViewsPruneFilter, schema};
 
 const OCTOBER: (&str, &str) = ("2026-10-01", "2026-10-31");
 
@@ -29,17 +29,17 @@ impl Store {
         self.cached_ranges(&scope()).await.expect("read").ranges.into_iter().map(|known| known.range).collect()
     }
 
-    async fn prune(&self, what: Prune) -> Pruned {
+    async fn prune(&self, what: ViewsPruneFilter) -> PrunedViews {
         let would = self.plan_prune(what.clone()).await.expect("read");
         let did = self.prune_views(what).await.expect("pruned");
-        let counted = |pruned: Pruned| (pruned.ranges, pruned.reports, pruned.answers, pruned.totals);
+        let counted = |pruned: PrunedViews| (pruned.ranges, pruned.reports, pruned.answers, pruned.totals);
         assert_eq!(counted(would), counted(did), "the plan matches the result");
         did
     }
 }
 
 #[tokio::test]
-async fn each_cached_range_is_listed_once_without_the_days_of_the_trend() {
+async fn each_cached_range_is_listed_once_except_for_the_days_of_the_trend() {
     let store = memory();
     let empty = store.cached_ranges(&scope()).await.expect("read");
     assert_eq!(empty.ranges, []);
@@ -52,8 +52,8 @@ async fn each_cached_range_is_listed_once_without_the_days_of_the_trend() {
     store.absorb(ReportAnswer { range: october(), ..part(1, rows.clone(), true, 5) }).await;
     store.absorb(ReportAnswer { range: october(), ..part(1, rows, false, 6) }).await;
     let kept = store.cached_ranges(&scope()).await.expect("read");
-    let listed = KnownRange { range: week(), rows: 70, complete: false, as_of: at(1), totals: counts(99, 0) };
-    let october = KnownRange { range: october(), rows: 2, complete: true, as_of: at(5), totals: counts(8, 0) };
+    let listed = CachedRange { range: week(), rows: 70, complete: false, as_of: at(1), totals: counts(99, 0) };
+    let october = CachedRange { range: october(), rows: 2, complete: true, as_of: at(5), totals: counts(8, 0) };
     assert_eq!(kept.ranges, [listed, october]);
     store.answer(&scope(), week(), 250, 1, 250, 7).await;
     let more = store.cached_ranges(&scope()).await.expect("read");
@@ -64,35 +64,35 @@ async fn each_cached_range_is_listed_once_without_the_days_of_the_trend() {
 }
 
 #[tokio::test]
-async fn an_interrupted_load_is_listed_with_each_page_once_and_pruned_by_its_oldest_answer() {
+async fn an_interrupted_load_counts_each_page_once_and_is_pruned_by_the_age_of_its_oldest_answer() {
     let store = memory();
     store.absorb(part(1, page(&[("/a", counts(1, 1)), ("/b", counts(2, 2))], 8), false, 10)).await;
     store.absorb(part(2, page(&[("/b", counts(3, 3)), ("/c", counts(4, 4))], 9), false, 20)).await;
     let kept = store.cached_ranges(&scope()).await.expect("read");
-    let listed = KnownRange { range: week(), rows: 3, complete: false, as_of: at(10), totals: counts(9, 0) };
+    let listed = CachedRange { range: week(), rows: 3, complete: false, as_of: at(10), totals: counts(9, 0) };
     assert_eq!(kept.ranges, [listed]);
-    assert_eq!(store.prune(Prune { before: Some(at(10)), ..Prune::default() }).await.reports, 0);
-    let pruned = store.prune(Prune { before: Some(at(11)), ..Prune::default() }).await;
+    assert_eq!(store.prune(ViewsPruneFilter { before: Some(at(10)), ..ViewsPruneFilter::default() }).await.reports, 0);
+    let pruned = store.prune(ViewsPruneFilter { before: Some(at(11)), ..ViewsPruneFilter::default() }).await;
     assert_eq!((pruned.ranges, pruned.reports), (1, 1));
     assert_eq!((store.count("views_loading").await, store.count("views_part").await), (0, 0));
 }
 
 #[tokio::test]
-async fn pruning_by_age_also_deletes_paths_that_are_no_longer_used() {
+async fn pruning_by_age_also_deletes_paths_that_no_report_uses_any_more() {
     let store = memory();
     store.save_complete(october(), "/old", 10).await;
     store.save_complete(week(), "/new", 20).await;
     store.answer(&scope(), week(), 50, 1, 3, 9).await;
-    let pruned = store.prune(Prune { before: Some(at(15)), ..Prune::default() }).await;
+    let pruned = store.prune(ViewsPruneFilter { before: Some(at(15)), ..ViewsPruneFilter::default() }).await;
     assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (2, 1, 1, 1));
     assert_eq!(store.ranges().await, [week()]);
     assert_eq!((store.count("views_path").await, store.count("views_row").await), (1, 1));
-    let again = store.prune(Prune { before: Some(at(15)), ..Prune::default() }).await;
+    let again = store.prune(ViewsPruneFilter { before: Some(at(15)), ..ViewsPruneFilter::default() }).await;
     assert_eq!((again.ranges, again.reports, again.answers, again.totals), (0, 0, 0, 0));
 }
 
 #[tokio::test]
-async fn pruning_by_number_keeps_the_newest_ranges_of_each_project_and_the_days_of_the_trend() {
+async fn pruning_all_but_a_number_of_ranges_keeps_the_newest_of_each_project_and_the_days_of_the_trend() {
     let store = memory();
     let other = Scope { project: "other".to_owned(), ..scope() };
     let september = range("2026-09-01", "2026-09-30");
@@ -102,27 +102,30 @@ async fn pruning_by_number_keeps_the_newest_ranges_of_each_project_and_the_days_
     store.answer(&scope(), september, 50, 1, 3, 10).await;
     store.answer(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
     store.answer(&other, week(), 50, 1, 3, 1).await;
-    let pruned = store.prune(Prune { keep: Some(2), ..Prune::default() }).await;
+    let pruned = store.prune(ViewsPruneFilter { keep: Some(2), ..ViewsPruneFilter::default() }).await;
     assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (1, 1, 1, 1));
     assert_eq!(store.ranges().await, [week(), october()]);
     assert_eq!(store.cached_ranges(&other).await.expect("read").ranges.len(), 1);
-    let pruned = store.prune(Prune { keep: Some(0), project: Some("other".to_owned()), ..Prune::default() }).await;
+    let pruned = store
+        .prune(ViewsPruneFilter { keep: Some(0), project: Some("other".to_owned()), ..ViewsPruneFilter::default() })
+        .await;
     assert_eq!((pruned.ranges, pruned.answers), (1, 1));
     assert_eq!(store.ranges().await, [week(), october()], "this project is unchanged");
 }
 
 #[tokio::test]
-async fn all_page_views_can_be_pruned_and_everything_else_stays() {
+async fn pruning_all_page_views_deletes_nothing_else() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    store.save_draft(&scope(), DraftSlot::NewJob, "typed", at(1)).await.expect("stored");
+    store.save_draft(&scope(), DraftTarget::NewJob, "typed", at(1)).await.expect("stored");
     store.save_complete(week(), "/a", 20).await;
     let more = page(&[("/b", counts(1, 1))], 9);
     store.absorb(part(1, more, false, 30)).await;
     store.answer(&scope(), range("2026-11-20", "2026-11-20"), 1, 1, 1, 1).await;
-    let elsewhere = Prune { all: true, base_url: Some("https://elsewhere".to_owned()), ..Prune::default() };
+    let elsewhere =
+        ViewsPruneFilter { all: true, base_url: Some("https://elsewhere".to_owned()), ..ViewsPruneFilter::default() };
     assert_eq!(store.prune(elsewhere).await.reports, 0);
-    let pruned = store.prune(Prune { all: true, ..Prune::default() }).await;
+    let pruned = store.prune(ViewsPruneFilter { all: true, ..ViewsPruneFilter::default() }).await;
     assert_eq!((pruned.ranges, pruned.reports, pruned.answers, pruned.totals), (1, 2, 1, 1));
     let tables =
         ["views_loading", "views_part", "views_report", "views_row", "views_path", "views_answer", "views_total"];
@@ -143,25 +146,25 @@ async fn pruning_returns_the_space_to_the_disk() {
     }
     let size = || std::fs::metadata(folder.path().join("docdeck.db")).expect("a file").len();
     let before = size();
-    let pruned = store.prune(Prune { all: true, ..Prune::default() }).await;
+    let pruned = store.prune(ViewsPruneFilter { all: true, ..ViewsPruneFilter::default() }).await;
     assert_eq!((pruned.bytes_before, pruned.bytes_after, pruned.still_large), (before, size(), false));
     assert!(size() < before / 2, "{} of {before}", size());
 }
 
 #[tokio::test]
-async fn a_later_prune_returns_free_space_even_if_it_deletes_nothing() {
+async fn a_prune_that_deletes_nothing_still_returns_free_space_to_the_disk() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
     for number in 1..=40 {
         store.answer(&scope(), week(), 250, number, 250, 1).await;
     }
     store.raw(|db| db.execute("DELETE FROM views_answer", []).expect("deleted")).await;
-    let pruned = store.prune(Prune::default()).await;
+    let pruned = store.prune(ViewsPruneFilter::default()).await;
     assert!(!pruned.still_large && pruned.bytes_after < pruned.bytes_before / 2, "{pruned:?}");
 }
 
 #[test]
-fn the_migration_copies_the_totals_of_existing_answers() {
+fn the_reports_migration_copies_the_totals_of_existing_answers() {
     let mut db = Connection::open_in_memory().expect("a database");
     for (number, sql) in (1..).zip(&schema::MIGRATIONS[..3]) {
         db.execute_batch(sql).expect("migrated");

@@ -1,11 +1,11 @@
 use super::*;
 use crate::model::ledger::{Budget, RateLimited, Wait};
 use crate::model::period::DateRange;
-use crate::model::prompt::DraftSlot;
+use crate::model::prompt::DraftTarget;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage, ViewsQuery};
 use crate::store::Draft;
 
-fn draft(slot: DraftSlot, text: &str, seconds: i64) -> Draft {
+fn draft(slot: DraftTarget, text: &str, seconds: i64) -> Draft {
     Draft { slot, text: text.to_owned(), pages: Vec::new(), saved_at: at(seconds) }
 }
 
@@ -13,27 +13,27 @@ fn draft(slot: DraftSlot, text: &str, seconds: i64) -> Draft {
 async fn there_is_one_draft_for_a_new_job_and_one_for_each_follow_up() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    let follow_up = DraftSlot::FollowUp(row.key);
+    let follow_up = DraftTarget::FollowUp(row.key);
     for (slot, text, seconds) in
-        [(DraftSlot::NewJob, "Fi", 1), (DraftSlot::NewJob, "Fix\n", 2), (follow_up, " more ", 3)]
+        [(DraftTarget::NewJob, "Fi", 1), (DraftTarget::NewJob, "Fix\n", 2), (follow_up, " more ", 3)]
     {
         store.save_draft(&scope(), slot, text, at(seconds)).await.expect("stored");
     }
     let drafts = store.drafts(&scope()).await.expect("drafts");
-    assert_eq!(drafts, [draft(DraftSlot::NewJob, "Fix\n", 2), draft(follow_up, " more ", 3)]);
+    assert_eq!(drafts, [draft(DraftTarget::NewJob, "Fix\n", 2), draft(follow_up, " more ", 3)]);
     let other = Scope { project: "other".to_owned(), ..scope() };
     assert_eq!(store.drafts(&other).await.expect("drafts"), []);
     store.delete_draft(&scope(), follow_up).await.expect("deleted");
-    store.save_draft(&scope(), DraftSlot::NewJob, "", at(4)).await.expect("deleted");
+    store.save_draft(&scope(), DraftTarget::NewJob, "", at(4)).await.expect("deleted");
     assert_eq!(store.drafts(&scope()).await.expect("drafts"), []);
 }
 
 #[tokio::test]
-async fn submitting_deletes_the_draft_that_it_came_from_and_no_other() {
+async fn submitting_a_draft_deletes_only_this_draft() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    let follow_up = DraftSlot::FollowUp(row.key);
-    for slot in [DraftSlot::NewJob, follow_up] {
+    let follow_up = DraftTarget::FollowUp(row.key);
+    for slot in [DraftTarget::NewJob, follow_up] {
         store.save_draft(&scope(), slot, "typed", at(1)).await.expect("stored");
     }
     store.new_job("typed", at(2)).await;
@@ -43,12 +43,12 @@ async fn submitting_deletes_the_draft_that_it_came_from_and_no_other() {
 }
 
 #[tokio::test]
-async fn the_batch_draft_is_deleted_only_with_the_same_batch() {
+async fn the_batch_draft_is_deleted_only_when_a_batch_with_the_same_prompts_is_submitted() {
     let store = memory();
     let batch = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
-    store.save_draft(&scope(), DraftSlot::NewJob, "one job", at(1)).await.expect("stored");
-    store.save_draft(&scope(), DraftSlot::Batch, "one\n\ntwo\n", at(2)).await.expect("stored");
-    let both = [draft(DraftSlot::NewJob, "one job", 1), draft(DraftSlot::Batch, "one\n\ntwo\n", 2)];
+    store.save_draft(&scope(), DraftTarget::NewJob, "one job", at(1)).await.expect("stored");
+    store.save_draft(&scope(), DraftTarget::Batch, "one\n\ntwo\n", at(2)).await.expect("stored");
+    let both = [draft(DraftTarget::NewJob, "one job", 1), draft(DraftTarget::Batch, "one\n\ntwo\n", 2)];
     assert_eq!(store.drafts(&scope()).await.expect("drafts"), both);
     store.add_batch(&scope(), &batch(&["from", "a file"]), at(3)).await.expect("queued");
     store.add_batch(&scope(), &batch(&["one", " "]), at(4)).await.expect_err("a blank one");
@@ -58,24 +58,24 @@ async fn the_batch_draft_is_deleted_only_with_the_same_batch() {
 }
 
 #[tokio::test]
-async fn the_edit_of_an_undelivered_prompt_is_kept_beside_the_new_job_draft_until_it_is_sent() {
+async fn an_edited_prompt_is_stored_beside_the_new_job_draft_until_it_is_sent_again() {
     let store = memory();
     let (prompt, _) = store.add_new_job(&scope(), "first words", at(0)).await.expect("on disk");
-    let slot = DraftSlot::Prompt(prompt);
-    store.save_draft(&scope(), DraftSlot::NewJob, "another", at(1)).await.expect("stored");
+    let slot = DraftTarget::Prompt(prompt);
+    store.save_draft(&scope(), DraftTarget::NewJob, "another", at(1)).await.expect("stored");
     store.save_draft(&scope(), slot, "better words", at(2)).await.expect("stored");
     let drafts = store.drafts(&scope()).await.expect("drafts");
-    assert_eq!(drafts, [draft(DraftSlot::NewJob, "another", 1), draft(slot, "better words", 2)]);
+    assert_eq!(drafts, [draft(DraftTarget::NewJob, "another", 1), draft(slot, "better words", 2)]);
     store.requeue(prompt, Some("better words"), at(3)).await.expect("queued");
-    assert_eq!(store.drafts(&scope()).await.expect("drafts"), [draft(DraftSlot::NewJob, "another", 1)]);
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), [draft(DraftTarget::NewJob, "another", 1)]);
 }
 
 #[tokio::test]
-async fn a_submission_that_is_refused_keeps_the_draft() {
+async fn a_refused_submission_keeps_the_draft() {
     let store = memory();
-    store.save_draft(&scope(), DraftSlot::NewJob, " \n", at(1)).await.expect("stored");
+    store.save_draft(&scope(), DraftTarget::NewJob, " \n", at(1)).await.expect("stored");
     assert!(store.add_new_job(&scope(), " \n", at(2)).await.is_err());
-    assert_eq!(store.drafts(&scope()).await.expect("drafts"), [draft(DraftSlot::NewJob, " \n", 1)]);
+    assert_eq!(store.drafts(&scope()).await.expect("drafts"), [draft(DraftTarget::NewJob, " \n", 1)]);
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn views_are_counted_by_organization_and_prompts_by_project() {
 }
 
 #[tokio::test]
-async fn spending_stops_at_the_limit_and_returns_the_wait() {
+async fn at_the_hourly_limit_no_use_is_recorded_and_the_wait_is_returned() {
     let store = memory();
     for n in 0..100 {
         let budget = store.spend(&scope(), RateLimited::Views, at(n)).await.expect("written").expect("a request left");
@@ -118,7 +118,7 @@ async fn two_processes_share_one_ledger() {
 }
 
 #[tokio::test]
-async fn a_429_blocks_a_ledger_and_a_shorter_one_does_not_unblock_it_earlier() {
+async fn a_429_blocks_a_ledger_and_a_later_429_with_a_shorter_wait_does_not_unblock_it() {
     let store = memory();
     let (long, short) = (Wait { until: at(60), is_estimate: true }, Wait { until: at(30), is_estimate: false });
     store.mark_full(&scope(), RateLimited::Views, long, at(0)).await.expect("marked");
@@ -130,30 +130,30 @@ async fn a_429_blocks_a_ledger_and_a_shorter_one_does_not_unblock_it_earlier() {
 }
 
 #[tokio::test]
-async fn old_uses_are_dropped_but_enough_stay_for_a_clock_that_is_set_back() {
+async fn old_uses_are_deleted_but_enough_stay_to_reach_the_limit_if_the_clock_is_set_back() {
     let store = memory();
     for n in 0..350 {
-        // One per minute, so that a request is always left.
+        // One use per minute, so that a request is always left.
         store.spend(&scope(), RateLimited::Views, at(60 * n)).await.expect("written").expect("a request left");
     }
     let kept: u32 =
         store.raw(|db| db.query_row("SELECT count(*) FROM ledger_use", [], |row| row.get(0)).expect("a count")).await;
     assert_eq!(kept, 200);
     let budget = store.budget(&scope(), RateLimited::Views, at(0)).await.expect("a budget");
-    assert_eq!(budget.left(), 0);
+    assert_eq!(budget.requests_left(), 0);
 }
 
 #[tokio::test]
-async fn uses_of_a_clock_ten_days_ahead_count_for_one_hour_only() {
+async fn uses_recorded_while_the_clock_was_ten_days_ahead_count_for_only_one_hour() {
     let store = memory();
     let ahead = 240 * 3600;
     for n in 0..100 {
         store.spend(&scope(), RateLimited::Create, at(ahead + n)).await.expect("written").expect("a request left");
     }
-    // The clock is corrected. The hour starts with the first reading only.
+    // Then the clock is corrected. The uses count for an hour from the first time at which it is read again.
     for now in [0, 1800, 3599] {
         let budget = store.budget(&scope(), RateLimited::Create, at(now)).await.expect("a budget");
-        assert_eq!((budget.left(), budget.resets_at), (0, Some(at(3600))), "at {now}");
+        assert_eq!((budget.requests_left(), budget.resets_at), (0, Some(at(3600))), "at {now}");
     }
     assert!(store.spend(&scope(), RateLimited::Create, at(3599)).await.expect("read").is_err());
     let budget = store.spend(&scope(), RateLimited::Create, at(3600)).await.expect("written").expect("a request left");
@@ -163,7 +163,7 @@ async fn uses_of_a_clock_ten_days_ahead_count_for_one_hour_only() {
 }
 
 #[tokio::test]
-async fn a_short_429_of_a_clock_ten_days_ahead_stays_short() {
+async fn a_short_429_received_while_the_clock_was_ten_days_ahead_stays_short() {
     let store = memory();
     let ahead = 240 * 3600;
     let wait = Wait { until: at(ahead + 10), is_estimate: false };
@@ -176,11 +176,11 @@ async fn a_short_429_of_a_clock_ten_days_ahead_stays_short() {
 }
 
 #[tokio::test]
-async fn a_429_without_its_own_time_blocks_for_a_day_at_most() {
+async fn a_429_that_was_stored_without_its_time_blocks_for_at_most_one_day() {
     let store = memory();
     let wait = Wait { until: at(60), is_estimate: false };
     store.mark_full(&scope(), RateLimited::Create, wait, at(0)).await.expect("marked");
-    // As an earlier version stored it, with its clock ahead.
+    // An older docdeck stored the wait like this while its clock was ahead.
     let until = at(240 * 3600).timestamp_millis();
     store
         .raw(move |db| db.execute("UPDATE ledger SET blocked_until = ?1, blocked_at = NULL", [until]).expect("set"))
@@ -215,7 +215,7 @@ async fn an_answer_with_every_kind_of_count_is_read_unchanged() {
 }
 
 #[tokio::test]
-async fn a_new_answer_only_replaces_the_one_to_the_same_query() {
+async fn a_new_answer_replaces_only_the_answer_to_the_same_query() {
     let store = memory();
     let page = |more| ViewsPage { has_more: Some(more), ..ViewsPage::default() };
     store.save_views(&scope(), query(1, 50), &page(true), at(1)).await.expect("stored");
@@ -233,7 +233,7 @@ async fn a_new_answer_only_replaces_the_one_to_the_same_query() {
 }
 
 #[tokio::test]
-async fn a_value_is_kept_under_its_key_until_it_is_replaced() {
+async fn a_stored_value_is_returned_until_it_is_replaced() {
     let store = memory();
     assert_eq!(store.value("layout").await.expect("read"), None);
     store.set_value("layout", "wide").await.expect("stored");
@@ -246,7 +246,7 @@ async fn a_value_is_kept_under_its_key_until_it_is_replaced() {
 fn every_error_states_what_happened_and_what_to_do() {
     let errors = [
         StoreError::ReadOnly,
-        StoreError::Full,
+        StoreError::DiskFull,
         StoreError::Busy,
         StoreError::Damaged,
         StoreError::Closed,

@@ -1,10 +1,10 @@
-//! The stored numbers of jobs match the jobs.
+//! Tests that the stored numbers of jobs per group match the jobs.
 
 use super::*;
-use crate::store::{ExportFilter, PruneJobs, open, schema};
+use crate::store::{JobPruneFilter, ScopeFilter, open, schema};
 use proptest::prelude::*;
 
-/// Scope, group, jobs.
+/// Rows of the scope's id, the group's number and the number of jobs.
 type Counts = Vec<(i64, i64, i64)>;
 
 fn counts(db: &Connection, sql: &str) -> Counts {
@@ -13,7 +13,8 @@ fn counts(db: &Connection, sql: &str) -> Counts {
     rows.collect::<rusqlite::Result<_>>().expect("rows")
 }
 
-/// The stored numbers, after checking them against the jobs. `group` is the column's name.
+/// Returns the stored numbers of jobs, after checking them against the jobs. `group` is the name of the column with the
+/// group.
 fn stored(db: &Connection, group: &str) -> Counts {
     let stored = format!("SELECT scope, {group}, jobs FROM job_count WHERE jobs <> 0 ORDER BY scope, {group}");
     let stored = counts(db, &stored);
@@ -25,7 +26,7 @@ fn stored(db: &Connection, group: &str) -> Counts {
 const SCOPES: &str = "INSERT INTO scope (id, base_url, project) VALUES (1, 'a', 'a'), (2, 'b', 'b');";
 const COLUMNS: &str = "scope, status, undelivered, gone, dismissed, pr_link, viewed_at, changed_at";
 
-/// Values of [`COLUMNS`].
+/// Generates values for [`COLUMNS`], in SQL.
 fn values() -> impl Strategy<Value = Vec<String>> {
     let word = |words: &'static [&'static str]| proptest::sample::select(words).prop_map(str::to_owned);
     (
@@ -67,7 +68,7 @@ fn write() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn stored_counts_match_the_jobs_after_any_writes(writes in proptest::collection::vec(write(), 1..40)) {
+    fn the_stored_numbers_of_jobs_are_correct_after_any_writes(writes in proptest::collection::vec(write(), 1..40)) {
         let db = open::in_memory().expect("a store");
         db.execute_batch(&format!("PRAGMA foreign_keys = OFF; {SCOPES}")).expect("scopes");
         for sql in writes {
@@ -116,6 +117,7 @@ async fn sent_merged_dismissed_and_pruned_jobs_are_counted_in_their_group() {
     assert_eq!(stored().await, [(1, 3, 1)]);
     store.change(row.key, LocalChange::Dismissed(true), at(6)).await;
     assert_eq!(stored().await, [(1, 5, 1)]);
-    let pruned = store.prune_jobs(PruneJobs { before: at(100), only: ExportFilter::default() }).await.expect("pruned");
+    let pruned =
+        store.prune_jobs(JobPruneFilter { before: at(100), only: ScopeFilter::default() }).await.expect("pruned");
     assert_eq!((pruned.jobs, stored().await), (1, vec![]));
 }

@@ -10,7 +10,7 @@ fn status_event(seconds: i64, from: Option<Status>, to: Status) -> JobEvent {
 }
 
 #[tokio::test]
-async fn a_change_of_status_is_recorded_with_its_time_and_freezes_the_age() {
+async fn a_change_of_status_is_stored_with_its_time_which_becomes_the_finish_time() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let applied = store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(60)).await;
@@ -29,7 +29,7 @@ async fn a_change_of_status_is_recorded_with_its_time_and_freezes_the_age() {
 }
 
 #[tokio::test]
-async fn an_unchanged_answer_only_updates_the_time_of_the_check() {
+async fn an_unchanged_answer_updates_only_the_time_of_the_last_check() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let applied = store.apply_job(row.key, answer("j1", Status::Active), at(5)).await;
@@ -87,11 +87,11 @@ async fn a_finished_job_that_works_again_gets_a_new_start_time() {
 async fn a_job_that_is_gone_stays_listed_and_can_come_back() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    let gone = store.apply_fetched(row.key, Fetched::NotFound, at(5)).await.expect("applied");
+    let gone = store.apply_fetched(row.key, JobAnswer::NotFound, at(5)).await.expect("applied");
     assert!(gone.row.gone);
     assert_eq!(gone.events, [JobEvent { at: at(5), kind: EventKind::Gone }]);
     assert_eq!(gone.row.status, Some(Status::Active));
-    let again = store.apply_fetched(row.key, Fetched::NotFound, at(6)).await.expect("applied");
+    let again = store.apply_fetched(row.key, JobAnswer::NotFound, at(6)).await.expect("applied");
     assert_eq!(again.events, []);
     let back = store.apply_job(row.key, answer("j1", Status::Active), at(7)).await;
     assert!(!back.row.gone);
@@ -110,7 +110,7 @@ async fn viewing_a_job_marks_it_as_seen_until_its_next_change() {
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_back_hides_neither_a_view_nor_a_change() {
+async fn views_and_changes_count_even_if_the_clock_was_set_back() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(1000)).await;
     let row = store.change(row.key, LocalChange::Viewed, at(500)).await;
@@ -163,13 +163,13 @@ async fn projects_and_services_have_separate_jobs() {
     assert_eq!(store.job_by_id(&other, &job_id("j1")).await.expect("read"), None);
     let same_id = store.track(&other, answer("j1", Status::Failed), at(1)).await.expect("tracked");
     assert_ne!(same_id.key, row.key);
-    // Jobs don't depend on the organization.
+    // The organization doesn't matter for jobs.
     let named = Scope { organization: Some("acme".to_owned()), ..scope() };
     assert_eq!(store.jobs(&named).await.expect("rows").len(), 1);
 }
 
 #[tokio::test]
-async fn the_last_events_are_log_lines_without_prompts() {
+async fn the_last_events_are_returned_as_log_entries_without_prompt_texts() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(5)).await;
@@ -195,7 +195,7 @@ async fn the_last_events_are_log_lines_without_prompts() {
 }
 
 #[tokio::test]
-async fn ten_thousand_jobs_are_listed_at_once() {
+async fn ten_thousand_jobs_are_read_with_few_queries() {
     let store = memory();
     store.accepted("j0", Status::Active, at(0)).await;
     store
@@ -211,7 +211,8 @@ async fn ten_thousand_jobs_are_listed_at_once() {
         .await;
     let start = Instant::now();
     assert_eq!(store.jobs(&scope()).await.expect("rows").len(), 10_000);
-    // Far more than it takes even in a debug build on a busy machine; a query per row would take longer.
+    // The limit is far above the usual time, even for a debug build on a busy machine; one query per row would take
+    // longer.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
@@ -234,9 +235,9 @@ async fn frequent_queries_use_an_index() {
     assert!(changed.contains("job_by_revision") && !changed.contains("TEMP B-TREE"), "{changed}");
     let by_id = plan("SELECT * FROM job WHERE scope = 1 AND id = 'x'".to_owned()).await;
     assert!(by_id.contains("job_by_id"), "{by_id}");
-    let queued = plan(crate::store::queue::QUEUED.replace("?1", "1").replace("?2", "NULL")).await;
+    let queued = plan(crate::store::queue::SENDABLE_PROMPTS_SQL.replace("?1", "1").replace("?2", "NULL")).await;
     assert!(queued.contains("prompt_queued") && !queued.contains("SCAN job"), "{queued}");
-    let sent = plan(crate::store::labels::SENT.replace("?1", "1")).await;
+    let sent = plan(crate::store::labels::SENT_PROMPTS_SQL.replace("?1", "1")).await;
     assert!(sent.contains("prompt_by_sent") && !sent.contains("TEMP B-TREE"), "{sent}");
     let first = plan(crate::store::jobs::first_rows_sql().replace("?1", "1").replace("?2", "45")).await;
     let sorts = first.replace("group_concat(ORDER BY)", "").contains("ORDER BY");
@@ -244,7 +245,7 @@ async fn frequent_queries_use_an_index() {
 }
 
 #[tokio::test]
-async fn jobs_to_check_are_those_that_may_still_change() {
+async fn only_jobs_that_may_still_change_are_checked() {
     let store = memory();
     let active = store.accepted("active", Status::Active, at(0)).await;
     let odd = store.accepted("odd", Status::parse("Re-Viewing"), at(0)).await;
@@ -260,7 +261,7 @@ async fn jobs_to_check_are_those_that_may_still_change() {
     let over = store.accepted("over", Status::Active, at(0)).await;
     store.apply_job(over.key, with_pr("over", Status::Completed, 2), at(50)).await;
     let gone = store.accepted("gone", Status::Active, at(0)).await;
-    store.apply_fetched(gone.key, Fetched::NotFound, at(50)).await.expect("written");
+    store.apply_fetched(gone.key, JobAnswer::NotFound, at(50)).await.expect("written");
     store.add_new_job(&scope(), "not sent yet", at(60)).await.expect("written");
     let under_way = store.jobs_to_check(&scope()).await.expect("read");
     let keys: Vec<JobKey> = under_way.iter().map(|row| row.key).collect();
@@ -271,14 +272,14 @@ async fn jobs_to_check_are_those_that_may_still_change() {
 }
 
 #[tokio::test]
-async fn the_revision_is_that_of_the_last_change() {
+async fn the_revision_of_a_scope_is_the_revision_of_its_last_change() {
     let store = memory();
     assert_eq!(store.revision(&scope()).await.expect("read"), 0);
     let row = store.accepted("j1", Status::Active, at(0)).await;
     assert_eq!(store.revision(&scope()).await.expect("read"), row.revision);
 }
 
-/// The sort key of a row in the jobs list, by the rules of the model.
+/// Returns the sort key of a row in the jobs list, by the rules of the model.
 fn list_position(row: &Job) -> (usize, bool, i64, i64) {
     let group = row.group();
     let index = JobGroup::ALL.iter().position(|&other| other == group).expect("one of all");
@@ -286,19 +287,19 @@ fn list_position(row: &Job) -> (usize, bool, i64, i64) {
         JobGroup::Queued => (index, false, row.queue_position.unwrap_or(i64::MAX), row.key.0),
         _ => {
             let is_over = group == JobGroup::Dismissed && !row.counts_as_working();
-            (index, is_over, -row.age_from().timestamp_millis(), -row.key.0)
+            (index, is_over, -row.sort_time().timestamp_millis(), -row.key.0)
         }
     }
 }
 
 #[tokio::test]
-async fn the_first_rows_are_those_of_the_complete_sorted_list() {
+async fn the_first_rows_are_the_start_of_the_complete_sorted_list() {
     let store = memory();
     store.new_job("makes the scope", at(0)).await;
     let states =
         ["NULL", "'queued'", "'paused'", "'sending'", "'not sent'", "'rejected'", "'unconfirmed'", "'discarded'"];
     let statuses = ["NULL", "'active'", "'completed'", "'archived'", "'failed'", "'Re-Viewing'", "''"];
-    // Every combination, not in the order of the list; some times are equal.
+    // The rows have every combination of states, in another order than that of the list; some have the same times.
     let mut rows = Vec::new();
     for (n, undelivered) in states.iter().enumerate() {
         for (m, status) in statuses.iter().enumerate() {
@@ -355,7 +356,7 @@ async fn jobs_of_other_projects_are_counted_without_dismissed_ones() {
 }
 
 #[tokio::test]
-async fn a_job_needs_you_until_it_is_handled_and_again_after_its_next_change() {
+async fn a_job_needs_the_user_until_it_is_handled_and_again_after_its_next_change() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let row = store.apply_job(row.key, with_pr("j1", Status::Completed, 7), at(10)).await.row;
@@ -393,11 +394,11 @@ async fn a_follow_up_to_a_failed_job_marks_it_as_handled() {
 }
 
 #[tokio::test]
-async fn a_gone_job_has_the_time_of_the_first_404() {
+async fn a_gone_job_stores_the_time_of_the_first_404() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     for moment in [50, 60] {
-        let row = store.apply_fetched(row.key, Fetched::NotFound, at(moment)).await.expect("written").row;
+        let row = store.apply_fetched(row.key, JobAnswer::NotFound, at(moment)).await.expect("written").row;
         assert_eq!((row.gone, row.state_since()), (true, Some(at(50))));
     }
     let row = store.apply_job(row.key, answer("j1", Status::Active), at(70)).await.row;

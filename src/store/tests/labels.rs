@@ -11,19 +11,19 @@ async fn a_custom_title_survives_answers_and_restarts_until_it_is_removed() {
     let store = open(folder.path());
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let named = store.change(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
-    assert_eq!((named.title.as_str(), named.has_own_title), ("Mine", true));
+    assert_eq!((named.title.as_str(), named.has_custom_title), ("Mine", true));
     store.apply_job(row.key, with_pr("j1", Status::Completed, 3), at(2)).await;
     let next = open(folder.path());
     let kept = next.job(row.key).await.expect("read").expect("there");
-    assert_eq!((kept.title.as_str(), kept.has_own_title), ("Mine", true));
+    assert_eq!((kept.title.as_str(), kept.has_custom_title), ("Mine", true));
     let back = next.change(row.key, LocalChange::Title(None), at(3)).await;
-    assert_eq!((back.title.as_str(), back.has_own_title), ("Prompt of j1", false));
+    assert_eq!((back.title.as_str(), back.has_custom_title), ("Prompt of j1", false));
     let blank = next.change(row.key, LocalChange::Title(Some(line("  "))), at(4)).await;
-    assert_eq!((blank.title.as_str(), blank.has_own_title), ("Prompt of j1", false));
+    assert_eq!((blank.title.as_str(), blank.has_custom_title), ("Prompt of j1", false));
 }
 
 #[tokio::test]
-async fn an_edited_prompt_changes_the_title_unless_the_user_has_set_one() {
+async fn an_edited_prompt_changes_the_title_unless_the_user_has_set_a_title() {
     let store = memory();
     let (prompt, row) = store.new_job("First line", at(0)).await;
     store.change(row.key, LocalChange::Title(Some(line("Mine"))), at(1)).await;
@@ -52,7 +52,7 @@ async fn tags_are_replaced_added_and_removed_in_lower_case_without_duplicates() 
 }
 
 #[tokio::test]
-async fn a_note_keeps_its_line_breaks_and_a_blank_one_removes_it() {
+async fn a_note_keeps_its_line_breaks_and_a_blank_text_removes_the_note() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let note = CleanText::block("ask Ana\nthen merge");
@@ -76,7 +76,7 @@ async fn a_change_of_many_jobs_is_applied_to_all_or_none() {
 }
 
 #[tokio::test]
-async fn merging_two_rows_keeps_what_the_user_wrote_on_both() {
+async fn merging_two_rows_keeps_what_the_user_wrote_for_both() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
@@ -88,7 +88,7 @@ async fn merging_two_rows_keeps_what_the_user_wrote_on_both() {
     store.change(tracked.key, LocalChange::Tags(vec![line("b"), line("a")]), at(5)).await;
     store.change(tracked.key, LocalChange::Note(Some(line("theirs"))), at(5)).await;
     let one = store.link_job(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
-    assert_eq!((one.key, one.title.as_str(), one.has_own_title), (row.key, "Named", true));
+    assert_eq!((one.key, one.title.as_str(), one.has_custom_title), (row.key, "Named", true));
     assert_eq!(words(&one), ["a", "b"]);
     assert_eq!(one.note, Some(CleanText::block("mine\ntheirs")));
     let back = store.change(one.key, LocalChange::Title(None), at(7)).await;
@@ -96,12 +96,12 @@ async fn merging_two_rows_keeps_what_the_user_wrote_on_both() {
 }
 
 #[tokio::test]
-async fn prompts_are_searched_literally_and_ignoring_case() {
+async fn prompts_are_searched_for_literal_text_ignoring_case() {
     let store = memory();
     let (_, first) = store.new_job("Fix the LINKS in 100% of\nall_pages", at(0)).await;
     let (_, second) = store.new_job("Übersetze C:\\docs", at(1)).await;
     store.follow_up(second.key, "and the links", at(2)).await;
-    let found = async |text: &str| store.find_prompts(&scope(), text).await.expect("found");
+    let found = async |text: &str| store.find_jobs_by_prompt(&scope(), text).await.expect("found");
     assert_eq!(found("links").await, [first.key, second.key]);
     assert_eq!(found("00% OF").await, [first.key]);
     assert_eq!(found("l%s").await, []);
@@ -111,7 +111,7 @@ async fn prompts_are_searched_literally_and_ignoring_case() {
     assert_eq!(found("üBERSETZE").await, [second.key]);
     assert_eq!(found(&"x".repeat(60_000)).await, []);
     let other = Scope { project: "other".to_owned(), ..scope() };
-    assert_eq!(store.find_prompts(&other, "links").await.expect("found"), []);
+    assert_eq!(store.find_jobs_by_prompt(&other, "links").await.expect("found"), []);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Tests of the store through its public calls, mostly on a real file.
+//! Tests of the store through its public calls. Many of them use a store in memory, others a real file.
 
 mod backup;
 mod cached_ranges;
@@ -17,7 +17,7 @@ mod salvage;
 mod sending;
 mod status_summary;
 
-use super::{Fetched, SendOutcome, SendPermit, Store, StoreError};
+use super::{JobAnswer, SendOutcome, SendPermit, Store, StoreError};
 use crate::model::Time;
 use crate::model::change::LocalChange;
 use crate::model::endpoint::Scope;
@@ -51,7 +51,7 @@ fn job_id(id: &str) -> JobId {
     JobId::new(id).expect("an id")
 }
 
-/// An answer with only an id and a status.
+/// Returns an answer of the service that contains only an id and a status.
 fn answer(id: &str, status: Status) -> RemoteJob {
     RemoteJob {
         id: job_id(id),
@@ -70,7 +70,7 @@ fn with_pr(id: &str, status: Status, number: u32) -> RemoteJob {
 }
 
 impl Store {
-    /// Runs SQL directly, to create states that no call creates.
+    /// Runs `work` on the connection, to create or read states for which there is no call.
     async fn raw<T: Send + 'static>(&self, work: impl FnOnce(&mut Connection) -> T + Send + 'static) -> T {
         self.handle.run(|db| Ok(work(db))).await.expect("no failure")
     }
@@ -101,14 +101,14 @@ impl Store {
         self.change_jobs(&[job], change, now).await.expect("changed").remove(0)
     }
 
-    /// The prompts that may be sent, each with its wait.
+    /// Returns the prompts that may be sent, each with the time until which it has to wait.
     async fn queued_prompts(&self) -> Vec<(PromptId, Option<Time>)> {
-        let waiting = self.queued(&scope()).await.expect("list");
-        waiting.into_iter().map(|waiting| (waiting.prompt, waiting.not_before)).collect()
+        let queued = self.sendable_prompts(&scope()).await.expect("list");
+        queued.into_iter().map(|queued| (queued.prompt, queued.not_before)).collect()
     }
 
     async fn apply_job(&self, job: JobKey, what: RemoteJob, now: Time) -> super::MergeResult {
-        self.apply_fetched(job, Fetched::Job(what), now).await.expect("applied")
+        self.apply_fetched(job, JobAnswer::Job(what), now).await.expect("applied")
     }
 
     async fn thread_of(&self, job: JobKey) -> Thread {

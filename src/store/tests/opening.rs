@@ -30,7 +30,7 @@ fn set_mode(path: &Path, mode: u32) {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn folder_and_file_are_only_accessible_to_their_owner() {
+async fn only_their_owner_can_access_the_folder_and_the_file() {
     let outer = folder();
     let inner = outer.path().join("a").join("docdeck");
     open(&inner).close().await;
@@ -75,7 +75,7 @@ async fn reopening_finds_the_written_data_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn durability_settings_are_on() {
+async fn a_connection_has_the_settings_for_durability() {
     let folder = folder();
     let store = open(folder.path());
     let read = |name: &'static str| {
@@ -107,7 +107,7 @@ async fn the_journal_is_truncated_after_each_transaction_and_created_again_if_de
             store.new_job(text, at(1)).await;
             assert_eq!(fs::metadata(&journal).expect("a file").len(), 0);
         }
-        // Older versions deleted the journal after each transaction.
+        // Older versions of docdeck deleted the journal after each transaction.
         fs::remove_file(&journal).expect("removed");
     }
     assert_eq!(store.jobs(&scope()).await.expect("rows").len(), 4);
@@ -138,7 +138,7 @@ async fn opening_a_new_folder_several_times_at_once_creates_one_store() {
     let mut stores = Vec::new();
     for thread in threads {
         let (store, opened) = thread.join().expect("no panic").expect("opened");
-        assert!(opened.moved_aside.is_none() && !opened.read_only);
+        assert!(opened.damaged_file.is_none() && !opened.read_only);
         stores.push(store);
     }
     stores[0].set_value("k", "v").await.expect("written");
@@ -148,7 +148,7 @@ async fn opening_a_new_folder_several_times_at_once_creates_one_store() {
 }
 
 #[test]
-fn migrating_twice_leaves_the_schema_as_it_is() {
+fn migrating_again_does_not_change_the_schema() {
     let mut db = Connection::open_in_memory().expect("a database");
     schema::migrate(&mut db).expect("migrated");
     schema::migrate(&mut db).expect("nothing to do");
@@ -182,13 +182,13 @@ async fn the_database_of_another_program_is_refused_and_left_untouched() {
     assert_eq!(fs::read(file(folder.path())).expect("bytes"), before);
 }
 
-/// Opens a damaged store and returns the new path of the damaged file.
-async fn moved(folder: &Path) -> PathBuf {
+/// Opens a store with a damaged file, and returns the new path of this file.
+async fn open_damaged(folder: &Path) -> PathBuf {
     let (store, opened) = Store::open(folder, at(0)).expect("a new one");
     assert!(!opened.read_only);
     store.set_value("k", "v").await.expect("can be written");
     store.close().await;
-    opened.moved_aside.expect("moved aside")
+    opened.damaged_file.expect("moved aside")
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ async fn an_unreadable_file_is_moved_aside_under_a_dated_name_with_its_journal()
     let garbage = b"this is no database at all, not even a little one\n".repeat(100);
     fs::write(file(folder.path()), &garbage).expect("written");
     fs::write(folder.path().join("docdeck.db-journal"), [0; 512]).expect("written");
-    let aside = moved(folder.path()).await;
+    let aside = open_damaged(folder.path()).await;
     assert_eq!(aside, folder.path().join("docdeck-corrupt-20270115-080000.db"));
     assert_eq!(fs::read(&aside).expect("bytes"), garbage);
     assert!(folder.path().join("docdeck-corrupt-20270115-080000.db-journal").exists());
@@ -209,16 +209,16 @@ async fn an_unreadable_file_is_moved_aside_under_a_dated_name_with_its_journal()
         assert!(mode == 0o600 || name.ends_with("-journal"), "{name}: {mode:o}");
     }
     let (_, opened) = Store::open(folder.path(), at(0)).expect("opened");
-    assert!(opened.moved_aside.is_none());
+    assert!(opened.damaged_file.is_none());
 }
 
 #[tokio::test]
-async fn a_second_damaged_file_in_the_same_second_does_not_replace_the_first() {
+async fn a_damaged_file_does_not_replace_another_one_that_was_moved_in_the_same_second() {
     let folder = folder();
     let mut names = Vec::new();
     for content in ["first garbage", "second garbage"] {
         fs::write(file(folder.path()), content).expect("written");
-        let aside = moved(folder.path()).await;
+        let aside = open_damaged(folder.path()).await;
         assert_eq!(fs::read_to_string(&aside).expect("text"), content);
         names.push(aside);
     }
@@ -237,7 +237,7 @@ async fn a_truncated_file_is_moved_aside() {
     let bytes = fs::read(file(folder.path())).expect("bytes");
     let left = bytes.len() * 4 / 5;
     fs::write(file(folder.path()), &bytes[..left]).expect("written");
-    let aside = moved(folder.path()).await;
+    let aside = open_damaged(folder.path()).await;
     assert_eq!(fs::read(aside).expect("bytes").len(), left);
     let jobs = open(folder.path()).jobs(&scope()).await.expect("rows").len();
     assert!((1..50).contains(&jobs), "{jobs} jobs were recovered");
@@ -252,7 +252,7 @@ async fn damage_found_in_use_is_reported_and_the_next_opening_moves_the_file_asi
     }
     let page: i64 = store
         .raw(|db| {
-            // A page of prompts that opening does not read.
+            // Chooses a page with rows of prompts, which opening does not read.
             let root: i64 = db
                 .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'prompt'", [], |row| row.get(0))
                 .expect("a root");
@@ -268,7 +268,7 @@ async fn damage_found_in_use_is_reported_and_the_next_opening_moves_the_file_asi
     fs::write(file(folder.path()), &bytes).expect("written");
 
     let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
-    assert!(opened.moved_aside.is_none(), "opening does not read the damaged page");
+    assert!(opened.damaged_file.is_none(), "opening does not read the damaged page");
     let mut failure = None;
     for row in 1..=200 {
         if let Err(error) = store.thread(JobKey(row)).await {
@@ -278,11 +278,11 @@ async fn damage_found_in_use_is_reported_and_the_next_opening_moves_the_file_asi
     }
     assert!(matches!(failure, Some(StoreError::Damaged)), "{failure:?}");
     store.close().await;
-    assert_eq!(fs::read(moved(folder.path()).await).expect("bytes"), bytes);
+    assert_eq!(fs::read(open_damaged(folder.path()).await).expect("bytes"), bytes);
 }
 
 #[tokio::test]
-async fn without_a_folder_the_store_is_empty_and_refuses_to_write() {
+async fn if_the_folder_cannot_be_created_the_store_is_empty_and_refuses_writes() {
     let outer = folder();
     let blocker = outer.path().join("file");
     fs::write(&blocker, "x").expect("written");
@@ -296,11 +296,11 @@ async fn without_a_folder_the_store_is_empty_and_refuses_to_write() {
     }
 }
 
-/// Prevents the journal from being created, as in a read-only folder, but also for root.
+/// Prevents SQLite from creating the journal, as in a read-only folder. This works even for root.
 #[cfg(unix)]
 fn block_the_journal(folder: &Path) {
     let journal = folder.join("docdeck.db-journal");
-    // The truncated journal of the last transaction.
+    // This is the truncated journal of the last transaction.
     fs::remove_file(&journal).expect("removed");
     std::os::unix::fs::symlink("/nonexistent/journal", journal).expect("a link");
 }
@@ -329,13 +329,13 @@ async fn calls_made_while_the_file_is_opened_run_afterwards() {
     let rows = store.first_jobs(&scope(), 10).await.expect("rows");
     assert_eq!((rows.rows, rows.thread.map(|thread| thread.prompts.len())), (vec![row], Some(1)));
     let opened = opening.wait().await.expect("opened");
-    assert!(opened.moved_aside.is_none() && !opened.read_only);
+    assert!(opened.damaged_file.is_none() && !opened.read_only);
     assert!(store.check_writable().await.expect("checked"));
     store.new_job("Another", at(2)).await;
 }
 
 #[tokio::test]
-async fn calls_fail_if_opening_fails_and_the_opening_returns_the_reason() {
+async fn if_opening_in_the_background_fails_calls_fail_and_the_pending_open_returns_the_reason() {
     let folder = folder();
     open(folder.path()).close().await;
     raw_file(folder.path()).execute_batch("PRAGMA user_version = 99").expect("done");
@@ -346,7 +346,7 @@ async fn calls_fail_if_opening_fails_and_the_opening_returns_the_reason() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn if_the_write_check_after_opening_fails_all_writes_are_refused() {
+async fn after_a_failed_write_check_all_writes_are_refused() {
     let folder = folder();
     open(folder.path()).close().await;
     let (store, opening) = Store::open_in_background(folder.path(), at(0)).expect("a thread");
@@ -375,7 +375,7 @@ async fn on_a_full_disk_writes_fail_and_reading_works() {
     let (_, row) = store.new_job("Fix it", at(1)).await;
     store.raw(|db| db.pragma_update_and_check(None, "max_page_count", 1, |_| Ok(())).expect("limited")).await;
     let error = store.add_new_job(&scope(), &"x".repeat(1 << 20), at(2)).await.expect_err("no space");
-    assert!(matches!(error, StoreError::Full), "{error}");
+    assert!(matches!(error, StoreError::DiskFull), "{error}");
     assert_eq!(store.jobs(&scope()).await.expect("rows"), vec![row]);
 }
 
@@ -408,7 +408,7 @@ async fn a_panic_rolls_back_only_its_own_call() {
 #[tokio::test]
 async fn a_call_runs_to_its_end_even_if_its_caller_stops_waiting() {
     let store = memory();
-    // One poll submits the call; then its future is dropped.
+    // Polling the future once submits the call; then the future is dropped.
     let _ = futures_util::FutureExt::now_or_never(store.set_value("k", "v"));
     assert_eq!(store.value("k").await.expect("read").as_deref(), Some("v"));
 }
@@ -434,8 +434,8 @@ async fn only_writes_of_other_connections_change_the_data_version() {
     assert_ne!(one.data_version().await.expect("a number"), before);
 }
 
-/// The versions that the store's thread reports.
-fn watched(store: &Store) -> std::sync::mpsc::Receiver<i64> {
+/// Starts to watch the store, and returns a receiver of the versions that the store's thread reports.
+fn watch_versions(store: &Store) -> std::sync::mpsc::Receiver<i64> {
     let (sender, seen) = std::sync::mpsc::channel();
     let report = move |version: Result<i64, StoreError>| match sender.send(version.expect("a number")) {
         Ok(()) => std::ops::ControlFlow::Continue(()),
@@ -445,33 +445,36 @@ fn watched(store: &Store) -> std::sync::mpsc::Receiver<i64> {
     seen
 }
 
-/// The first reported version that matches.
-fn until(seen: &std::sync::mpsc::Receiver<i64>, wanted: impl Fn(i64) -> bool) -> i64 {
+/// Waits for the first reported version that matches, and returns it.
+fn first_matching_version(seen: &std::sync::mpsc::Receiver<i64>, wanted: impl Fn(i64) -> bool) -> i64 {
     let looks = std::iter::from_fn(|| seen.recv_timeout(std::time::Duration::from_secs(20)).ok());
     looks.into_iter().find(|version| wanted(*version)).expect("seen in time")
 }
 
 #[tokio::test]
-async fn the_watch_reports_only_writes_of_other_connections() {
+async fn watching_reports_only_writes_of_other_connections() {
     let folder = folder();
     let (one, two) = (open(folder.path()), open(folder.path()));
-    let seen = watched(&one);
-    let before = until(&seen, |_| true);
+    let seen = watch_versions(&one);
+    let before = first_matching_version(&seen, |_| true);
     one.set_value("k", "mine").await.expect("written");
-    assert_eq!(seen.try_iter().chain([until(&seen, |_| true)]).find(|version| *version != before), None);
+    assert_eq!(
+        seen.try_iter().chain([first_matching_version(&seen, |_| true)]).find(|version| *version != before),
+        None
+    );
     two.set_value("k", "theirs").await.expect("written");
-    let after = until(&seen, |version| version != before);
+    let after = first_matching_version(&seen, |version| version != before);
     assert_eq!(after, one.data_version().await.expect("a number"));
     assert_eq!(one.value("k").await.expect("read").as_deref(), Some("theirs"), "calls go on between the looks");
 }
 
 #[tokio::test]
-async fn the_watch_ends_with_its_callback_or_the_store() {
+async fn watching_ends_when_the_callback_breaks_or_the_store_is_closed() {
     let folder = folder();
     let store = open(folder.path());
-    let (ended, seen) = (watched(&store), watched(&store));
+    let (ended, seen) = (watch_versions(&store), watch_versions(&store));
     drop(ended);
-    until(&seen, |_| true);
+    first_matching_version(&seen, |_| true);
     store.close().await;
     assert!(seen.iter().take(10_000).count() < 10_000, "a closed store reports nothing");
 }

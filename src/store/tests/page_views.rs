@@ -24,7 +24,7 @@ impl Store {
 }
 
 #[tokio::test]
-async fn a_page_missing_from_a_complete_report_differs_from_an_unknown_page() {
+async fn a_page_is_not_listed_only_if_it_is_missing_from_a_complete_report() {
     let store = memory();
     assert_eq!(store.page_in("/a", week()).await, PageViewsState::Unknown);
     store.absorb(part(1, page(&[("/a", counts(4, 1))], 9), false, 7)).await;
@@ -36,7 +36,7 @@ async fn a_page_missing_from_a_complete_report_differs_from_an_unknown_page() {
 }
 
 #[tokio::test]
-async fn a_duplicate_page_has_its_last_counts_while_loading() {
+async fn while_a_report_is_loading_a_duplicate_page_has_the_counts_of_its_last_row() {
     let store = memory();
     store.absorb(part(1, page(&[("/a", counts(4, 1)), ("/b", counts(1, 1))], 9), false, 7)).await;
     store.absorb(part(2, page(&[("/a", counts(5, 1))], 9), false, 8)).await;
@@ -47,7 +47,7 @@ async fn a_duplicate_page_has_its_last_counts_while_loading() {
 }
 
 #[tokio::test]
-async fn ranges_are_returned_in_the_given_order_and_unknown_without_a_scope() {
+async fn page_views_are_returned_in_the_order_of_the_ranges_and_are_unknown_in_an_empty_store() {
     let store = memory();
     let ranges = [range("2026-11-01", "2026-11-07"), week()];
     let asked = async |store: &Store| store.page_views(&scope(), &line("/a"), &ranges).await.expect("read");
@@ -57,7 +57,7 @@ async fn ranges_are_returned_in_the_given_order_and_unknown_without_a_scope() {
 }
 
 #[tokio::test]
-async fn without_a_complete_report_the_newest_answer_for_exactly_this_range_counts() {
+async fn without_a_complete_report_the_newest_answer_for_exactly_this_range_is_used() {
     let store = memory();
     let odd = Counts { human: Count::Odd(line("0.5")), ai: Count::Missing, total: Count::Known(-3) };
     store.save_answer(week(), 50, &[("/a", counts(1, 1)), ("/a/b", counts(7, 7))], 10).await;
@@ -93,7 +93,7 @@ async fn the_periods_of_a_page_are_listed_newest_first_without_duplicates() {
 }
 
 #[tokio::test]
-async fn a_page_that_is_only_in_answers_has_periods() {
+async fn a_page_that_is_in_no_report_but_in_an_answer_has_periods() {
     let store = memory();
     store.save_answer(week(), 50, &[("/a", counts(3, 1))], 6).await;
     let periods = store.page_periods(&scope(), &line("/a")).await.expect("read");

@@ -1,22 +1,22 @@
-//! Jobs about pages, and the draft of one.
+//! Tests of jobs about pages, and of the draft of such a job.
 
 use super::*;
-use crate::model::prompt::DraftSlot;
+use crate::model::prompt::DraftTarget;
 use crate::store::Draft;
 
 fn paths(paths: &[&str]) -> Vec<CleanText> {
     paths.iter().map(|path| line(path)).collect()
 }
 
-async fn about(store: &Store, text: &str, pages: &[&str], seconds: i64) -> (PromptId, Job) {
+async fn submit_job_about(store: &Store, text: &str, pages: &[&str], seconds: i64) -> (PromptId, Job) {
     store.add_job_about(&scope(), text, &paths(pages), at(seconds)).await.expect("on disk")
 }
 
 #[tokio::test]
-async fn a_job_keeps_its_pages_in_their_order_over_a_restart() {
+async fn the_pages_of_a_job_and_their_order_survive_a_restart() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = open(folder.path());
-    let (_, row) = about(&store, "Fix them", &["/z", "/a", "/z"], 1).await;
+    let (_, row) = submit_job_about(&store, "Fix them", &["/z", "/a", "/z"], 1).await;
     assert_eq!(row.pages, paths(&["/z", "/a"]));
     let (_, plain) = store.new_job("Another", at(2)).await;
     assert!(plain.pages.is_empty());
@@ -27,11 +27,11 @@ async fn a_job_keeps_its_pages_in_their_order_over_a_restart() {
 }
 
 #[tokio::test]
-async fn jobs_about_a_page_are_those_of_the_scope_newest_first() {
+async fn jobs_about_a_page_are_listed_for_one_scope_newest_first() {
     let store = memory();
-    let (_, one) = about(&store, "One", &["/a", "/b"], 1).await;
-    about(&store, "Two", &["/b"], 2).await;
-    let (_, three) = about(&store, "Three", &["/a"], 3).await;
+    let (_, one) = submit_job_about(&store, "One", &["/a", "/b"], 1).await;
+    submit_job_about(&store, "Two", &["/b"], 2).await;
+    let (_, three) = submit_job_about(&store, "Three", &["/a"], 3).await;
     let other = Scope { project: "other".to_owned(), ..scope() };
     store.add_job_about(&other, "Theirs", &paths(&["/a"]), at(4)).await.expect("on disk");
     let found = store.jobs_about(&scope(), &line("/a")).await.expect("rows");
@@ -42,10 +42,10 @@ async fn jobs_about_a_page_are_those_of_the_scope_newest_first() {
 #[tokio::test]
 async fn merging_two_rows_keeps_the_pages_of_both() {
     let store = memory();
-    let (prompt, row) = about(&store, "Fix it", &["/b", "/a"], 0).await;
+    let (prompt, row) = submit_job_about(&store, "Fix it", &["/b", "/a"], 0).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, SendOutcome::Unconfirmed(line("?")), at(2)).await;
-    let (other, _) = about(&store, "The same", &["/c", "/a"], 3).await;
+    let (other, _) = submit_job_about(&store, "The same", &["/c", "/a"], 3).await;
     store.permit(other, at(4)).await;
     let known = store.finish(other, SendOutcome::Accepted(answer("j1", Status::Active)), at(5)).await;
     let one = store.link_job(prompt, answer("j1", Status::Active), at(6)).await.expect("linked");
@@ -56,9 +56,9 @@ async fn merging_two_rows_keeps_the_pages_of_both() {
 }
 
 #[tokio::test]
-async fn the_draft_about_pages_is_stored_with_its_pages_and_separately() {
+async fn the_draft_about_pages_is_stored_with_its_pages_separately_from_other_drafts() {
     let store = memory();
-    let draft = |slot: DraftSlot, text: &str, pages: &[&str], seconds: i64| Draft {
+    let draft = |slot: DraftTarget, text: &str, pages: &[&str], seconds: i64| Draft {
         slot,
         text: text.to_owned(),
         pages: paths(pages),
@@ -67,19 +67,19 @@ async fn the_draft_about_pages_is_stored_with_its_pages_and_separately() {
     let save = async |text: &str, pages: &[&str], seconds: i64| {
         store.save_draft_about(&scope(), text, &paths(pages), at(seconds)).await.expect("stored");
     };
-    store.save_draft(&scope(), DraftSlot::NewJob, "new", at(1)).await.expect("stored");
-    store.save_draft(&scope(), DraftSlot::Batch, "many", at(2)).await.expect("stored");
+    store.save_draft(&scope(), DraftTarget::NewJob, "new", at(1)).await.expect("stored");
+    store.save_draft(&scope(), DraftTarget::Batch, "many", at(2)).await.expect("stored");
     save("abou", &["/a"], 3).await;
     save("about", &["/a", "/b c"], 4).await;
-    let plain = [draft(DraftSlot::NewJob, "new", &[], 1), draft(DraftSlot::Batch, "many", &[], 2)];
-    let all = [plain[0].clone(), plain[1].clone(), draft(DraftSlot::AboutPages, "about", &["/a", "/b c"], 4)];
+    let plain = [draft(DraftTarget::NewJob, "new", &[], 1), draft(DraftTarget::Batch, "many", &[], 2)];
+    let all = [plain[0].clone(), plain[1].clone(), draft(DraftTarget::AboutPages, "about", &["/a", "/b c"], 4)];
     assert_eq!(store.drafts(&scope()).await.expect("drafts"), all);
     store.new_job("new", at(5)).await;
     assert_eq!(store.drafts(&scope()).await.expect("drafts"), all[1..]);
-    about(&store, "about", &["/a", "/b c"], 6).await;
+    submit_job_about(&store, "about", &["/a", "/b c"], 6).await;
     assert_eq!(store.drafts(&scope()).await.expect("drafts"), plain[1..]);
     save("again", &["/a"], 7).await;
-    store.delete_draft(&scope(), DraftSlot::AboutPages).await.expect("deleted");
+    store.delete_draft(&scope(), DraftTarget::AboutPages).await.expect("deleted");
     assert_eq!(store.drafts(&scope()).await.expect("drafts"), plain[1..]);
 }
 

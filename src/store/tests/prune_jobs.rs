@@ -1,9 +1,9 @@
 use super::*;
-use crate::model::prompt::DraftSlot;
-use crate::store::{ExportFilter, PruneJobs, PrunedJobs};
+use crate::model::prompt::DraftTarget;
+use crate::store::{JobPruneFilter, PrunedJobs, ScopeFilter};
 
-fn before(seconds: i64) -> PruneJobs {
-    PruneJobs { before: at(seconds), only: ExportFilter::default() }
+fn prune_before(seconds: i64) -> JobPruneFilter {
+    JobPruneFilter { before: at(seconds), only: ScopeFilter::default() }
 }
 
 async fn ids(store: &Store) -> Vec<String> {
@@ -11,8 +11,8 @@ async fn ids(store: &Store) -> Vec<String> {
     rows.iter().map(|row| row.id.as_ref().map_or_else(String::new, |id| id.as_str().to_owned())).collect()
 }
 
-/// A finished job that was viewed.
-async fn over(store: &Store, id: &str, now: Time) -> Job {
+/// Adds a finished job that was viewed.
+async fn add_finished_job(store: &Store, id: &str, now: Time) -> Job {
     let row = store.accepted(id, Status::Completed, now).await;
     store.change(row.key, LocalChange::Viewed, now).await
 }
@@ -20,12 +20,12 @@ async fn over(store: &Store, id: &str, now: Time) -> Job {
 #[tokio::test]
 async fn old_finished_jobs_are_deleted_with_their_threads() {
     let store = memory();
-    over(&store, "old", at(10)).await;
-    over(&store, "new", at(100)).await;
-    let would = store.plan_prune_jobs(before(50)).await.expect("read");
+    add_finished_job(&store, "old", at(10)).await;
+    add_finished_job(&store, "new", at(100)).await;
+    let would = store.plan_prune_jobs(prune_before(50)).await.expect("read");
     assert_eq!((would.jobs, would.prompts, would.skipped), (1, 1, 0));
     assert_eq!(ids(&store).await, ["old", "new"], "only planned");
-    let done = store.prune_jobs(before(50)).await.expect("pruned");
+    let done = store.prune_jobs(prune_before(50)).await.expect("pruned");
     assert_eq!((done.jobs, done.prompts, done.still_large), (1, 1, false));
     assert_eq!(ids(&store).await, ["new"]);
     let left = store.raw(|db| {
@@ -35,25 +35,25 @@ async fn old_finished_jobs_are_deleted_with_their_threads() {
         (count("prompt"), count("event"))
     });
     assert_eq!(left.await, (1, 1));
-    assert_eq!(store.prune_jobs(before(50)).await.expect("pruned").jobs, 0);
+    assert_eq!(store.prune_jobs(prune_before(50)).await.expect("pruned").jobs, 0);
 }
 
 #[tokio::test]
-async fn unsent_unseen_unfinished_and_drafted_jobs_are_never_pruned() {
+async fn jobs_that_are_unsent_unseen_or_unfinished_or_have_a_draft_are_never_pruned() {
     let store = memory();
     store.accepted("unseen", Status::Failed, at(1)).await;
     let active = store.accepted("active", Status::Active, at(2)).await;
     store.change(active.key, LocalChange::Viewed, at(3)).await;
     store.change(active.key, LocalChange::Dismissed(true), at(3)).await;
-    let undelivered = over(&store, "undelivered", at(4)).await;
+    let undelivered = add_finished_job(&store, "undelivered", at(4)).await;
     store.follow_up(undelivered.key, "more", at(5)).await;
-    let begun = over(&store, "begun", at(6)).await;
-    store.save_draft(&scope(), DraftSlot::FollowUp(begun.key), "text", at(7)).await.expect("stored");
+    let begun = add_finished_job(&store, "begun", at(6)).await;
+    store.save_draft(&scope(), DraftTarget::FollowUp(begun.key), "text", at(7)).await.expect("stored");
     store.new_job("queued", at(8)).await;
     let (unsent, _) = store.new_job("not sent", at(9)).await;
     store.permit(unsent, at(9)).await;
     store.finish(unsent, SendOutcome::NotSent(line("no network")), at(9)).await;
-    let done = store.prune_jobs(before(1000)).await.expect("pruned");
+    let done = store.prune_jobs(prune_before(1000)).await.expect("pruned");
     assert_eq!((done.jobs, done.skipped), (0, 6));
     assert_eq!(ids(&store).await.len(), 6);
 }
@@ -61,14 +61,14 @@ async fn unsent_unseen_unfinished_and_drafted_jobs_are_never_pruned() {
 #[tokio::test]
 async fn dismissed_gone_and_discarded_jobs_are_pruned() {
     let store = memory();
-    let row = over(&store, "dismissed", at(1)).await;
+    let row = add_finished_job(&store, "dismissed", at(1)).await;
     store.change(row.key, LocalChange::Dismissed(true), at(2)).await;
     let gone = store.accepted("gone", Status::Active, at(3)).await;
-    store.apply_fetched(gone.key, Fetched::NotFound, at(4)).await.expect("stored");
+    store.apply_fetched(gone.key, JobAnswer::NotFound, at(4)).await.expect("stored");
     store.change(gone.key, LocalChange::Viewed, at(5)).await;
     let (prompt, _) = store.new_job("discarded", at(6)).await;
     store.discard_prompt(prompt, at(7)).await.expect("discarded");
-    assert_eq!(store.prune_jobs(before(1000)).await.expect("pruned").jobs, 3);
+    assert_eq!(store.prune_jobs(prune_before(1000)).await.expect("pruned").jobs, 3);
     assert_eq!(ids(&store).await, Vec::<String>::new());
 }
 
@@ -80,7 +80,7 @@ async fn merged_rows_are_deleted_with_their_job() {
     store.permit(prompt, at(3)).await;
     let row = store.finish(prompt, SendOutcome::Accepted(answer("j", Status::Completed)), at(4)).await;
     store.change(row.key, LocalChange::Viewed, at(5)).await;
-    assert_eq!(store.prune_jobs(before(1000)).await.expect("pruned").jobs, 1);
+    assert_eq!(store.prune_jobs(prune_before(1000)).await.expect("pruned").jobs, 1);
     let rows: i64 =
         store.raw(|db| db.query_row("SELECT count(*) FROM job", [], |row| row.get(0)).expect("a number")).await;
     assert_eq!(rows, 0);
@@ -89,8 +89,8 @@ async fn merged_rows_are_deleted_with_their_job() {
 #[tokio::test]
 async fn pruning_can_be_limited_to_a_project() {
     let store = memory();
-    over(&store, "j", at(1)).await;
-    let only = ExportFilter { project: Some("another".to_owned()), ..ExportFilter::default() };
-    let done = store.prune_jobs(PruneJobs { before: at(1000), only }).await.expect("pruned");
+    add_finished_job(&store, "j", at(1)).await;
+    let only = ScopeFilter { project: Some("another".to_owned()), ..ScopeFilter::default() };
+    let done = store.prune_jobs(JobPruneFilter { before: at(1000), only }).await.expect("pruned");
     assert_eq!(PrunedJobs { bytes_before: 0, bytes_after: 0, ..done }, PrunedJobs::default());
 }

@@ -1,7 +1,7 @@
 use super::*;
-use crate::model::change::{Discarded, QueueChange};
+use crate::model::change::{DiscardedPrompts, QueueChange};
 use crate::model::ledger::Wait;
-use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot, PromptKind};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget, PromptKind};
 use crate::model::row::JobGroup;
 use std::time::{Duration, Instant};
 use tempfile::tempdir;
@@ -12,11 +12,11 @@ async fn batch(store: &Store, texts: &[&str]) -> Vec<JobKey> {
     rows.into_iter().map(|row| row.key).collect()
 }
 
-/// The first lines of the prompts that may be sent, in order.
+/// Returns the first lines of the prompts that may be sent, in the order of the queue.
 async fn first_lines(store: &Store) -> Vec<String> {
     let mut titles = Vec::new();
-    for waiting in store.queued(&scope()).await.expect("list") {
-        titles.push(store.job(waiting.job).await.expect("read").expect("there").title.to_string());
+    for queued in store.sendable_prompts(&scope()).await.expect("list") {
+        titles.push(store.job(queued.job).await.expect("read").expect("there").title.to_string());
     }
     titles
 }
@@ -26,29 +26,30 @@ async fn queue(store: &Store, jobs: &[JobKey], change: QueueChange) -> Vec<Job> 
 }
 
 #[tokio::test]
-async fn a_batch_is_queued_in_order_behind_earlier_prompts_or_not_at_all() {
+async fn a_batch_is_queued_in_order_behind_earlier_prompts_or_as_a_whole_refused() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     store.new_job("before", at(0)).await;
     let keys = batch(&store, &["a\nmore", "b", "c"]).await;
     let blank = ["d".to_owned(), " \n".to_owned()];
-    assert!(matches!(store.add_batch(&scope(), &blank, at(1)).await, Err(StoreError::Blank)));
+    assert!(matches!(store.add_batch(&scope(), &blank, at(1)).await, Err(StoreError::BlankPrompt)));
     let next = open(folder.path());
     assert_eq!(first_lines(&next).await, ["before", "a", "b", "c"]);
     assert_eq!(next.jobs(&scope()).await.expect("rows").len(), 4);
-    let waiting = next.queued(&scope()).await.expect("list")[1];
+    let waiting = next.sendable_prompts(&scope()).await.expect("list")[1];
     assert_eq!((waiting.job, waiting.kind, waiting.not_before), (keys[0], PromptKind::Create, None));
     assert_eq!(next.thread_of(keys[0]).await.prompts[0].text, "a\nmore");
 }
 
 #[tokio::test]
-async fn a_thousand_prompts_are_queued_at_once() {
+async fn a_thousand_prompts_are_queued_in_one_transaction() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     let texts: Vec<String> = (0..1000).map(|n| format!("Prompt {n}")).collect();
     let start = Instant::now();
     let rows = store.add_batch(&scope(), &texts, at(0)).await.expect("queued");
-    // One transaction takes a fraction of a second; one per prompt would take longer than this.
+    // All prompts are stored in one transaction, which takes a fraction of a second; one transaction per prompt would
+    // take longer than the limit.
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
     assert_eq!((rows.len(), rows[999].title.as_str()), (1000, "Prompt 999"));
     assert!(rows.windows(2).all(|pair| pair[0].queue_position < pair[1].queue_position));
@@ -65,7 +66,7 @@ async fn a_paused_prompt_is_not_sent_until_it_is_resumed() {
     assert_eq!(store.permit(prompt, at(2)).await, SendPermit::Blocked);
     assert_eq!(store.thread_of(keys[1]).await.prompts[0].delivery, Delivery::Paused);
     assert_eq!(queue(&store, &[keys[1]], QueueChange::Pause).await, [], "nothing changes twice");
-    let rows = queue(&store, &keys, QueueChange::Release).await;
+    let rows = queue(&store, &keys, QueueChange::Resume).await;
     assert_eq!((rows.len(), rows[0].undelivered), (1, Some(DeliveryKind::Queued)));
     assert_eq!(first_lines(&store).await, ["a", "b", "c"]);
     assert!(matches!(store.permit(prompt, at(3)).await, SendPermit::Go { .. }));
@@ -74,7 +75,7 @@ async fn a_paused_prompt_is_not_sent_until_it_is_resumed() {
 }
 
 #[tokio::test]
-async fn a_paused_follow_up_blocks_those_behind_it() {
+async fn a_paused_follow_up_blocks_later_follow_ups_of_its_job() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     store.follow_up(row.key, "first", at(1)).await;
@@ -87,7 +88,7 @@ async fn a_paused_follow_up_blocks_those_behind_it() {
 }
 
 #[tokio::test]
-async fn sending_a_paused_prompt_resumes_it() {
+async fn requeueing_a_paused_prompt_resumes_it() {
     let store = memory();
     let keys = batch(&store, &["a"]).await;
     queue(&store, &keys, QueueChange::Pause).await;
@@ -137,7 +138,7 @@ async fn a_prompt_that_waits_for_the_limit_keeps_its_position() {
 }
 
 #[tokio::test]
-async fn a_removed_prompt_is_never_sent_and_stays_as_discarded() {
+async fn a_removed_prompt_is_never_sent_and_stays_stored_as_discarded() {
     let store = memory();
     let keys = batch(&store, &["a", "b"]).await;
     queue(&store, &[keys[0]], QueueChange::Pause).await;
@@ -147,7 +148,7 @@ async fn a_removed_prompt_is_never_sent_and_stays_as_discarded() {
     let prompt = &store.thread_of(keys[0]).await.prompts[0];
     let from = Some(DeliveryKind::Paused);
     assert_eq!((prompt.delivery.clone(), prompt.text.as_str()), (Delivery::Discarded { from }, "a"));
-    assert_eq!(store.permit(prompt.id, at(2)).await, SendPermit::Taken);
+    assert_eq!(store.permit(prompt.id, at(2)).await, SendPermit::NotQueued);
     assert_eq!(first_lines(&store).await, ["b"]);
 
     let kept = store.accepted("j1", Status::Active, at(3)).await;
@@ -184,7 +185,7 @@ async fn a_removed_prompt_is_restored_at_its_position_with_its_wait() {
 }
 
 #[tokio::test]
-async fn a_removed_follow_up_is_not_restored_behind_a_later_sent_one() {
+async fn a_removed_follow_up_is_not_restored_if_a_later_follow_up_was_sent() {
     let store = memory();
     let job = store.accepted("j1", Status::Active, at(0)).await;
     let first = store.follow_up(job.key, "first", at(1)).await;
@@ -192,7 +193,7 @@ async fn a_removed_follow_up_is_not_restored_behind_a_later_sent_one() {
     let second = store.follow_up(job.key, "second", at(3)).await;
     store.permit(second, at(4)).await;
     assert!(matches!(store.restore_prompts(&removed.prompts).await, Err(StoreError::StateChanged)));
-    assert_eq!(store.permit(first, at(5)).await, SendPermit::Taken, "it is still discarded");
+    assert_eq!(store.permit(first, at(5)).await, SendPermit::NotQueued, "it is still discarded");
 }
 
 #[tokio::test]
@@ -200,7 +201,7 @@ async fn a_prompt_that_is_being_sent_is_not_removed() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
-    assert_eq!(store.remove_from_queue(&[row.key], at(2)).await.expect("nothing"), Discarded::default());
+    assert_eq!(store.remove_from_queue(&[row.key], at(2)).await.expect("nothing"), DiscardedPrompts::default());
 }
 
 #[tokio::test]
@@ -208,7 +209,7 @@ async fn changing_the_queue_skips_jobs_without_a_queued_prompt_and_fails_for_unk
     let store = memory();
     let keys = batch(&store, &["a"]).await;
     let done = store.accepted("j1", Status::Completed, at(0)).await;
-    for change in [QueueChange::Pause, QueueChange::Release, QueueChange::Up, QueueChange::Down] {
+    for change in [QueueChange::Pause, QueueChange::Resume, QueueChange::Up, QueueChange::Down] {
         assert_eq!(queue(&store, &[done.key], change).await, []);
         assert_eq!(queue(&store, &[], change).await, []);
     }
@@ -238,10 +239,11 @@ async fn a_store_of_the_first_schema_keeps_its_queue_and_its_drafts() {
     assert_eq!(first_lines(&store).await, ["two", "one"]);
     let rows = store.jobs(&scope()).await.expect("rows");
     assert_eq!(rows.iter().map(|row| row.queue_position).collect::<Vec<_>>(), [Some(6), Some(5), None]);
-    assert!(rows.iter().all(|row| !row.has_own_title && row.tags.is_empty() && row.note.is_none()));
-    store.save_draft(&scope(), DraftSlot::Batch, "many", at(0)).await.expect("stored");
+    assert!(rows.iter().all(|row| !row.has_custom_title && row.tags.is_empty() && row.note.is_none()));
+    store.save_draft(&scope(), DraftTarget::Batch, "many", at(0)).await.expect("stored");
     let drafts = store.drafts(&scope()).await.expect("drafts").into_iter().map(|draft| (draft.slot, draft.text));
-    let expected = [(DraftSlot::NewJob, "typed"), (DraftSlot::FollowUp(JobKey(3)), "more"), (DraftSlot::Batch, "many")];
+    let expected =
+        [(DraftTarget::NewJob, "typed"), (DraftTarget::FollowUp(JobKey(3)), "more"), (DraftTarget::Batch, "many")];
     assert_eq!(drafts.collect::<Vec<_>>(), expected.map(|(slot, text)| (slot, text.to_owned())));
 }
 
@@ -260,7 +262,7 @@ async fn a_single_prompt_can_be_paused_only_while_it_is_queued() {
 }
 
 #[tokio::test]
-async fn recent_prompts_are_queued_or_sent_lately() {
+async fn recent_prompts_are_those_that_are_queued_or_were_sent_recently() {
     let store = memory();
     store.accepted("old", Status::Active, at(0)).await;
     store.accepted("new", Status::Active, at(100)).await;

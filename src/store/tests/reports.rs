@@ -2,7 +2,7 @@ use super::*;
 use crate::model::load::Timed;
 use crate::model::period::DateRange;
 use crate::model::report::{Report, ReportMerge, StoredReport};
-use crate::model::views::{Count, Counts, LIMIT_MAX, PageRow, ViewsPage, ViewsQuery};
+use crate::model::views::{Count, Counts, MAX_PAGE_SIZE, PageRow, ViewsPage, ViewsQuery};
 use crate::store::{ReportAnswer, loading, schema};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ async fn answers_are_merged_by_the_rules_of_the_model() {
     assert!(store.absorb(part(2, second, true, 10)).await);
     let recalled = store.cached(week()).await;
     assert_eq!((recalled.report.as_deref(), recalled.interrupted_after), (Some(&report), None));
-    assert_eq!((report.duplicates, report.rows.len(), recalled.last_time), (2, 5, Some(2)));
+    assert_eq!((report.duplicates, report.rows.len(), recalled.requests_last_time), (2, 5, Some(2)));
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn a_complete_report_stays_until_the_next_one_is_complete() {
     let recalled = store.cached(week()).await;
     let Some(report) = recalled.report else { panic!("there is a report") };
     assert_eq!((report.complete, report.rows.len(), report.as_of), (true, 2, at(0)));
-    assert_eq!((recalled.interrupted_after, recalled.last_time), (Some(1), Some(1)));
+    assert_eq!((recalled.interrupted_after, recalled.requests_last_time), (Some(1), Some(1)));
     store.absorb(part(2, page(&[("/c", counts(5, 0))], 9), true, 51)).await;
     let recalled = store.cached(week()).await;
     let report = recalled.report.expect("a report");
@@ -106,14 +106,14 @@ async fn a_complete_report_stays_until_the_next_one_is_complete() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_the_next_one_changes_nothing() {
+async fn an_answer_that_is_not_the_next_one_does_not_change_the_report() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     assert!(!store.absorb(part(2, rows("/b"), true, 0)).await);
     assert!(!store.absorb(part(0, rows("/b"), true, 0)).await);
     assert_eq!(store.cached(week()).await, StoredReport::default());
     assert!(store.absorb(part(1, rows("/a"), false, 0)).await);
-    // Another instance loads the same range.
+    // Another instance loads the same range and has added the first answer.
     assert!(!store.absorb(part(1, rows("/a"), false, 1)).await);
     assert!(!store.absorb(part(3, rows("/c"), true, 1)).await);
     let recalled = store.cached(week()).await;
@@ -121,11 +121,11 @@ async fn an_answer_that_is_not_the_next_one_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_answer_is_in_the_cache_and_in_the_report_or_in_neither() {
+async fn an_answer_is_stored_both_in_the_cache_and_in_the_report_or_in_neither() {
     let store = memory();
     let rows = |path: &str| page(&[("/a", counts(1, 1)), (path, counts(2, 2))], 9);
     let cached = async |number| {
-        let query = ViewsQuery { range: week(), limit: LIMIT_MAX, page: number };
+        let query = ViewsQuery { range: week(), limit: MAX_PAGE_SIZE, page: number };
         store.cached_views(&scope(), query).await.expect("read")
     };
     assert!(store.cache_and_absorb(&scope(), part(1, rows("/b"), false, 1), None).await.expect("written"));
@@ -133,7 +133,7 @@ async fn an_answer_is_in_the_cache_and_in_the_report_or_in_neither() {
     let before = store.cached(week()).await;
     assert_eq!(before.report.as_ref().map(|report| (report.answers, report.rows.len())), Some((1, 2)));
     assert_eq!(before.totals, Some(Timed { value: counts(9, 0), as_of: at(1) }));
-    // Makes the last statement of a transaction fail.
+    // The trigger makes the last statement of the transaction fail.
     let stop = "CREATE TRIGGER stop BEFORE INSERT ON views_row BEGIN SELECT RAISE(ABORT, 'stop'); END";
     store.raw(|db| db.execute_batch(stop).expect("made")).await;
     store.cache_and_absorb(&scope(), part(2, rows("/c"), true, 2), None).await.expect_err("stopped");
@@ -153,7 +153,7 @@ async fn an_answer_that_is_not_the_next_one_is_only_cached() {
         let answer = rows(path);
         let taken =
             store.cache_and_absorb(&scope(), part(number, answer.clone(), false, 5), None).await.expect("written");
-        let query = ViewsQuery { range: week(), limit: LIMIT_MAX, page: number };
+        let query = ViewsQuery { range: week(), limit: MAX_PAGE_SIZE, page: number };
         let cached = store.cached_views(&scope(), query).await.expect("read").map(|cached| cached.value);
         assert_eq!(cached, Some(answer));
         taken
@@ -166,13 +166,13 @@ async fn an_answer_that_is_not_the_next_one_is_only_cached() {
     assert_eq!((known.answers, known.rows.len(), known.rows[0].path.as_str()), (1, 1, "/a"));
 }
 
-/// A path that is sorted neither alphabetically nor by number.
+/// Returns the path number `n` of `of` paths, whose order is neither alphabetical nor that of `n`.
 fn mixed(n: u32, of: u32) -> String {
     format!("/{}/{}", n * 7 % 10, n * 1_237 % of)
 }
 
 #[tokio::test]
-async fn thousands_of_rows_are_stored_in_the_services_order_with_new_and_known_paths() {
+async fn thousands_of_rows_with_new_and_known_paths_keep_the_order_of_the_service() {
     let store = memory();
     let of_range = |number: u32, range, first: u32, rows: u32| {
         let paths: Vec<String> = (first..first + rows).map(|n| mixed(n, 4_001)).collect();
@@ -181,7 +181,7 @@ async fn thousands_of_rows_are_stored_in_the_services_order_with_new_and_known_p
         ReportAnswer { range, ..part(number, page(&rows, 9), number == 2, 5) }
     };
     let other = range("2026-10-01", "2026-10-31");
-    // Half of the second range's paths are known.
+    // The first report already contains half of the paths of the second one.
     for (range, first) in [(week(), 0), (other, 1_200)] {
         let answers = [of_range(1, range, first, 1_100), of_range(2, range, first + 1_090, 1_101)];
         let mut report = Report::from_first_answer(range, answers[0].answer.clone(), false, at(5));
@@ -199,7 +199,7 @@ async fn thousands_of_rows_are_stored_in_the_services_order_with_new_and_known_p
 }
 
 #[tokio::test]
-async fn a_corrupt_answer_makes_the_report_unknown_and_it_is_loaded_again() {
+async fn an_unfinished_report_with_an_unreadable_answer_is_ignored_and_loaded_again() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     store.absorb(part(1, rows("/a"), false, 0)).await;
@@ -222,7 +222,7 @@ async fn an_answer_of_a_load_that_another_instance_restarted_is_ignored() {
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let old = Arc::new(ReportMerge::of(Report::from_first_answer(week(), rows("/old"), false, at(0))));
     store.absorb(part(1, rows("/old"), false, 0)).await;
-    store.drop_unfinished(&scope(), week()).await.expect("dropped");
+    store.delete_unfinished_report(&scope(), week()).await.expect("dropped");
     let answer = |number, path, complete| ReportAnswer {
         restarted_at: Some(at(5) + chrono::TimeDelta::microseconds(7)),
         ..part(number, rows(path), complete, 6)
@@ -237,7 +237,7 @@ async fn an_answer_of_a_load_that_another_instance_restarted_is_ignored() {
 }
 
 #[test]
-fn the_migration_keeps_an_unfinished_report() {
+fn the_loading_migration_keeps_an_unfinished_report() {
     let mut db = rusqlite::Connection::open_in_memory().expect("a database");
     for (number, sql) in (1..).zip(&schema::MIGRATIONS[..6]) {
         db.execute_batch(sql).expect("migrated");
@@ -285,7 +285,7 @@ fn the_migration_keeps_an_unfinished_report() {
 async fn dropping_an_unfinished_report_keeps_the_complete_one() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
-    store.drop_unfinished(&scope(), week()).await.expect("nothing to drop");
+    store.delete_unfinished_report(&scope(), week()).await.expect("nothing to drop");
     store.absorb(part(1, rows("/a"), true, 0)).await;
     store.absorb(ReportAnswer { restarted_at: Some(at(5)), ..part(1, rows("/b"), false, 6) }).await;
     let unfinished = store.unfinished_report(&scope(), week()).await.expect("read").expect("there");
@@ -293,14 +293,14 @@ async fn dropping_an_unfinished_report_keeps_the_complete_one() {
         (unfinished.restarted_at, unfinished.report.answers, unfinished.report.complete),
         (Some(at(5)), 1, false)
     );
-    store.drop_unfinished(&scope(), week()).await.expect("dropped");
+    store.delete_unfinished_report(&scope(), week()).await.expect("dropped");
     assert_eq!(store.unfinished_report(&scope(), week()).await.expect("read"), None);
     let recalled = store.cached(week()).await;
     assert_eq!((recalled.report.map(|report| report.complete), recalled.interrupted_after), (Some(true), None));
 }
 
 #[tokio::test]
-async fn a_load_continues_after_a_restart_and_belongs_to_its_project() {
+async fn a_load_continues_after_docdeck_is_restarted_and_belongs_to_one_project() {
     let folder = tempfile::tempdir().expect("a folder");
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let store = open(folder.path());
@@ -314,7 +314,7 @@ async fn a_load_continues_after_a_restart_and_belongs_to_its_project() {
 }
 
 #[tokio::test]
-async fn for_an_unknown_range_the_most_similar_one_is_returned() {
+async fn for_a_range_without_a_report_the_complete_report_of_the_most_similar_length_is_returned() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let other = |number, complete| ReportAnswer {
@@ -323,7 +323,7 @@ async fn for_an_unknown_range_the_most_similar_one_is_returned() {
     };
     let known = async |range| {
         let known = store.cached(range).await;
-        (known.last_time, known.similar.map(|similar| (similar.range, similar.rows)))
+        (known.requests_last_time, known.similar.map(|similar| (similar.range, similar.rows)))
     };
     assert_eq!(known(week()).await, (None, None));
     for number in 1..=3 {
@@ -340,12 +340,12 @@ async fn for_an_unknown_range_the_most_similar_one_is_returned() {
 }
 
 #[tokio::test]
-async fn the_totals_of_a_range_are_those_of_its_last_answer_of_any_size() {
+async fn the_totals_of_a_range_are_those_of_its_last_answer_of_any_page_size() {
     let store = memory();
     let query = |range, limit, page| ViewsQuery { range, limit, page };
     let (one, two) = (range("2026-11-19", "2026-11-19"), range("2026-11-20", "2026-11-20"));
     store.save_views(&scope(), query(week(), 50, 1), &page(&[], 10), at(1)).await.expect("stored");
-    store.save_views(&scope(), query(week(), LIMIT_MAX, 2), &page(&[], 12), at(2)).await.expect("stored");
+    store.save_views(&scope(), query(week(), MAX_PAGE_SIZE, 2), &page(&[], 12), at(2)).await.expect("stored");
     let odd = Counts { human: Count::Odd(line("1e99")), ai: Count::Missing, total: Count::Known(-1) };
     let strange = ViewsPage { totals: odd.clone(), ..ViewsPage::default() };
     store.save_views(&scope(), query(two, 1, 1), &strange, at(3)).await.expect("stored");
@@ -358,7 +358,7 @@ async fn the_totals_of_a_range_are_those_of_its_last_answer_of_any_size() {
     assert_eq!(store.views_totals(&other, &[week()]).await.expect("read"), []);
 }
 
-/// A number, or a value that may be received instead.
+/// Generates a number, or a value that may be received instead.
 fn any_count() -> impl Strategy<Value = Count> {
     prop_oneof![
         any::<i64>().prop_map(Count::Known),
@@ -371,7 +371,7 @@ fn any_count() -> impl Strategy<Value = Count> {
 
 fn any_answer() -> impl Strategy<Value = ViewsPage> {
     let counts = || (any_count(), any_count(), any_count()).prop_map(|(human, ai, total)| Counts { human, ai, total });
-    // Few different paths, so that many are duplicates.
+    // There are few different paths, so that many rows are duplicates.
     let row = ("/[a-e\"ü]{0,2}", counts()).prop_map(|(path, counts)| PageRow { path: line(&path), counts });
     (counts(), proptest::collection::vec(row, 0..12)).prop_map(|(totals, rows)| ViewsPage {
         totals,
@@ -384,12 +384,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_stored_report_equals_the_one_in_memory_for_any_answers(
+    fn for_any_answers_the_stored_report_equals_the_report_merged_in_memory(
         answers in proptest::collection::vec((any_answer(), 0_i64..100), 1..6)
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
-            // This store gets the merge so far; the other one has to read it.
+            // `with_merge` gets the merge of the earlier answers, which `store` has to read.
             let (store, with_merge) = (memory(), memory());
             let mut report: Option<Report> = None;
             for (number, (answer, seconds)) in (1..).zip(&answers) {

@@ -1,11 +1,12 @@
-//! Cached threads are checked by their job's revision: every call that changes a thread also changes the revision.
+//! Tests that every call that changes a thread also changes the revision of its job: cached threads are compared by
+//! this revision.
 
 use super::*;
 use crate::model::change::QueueChange;
 use crate::model::ledger::Wait;
 use std::collections::HashMap;
 
-/// A store and its last known threads.
+/// A store, and its threads and revisions when they were last read.
 struct Watched {
     store: Store,
     known: HashMap<JobKey, (i64, Thread)>,
@@ -18,7 +19,7 @@ impl Watched {
         watched
     }
 
-    /// Updates the known threads; returns how many of them changed.
+    /// Reads all threads again, and returns how many of them changed since they were last read.
     async fn update(&mut self) -> usize {
         let mut now = HashMap::new();
         for row in self.store.jobs(&scope()).await.expect("rows") {
@@ -34,7 +35,7 @@ impl Watched {
         changed
     }
 
-    /// Expects that the last call changed a thread.
+    /// Asserts that exactly one thread changed since the threads were last read.
     async fn changed(&mut self, what: &str) {
         assert_eq!(self.update().await, 1, "{what}");
     }
@@ -78,13 +79,13 @@ async fn sending_and_resolving_change_the_revision() {
 }
 
 #[tokio::test]
-async fn a_change_of_the_queue_changes_the_revision() {
+async fn changes_of_the_queue_change_the_revision() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     let mut watched = Watched::new(store.clone()).await;
     store.pause_prompt(prompt, at(1)).await.expect("paused");
     watched.changed("a pause").await;
-    for change in [QueueChange::Release, QueueChange::Pause] {
+    for change in [QueueChange::Resume, QueueChange::Pause] {
         store.change_queue(&[row.key], change, at(1)).await.expect("changed");
         watched.changed(&format!("{change:?}")).await;
     }
@@ -106,7 +107,7 @@ async fn answers_and_imports_change_the_revision() {
     let mut watched = Watched::new(store.clone()).await;
     store.apply_job(job, with_pr("j1", Status::Completed, 7), at(10)).await;
     watched.changed("an answer").await;
-    store.apply_fetched(job, Fetched::NotFound, at(11)).await.expect("applied");
+    store.apply_fetched(job, JobAnswer::NotFound, at(11)).await.expect("applied");
     watched.changed("a job that is gone").await;
     store.track(&scope(), answer("j1", Status::Active), at(12)).await.expect("tracked");
     watched.changed("a job that is back").await;

@@ -1,11 +1,11 @@
-//! Damaged databases: what can be read is recovered, no recovered prompt is sent automatically, and the damaged file is
-//! kept.
+//! Tests of damaged databases: what can be read is recovered, no recovered prompt is sent automatically, and the
+//! damaged file is kept.
 
 use super::*;
-use crate::model::prompt::{Delivery, DeliveryKind, DraftSlot};
-use crate::store::check::counted;
-use crate::store::salvage::{self, Recovered};
-use crate::store::{Health, check::check_store, open as opening, schema};
+use crate::model::prompt::{Delivery, DeliveryKind, DraftTarget};
+use crate::store::check::indexes_with_wrong_row_count;
+use crate::store::salvage::{self, RecoveryCounts};
+use crate::store::{StoreHealth, check::check_store, open as opening, schema};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,15 +18,16 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("docdeck.db")
 }
 
-/// A database with prompts in every state, short and long ones, and everything else that belongs to jobs.
-async fn filled(folder: &Path) {
+/// Creates a database with prompts in every state, some of them longer than a page, and with everything else that
+/// belongs to jobs.
+async fn fill_database(folder: &Path) {
     let store = super::open(folder);
     for n in 0..JOBS {
-        // Some are longer than a page.
+        // Some texts are longer than a page.
         let text = format!("Prompt {n}\n{}", "words ".repeat(if n % 10 == 0 { 1500 } else { 40 }));
         let (prompt, row) = store.new_job(&text, at(n)).await;
         if n % 8 > 0 {
-            // Each in a different hour.
+            // Each prompt is sent in a different hour of the service's time, so that the hourly limit is not reached.
             store.take_turn(prompt, "instance-1", at(n), at(n * 4000)).await.expect("an answer");
         }
         let id = format!("job_{n:04}");
@@ -45,16 +46,16 @@ async fn filled(folder: &Path) {
             store.change_jobs(&[row.key], LocalChange::Note(Some(line("mine"))), at(n)).await.expect("written");
         }
         if n % 16 == 13 {
-            let slot = DraftSlot::FollowUp(row.key);
+            let slot = DraftTarget::FollowUp(row.key);
             store.save_draft(&scope(), slot, &format!("Draft {n}"), at(n)).await.expect("written");
         }
     }
-    store.save_draft(&scope(), DraftSlot::NewJob, "Half a thought", at(1)).await.expect("written");
+    store.save_draft(&scope(), DraftTarget::NewJob, "Half a thought", at(1)).await.expect("written");
     store.set_value("layout", "wide").await.expect("written");
     store.close().await;
 }
 
-/// Every prompt by its text, with its state and its job's id.
+/// Returns the state and the job's id of every prompt, by its text.
 fn prompts(db: &Connection) -> BTreeMap<String, (DeliveryKind, Option<String>)> {
     let mut statement = db
         .prepare("SELECT text, iif(paused, 'paused', state), job.id FROM prompt JOIN job ON job.key = prompt.job")
@@ -72,22 +73,22 @@ fn drafts(db: &Connection) -> Vec<String> {
     rows.collect::<rusqlite::Result<_>>().expect("texts")
 }
 
-/// Recovers into memory.
-fn recovered(file: &Path) -> (Connection, Recovered) {
+/// Recovers a damaged file into a database in memory.
+fn recover_into_memory(file: &Path) -> (Connection, RecoveryCounts) {
     let found = salvage::salvage_tables(file).expect("read");
     let mut db = opening::in_memory().expect("a store");
     let recovered = salvage::write_recovered_rows(&mut db, &found, at(9_999)).expect("written");
     (db, recovered)
 }
 
-/// What must be true after any damage.
+/// Asserts what must be true after any damage: the database is sound, and no prompt is sent automatically.
 fn assert_safe(db: &Connection) {
     schema::check_sound(db, true).expect("sound");
     let mut broken = db.prepare("PRAGMA foreign_key_check").expect("a check");
     assert!(!broken.exists([]).expect("checked"), "a row refers to none");
     let sent_by_itself = "SELECT count(*) FROM prompt WHERE state = 'sending' OR state = 'queued' AND paused = 0";
     assert_eq!(db.query_row(sent_by_itself, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
-    // Everything can be read.
+    // All scopes, jobs, threads and drafts can be read.
     for found in crate::store::scopes::read_scopes(db).expect("scopes") {
         for row in crate::store::jobs::load_jobs(db, &found).expect("rows") {
             crate::store::prompts::read_thread(db, row.key).expect("a thread");
@@ -99,9 +100,9 @@ fn assert_safe(db: &Connection) {
 #[tokio::test]
 async fn everything_is_recovered_from_an_undamaged_file() {
     let folder = tempdir().expect("a folder");
-    filled(folder.path()).await;
+    fill_database(folder.path()).await;
     let before = Connection::open(file(folder.path())).expect("a database");
-    let (db, recovered) = recovered(&file(folder.path()));
+    let (db, recovered) = recover_into_memory(&file(folder.path()));
     assert_safe(&db);
     let (old, new) = (prompts(&before), prompts(&db));
     assert_eq!(old.len(), new.len());
@@ -124,39 +125,40 @@ async fn everything_is_recovered_from_an_undamaged_file() {
     let unconfirmed = count(DeliveryKind::Unconfirmed) + count(DeliveryKind::Sending);
     let prompts = u64::try_from(old.len()).expect("few");
     let drafts = u64::try_from(drafts(&before).len()).expect("few");
-    assert_eq!(recovered, Recovered { jobs, prompts, drafts, unconfirmed, paused: count(DeliveryKind::Queued) });
+    assert_eq!(recovered, RecoveryCounts { jobs, prompts, drafts, unconfirmed, paused: count(DeliveryKind::Queued) });
 }
 
-/// The type of each page; pages with the rest of a long row have no valid type.
-fn owners(bytes: &[u8]) -> Vec<u8> {
+/// Returns the type byte of each page. Pages with the rest of a long row have no valid type.
+fn page_types(bytes: &[u8]) -> Vec<u8> {
     bytes.chunks(PAGE).enumerate().map(|(n, page)| page[if n == 0 { 100 } else { 0 }]).collect()
 }
 
 #[tokio::test]
 async fn only_the_rows_of_a_damaged_page_are_lost() {
     let folder = tempdir().expect("a folder");
-    filled(folder.path()).await;
+    fill_database(folder.path()).await;
     let bytes = fs::read(file(folder.path())).expect("bytes");
     let before = Connection::open(file(folder.path())).expect("a database");
     let (old, old_drafts) = (prompts(&before), drafts(&before));
     let damaged = folder.path().join("damaged.db");
-    let kinds = owners(&bytes);
+    let kinds = page_types(&bytes);
     assert!(kinds.contains(&5), "a table has pages above its rows");
     for (n, kind) in kinds.iter().enumerate() {
         let mut copy = bytes.clone();
         copy[n * PAGE..(n + 1) * PAGE].fill(0xee);
         fs::write(&damaged, &copy).expect("written");
-        let (db, _) = recovered(&damaged);
+        let (db, _) = recover_into_memory(&damaged);
         assert_safe(&db);
         let new = prompts(&db);
         let lost = old.keys().filter(|text| !new.contains_key(*text)).count();
         match kind {
-            // These pages contain no rows of a table: the schema, interior pages, indexes.
+            // These pages (interior pages and indexes) contain no rows of a table.
             2 | 5 | 10 => assert_eq!(lost, 0, "page {}", n + 1),
             _ if n == 0 => assert_eq!(lost, 0, "the schema"),
             _ => assert!(lost < 30, "page {}: {lost} prompts are lost", n + 1),
         }
-        // An accepted prompt never becomes one that may be sent again, and vice versa.
+        // An accepted prompt never becomes one that may be sent again, and an undelivered prompt never becomes
+        // accepted.
         for (text, (state, _)) in &new {
             let Some((was, _)) = old.get(text) else { continue };
             let certain = matches!(state, DeliveryKind::Unconfirmed | DeliveryKind::Paused);
@@ -172,7 +174,7 @@ async fn only_the_rows_of_a_damaged_page_are_lost() {
 #[tokio::test]
 async fn jobs_with_lost_rows_are_restored_from_the_index_of_their_ids() {
     let folder = tempdir().expect("a folder");
-    filled(folder.path()).await;
+    fill_database(folder.path()).await;
     let before = Connection::open(file(folder.path())).expect("a database");
     let ids = |db: &Connection| {
         let mut statement = db.prepare("SELECT id FROM job WHERE id IS NOT NULL ORDER BY id").expect("a statement");
@@ -186,7 +188,7 @@ async fn jobs_with_lost_rows_are_restored_from_the_index_of_their_ids() {
         .map(|root| usize::try_from(root).expect("small"))
         .expect("a root");
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
-    // Every page with rows below the root.
+    // These are the pages with rows, directly below the root page.
     let page = &bytes[(root - 1) * PAGE..root * PAGE];
     let cells = usize::from(u16::from_be_bytes([page[3], page[4]]));
     let number = |at: usize| u32::from_be_bytes(page[at..at + 4].try_into().expect("four"));
@@ -199,10 +201,10 @@ async fn jobs_with_lost_rows_are_restored_from_the_index_of_their_ids() {
     }
     let damaged = folder.path().join("damaged.db");
     fs::write(&damaged, &bytes).expect("written");
-    let (db, _) = recovered(&damaged);
+    let (db, _) = recover_into_memory(&damaged);
     assert_safe(&db);
     assert_eq!(ids(&db), all);
-    // Their titles come from their prompts, and accepted prompts stay accepted.
+    // The titles of the restored jobs come from their prompts, and accepted prompts stay accepted.
     let untitled = "SELECT count(*) FROM job WHERE title NOT LIKE 'Prompt %'";
     assert_eq!(db.query_row(untitled, [], |row| row.get::<_, i64>(0)).expect("a count"), 0);
     let (old, new) = (prompts(&before), prompts(&db));
@@ -212,10 +214,10 @@ async fn jobs_with_lost_rows_are_restored_from_the_index_of_their_ids() {
     }
 }
 
-/// A pseudo-random sequence that is the same in every run.
-struct Dice(u64);
+/// A generator of pseudo-random numbers, which are the same in every run.
+struct FixedRandom(u64);
 
-impl Dice {
+impl FixedRandom {
     fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).expect("31 bits") % n
@@ -223,11 +225,11 @@ impl Dice {
 }
 
 #[tokio::test]
-async fn with_any_damage_the_store_opens_and_the_damaged_file_is_kept() {
+async fn a_store_with_any_damage_can_be_opened_and_the_damaged_file_is_kept() {
     let folder = tempdir().expect("a folder");
-    filled(folder.path()).await;
+    fill_database(folder.path()).await;
     let sound = fs::read(file(folder.path())).expect("bytes");
-    let (mut dice, mut repaired) = (Dice(7), 0);
+    let (mut dice, mut repaired) = (FixedRandom(7), 0);
     for _ in 0..60 {
         let folder = tempdir().expect("a folder");
         let mut bytes = sound.clone();
@@ -252,14 +254,14 @@ async fn with_any_damage_the_store_opens_and_the_damaged_file_is_kept() {
                 store.close().await;
                 opened
             }
-            // A file with an unknown version or owner is left unchanged.
+            // A file with an unknown schema version, or of another program, is left unchanged.
             Err(StoreError::Newer { .. } | StoreError::Foreign(_)) => {
                 assert_eq!(fs::read(file(folder.path())).expect("bytes"), bytes);
                 continue;
             }
             Err(error) => panic!("{error}"),
         };
-        if let Some(aside) = opened.moved_aside {
+        if let Some(aside) = opened.damaged_file {
             repaired += 1;
             assert_eq!(fs::read(aside).expect("the damaged file"), bytes);
             assert_safe(&Connection::open(file(folder.path())).expect("a database"));
@@ -272,7 +274,7 @@ async fn with_any_damage_the_store_opens_and_the_damaged_file_is_kept() {
 #[tokio::test]
 async fn only_one_of_several_processes_repairs_the_file() {
     let folder = tempdir().expect("a folder");
-    filled(folder.path()).await;
+    fill_database(folder.path()).await;
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
     bytes[..16].fill(0);
     fs::write(file(folder.path()), &bytes).expect("written");
@@ -283,7 +285,7 @@ async fn only_one_of_several_processes_repairs_the_file() {
         })
         .collect();
     let opened: Vec<_> = at_once.into_iter().map(|thread| thread.join().expect("no panic")).collect();
-    assert_eq!(opened.iter().filter(|(_, opened)| opened.moved_aside.is_some()).count(), 1);
+    assert_eq!(opened.iter().filter(|(_, opened)| opened.damaged_file.is_some()).count(), 1);
     for (store, _) in &opened {
         assert_eq!(i64::try_from(store.jobs(&scope()).await.expect("rows").len()).expect("few"), JOBS);
     }
@@ -296,19 +298,19 @@ async fn a_new_prompt_never_gets_the_id_of_a_lost_one() {
     for n in 0..5 {
         store.new_job(&format!("Prompt {n}"), at(n)).await;
     }
-    // The last rows are deleted for good; only the sequence has their keys.
+    // The last rows are deleted for good. Only the table with the last assigned keys still has their keys.
     store
         .raw(|db| db.execute_batch("DELETE FROM prompt WHERE id > 2; DELETE FROM job WHERE key > 2").expect("done"))
         .await;
     store.close().await;
-    let (db, _) = recovered(&file(folder.path()));
+    let (db, _) = recover_into_memory(&file(folder.path()));
     let insert = "INSERT INTO prompt (job, kind, text, state, written_at) VALUES (1, 'create', 'x', 'queued', 1)";
     db.execute(insert, []).expect("written");
     assert_eq!(db.last_insert_rowid(), 6);
 }
 
-/// A job with a prompt and rows for all indexes.
-const LATE: &str = "
+/// SQL that adds a row to every index.
+const ROWS_FOR_EVERY_INDEX: &str = "
     INSERT INTO job (key, scope, id, title, status, created_at, started_at, changed_at, revision, undelivered)
         VALUES (900, 1, 'late', 'Late', 'active', 1, 1, 1, 99999, 'queued'),
                (901, 1, NULL, 'Late', NULL, 1, 1, 1, 99998, NULL);
@@ -325,7 +327,7 @@ const LATE: &str = "
     INSERT INTO draft (scope, prompt, text, saved_at) VALUES (9, 900, 'Late', 1);
     INSERT INTO views_answer (scope, date_from, date_to, row_limit, page, as_of, answer) VALUES (9, 'a', 'b', 1, 1, 1, '{}');";
 
-/// Writes these rows without updating these indexes, which are wrong from then on.
+/// Writes rows without updating these indexes, which are then incorrect.
 fn write_without(folder: &Path, indexes: &[String], rows: &str) {
     let db = Connection::open(file(folder)).expect("a database");
     let names = indexes.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
@@ -339,7 +341,7 @@ fn write_without(folder: &Path, indexes: &[String], rows: &str) {
     assert_eq!(hidden.len(), indexes.len());
     let hide = format!("PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name IN ({names})");
     db.execute_batch(&hide).expect("hidden");
-    // A new connection, since the old one has cached the schema.
+    // A new connection is needed, since the old one has cached the schema.
     let db = Connection::open(file(folder)).expect("a database");
     db.execute_batch(rows).expect("written");
     db.execute_batch("PRAGMA writable_schema = ON").expect("set");
@@ -348,18 +350,18 @@ fn write_without(folder: &Path, indexes: &[String], rows: &str) {
     }
 }
 
-fn only(name: &str) -> Vec<String> {
+fn one_index(name: &str) -> Vec<String> {
     vec![name.to_owned()]
 }
 
 #[tokio::test]
-async fn an_index_with_a_missing_row_is_rebuilt_without_pausing_prompts() {
+async fn if_only_an_index_is_damaged_it_is_rebuilt_and_prompts_are_not_paused() {
     let folder = tempdir().expect("a folder");
-    filled(folder.path()).await;
-    write_without(folder.path(), &only("job_by_id"), LATE);
+    fill_database(folder.path()).await;
+    write_without(folder.path(), &one_index("job_by_id"), ROWS_FOR_EVERY_INDEX);
     fs::write(opening::damage_note(folder.path()), "").expect("written");
     let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
-    assert!(opened.rebuilt && opened.moved_aside.is_none());
+    assert!(opened.has_rebuilt_indexes && opened.damaged_file.is_none());
     let states = store.raw(|db| prompts(db)).await;
     assert!(states.values().any(|(state, _)| *state == DeliveryKind::Queued));
     store.raw(|db| schema::check_sound(db, true).expect("sound")).await;
@@ -368,49 +370,52 @@ async fn an_index_with_a_missing_row_is_rebuilt_without_pausing_prompts() {
 #[tokio::test]
 async fn a_check_reports_every_index_with_a_missing_row() {
     let sound = tempdir().expect("a folder");
-    filled(sound.path()).await;
+    fill_database(sound.path()).await;
     let db = Connection::open(file(sound.path())).expect("a database");
     let all: Vec<String> = db
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
         .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
         .expect("the indexes");
     assert!(all.len() > 14, "{all:?}");
-    assert_eq!(check_store(sound.path()).expect("checked"), Health::Sound);
-    assert!(counted(&db).expect("counted").is_empty());
+    assert_eq!(check_store(sound.path()).expect("checked"), StoreHealth::Sound);
+    assert!(indexes_with_wrong_row_count(&db).expect("counted").is_empty());
     for index in all {
         let folder = tempdir().expect("a folder");
         fs::copy(file(sound.path()), file(folder.path())).expect("copied");
-        write_without(folder.path(), std::slice::from_ref(&index), LATE);
+        write_without(folder.path(), std::slice::from_ref(&index), ROWS_FOR_EVERY_INDEX);
         let wrong: BTreeSet<String> = [index.clone()].into();
-        assert_eq!(check_store(folder.path()).expect("checked"), Health::WrongIndexes(wrong.clone()), "{index}");
-        assert_eq!(counted(&Connection::open(file(folder.path())).expect("a database")).expect("counted"), wrong);
+        assert_eq!(check_store(folder.path()).expect("checked"), StoreHealth::WrongIndexes(wrong.clone()), "{index}");
+        assert_eq!(
+            indexes_with_wrong_row_count(&Connection::open(file(folder.path())).expect("a database")).expect("counted"),
+            wrong
+        );
         let store = super::open(folder.path());
         store.rebuild_indexes(wrong).await.expect("rebuilt");
         store.close().await;
-        assert_eq!(check_store(folder.path()).expect("checked"), Health::Sound, "{index}");
+        assert_eq!(check_store(folder.path()).expect("checked"), StoreHealth::Sound, "{index}");
     }
 }
 
 #[tokio::test]
-async fn if_a_check_finds_damaged_pages_the_next_opening_repairs_them() {
+async fn after_a_check_finds_damaged_pages_the_next_opening_repairs_the_file() {
     let folder = tempdir().expect("a folder");
-    filled(folder.path()).await;
+    fill_database(folder.path()).await;
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
     let leaf = bytes.chunks(PAGE).rposition(|page| page[0] == 13).expect("a page of rows");
     bytes[leaf * PAGE..(leaf + 1) * PAGE].fill(0xee);
     fs::write(file(folder.path()), &bytes).expect("written");
-    assert_eq!(check_store(folder.path()).expect("checked"), Health::Damaged);
+    assert_eq!(check_store(folder.path()).expect("checked"), StoreHealth::Damaged);
     let (_, opened) = Store::open(folder.path(), at(0)).expect("opened");
-    assert!(opened.moved_aside.is_some());
-    assert_eq!(check_store(folder.path()).expect("checked"), Health::Sound);
+    assert!(opened.damaged_file.is_some());
+    assert_eq!(check_store(folder.path()).expect("checked"), StoreHealth::Sound);
 }
 
 #[tokio::test]
-async fn a_job_missing_from_an_index_is_found_and_the_index_rebuilt() {
+async fn a_job_that_is_missing_from_its_indexes_is_found_and_the_indexes_are_rebuilt() {
     let folder = tempdir().expect("a folder");
-    filled(folder.path()).await;
+    fill_database(folder.path()).await;
     let indexes = ["job_by_id", "prompt_by_job", "event_by_job"].map(str::to_owned);
-    write_without(folder.path(), &indexes, LATE);
+    write_without(folder.path(), &indexes, ROWS_FOR_EVERY_INDEX);
     let store = super::open(folder.path());
     let thread = store.thread(JobKey(900)).await.expect("a thread");
     assert_eq!(
@@ -419,11 +424,11 @@ async fn a_job_missing_from_an_index_is_found_and_the_index_rebuilt() {
     );
     assert_eq!(store.job_by_id(&scope(), &job_id("late")).await.expect("read").map(|row| row.key), Some(JobKey(900)));
     store.close().await;
-    assert_eq!(check_store(folder.path()).expect("checked"), Health::Sound);
+    assert_eq!(check_store(folder.path()).expect("checked"), StoreHealth::Sound);
 }
 
 #[tokio::test]
-async fn a_job_with_a_damaged_key_is_shown_and_repaired_by_the_next_opening() {
+async fn a_job_with_a_damaged_key_is_listed_and_the_next_opening_repairs_it() {
     let folder = tempdir().expect("a folder");
     let store = super::open(folder.path());
     for n in 1..=4 {
@@ -438,7 +443,7 @@ async fn a_job_with_a_damaged_key_is_shown_and_repaired_by_the_next_opening() {
     store.close().await;
     let mut bytes = fs::read(file(folder.path())).expect("bytes");
     let page = (usize::try_from(root).expect("small") - 1) * PAGE;
-    // The first row: two bytes of length, then its key.
+    // The first row begins with its length, in one or two bytes, followed by its key.
     let cell = page + usize::from(u16::from_be_bytes([bytes[page + 8], bytes[page + 9]]));
     let key = if bytes[cell] & 0x80 == 0 { cell + 1 } else { cell + 2 };
     assert_eq!(bytes[key], 1);
@@ -452,21 +457,21 @@ async fn a_job_with_a_damaged_key_is_shown_and_repaired_by_the_next_opening() {
     assert!(matches!(store.thread(JobKey(77)).await, Err(StoreError::NoSuchJob)));
     store.close().await;
     let (store, opened) = Store::open(folder.path(), at(0)).expect("opened");
-    assert!(opened.moved_aside.is_some());
+    assert!(opened.damaged_file.is_some());
     assert_eq!(store.jobs(&scope()).await.expect("rows"), before);
     assert_eq!(store.thread_of(JobKey(1)).await.prompts.len(), 1);
 }
 
 #[test]
 fn the_recovery_message_counts_what_was_recovered() {
-    let all = Recovered { jobs: 12, prompts: 1, drafts: 0, unconfirmed: 2, paused: 1 };
+    let all = RecoveryCounts { jobs: 12, prompts: 1, drafts: 0, unconfirmed: 2, paused: 1 };
     assert_eq!(
         all.message(),
         "Recovered 12 jobs, 1 prompt and 0 drafts; some may be missing. 2 prompts are unconfirmed, 1 queued prompt is paused."
     );
-    let queued = Recovered { unconfirmed: 0, paused: 3, ..all };
+    let queued = RecoveryCounts { unconfirmed: 0, paused: 3, ..all };
     assert!(queued.message().ends_with(" 3 queued prompts are paused."), "{}", queued.message());
-    assert_eq!(Recovered::default().message(), "No job, prompt or draft could be recovered from it.");
+    assert_eq!(RecoveryCounts::default().message(), "No job, prompt or draft could be recovered from it.");
 }
 
 #[tokio::test]
@@ -479,15 +484,15 @@ async fn a_recovered_prompt_is_sent_when_the_user_resumes_it() {
     bytes[..100].fill(0);
     fs::write(file(folder.path()), &bytes).expect("written");
     let (store, opened) = Store::open(folder.path(), at(2)).expect("opened");
-    assert_eq!(opened.recovered, Recovered { jobs: 1, prompts: 1, paused: 1, ..Recovered::default() });
+    assert_eq!(opened.recovered, RecoveryCounts { jobs: 1, prompts: 1, paused: 1, ..RecoveryCounts::default() });
     assert_eq!(store.permit(prompt, at(3)).await, SendPermit::Blocked);
     assert_eq!(store.thread_of(row.key).await.prompts[0].delivery, Delivery::Paused);
-    store.change_queue(&[row.key], crate::model::change::QueueChange::Release, at(4)).await.expect("resumed");
+    store.change_queue(&[row.key], crate::model::change::QueueChange::Resume, at(4)).await.expect("resumed");
     assert!(matches!(store.permit(prompt, at(5)).await, SendPermit::Go { .. }));
 }
 
 #[test]
-fn files_of_every_older_schema_are_recovered() {
+fn files_with_every_older_schema_are_recovered() {
     for schema in 1..=schema::MIGRATIONS.len() {
         let folder = tempdir().expect("a folder");
         let old = Connection::open(file(folder.path())).expect("a database");
@@ -506,9 +511,13 @@ fn files_of_every_older_schema_are_recovered() {
         let renamed = format!("UPDATE job SET {viewed_at} = 7; INSERT INTO {key_value} VALUES ('layout', 'wide')");
         old.execute_batch(&renamed).expect("filled");
         drop(old);
-        let (db, recovered) = recovered(&file(folder.path()));
+        let (db, recovered) = recover_into_memory(&file(folder.path()));
         assert_safe(&db);
-        assert_eq!(recovered, Recovered { jobs: 1, prompts: 2, paused: 1, ..Recovered::default() }, "schema {schema}");
+        assert_eq!(
+            recovered,
+            RecoveryCounts { jobs: 1, prompts: 2, paused: 1, ..RecoveryCounts::default() },
+            "schema {schema}"
+        );
         let sql = "SELECT viewed_at, (SELECT value FROM key_value WHERE key = 'layout'), queue_position,
                        (SELECT count(*) FROM ledger_use) FROM job";
         let found: (i64, String, i64, i64) =

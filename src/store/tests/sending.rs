@@ -31,30 +31,30 @@ async fn a_new_job_is_queued_with_its_text_and_titled_by_its_first_line() {
 async fn a_prompt_without_visible_text_is_refused() {
     let store = memory();
     for text in ["", " \n\t ", "\u{200b}\u{feff}"] {
-        assert!(matches!(store.add_new_job(&scope(), text, at(0)).await, Err(StoreError::Blank)), "{text:?}");
+        assert!(matches!(store.add_new_job(&scope(), text, at(0)).await, Err(StoreError::BlankPrompt)), "{text:?}");
     }
     let row = store.accepted("j1", Status::Active, at(0)).await;
-    assert!(matches!(store.add_follow_up(row.key, "  ", at(1)).await, Err(StoreError::Blank)));
+    assert!(matches!(store.add_follow_up(row.key, "  ", at(1)).await, Err(StoreError::BlankPrompt)));
     assert_eq!(store.thread_of(row.key).await.prompts.len(), 1);
 }
 
 #[tokio::test]
-async fn the_send_and_its_ledger_entry_are_on_disk_before_anything_is_sent() {
+async fn the_sending_state_and_the_ledger_entry_are_on_disk_before_a_prompt_is_sent() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     let (prompt, row) = store.new_job("Fix it", at(1)).await;
     let turn = store.permit(prompt, at(2)).await;
     assert_eq!(turn, SendPermit::Go { kind: PromptKind::Create, text: "Fix it".to_owned(), job: row.key, id: None });
-    // The file as a process that is killed now would leave it.
+    // Another store reads the file in the state that a process killed at this moment would leave.
     let next = open(folder.path());
     assert_eq!(delivery(&next, row.key, prompt).await, Delivery::Sending);
     assert_eq!(next.thread_of(row.key).await.prompts[0].sent_at, Some(at(2)));
     assert_eq!(used(&next, RateLimited::Create, at(2)).await, 1);
-    assert_eq!(next.senders(&scope()).await.expect("names"), ["instance-1"]);
+    assert_eq!(next.sending_instances(&scope()).await.expect("names"), ["instance-1"]);
 }
 
 #[tokio::test]
-async fn only_a_send_that_never_reached_the_service_is_refunded_and_only_once() {
+async fn only_a_prompt_that_never_reached_the_service_is_refunded_and_only_once() {
     let store = memory();
     let (first, row) = store.new_job("First", at(1)).await;
     let (second, _) = store.new_job("Second", at(1)).await;
@@ -63,7 +63,7 @@ async fn only_a_send_that_never_reached_the_service_is_refunded_and_only_once() 
     store.finish(first, SendOutcome::NotSent(line("no network")), at(1801)).await;
     let budget = store.budget(&scope(), RateLimited::Create, at(1801)).await.expect("a budget");
     assert_eq!((budget.used, budget.resets_at), (1, Some(at(1800 + 3600))), "the other use stays");
-    // A second report of the same outcome.
+    // The same outcome is stored a second time.
     store.finish(first, SendOutcome::NotSent(line("no network")), at(1802)).await;
     assert_eq!(used(&store, RateLimited::Create, at(1802)).await, 1);
     store.finish(second, SendOutcome::Unconfirmed(line("lost")), at(1803)).await;
@@ -84,19 +84,19 @@ async fn two_instances_never_get_the_permit_for_the_same_prompt() {
     let (one, two) = (open(folder.path()), open(folder.path()));
     for n in 0..20 {
         let (prompt, _) = one.new_job(&format!("Prompt {n}"), at(n)).await;
-        // Each store has its own thread and connection: the two calls run at the same time.
+        // Each store has its own thread and connection, so the two calls run at the same time.
         let (first, second) =
             tokio::join!(one.take_turn(prompt, "one", at(n), at(n)), two.take_turn(prompt, "two", at(n), at(n)));
         let turns = [first.expect("an answer"), second.expect("an answer")];
         let goes = turns.iter().filter(|turn| matches!(turn, SendPermit::Go { .. })).count();
         assert_eq!(goes, 1, "{turns:?}");
-        assert!(turns.contains(&SendPermit::Taken), "{turns:?}");
+        assert!(turns.contains(&SendPermit::NotQueued), "{turns:?}");
     }
     assert_eq!(used(&one, RateLimited::Create, at(20)).await, 20);
 }
 
 #[tokio::test]
-async fn follow_ups_are_sent_in_order_and_an_undelivered_one_blocks_the_rest() {
+async fn follow_ups_are_sent_in_order_and_an_undelivered_follow_up_blocks_later_ones() {
     let store = memory();
     let (create, row) = store.new_job("Fix it", at(0)).await;
     let first = store.follow_up(row.key, "first", at(1)).await;
@@ -117,14 +117,14 @@ async fn follow_ups_are_sent_in_order_and_an_undelivered_one_blocks_the_rest() {
 }
 
 #[tokio::test]
-async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_the_rest() {
+async fn a_superseding_follow_up_discards_failed_prompts_and_waits_for_other_undelivered_ones() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     for how in [SendOutcome::Rejected(line("no")), SendOutcome::NotSent(line("offline"))] {
         let prompt = store.follow_up(row.key, "an earlier one", at(1)).await;
         store.permit(prompt, at(2)).await;
         store.finish(prompt, how, at(3)).await;
-        // A second earlier prompt can only be sent when the first one no longer blocks it.
+        // The prompt `queued` can only be sent if the failed prompt no longer blocks it.
         let (queued, _, discarded) = store.supersede_follow_ups(row.key, "queued", None, at(4)).await.expect("written");
         assert_eq!(discarded.iter().map(|prompt| prompt.id).collect::<Vec<_>>(), [prompt]);
         assert_eq!(delivery(&store, row.key, prompt).await.kind(), DeliveryKind::Discarded);
@@ -159,7 +159,7 @@ async fn a_follow_up_without_a_job_id_is_blocked() {
 }
 
 #[tokio::test]
-async fn no_hour_has_more_sends_than_the_limit_and_the_next_prompt_stays_queued() {
+async fn when_the_hourly_limit_is_reached_the_next_prompt_stays_queued() {
     let store = memory();
     let mut goes = Vec::new();
     for n in 0..130 {
@@ -207,7 +207,7 @@ async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
     assert_eq!(store.permit(second, at(3)).await, SendPermit::Wait { until: at(61) });
     assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
-    // The wait that is stored with the prompt has no effect.
+    // The wait that is stored with the prompt has no effect on when it may be sent.
     let late = at(240 * 3600).timestamp_millis();
     store.raw(move |db| db.execute("UPDATE prompt SET until = ?1", [late]).expect("set")).await;
     assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
@@ -216,7 +216,7 @@ async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
 }
 
 #[tokio::test]
-async fn an_accepted_new_job_gets_the_data_of_the_answer() {
+async fn an_accepted_new_job_gets_the_data_from_the_answer() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
@@ -235,7 +235,7 @@ async fn an_accepted_new_job_gets_the_data_of_the_answer() {
     assert_eq!((row.undelivered, row.finished_at), (None, None));
     assert_eq!(store.job_by_id(&scope(), &job.id).await.expect("read"), Some(row.clone()));
     assert_eq!(crate::model::poll::next_poll(&row), Some(at(5)));
-    assert_eq!(store.permit(prompt, at(4)).await, SendPermit::Taken);
+    assert_eq!(store.permit(prompt, at(4)).await, SendPermit::NotQueued);
 }
 
 #[tokio::test]
@@ -252,7 +252,7 @@ async fn every_outcome_of_sending_is_stored_with_its_reason() {
         let settled = store.finish(prompt, how, at(2)).await;
         assert_eq!(settled.undelivered, Some(expected.kind()));
         assert_eq!(delivery(&store, row.key, prompt).await, expected);
-        assert_eq!(store.permit(prompt, at(3)).await, SendPermit::Taken, "never sent again by itself");
+        assert_eq!(store.permit(prompt, at(3)).await, SendPermit::NotQueued, "never sent again by itself");
     }
 }
 
@@ -288,7 +288,7 @@ async fn a_follow_up_to_a_finished_job_is_checked_even_if_the_answer_still_says_
 }
 
 #[tokio::test]
-async fn a_follow_up_that_changes_nothing_leaves_the_job_finished_after_the_first_check() {
+async fn a_job_that_does_not_restart_after_a_follow_up_is_finished_at_the_next_check() {
     let store = memory();
     let row = store.accepted("j1", Status::Completed, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(100)).await;
@@ -305,18 +305,18 @@ async fn only_sends_of_a_dead_instance_become_unconfirmed() {
     let (live, live_row) = store.new_job("live", at(0)).await;
     store.take_turn(dead, "dead", at(1), at(1)).await.expect("a turn");
     store.take_turn(live, "live", at(1), at(1)).await.expect("a turn");
-    assert_eq!(store.senders(&scope()).await.expect("names"), ["dead", "live"]);
+    assert_eq!(store.sending_instances(&scope()).await.expect("names"), ["dead", "live"]);
     let rows = store.abandon_sends(&scope(), "dead", at(2)).await.expect("done");
     assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [dead_row.key]);
     let Delivery::Unconfirmed(reason) = delivery(&store, dead_row.key, dead).await else { panic!("not unconfirmed") };
-    assert!(reason.as_str().contains("before the answer arrived"), "{reason}");
+    assert!(reason.as_str().contains("before the reply arrived"), "{reason}");
     assert_eq!(delivery(&store, live_row.key, live).await, Delivery::Sending);
-    assert_eq!(store.permit(dead, at(3)).await, SendPermit::Taken);
+    assert_eq!(store.permit(dead, at(3)).await, SendPermit::NotQueued);
     assert_eq!(store.abandon_sends(&scope(), "dead", at(4)).await.expect("done"), []);
 }
 
 #[tokio::test]
-async fn an_acceptance_counts_even_after_its_sender_was_given_up() {
+async fn an_acceptance_is_stored_even_if_the_send_was_marked_as_abandoned() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
@@ -324,8 +324,8 @@ async fn an_acceptance_counts_even_after_its_sender_was_given_up() {
     store.requeue(prompt, None, at(3)).await.expect("queued again");
     let row = store.finish(prompt, SendOutcome::Accepted(answer("j1", Status::Active)), at(4)).await;
     assert_eq!((row.id, row.undelivered), (Some(job_id("j1")), None));
-    assert_eq!(store.permit(prompt, at(5)).await, SendPermit::Taken, "not sent a second time");
-    // Any other late outcome doesn't change a prompt whose delivery has ended.
+    assert_eq!(store.permit(prompt, at(5)).await, SendPermit::NotQueued, "not sent a second time");
+    // A late outcome that is not an acceptance doesn't change a prompt whose delivery has ended.
     let row = store.finish(prompt, SendOutcome::Rejected(line("late")), at(6)).await;
     assert_eq!(row.undelivered, None);
 }
@@ -348,7 +348,7 @@ async fn sending_again_queues_the_prompt_and_an_edit_changes_text_and_title() {
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
     store.finish(prompt, SendOutcome::Rejected(line("no")), at(2)).await;
-    assert!(matches!(store.requeue(prompt, Some(" \n"), at(3)).await, Err(StoreError::Blank)));
+    assert!(matches!(store.requeue(prompt, Some(" \n"), at(3)).await, Err(StoreError::BlankPrompt)));
     let row = store.requeue(prompt, Some("Fix that\nplease"), at(3)).await.unwrap_or(row);
     assert_eq!((row.title.as_str(), row.undelivered), ("Fix that", Some(DeliveryKind::Queued)));
     let go = store.permit(prompt, at(4)).await;
@@ -369,7 +369,7 @@ async fn an_unconfirmed_prompt_can_be_sent_again_but_not_edited() {
 }
 
 #[tokio::test]
-async fn a_job_with_a_discarded_prompt_is_discarded_and_restored_unchanged() {
+async fn discarding_a_new_jobs_prompt_discards_the_job_and_restoring_it_undoes_that() {
     for how in [
         SendOutcome::NotSent(line("no network")),
         SendOutcome::Rejected(line("too vague")),
@@ -413,7 +413,7 @@ async fn a_discarded_prompt_that_was_accepted_after_all_is_not_restored() {
 }
 
 #[tokio::test]
-async fn a_follow_up_restarts_a_finished_job_but_not_a_working_one() {
+async fn a_follow_up_resets_the_start_time_of_a_finished_job_but_not_of_a_working_one() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(0)).await;
     let prompt = store.follow_up(row.key, "more", at(50)).await;
@@ -460,7 +460,7 @@ async fn each_delivery_state_has_the_time_at_which_it_began() {
 }
 
 #[tokio::test]
-async fn an_unconfirmed_new_job_can_be_linked_to_its_job() {
+async fn an_unconfirmed_new_job_can_be_linked_to_its_job_at_the_service() {
     let store = memory();
     let (prompt, _) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
@@ -483,7 +483,7 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     let tracked = store.track(&scope(), answer("j1", Status::Active), at(10)).await.expect("tracked");
     let follow_up = store.follow_up(tracked.key, "more", at(11)).await;
     store
-        .save_draft(&scope(), crate::model::prompt::DraftSlot::FollowUp(tracked.key), "typed", at(12))
+        .save_draft(&scope(), crate::model::prompt::DraftTarget::FollowUp(tracked.key), "typed", at(12))
         .await
         .expect("stored");
     let seen = tracked.revision;
@@ -498,9 +498,9 @@ async fn linking_merges_a_job_that_was_tracked_meanwhile() {
     let drafts = store.drafts(&scope()).await.expect("drafts");
     assert_eq!(
         (drafts[0].slot, drafts[0].text.as_str()),
-        (crate::model::prompt::DraftSlot::FollowUp(one.key), "typed")
+        (crate::model::prompt::DraftTarget::FollowUp(one.key), "typed")
     );
-    // A screen with the other row learns that it was merged, and its key still leads to the job.
+    // A screen that shows the merged row finds out that it was merged, and the row's key still leads to the job.
     let left = store.jobs_changed_since(&scope(), seen).await.expect("rows");
     assert_eq!(left.merged, [(tracked.key, one.key)]);
     assert_eq!(left.rows.iter().map(|row| row.key).collect::<Vec<_>>(), [one.key]);
@@ -519,7 +519,7 @@ async fn unknown_prompts_and_jobs_return_errors() {
 }
 
 #[tokio::test]
-async fn threads_are_read_together_except_for_large_ones() {
+async fn several_threads_can_be_read_together_without_large_ones() {
     let store = memory();
     let small = store.accepted("j1", Status::Completed, at(0)).await.key;
     let (_, large) = store.new_job(&"word ".repeat(2000), at(1)).await;
@@ -534,7 +534,7 @@ async fn threads_are_read_together_except_for_large_ones() {
 }
 
 #[tokio::test]
-async fn merged_rows_have_the_same_thread() {
+async fn the_keys_of_two_merged_rows_lead_to_the_same_thread() {
     let store = memory();
     let (prompt, row) = store.new_job("Fix it", at(0)).await;
     store.permit(prompt, at(1)).await;
@@ -551,28 +551,28 @@ async fn a_reserved_prompt_is_paused_for_other_instances() {
     let store = memory();
     let (prompt, row) = store.reserve_new_job(&scope(), "Fix it", "command", at(0)).await.expect("written");
     assert_eq!(row.undelivered, Some(DeliveryKind::Paused));
-    assert_eq!(store.queued(&scope()).await.expect("read"), []);
-    assert_eq!(store.queued_for(&scope(), "dashboard").await.expect("read"), []);
+    assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), []);
+    assert_eq!(store.sendable_prompts_for(&scope(), "dashboard").await.expect("read"), []);
     assert_eq!(store.permit(prompt, at(1)).await, SendPermit::Blocked);
-    let own = store.queued_for(&scope(), "command").await.expect("read");
-    assert_eq!(own.iter().map(|waiting| waiting.prompt).collect::<Vec<_>>(), [prompt]);
+    let own = store.sendable_prompts_for(&scope(), "command").await.expect("read");
+    assert_eq!(own.iter().map(|queued| queued.prompt).collect::<Vec<_>>(), [prompt]);
     assert_eq!(store.paused_by(prompt).await.expect("read"), crate::store::PausedBy::Instance("command".to_owned()));
     let turn = store.take_turn(prompt, "command", at(1), at(1)).await.expect("an answer");
     assert!(matches!(turn, SendPermit::Go { .. }), "{turn:?}");
-    // A 429: it is queued, and still no other instance may send it.
+    // After a 429 the prompt is queued again, and still no other instance may send it.
     store
         .finish(prompt, SendOutcome::Limited { wait: Wait { until: at(60), is_estimate: false }, at: at(2) }, at(2))
         .await;
-    assert_eq!(store.queued(&scope()).await.expect("read"), []);
-    assert_eq!(store.queued_for(&scope(), "command").await.expect("read").len(), 1);
+    assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), []);
+    assert_eq!(store.sendable_prompts_for(&scope(), "command").await.expect("read").len(), 1);
     let turn = store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer");
     assert!(matches!(turn, SendPermit::Wait { .. }), "{turn:?}");
-    assert_eq!(store.queued(&scope()).await.expect("read"), [], "nor while the limit is used up");
-    // Its command has given up: from now on it waits for the user.
+    assert_eq!(store.sendable_prompts(&scope()).await.expect("read"), [], "nor while the limit is used up");
+    // The command that reserved the prompt pauses it and ends: now the prompt waits for the user.
     store.pause_prompt(prompt, at(90)).await.expect("written").expect("it was queued");
     assert_eq!(store.take_turn(prompt, "command", at(99), at(99)).await.expect("an answer"), SendPermit::Blocked);
     assert_eq!(store.paused_by(prompt).await.expect("read"), crate::store::PausedBy::User);
-    store.change_queue(&[row.key], QueueChange::Release, at(100)).await.expect("resumed");
+    store.change_queue(&[row.key], QueueChange::Resume, at(100)).await.expect("resumed");
     assert!(matches!(store.permit(prompt, at(4000)).await, SendPermit::Go { .. }));
 }
 
@@ -581,8 +581,8 @@ async fn a_reserved_prompt_that_the_user_resumes_may_be_sent_by_any_instance() {
     let store = memory();
     let (_, job) = store.new_job("Fix it", at(0)).await;
     let (prompt, row) = store.reserve_new_job(&scope(), "Fix that", "command", at(0)).await.expect("written");
-    store.change_queue(&[row.key], QueueChange::Release, at(1)).await.expect("resumed");
-    assert!(store.queued(&scope()).await.expect("read").iter().any(|waiting| waiting.prompt == prompt));
+    store.change_queue(&[row.key], QueueChange::Resume, at(1)).await.expect("resumed");
+    assert!(store.sendable_prompts(&scope()).await.expect("read").iter().any(|queued| queued.prompt == prompt));
     store.change_queue(&[row.key, job.key], QueueChange::Pause, at(2)).await.expect("paused");
     assert_eq!(store.take_turn(prompt, "command", at(3), at(3)).await.expect("an answer"), SendPermit::Blocked);
 }

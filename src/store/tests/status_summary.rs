@@ -7,7 +7,7 @@ use std::fs;
 use tempfile::tempdir;
 
 #[tokio::test]
-async fn the_status_summary_counts_like_the_groups_of_the_list() {
+async fn the_status_summary_has_the_sizes_of_the_groups_in_the_jobs_list() {
     let folder = tempdir().expect("a folder");
     let store = open(folder.path());
     assert_eq!(Store::status_summary(folder.path(), &scope()).expect("read"), None, "nothing of this scope");
@@ -30,7 +30,7 @@ async fn the_status_summary_counts_like_the_groups_of_the_list() {
     let dismissed_job = store.accepted("dismissed", Status::Failed, at(0)).await;
     store.change(dismissed_job.key, LocalChange::Dismissed(true), at(90)).await;
     let gone = store.accepted("gone", Status::Active, at(0)).await;
-    store.apply_fetched(gone.key, Fetched::NotFound, at(70)).await.expect("seen");
+    store.apply_fetched(gone.key, JobAnswer::NotFound, at(70)).await.expect("seen");
     let rows = store.jobs(&scope()).await.expect("rows");
     let count = |group| rows.iter().filter(|row| row.group() == group).count();
     let summary = Store::status_summary(folder.path(), &scope()).expect("read").expect("known");
@@ -49,7 +49,7 @@ async fn the_status_summary_counts_like_the_groups_of_the_list() {
 }
 
 #[tokio::test]
-async fn the_status_summary_creates_no_store_and_rolls_back_the_journal_of_a_killed_process() {
+async fn the_status_summary_creates_no_store_but_rolls_back_the_journal_of_a_killed_process() {
     let (folder, left) = (tempdir().expect("a folder"), tempdir().expect("a folder"));
     assert_eq!(Store::status_summary(folder.path(), &scope()).expect("read"), None);
     assert!(!Store::exists(folder.path()));
@@ -58,7 +58,8 @@ async fn the_status_summary_creates_no_store_and_rolls_back_the_journal_of_a_kil
     let (from, to) = (folder.path().to_owned(), left.path().to_owned());
     store
         .raw(move |db| {
-            // SQLite writes changed pages that don't fit the cache before the end of the transaction.
+            // SQLite writes changed pages that don't fit into its cache before the end of the transaction, so the
+            // journal contains data.
             db.execute_batch("PRAGMA cache_size = 2; BEGIN IMMEDIATE; UPDATE job SET dismissed = 1;").expect("started");
             for n in 0..200 {
                 db.execute("INSERT INTO key_value (key, value) VALUES (?1, ?2)", (n, "x".repeat(2000)))
@@ -74,7 +75,7 @@ async fn the_status_summary_creates_no_store_and_rolls_back_the_journal_of_a_kil
     assert_eq!((summary.tracked, summary.active), (1, 1), "{summary:?}");
 }
 
-/// Jobs in every combination of states, in columns that each schema has.
+/// Adds jobs in every combination of states, using only columns that every schema has.
 fn fill(db: &Connection, schema: usize) {
     let scope = scope();
     db.execute("INSERT INTO scope (id, base_url, project) VALUES (1, ?1, ?2)", (&scope.base_url, &scope.project))
@@ -86,7 +87,7 @@ fn fill(db: &Connection, schema: usize) {
          VALUES (1, 't', ?1, ?2, ?3, ?4, ?5, ?6, 10000, ?7, 1000, 2000, 1, ?8, ?9)"
     );
     let mut ids = (1..).map(|n| format!("j{n}"));
-    // A new job whose prompt was discarded: it has no id.
+    // This is a new job whose prompt was discarded, so it has no id.
     db.execute(
         &insert,
         (None::<&str>, None::<&str>, 0, 1, None::<&str>, None::<i64>, None::<i64>, None::<i64>, None::<String>),

@@ -1,4 +1,4 @@
-//! Draws the cached ranges of page views: for each range how many pages are cached, their age, and the site's totals.
+//! Draws the cached ranges of page views: for each range the number of cached pages, their age, and the site's totals.
 //!
 //! ```text
 //! ┌ Cached: 14 ranges, 3.1 MB; docdeck prune frees space ────────────────────────────┐
@@ -9,10 +9,11 @@
 
 use super::count_text;
 use crate::app::format::{grouped_number, plural, short_age};
+use crate::app::keymap::{Action, Context};
 use crate::app::views::cached_ranges::CachedRanges;
 use crate::model::file_size::format_size;
 use crate::model::load::Load;
-use crate::model::report::{CachedViews, KnownRange};
+use crate::model::report::{CachedRange, CachedViews};
 use crate::ui::text::{TextRow, left, right};
 use crate::ui::{View, draw_box, draw_line, draw_more_below};
 use ratatui::Frame;
@@ -21,12 +22,13 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
-const RANGE: usize = 23;
-const DAYS: usize = 6;
-const PAGES: usize = 9;
-const COMPLETE: usize = 9;
-const AGE: usize = 5;
-const COUNT: usize = 12;
+// Widths of the columns, in cells.
+const RANGE_CELLS: usize = 23;
+const DAYS_CELLS: usize = 6;
+const PAGES_CELLS: usize = 9;
+const COMPLETENESS_CELLS: usize = 9;
+const AGE_CELLS: usize = 5;
+const COUNT_CELLS: usize = 12;
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &CachedRanges, area: Rect) {
     let theme = view.theme;
@@ -58,8 +60,8 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &CachedRa
     draw_more_below(frame, view, area, open.hidden_below(rows));
 }
 
-/// How many ranges are cached and their size; if it fits, also how to free the space. Those of a demo are only in
-/// memory.
+/// Returns the title: the number of cached ranges and their size and, if it fits, how to free the space. The demo keeps
+/// its ranges only in memory, until it ends.
 fn cached_ranges_title(view: View<'_>, cached: Option<&CachedViews>, width: usize) -> String {
     let Some(cached) = cached.filter(|cached| !cached.ranges.is_empty()) else { return " Cached ranges ".to_owned() };
     let title = format!(" Cached: {}, {}", plural(cached.ranges.len(), "range"), format_size(cached.bytes));
@@ -71,58 +73,61 @@ fn cached_ranges_title(view: View<'_>, cached: Option<&CachedViews>, width: usiz
 fn no_ranges_text(view: View<'_>) -> String {
     let rest = if view.app.config.demo { "until the demo ends" } else { "on this computer" };
     format!(
-        "No cached ranges yet. Ranges that you load with a are cached {rest}; you can show and compare them again \
-         without requests, even offline."
+        "No cached ranges yet. To cache a range {rest}, press {} in the page views; you can then show and compare it \
+         without requests, even offline.",
+        view.app.key_label(Context::Views, Action::LoadAll)
     )
 }
 
-/// Whether the table has space for a column.
+/// Whether the table has space for this column, counted from 0.
 fn fits_column(column: usize, width: usize) -> bool {
-    let needed = [RANGE + COMPLETE + AGE, DAYS, PAGES, COUNT, COUNT, COUNT];
+    let needed =
+        [RANGE_CELLS + COMPLETENESS_CELLS + AGE_CELLS, DAYS_CELLS, PAGES_CELLS, COUNT_CELLS, COUNT_CELLS, COUNT_CELLS];
     needed.iter().take(column + 1).sum::<usize>() + 2 <= width
 }
 
 fn cached_range_heads<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     let style = view.theme.muted;
-    row.push(" ", style).push(left("range", RANGE), style);
-    for (column, head, cells) in [(1, "days", DAYS), (2, "pages", PAGES)] {
+    row.push(" ", style).push(left("range", RANGE_CELLS), style);
+    for (column, head, cells) in [(1, "days", DAYS_CELLS), (2, "pages", PAGES_CELLS)] {
         if fits_column(column, width) {
             row.push(right(head, cells), style);
         }
     }
-    row.push(left("", COMPLETE), style).push(right("age", AGE), style);
+    row.push(left("", COMPLETENESS_CELLS), style).push(right("age", AGE_CELLS), style);
     for (column, head) in [(3, "human"), (4, "AI"), (5, "total")] {
         if fits_column(column, width) {
-            row.push(right(head, COUNT), style);
+            row.push(right(head, COUNT_CELLS), style);
         }
     }
     row.line()
 }
 
-fn cached_range_line<'a>(view: View<'_>, known: &KnownRange, selected: bool, width: usize) -> Line<'a> {
+fn cached_range_line<'a>(view: View<'_>, known: &CachedRange, selected: bool, width: usize) -> Line<'a> {
     let View { theme, now, .. } = view;
     let text = if selected { theme.selected } else { theme.text };
     let mut row = TextRow::new(width);
     row.push(if selected { "▌" } else { " " }, theme.mark);
-    row.push(left(&known.range.to_string(), RANGE), text);
+    row.push(left(&known.range.to_string(), RANGE_CELLS), text);
     if fits_column(1, width) {
-        row.push(right(&grouped_number(known.range.days()), DAYS), text);
+        row.push(right(&grouped_number(known.range.days()), DAYS_CELLS), text);
     }
     if fits_column(2, width) {
-        row.push(right(&grouped_number(known.rows), PAGES), text);
+        row.push(right(&grouped_number(known.rows), PAGES_CELLS), text);
     }
-    // A range that was loaded before its last day was over has more views by now.
+    // If a range was loaded before its last day was over, it has more views by now.
     let is_over = known.as_of.date_naive() > known.range.to();
     let (completeness, style): (&str, Style) = match (known.complete, is_over) {
         (false, _) => (" partial", theme.warning),
         (true, false) => (" so far", theme.text),
         (true, true) => (" complete", theme.muted),
     };
-    row.push(left(completeness, COMPLETE), style).push(right(&short_age(now - known.as_of), AGE), theme.muted);
+    row.push(left(completeness, COMPLETENESS_CELLS), style)
+        .push(right(&short_age(now - known.as_of), AGE_CELLS), theme.muted);
     for (column, counted) in [(3, &known.totals.human), (4, &known.totals.ai), (5, &known.totals.total)] {
         if fits_column(column, width) {
-            row.push(right(&count_text(counted), COUNT), text);
+            row.push(right(&count_text(counted), COUNT_CELLS), text);
         }
     }
     row.line()

@@ -1,4 +1,5 @@
-//! Draws the calendar: months side by side, the line in which a range is typed, and what is chosen or invalid.
+//! Draws the calendar: months side by side, the line in which the user types a range, and the chosen range or what is
+//! wrong with it.
 //!
 //! ```text
 //! ┌ Date range ──────────────────────────────────────────────────────┐
@@ -13,7 +14,9 @@
 
 use crate::app::keymap::{Action, Context, PreviousPeriod};
 use crate::app::views::calendar::{Calendar, CalendarFocus, CalendarPurpose};
-use crate::app::views::months::{DAY, GAP, MONTH, Months, WEEK, days_of};
+use crate::app::views::calendar_layout::{
+    CalendarLayout, DAY_WIDTH, MONTH_GAP, MONTH_WIDTH, WEEK_NUMBER_WIDTH, days_of_week,
+};
 use crate::model::period::DateRange;
 use crate::ui::text::{TextRow, fit, left, right};
 use crate::ui::{View, draw_box, draw_line};
@@ -24,17 +27,17 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Wrap};
 
-/// Examples of ranges to type; the longest one that fits is shown.
+/// Examples of ranges to type. The longest example that fits is shown.
 const EXAMPLES: [&str; 3] =
     ["2026-11-01 2026-11-20, 2026-q3, last week, 7d", "2026-11-01 2026-11-20, 7d", "2026-10, 7d"];
 const WEEKDAYS: [&str; 7] = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
 
-/// The dialog with the days to highlight.
-type Picked<'a> = (&'a Calendar, Option<DateRange>);
+/// The dialog, and the days to highlight.
+type CalendarDays<'a> = (&'a Calendar, Option<DateRange>);
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, area: Rect) {
     let theme = view.theme;
-    let months = Months::for_area(open, area);
+    let months = CalendarLayout::for_area(open, area);
     let what = if open.purpose == CalendarPurpose::Show { "Date range" } else { "Compare with" };
     let name = months.firsts.first().filter(|_| !months.is_tall).map(|first| first.format(": %B %Y").to_string());
     let title = format!(" {what}{} ", name.unwrap_or_default());
@@ -45,12 +48,12 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     draw_input_and_choices(frame, view, open, &months);
 }
 
-/// Draws the line in which a range is typed, the text below it, and the quick choices.
-fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &Months) {
+/// Draws the line in which the user types a range, the text below it, and the quick choices.
+fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar, months: &CalendarLayout) {
     let theme = view.theme;
     let inner = months.inner;
     let width = usize::from(inner.width);
-    let typing = open.focus == CalendarFocus::Line;
+    let typing = open.focus == CalendarFocus::TypedRange;
     let label = if typing { "▌type: " } else { " type: " };
     let line = months.line_row();
     draw_line(frame, inner, line, Line::styled(label, if typing { theme.mark } else { theme.muted }));
@@ -93,7 +96,7 @@ fn draw_input_and_choices(frame: &mut Frame<'_>, view: View<'_>, open: &Calendar
     }
 }
 
-/// The quick choices in one line, as many as fit.
+/// Returns the quick choices in one line, as many as fit.
 fn quick_choices<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     for (n, before) in PreviousPeriod::ALL.into_iter().enumerate() {
@@ -125,59 +128,63 @@ fn quick_line<'a>(view: View<'_>, open: &Calendar, before: PreviousPeriod, width
     row.line()
 }
 
-/// The months side by side, line by line.
-fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &Months) -> Vec<Line<'a>> {
+/// Returns the lines of the months, which are side by side.
+fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &CalendarLayout) -> Vec<Line<'a>> {
     let firsts = &months.firsts;
-    let span = open.highlighted();
-    let width = firsts.len() * (MONTH + GAP);
+    let span = open.highlighted_days();
+    let width = firsts.len() * (MONTH_WIDTH + MONTH_GAP);
     let theme = view.theme;
     let mut lines = Vec::new();
     if months.is_tall {
         let mut row = TextRow::new(width);
         for first in firsts {
             let name = first.format("%B %Y").to_string();
-            row.push(left(&format!("{}{name}", " ".repeat(WEEK + 1)), MONTH + GAP), theme.title);
+            row.push(
+                left(&format!("{}{name}", " ".repeat(WEEK_NUMBER_WIDTH + 1)), MONTH_WIDTH + MONTH_GAP),
+                theme.title,
+            );
         }
         lines.push(row.line());
     }
     let mut heads = TextRow::new(width);
     for _ in firsts {
-        heads.push(" ".repeat(WEEK), theme.muted);
+        heads.push(" ".repeat(WEEK_NUMBER_WIDTH), theme.muted);
         for day in WEEKDAYS {
             heads.push(format!(" {day} "), theme.muted);
         }
-        heads.push(" ".repeat(GAP), theme.muted);
+        heads.push(" ".repeat(MONTH_GAP), theme.muted);
     }
     lines.push(heads.line());
     for week in months.weeks() {
         let mut row = TextRow::new(width);
         for first in firsts {
-            week_cells(&mut row, view, (open, span), *first, week);
-            row.push(" ".repeat(GAP), theme.text);
+            push_week(&mut row, view, (open, span), *first, week);
+            row.push(" ".repeat(MONTH_GAP), theme.text);
         }
         lines.push(row.line());
     }
     lines
 }
 
-/// One week of a month: its number, and its days that are in the month.
-fn week_cells(row: &mut TextRow<'_>, view: View<'_>, picked: Picked<'_>, first: NaiveDate, week: usize) {
+/// Adds one week of a month: the number of the week, and those of its days that are in the month.
+fn push_week(row: &mut TextRow<'_>, view: View<'_>, picked: CalendarDays<'_>, first: NaiveDate, week: usize) {
     let theme = view.theme;
-    let days = days_of(first, week);
+    let days = days_of_week(first, week);
     let number = days.iter().flatten().next().map(|day| day.iso_week().week().to_string()).unwrap_or_default();
-    row.push(right(&number, WEEK - 1), theme.muted).push(" ", theme.text);
+    row.push(right(&number, WEEK_NUMBER_WIDTH - 1), theme.muted).push(" ", theme.text);
     for day in days {
         match day {
-            Some(day) => day_cell(row, view, picked, day),
+            Some(day) => push_day(row, view, picked, day),
             None => {
-                row.push(" ".repeat(DAY), theme.text);
+                row.push(" ".repeat(DAY_WIDTH), theme.text);
             }
         }
     }
 }
 
-/// A day: the highlighted span is `[14──15]`, the cursor `>20<`, a day with a known total `12·`, one after today `–`.
-fn day_cell(row: &mut TextRow<'_>, view: View<'_>, (open, span): Picked<'_>, day: NaiveDate) {
+/// Adds a day. The highlighted range is drawn as `[14──15]`, the day under the cursor as `>20<`, a day with known
+/// totals as `12·`, and a day after today as `–`.
+fn push_day(row: &mut TextRow<'_>, view: View<'_>, (open, span): CalendarDays<'_>, day: NaiveDate) {
     let theme = view.theme;
     if day > open.today {
         row.push("  – ", theme.muted);
@@ -209,7 +216,7 @@ fn day_cell(row: &mut TextRow<'_>, view: View<'_>, (open, span): Picked<'_>, day
         digits = digits.add_modifier(Modifier::UNDERLINED);
     }
     let number = day.day().to_string();
-    // Inside the span the line is continuous, also before a single digit.
+    // Inside the highlighted range, the line also fills the blank before a single digit.
     let gap = if before == "─" { "─" } else { " " }.repeat(2_usize.saturating_sub(number.len()));
     row.push(before, signs).push(gap, signs).push(number, digits).push(after, signs);
 }

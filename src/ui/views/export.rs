@@ -1,4 +1,4 @@
-//! Draws the export dialog: which pages, which format, where to, and what the result will be.
+//! Draws the export dialog: which pages to export, in which format and to where, and what the result will be.
 //!
 //! ```text
 //! ┌ Export page views, 2026-11-14 … 2026-11-20 ┐
@@ -11,7 +11,7 @@
 //! ```
 
 use crate::app::format::plural;
-use crate::app::views::export::{ExportDialog, ExportLine, ExportTarget, LABEL, ROWS};
+use crate::app::views::export::{ExportDialog, ExportLine, ExportTarget, LABEL_WIDTH, ROWS};
 use crate::ui::text::{TextRow, fit, left};
 use crate::ui::{View, draw_box, draw_line};
 use ratatui::Frame;
@@ -35,19 +35,19 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ExportDi
         frame.render_widget(Paragraph::new(Line::styled(refused, theme.warning)).wrap(Wrap { trim: true }), below);
         return;
     }
-    let pages = plural(open.pages, "page");
+    let pages = plural(open.page_count, "page");
     let mut lines = match open.target {
         ExportTarget::File => vec![
-            Line::styled(open.name.clone(), theme.title),
-            Line::styled(format!("{pages}, into the current folder."), theme.text),
+            Line::styled(open.file_name.clone(), theme.title),
+            Line::styled(format!("{pages} to the current folder."), theme.text),
         ],
-        ExportTarget::Clipboard => vec![Line::styled(format!("{pages}, to your terminal's clipboard."), theme.text)],
+        ExportTarget::Clipboard => vec![Line::styled(format!("{pages} to your terminal's clipboard."), theme.text)],
     };
     lines.extend(open.notes.iter().map(|note| Line::styled(note.clone(), theme.warning)));
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), below);
 }
 
-/// The title; always contains the range.
+/// Returns the title, in the longest form that fits. Every form contains the range.
 fn export_title(open: &ExportDialog, width: usize) -> String {
     let (range, compared) = open.ranges;
     let labelled = compared.map(|ranges| format!(" Export {range}: {} ", ranges.label(range)));
@@ -56,7 +56,7 @@ fn export_title(open: &ExportDialog, width: usize) -> String {
     forms.into_iter().flatten().find(|form| form.width() <= width).unwrap_or_else(|| range.to_string())
 }
 
-/// One line, with the chosen value in brackets.
+/// Returns the line of one choice, with the chosen value in brackets.
 fn choice_line<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width: usize) -> Line<'a> {
     let theme = view.theme;
     let label = match part {
@@ -67,7 +67,7 @@ fn choice_line<'a>(view: View<'_>, open: &ExportDialog, part: ExportLine, width:
     let is_selected = part == open.line;
     let mut row = TextRow::new(width);
     row.push(if is_selected { "▌" } else { " " }, theme.mark);
-    row.push(left(label, LABEL - 1), if is_selected { theme.selected } else { theme.muted });
+    row.push(left(label, LABEL_WIDTH - 1), if is_selected { theme.selected } else { theme.muted });
     for (name, chosen) in open.choices(part) {
         let (text, style) = if chosen { (format!("[{name}]"), theme.mark) } else { (format!(" {name} "), theme.muted) };
         let space = row.remaining();

@@ -24,7 +24,7 @@ pub(in crate::ui) use crate::app::format::views_or_received as count_text;
 
 use super::{View, draw_line};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::request_cost::STILL_AVAILABLE;
+use crate::app::views::request_cost::AVAILABLE_WITHOUT_REQUESTS;
 use crate::model::failure::FailureKind;
 use crate::model::load::Load;
 use crate::model::period::DateRange;
@@ -44,26 +44,29 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
         return;
     };
     draw_line(frame, area, 2, totals::site_totals_line(view, totals, width));
-    draw_line(frame, area, 3, totals::changes(view, width));
+    draw_line(frame, area, 3, totals::totals_change_line(view, width));
     table::draw(frame, view);
     let last = usize::from(area.height.saturating_sub(1));
     draw_line(frame, area, last, position_line::table_position_line(view, width));
 }
 
-/// Shown before the first answer: that it is loading, or why it failed and what is still available.
+/// Draws what is shown before the first answer: that it is being loaded, or why loading failed and what is still
+/// available.
 fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     let theme = view.theme;
     let views = &view.app.views;
     let (text, style) = match (views.load(), views.load_failure(view.now)) {
         (Load::Failed { .. }, Some(failure)) => {
             let still = match failure.kind {
-                FailureKind::Limited(_) | FailureKind::Offline => format!(" {STILL_AVAILABLE}"),
+                FailureKind::Limited(_) | FailureKind::Offline => {
+                    format!(" This range is not cached. {AVAILABLE_WITHOUT_REQUESTS}")
+                }
                 _ => String::new(),
             };
             (format!("Not loaded. {}{still}", failure.message), theme.warning)
         }
         (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
-        // A limit that has passed is no reason any more.
+        // A rate limit that has ended is no longer a reason.
         (Load::Idle | Load::Ready(_) | Load::Failed { .. }, _) => {
             (format!("Not loaded; {} loads it.", view.app.key_label(Context::Views, Action::Refresh)), theme.muted)
         }
@@ -77,12 +80,12 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), inner);
 }
 
-/// The range as text: both days included, UTC, and whether it includes today.
+/// Formats a range: the first and the last day, UTC, and whether it includes today.
 pub(super) fn views_range_text(range: DateRange, view: View<'_>, width: usize) -> String {
-    crate::app::views::presets::format_range(range, view.now, width)
+    crate::app::views::range_line::format_range(range, view.now, width)
 }
 
-/// A sign for numbers that don't add up; they are shown as received.
+/// Returns the sign `≠` for counts that don't add up; otherwise an empty text. The counts are shown as received.
 pub(in crate::ui) fn mismatch_sign(counts: &Counts) -> &'static str {
     if counts.add_up() { "" } else { "≠" }
 }

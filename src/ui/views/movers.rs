@@ -1,11 +1,11 @@
-//! Draws the movers: the pages that gained and those that lost, side by side if they fit, otherwise one above the
-//! other.
+//! Draws the movers: the pages that gained views and the pages that lost views, side by side if they fit, otherwise one
+//! list above the other.
 
 use super::table::change_cell;
-use super::totals::overlap;
+use super::totals::overlap_warning;
 use crate::app::format::{format_count, format_views, plural};
 use crate::app::views::movers::{Mover, Movers, MoversHalf};
-use crate::model::comparison::Change;
+use crate::model::comparison::ViewsChange;
 use crate::model::views::ViewCount;
 use crate::ui::text::{TextRow, fit, fit_from_end, left, right};
 use crate::ui::{View, draw_box, draw_line, draw_more_below, hidden_lines_text};
@@ -14,10 +14,10 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-/// Columns at the right of the lower border for the number of hidden pages: at most 250 pages are listed.
-const MORE: usize = 16;
+/// Width of the number of hidden pages, at the right of the lower border. At most 250 pages are listed.
+const HIDDEN_PAGES_CELLS: usize = 16;
 /// Width of a change in percent.
-const PERCENT: usize = 10;
+const PERCENT_CELLS: usize = 10;
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, area: Rect) {
     let theme = view.theme;
@@ -26,40 +26,42 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, 
     let g = view.app.geometry();
     let rows = g.movers_rows();
     let [upper, lower] = g.movers_halves();
-    let halves = [("gained", &open.gained, !open.on_lost), ("lost", &open.lost, open.on_lost)];
+    let halves = [("up", &open.gained, !open.is_lost_half_focused), ("down", &open.lost, open.is_lost_half_focused)];
     for (part, (rows, lines)) in halves.into_iter().zip([(rows.0, upper), (rows.1, lower)]) {
         let hidden = part.1.hidden_below(rows);
         // The upper half has no border below it, so its head shows how many pages are hidden.
         let is_framed = lines.bottom() + 1 == area.bottom();
-        half(frame, view, part, (rows, if is_framed { 0 } else { hidden }), lines);
+        draw_half(frame, view, part, (rows, if is_framed { 0 } else { hidden }), lines);
         if is_framed {
             draw_more_below(frame, view, Rect { width: lines.width + 1, height: lines.height + 1, ..lines }, hidden);
         }
     }
     if open.without_counts > 0 && width > 40 {
         let text = format!(" {} left out: no counts ", plural(open.without_counts, "page"));
-        let text = fit(&text, usize::from(lower.width).saturating_sub(MORE));
+        let text = fit(&text, usize::from(lower.width).saturating_sub(HIDDEN_PAGES_CELLS));
         let cells = u16::try_from(text.chars().count()).unwrap_or(0);
         let spot = Rect::new(area.x + 2, area.bottom().saturating_sub(1), cells, 1);
         frame.render_widget(Line::styled(text, theme.warning), spot);
     }
 }
 
-/// What is compared, in a shorter form if there is little space, and what makes that unfair. The days are always shown.
+/// Returns the title: what is compared, in the longest form that fits, and warnings about what makes the comparison
+/// unfair. The days matter more than the warnings.
 fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     let theme = view.theme;
     let ranges = open.ranges();
     let unloaded = open.is_partial().then(|| "not all pages loaded".to_owned());
-    let unfair = [unloaded, overlap(ranges.now, ranges.before)];
+    let unfair = [unloaded, overlap_warning(ranges.now, ranges.before)];
     let unfair: Vec<String> = unfair.into_iter().flatten().map(|text| format!(", {text}")).collect();
     let metric = open.metric.name();
     let forms = [
-        format!(" Movers by {metric}: {}", open.label()),
-        format!(" Movers by {metric}: {}", ranges.dates()),
+        format!(" Top movers: {metric}, {}", open.label()),
+        format!(" Top movers: {metric}, {}", ranges.dates()),
         format!(" {metric}: {}", ranges.dates()),
     ];
     let needed = unfair.iter().map(|text| text.width()).sum::<usize>() + 1;
-    // The days come before the warnings: without the days the numbers mean nothing.
+    // Without the days the numbers mean nothing, so a form with the days is used even if it leaves no space for
+    // warnings.
     let form = forms
         .iter()
         .find(|form| form.width() + needed <= width)
@@ -75,7 +77,7 @@ fn movers_title<'a>(view: View<'_>, open: &Movers, width: usize) -> Line<'a> {
     row.line()
 }
 
-fn half(
+fn draw_half(
     frame: &mut Frame<'_>,
     view: View<'_>,
     part: (&str, &MoversHalf, bool),
@@ -88,14 +90,14 @@ fn half(
     let columns = MoverColumns::fitting(half, width);
     draw_line(frame, area, 0, columns.head(view, part, hidden));
     if half.is_empty() {
-        draw_line(frame, area, 1, Line::styled(format!("   No page {name} views."), theme.muted));
+        draw_line(frame, area, 1, Line::styled(format!("   No page is {name}."), theme.muted));
     }
     for (n, (mover, selected)) in half.visible(rows).enumerate() {
         draw_line(frame, area, n + 1, columns.row(view, mover, selected && has_keys));
     }
 }
 
-/// Column widths for the available width.
+/// The widths of the columns.
 struct MoverColumns {
     path: usize,
     number: usize,
@@ -108,7 +110,7 @@ impl MoverColumns {
     fn fitting(half: &MoversHalf, width: usize) -> Self {
         let number = half.numbers().map(|count| format_views(count).len()).fold(6, usize::max) + 2;
         let shows_both_numbers = width >= 58;
-        let rest = 2 + number + PERCENT + if shows_both_numbers { 2 * number + 2 } else { 0 };
+        let rest = 2 + number + PERCENT_CELLS + if shows_both_numbers { 2 * number + 2 } else { 0 };
         Self { path: width.saturating_sub(rest), number, shows_both_numbers, width }
     }
 
@@ -122,7 +124,7 @@ impl MoverColumns {
             if half.len() < half.total() { format!(": top {} of {all}", half.len()) } else { format!(" {all}") };
         let forms = [format!("{name}{capped}{more}"), format!("{name}{capped}"), format!("{name} {all}")];
         row.push(if has_keys { "▌" } else { " " }, theme.mark);
-        // The first column's head is short: its other cells belong to the title.
+        // The head of the first number column is short, so the title uses the rest of that column's width.
         let first = if self.shows_both_numbers { "before" } else { "Δ" };
         let spare = self.number.saturating_sub(first.width() + 1);
         let space = self.path + spare;
@@ -133,7 +135,7 @@ impl MoverColumns {
             row.push("  ", theme.muted).push(right("now", self.number), theme.muted);
             row.push(right("Δ", self.number), theme.muted);
         }
-        row.push(right("Δ%", PERCENT), theme.muted);
+        row.push(right("Δ%", PERCENT_CELLS), theme.muted);
         row.line()
     }
 
@@ -143,7 +145,7 @@ impl MoverColumns {
         let mut row = TextRow::new(self.width);
         row.push(if selected { "▌" } else { " " }, theme.mark);
         row.push(left(&fit_from_end(mover.path.as_str(), self.path.saturating_sub(1)), self.path), text);
-        // A page that is not listed is new or gone; that is not the same as 0 views.
+        // A page that is not listed in a range is new or gone, which is not the same as 0 views.
         let text_of = |n: Option<ViewCount>| n.map_or_else(|| "–".to_owned(), format_views);
         if self.shows_both_numbers {
             row.push(right(&text_of(mover.before), self.number), text).push(" →", theme.muted);
@@ -152,7 +154,7 @@ impl MoverColumns {
         let delta = mover.delta();
         let sign = if delta > ViewCount::ZERO { "+" } else { "" };
         row.push(right(&format!("{sign}{}", format_views(delta)), self.number), text);
-        row.push(right(&mover_change(mover), PERCENT), theme.muted);
+        row.push(right(&mover_change(mover), PERCENT_CELLS), theme.muted);
         row.line()
     }
 }
@@ -162,6 +164,6 @@ fn mover_change(mover: &Mover) -> String {
         (None, _) => "new".to_owned(),
         (_, None) => "gone".to_owned(),
         (Some(before), _) if before.is_zero() => "from 0".to_owned(),
-        (Some(before), Some(now)) => change_cell(Change::Of { now, before }),
+        (Some(before), Some(now)) => change_cell(ViewsChange::InBoth { now, before }),
     }
 }

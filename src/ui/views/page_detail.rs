@@ -5,7 +5,7 @@
 //! ┌ /quickstart ─────────────────────────────────────────────────────────────┐
 //! │ 2026-11-14 … 2026-11-20, 7 days UTC, today partial   as of 14:02         │
 //! │           human         AI      total   AI share                         │
-//! │ now       9,120      4,310     13,430        32%                         │
+//! │ 7 days    9,120      4,310     13,430        32%                         │
 //! │ before    8,800      3,301     12,101        27%                         │
 //! │ change   ▲ 3.6%      ▲ 31%      ▲ 11%   +5 points                        │
 //! │ rank          1          4          2   of 1,200 pages                   │
@@ -16,12 +16,12 @@
 //! │    after   11-13…11-19  10,002 ▲ 9.7% · 5,100 ▲ 18%                      │
 //! ```
 
-use super::totals::overlap;
+use super::totals::overlap_warning;
 use super::{count_text, mismatch_sign, views_range_text};
-use crate::app::format::{format_count, grouped_number, mean, plural, short_age};
+use crate::app::format::{format_count, format_mean, grouped_number, plural, short_age};
 use crate::app::keymap::{Action, Context};
-use crate::app::views::page_detail::{ComparedViews, NARROW, PageDetail, PageDetailLine};
-use crate::model::comparison::Change;
+use crate::app::views::page_detail::{ComparedViews, MIN_WIDE_WIDTH, PageDetail, PageDetailLine};
+use crate::model::comparison::ViewsChange;
 use crate::model::impact::{PageHistory, PagePeriod, PageViewsState, after_window, job_windows};
 use crate::model::load::{Load, Timed};
 use crate::model::period::DateRange;
@@ -34,14 +34,16 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// Widths of the labels, of a number, and of a range of days.
+/// Width of the labels.
 const LABEL: usize = 7;
+/// Width of a number.
 const NUMBER: usize = 11;
+/// Width of a range with its first and last day.
 const DAYS: usize = 23;
-/// Width of a range's first day and length, if more doesn't fit.
-const FROM: usize = 19;
-/// Width from which a range has its last day and a bar.
-const WITH_BARS: usize = 66;
+/// Width of a range that is shown as its first day and its length, because more doesn't fit.
+const SHORT_RANGE_WIDTH: usize = 19;
+/// Minimum width of the pane at which a range has its last day and a bar.
+const MIN_WIDTH_WITH_BARS: usize = 66;
 
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &PageDetail, area: Rect) {
     let theme = view.theme;
@@ -73,15 +75,14 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
             let number = number_width(width);
             row.push(" ".repeat(LABEL), theme.muted).push(right("human", number), theme.human);
             row.push(right("AI", number), theme.ai).push(right("total", number), theme.muted);
-            if width >= NARROW {
+            if width >= MIN_WIDE_WIDTH {
                 row.push(right("AI share", number), theme.muted);
             }
             row.line()
         }
-        PageDetailLine::Now => counts_line(view, "now", Some(&numbers.now), width),
+        PageDetailLine::Now => counts_line(view, &days_label(numbers.range), Some(&numbers.now), width),
         PageDetailLine::CompleteDays => {
-            let days = numbers.compared.as_ref().map_or(0, |compared| compared.ranges.now.days());
-            let label = plural(usize::try_from(days).unwrap_or(usize::MAX), "day");
+            let label = numbers.compared.as_ref().map(|compared| days_label(compared.ranges.now)).unwrap_or_default();
             counts_line(view, &label, numbers.compared.as_ref().map(|compared| &compared.now), width)
         }
         PageDetailLine::Before => {
@@ -90,7 +91,7 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
         PageDetailLine::Change => change_line(view, detail, width),
         PageDetailLine::Rank => rank_line(view, detail, width),
         PageDetailLine::RankOf => Line::styled(
-            format!("{}of {}", " ".repeat(LABEL + 3), plural(numbers.rank.map_or(0, |rank| rank.of), "page")),
+            format!("{}of {}", " ".repeat(LABEL + 3), plural(numbers.rank.map_or(0, |rank| rank.page_count), "page")),
             theme.muted,
         ),
         PageDetailLine::Share => share_line(view, detail, width),
@@ -103,15 +104,23 @@ fn detail_line<'a>(view: View<'_>, detail: &PageDetail, line: PageDetailLine, wi
             job_views(view, history, line, place, width)
         }
         PageDetailLine::Periods => periods_head(view, detail, history, width),
-        PageDetailLine::Scale => history.map_or_else(Line::default, |known| Periods::of(known, width).heads(view)),
+        PageDetailLine::Scale => {
+            history.map_or_else(Line::default, |known| PeriodColumns::of(known, width).heads(view))
+        }
         PageDetailLine::Period(place) => match history.and_then(|known| Some((known, known.periods.get(place)?))) {
-            Some((known, period)) => Periods::of(known, width).row(view, period),
+            Some((known, period)) => PeriodColumns::of(known, width).row(view, period),
             None => Line::default(),
         },
     }
 }
 
-/// The range, and when its numbers were loaded.
+/// The label of a row: the number of days that its numbers cover.
+fn days_label(range: DateRange) -> String {
+    let label = plural(usize::try_from(range.days()).unwrap_or(usize::MAX), "day");
+    if label.width() < LABEL { label } else { format!("{}d", grouped_number(range.days())) }
+}
+
+/// Returns the line with the range, and with the time at which its numbers were loaded.
 fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViewsState, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
@@ -127,15 +136,15 @@ fn range_line<'a>(view: View<'_>, range: DateRange, views: &PageViewsState, widt
     row.line()
 }
 
-/// The compared ranges.
+/// Returns the line with the compared ranges, and warnings about them.
 fn before_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let Some(ComparedViews { ranges, now, before }) = &detail.numbers.compared else { return Line::default() };
     let is_partial = |views: &PageViewsState, range: DateRange| views.counts().is_some() && !views.is_complete(range);
     let partial = if is_partial(now, ranges.now) || is_partial(before, ranges.before) { ", partial" } else { "" };
-    let overlap = overlap(ranges.now, ranges.before).map(|text| format!(", {text}")).unwrap_or_default();
+    let overlap = overlap_warning(ranges.now, ranges.before).map(|text| format!(", {text}")).unwrap_or_default();
     let shown = detail.numbers.range;
     let mut row = TextRow::new(width);
-    row.push(if width < NARROW { ranges.short_label(shown) } else { ranges.label(shown) }, view.theme.muted);
+    row.push(if width < MIN_WIDE_WIDTH { ranges.short_label(shown) } else { ranges.label(shown) }, view.theme.muted);
     for warning in [partial.to_owned(), overlap] {
         if warning.width() <= row.remaining() {
             row.push(warning, view.theme.warning);
@@ -154,17 +163,21 @@ fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViewsState>, 
             for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai), (&counts.total, theme.text)] {
                 row.push(right(&count_text(count), number_width(width)), style);
             }
-            if width >= NARROW {
+            if width >= MIN_WIDE_WIDTH {
                 row.push(right(&share(counts), NUMBER), theme.text).push(" ", theme.text);
             }
             row.push(mismatch_sign(counts), theme.warning);
         }
         Some(PageViewsState::NotListed(_)) => {
-            row.push("   not listed: no views in this range", theme.muted);
+            row.push("   no views listed in this range", theme.muted);
         }
         Some(PageViewsState::Unknown) | None => {
             let key = view.app.key_label(Context::Views, Action::Compare);
-            let how = if label == "before" { format!(" ({key} on the list)") } else { String::new() };
+            let how = match label {
+                "before" if width < MIN_WIDE_WIDTH => format!(" ({key} in the list)"),
+                "before" => format!(" ({key} in the list loads it)"),
+                _ => String::new(),
+            };
             row.push(format!("   unknown{how}"), theme.muted);
         }
     }
@@ -185,18 +198,18 @@ fn change_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a
     let pairs = [(&now.human, &before.human), (&now.ai, &before.ai), (&now.total, &before.total)];
     for (now, before) in pairs {
         let change = match ranges.change(now, before) {
-            Some(Change::Of { now, before }) => impact::change_with_sign(now, before),
+            Some(ViewsChange::InBoth { now, before }) => impact::change_with_sign(now, before),
             _ => "–".to_owned(),
         };
         row.push(right(&change, number_width(width)), theme.text);
     }
-    if width >= NARROW {
+    if width >= MIN_WIDE_WIDTH {
         row.push(right(&share_points(now, before), NUMBER), theme.text);
     }
     row.line()
 }
 
-/// How the share of AI changed, in percentage points.
+/// Formats the change of the AI share in percentage points.
 fn share_points(now: &Counts, before: &Counts) -> String {
     let Some((now, before)) = now.ai_share().zip(before.ai_share()) else { return "–".to_owned() };
     let points = ((now - before) * 100.0).round();
@@ -207,7 +220,7 @@ fn share(counts: &Counts) -> String {
     counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0))
 }
 
-/// The share of AI now and before, if it has no column.
+/// Returns the line with the AI share now and before, which a narrow table has instead of a column.
 fn share_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
@@ -220,7 +233,7 @@ fn share_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a>
 }
 
 fn number_width(width: usize) -> usize {
-    if width >= NARROW { NUMBER } else { 9 }
+    if width >= MIN_WIDE_WIDTH { NUMBER } else { 9 }
 }
 
 fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
@@ -231,7 +244,7 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
         let load_all = || view.app.key_label(Context::PageDetail, Action::LoadAll);
         let text = match detail.numbers.now {
             PageViewsState::NotListed(_) => "   not listed".to_owned(),
-            _ if width < NARROW => format!("   unknown ({} load all)", load_all()),
+            _ if width < MIN_WIDE_WIDTH => format!("   unknown ({} load all)", load_all()),
             _ => format!("   unknown until all pages are loaded ({} load all)", load_all()),
         };
         row.push(text, theme.muted);
@@ -240,13 +253,13 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
     for place in [rank.human, rank.ai, rank.total] {
         row.push(right(&place.map_or_else(|| "–".to_owned(), format_count), number_width(width)), theme.text);
     }
-    if width >= NARROW {
-        row.push(format!("   of {}", plural(rank.of, "page")), theme.muted);
+    if width >= MIN_WIDE_WIDTH {
+        row.push(format!("   of {}", plural(rank.page_count, "page")), theme.muted);
     }
     row.line()
 }
 
-/// A heading with the number of entries, or why there are none.
+/// Returns a heading with the number `n` of entries, or with the reason why there are none.
 fn section_heading<'a>(
     view: View<'_>,
     title: &str,
@@ -285,9 +298,9 @@ fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: u
         row.push("this job is not in the list yet", theme.muted);
         return row.line();
     };
-    let (glyph, style) = jobs::glyph(view, job);
+    let (glyph, style) = jobs::state_glyph(view, job);
     row.push(glyph, style).push(" ", theme.text);
-    // The age at the end is that of the status, which a dismissed job still has.
+    // The status of a dismissed job is shown too, because the age at the end of the line belongs to the status.
     let dismissed = if job.dismissed { "dismissed, " } else { "" };
     let status = match (&job.status, job.undelivered) {
         (_, Some(kind)) => kind.word(),
@@ -300,7 +313,7 @@ fn page_job_line<'a>(view: View<'_>, job: Option<&Job>, selected: bool, width: u
         (None, Some(_)) => "  PR".to_owned(),
         (None, None) => String::new(),
     };
-    let info = format!("  {dismissed}{status}{pr}{}", right(&jobs::age(job, view.now), 6));
+    let info = format!("  {dismissed}{status}{pr}{}", right(&jobs::state_age(job, view.now), 6));
     let title_width = row.remaining().saturating_sub(info.chars().count());
     row.push(left(job.title.as_str(), title_width), if selected { theme.selected } else { theme.text });
     row.push(info, theme.muted);
@@ -320,8 +333,8 @@ fn job_views<'a>(
     let Some((key, before, later)) = known else { return row.line() };
     let Some(job) = view.app.jobs.get(*key) else { return row.line() };
     let Some(windows) = job_windows(job) else { return row.line() };
-    // If there is little space, the numbers come first.
-    let dated = width >= NARROW;
+    // In a narrow terminal the dates are left out, because the numbers matter more.
+    let dated = width >= MIN_WIDE_WIDTH;
     if !matches!(line, PageDetailLine::JobAfter(_)) {
         impact::push_before(&mut row, view, before, windows.before, dated);
     }
@@ -335,30 +348,31 @@ fn job_views<'a>(
     row.line()
 }
 
-/// How the ranges are shown: with their sums, or with the mean per day if their lengths differ.
+/// How the cached ranges are shown: with their sums, or with the mean per day if the ranges have different lengths.
 #[derive(Debug, Clone, Copy)]
-struct Periods {
+struct PeriodColumns {
     per_day: bool,
-    /// The end of the scale.
+    /// The number of views at the end of the scale.
     full: f64,
     width: usize,
-    bar: usize,
+    /// The width of the bars; 0 if there is no space for bars.
+    max_bar_cells: usize,
 }
 
-impl Periods {
+impl PeriodColumns {
     fn of(history: &PageHistory, width: usize) -> Self {
         let periods = &history.periods;
         let first = periods.first().map(|period| period.range.days());
         let per_day = periods.iter().any(|period| Some(period.range.days()) != first);
-        let bar = if width >= WITH_BARS { width.saturating_sub(DAYS + 6 + 2 * NUMBER + 5) } else { 0 };
-        let mut shown = Self { per_day, full: 1.0, width, bar };
+        let bar = if width >= MIN_WIDTH_WITH_BARS { width.saturating_sub(DAYS + 6 + 2 * NUMBER + 5) } else { 0 };
+        let mut shown = Self { per_day, full: 1.0, width, max_bar_cells: bar };
         shown.full = periods.iter().map(|period| shown.sum_of(period)).fold(1.0, f64::max);
         shown
     }
 
     fn divisor(&self, period: &PagePeriod) -> f64 {
-        // A day in progress counts in proportion to the time that had passed.
-        if self.per_day { period.range.days_by(period.views.as_of) } else { 1.0 }
+        // A day that was in progress when the views were loaded counts as the fraction that had passed.
+        if self.per_day { period.range.elapsed_days(period.views.as_of) } else { 1.0 }
     }
 
     fn sum_of(&self, period: &PagePeriod) -> f64 {
@@ -369,25 +383,26 @@ impl Periods {
     fn heads<'a>(&self, view: View<'_>) -> Line<'a> {
         let theme = view.theme;
         let mut row = TextRow::new(self.width);
-        let (human, ai) = match (self.per_day, self.bar > 0) {
+        let (human, ai) = match (self.per_day, self.max_bar_cells > 0) {
             (true, true) => ("human/day", "AI/day"),
             (true, false) => ("human/d", "AI/d"),
             (false, _) => ("human", "AI"),
         };
-        if self.bar > 0 {
+        if self.max_bar_cells > 0 {
             row.push(left("days, UTC", DAYS + 6), theme.muted);
         } else {
-            row.push(left("from, UTC", FROM), theme.muted);
+            row.push(left("from, UTC", SHORT_RANGE_WIDTH), theme.muted);
         }
         row.push(right(human, self.number()), theme.human).push(right(ai, self.number()), theme.ai);
-        if self.bar > 0 {
-            row.push("  ", theme.text).push(bars::plain_scale(&mean_text(self.full), self.bar + 3), theme.muted);
+        if self.max_bar_cells > 0 {
+            row.push("  ", theme.text)
+                .push(bars::plain_scale_line(&mean_text(self.full), self.max_bar_cells + 3), theme.muted);
         }
         row.line()
     }
 
     fn number(&self) -> usize {
-        if self.bar > 0 { NUMBER } else { 8 }
+        if self.max_bar_cells > 0 { NUMBER } else { 8 }
     }
 
     fn row<'a>(&self, view: View<'_>, period: &PagePeriod) -> Line<'a> {
@@ -396,18 +411,18 @@ impl Periods {
         let mut row = TextRow::new(self.width);
         let days = format!("{}d", grouped_number(range.days()));
         let is_partial = period.views.as_of.date_naive() <= range.to();
-        if self.bar > 0 {
+        if self.max_bar_cells > 0 {
             row.push(left(&impact::range_or_day(range), DAYS), theme.text).push(left(&right(&days, 5), 6), theme.muted);
         } else {
             let days = if is_partial { format!(" {days} part") } else { format!(" {days}") };
-            row.push(range.from().to_string(), theme.text).push(left(&days, FROM - 10), theme.muted);
+            row.push(range.from().to_string(), theme.text).push(left(&days, SHORT_RANGE_WIDTH - 10), theme.muted);
         }
         let counts = &period.views.value;
         for (count, style) in [(&counts.human, theme.human), (&counts.ai, theme.ai)] {
             row.push(right(&self.number_text(count, period), self.number()), style);
         }
         row.push(mismatch_sign(counts), theme.warning);
-        if self.bar > 0 {
+        if self.max_bar_cells > 0 {
             row.pad_to(DAYS + 6 + 2 * NUMBER + 2);
             self.push_bar(&mut row, view, counts, self.divisor(period));
             row.push(if is_partial { " partial" } else { "" }, theme.warning);
@@ -416,13 +431,13 @@ impl Periods {
     }
 
     fn push_bar(&self, row: &mut TextRow<'_>, view: View<'_>, counts: &Counts, divisor: f64) {
-        let space = self.bar.saturating_sub(8);
-        for Span { content, style, .. } in bars::stacked(counts, self.full * divisor, space.max(1), view.theme) {
+        let space = self.max_bar_cells.saturating_sub(8);
+        for Span { content, style, .. } in bars::stacked_bar(counts, self.full * divisor, space.max(1), view.theme) {
             row.push(content, style);
         }
     }
 
-    /// A number as received, or its mean per day if the lengths of the ranges differ.
+    /// Formats a number as received, or its mean per day if the ranges have different lengths.
     fn number_text(&self, count: &Count, period: &PagePeriod) -> String {
         match count.value() {
             Some(value) if self.per_day => mean_text(value.as_f64() / self.divisor(period)),
@@ -431,7 +446,7 @@ impl Periods {
     }
 }
 
-/// A mean number of views as text.
+/// Formats a mean number of views.
 fn mean_text(n: f64) -> String {
-    Count::from_f64(n).and_then(|count| count.value()).map_or_else(|| format!("{n:.0}"), mean)
+    Count::from_f64(n).and_then(|count| count.value()).map_or_else(|| format!("{n:.0}"), format_mean)
 }

@@ -1,29 +1,29 @@
-//! The line under the table: which pages are listed, how they are filtered and sorted, whether they are all, and what
-//! the signs of the bars mean. Parts that don't fit are left out, the least important first.
+//! Draws the line below the table: which pages are listed, how they are filtered and sorted, whether all pages are
+//! loaded, and what the symbols of the bars mean. Parts that don't fit are left out, the least important first.
 
 use crate::app::format::{format_count, format_views, grouped_number, plural};
 use crate::app::views::table::{BarScale, Metric, PageColumn, PageSorting, PageTable};
-use crate::ui::list_title::{TitleSpans, filter, spans_width};
+use crate::ui::list_title::{TitleSpans, filter_spans, spans_width};
 use crate::ui::text::{TextRow, fit};
 use crate::ui::{View, bars};
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// A part of the line. Only needed parts may take the space of the legend.
+/// A part of the line. Only parts that are `needed` may use the space of the legend.
 struct PositionPart<'a> {
-    part: TitleSpans<'a>,
+    spans: TitleSpans<'a>,
     needed: bool,
 }
 
 fn needed_part(part: TitleSpans<'_>) -> PositionPart<'_> {
-    PositionPart { part, needed: true }
+    PositionPart { spans: part, needed: true }
 }
 
 fn optional_part<'a>(view: View<'_>, text: String) -> PositionPart<'a> {
-    PositionPart { part: vec![Span::styled(text, view.theme.muted)], needed: false }
+    PositionPart { spans: vec![Span::styled(text, view.theme.muted)], needed: false }
 }
 
-/// Draws the line.
+/// Returns the line below the table.
 pub(super) fn table_position_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let table = &view.app.views.table;
     let parts = if table.is_report() { report_parts(view, width) } else { answer_parts(view) };
@@ -31,7 +31,7 @@ pub(super) fn table_position_line<'a>(view: View<'_>, width: usize) -> Line<'a> 
     let legend_cells = spans_width([&legend].into_iter()) + 2;
     let mut row = TextRow::new(width);
     row.push(" ", view.theme.text);
-    for (n, PositionPart { part, needed }) in parts.into_iter().enumerate() {
+    for (n, PositionPart { spans: part, needed }) in parts.into_iter().enumerate() {
         let gap = if n == 0 { "" } else { " · " };
         let space = row.remaining().saturating_sub(if needed { 0 } else { legend_cells });
         if n == 0 || spans_width([&part].into_iter()) + gap.width() <= space {
@@ -50,7 +50,7 @@ pub(super) fn table_position_line<'a>(view: View<'_>, width: usize) -> Line<'a> 
     row.line()
 }
 
-/// What the signs of the bars mean.
+/// Returns the legend: what the symbols of the bars mean.
 fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
@@ -71,20 +71,21 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
         part.push(Span::styled(sign, style));
         part.push(Span::styled(format!(" {name}"), theme.muted));
     }
-    if table.is_log() {
+    if table.has_log_scale() {
         part.push(Span::styled(", log", theme.muted));
     }
     part
 }
 
-/// One page of rows in the service's order: which, and whether there are more.
+/// Returns the parts about a single answer of the service, which is a page of rows in the service's order: which rows
+/// are listed, and whether there are more.
 fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let views = &view.app.views;
     let mut parts: Vec<PositionPart<'a>> = Vec::new();
     if view.app.filter_input().is_some() {
         let text = "the filter works once all pages are loaded";
-        parts.extend(filter(view, 20).map(|mut part| {
+        parts.extend(filter_spans(view, 20).map(|mut part| {
             part.push(Span::styled(format!("  {text}"), theme.muted));
             needed_part(part)
         }));
@@ -106,16 +107,17 @@ fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     parts
 }
 
-/// The loaded pages of a range, the most important part first.
+/// Returns the parts about a report, which contains the loaded pages of a range, the most important part first.
 fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let table = &view.app.views.table;
     let warning = |text: String| needed_part(vec![Span::styled(text, theme.warning)]);
-    // In a narrow terminal, a problem with the filter comes before the number of matching pages.
+    // In a narrow terminal, a problem with the filter replaces the number of pages.
     let problem = table.filter_problem();
     let mut head = if problem.is_some() && width < 60 { TitleSpans::new() } else { page_count(view) };
     let narrowing = view.app.filter_input().is_some() || table.is_filtered();
-    if narrowing && let Some(mut part) = filter(view, width.saturating_sub(spans_width([&head].into_iter()) + 4).max(8))
+    if narrowing
+        && let Some(mut part) = filter_spans(view, width.saturating_sub(spans_width([&head].into_iter()) + 4).max(8))
     {
         part.push(Span::raw("  "));
         part.append(&mut head);
@@ -123,7 +125,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     }
     let space = width.saturating_sub(spans_width([&head].into_iter()) + 4);
     let mut parts = vec![needed_part(head)];
-    // It is cut rather than left out, since the invalid term has no effect.
+    // The problem is cut rather than left out, because the invalid term has no effect and the user must know why.
     parts.extend(problem.map(|problem| warning(fit(problem, space))));
     parts.extend(marks_part(view));
     parts.extend(partial_warning(table, width).map(warning));
@@ -145,7 +147,7 @@ fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     parts
 }
 
-/// The number of pages, or of matching pages.
+/// Returns the number of pages, or of matching pages if there is a filter.
 fn page_count<'a>(view: View<'_>) -> TitleSpans<'a> {
     let theme = view.theme;
     let table = &view.app.views.table;
@@ -188,11 +190,11 @@ fn sort_label(sorting: PageSorting) -> String {
     }
 }
 
-/// A warning that a report is partial.
+/// Returns a warning if the report is partial.
 fn partial_warning(table: &PageTable, width: usize) -> Option<String> {
     table.report().filter(|report| !report.complete)?;
-    Some(match table.measures().loaded {
-        // Some pages may have no views, so 100% of the views may not be all pages.
+    Some(match table.measures().loaded_share {
+        // Even 100% of the views may not be all pages, because some pages may have no views.
         Some(share) => {
             let what = if width < 60 { "" } else { " of the views loaded" };
             format!("partial: {:.0}%{what}", (share * 100.0).floor())
@@ -201,7 +203,7 @@ fn partial_warning(table: &PageTable, width: usize) -> Option<String> {
     })
 }
 
-/// A warning that the rows of a complete report don't add up to the total.
+/// Returns a warning if the rows of a complete report don't add up to the total.
 fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
     let report = table.report().filter(|report| report.complete)?;
     let total = report.totals.total.value()?;
@@ -215,7 +217,11 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
         return Some(left_out.trim_start_matches(", ").to_owned());
     }
     (!sum.nearly_equals(total)).then(|| {
-        let full = format!("rows sum to {} of {} total{left_out}", format_views(sum), format_views(total));
+        let full = if sum < total {
+            format!("rows have {} of {} views{left_out}", format_views(sum), format_views(total))
+        } else {
+            format!("rows have {} views, total {}{left_out}", format_views(sum), format_views(total))
+        };
         match (full.width() + 20 > width, unread) {
             (false, _) => full,
             (true, 0) => "rows ≠ total".to_owned(),
@@ -230,7 +236,7 @@ mod tests {
 
     #[test]
     fn each_metric_has_its_own_sign_in_the_legend() {
-        let theme = crate::ui::Theme::new(crate::ui::Depth::None);
+        let theme = crate::ui::Theme::new(crate::ui::ColorDepth::None);
         let signs = [Metric::Human, Metric::Ai, Metric::Total].map(|metric| bars::symbol_and_style(metric, &theme).0);
         assert!(signs[0] != signs[1] && signs[1] != signs[2] && signs[0] != signs[2]);
         assert!(signs.iter().all(|sign| sign.width() == 1));

@@ -1,4 +1,5 @@
-//! The line that shows how old the listed rows are, whether they answer the current query, and the progress of a load.
+//! Draws the line that shows how old the listed rows are, whether they belong to the current query, and the progress of
+//! loading all pages.
 
 use crate::app::format::{format_count, plural, short_age, wait_text};
 use crate::app::keymap::{Action, Context};
@@ -16,13 +17,13 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-/// Longest and shortest bar of progress, in cells.
-const BAR: (usize, usize) = (24, 6);
+/// Maximum and minimum width of the progress bar, in cells.
+const PROGRESS_BAR_CELLS: (usize, usize) = (24, 6);
 
 pub(super) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let views = &view.app.views;
     if let Some(under_way) = views.all_pages.active_load() {
-        return loading(view, under_way, width);
+        return loading_line(view, under_way, width);
     }
     match views.table.report() {
         Some(report) => report_line(view, report, width),
@@ -30,7 +31,7 @@ pub(super) fn table_status_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     }
 }
 
-/// `as of 14:02`, with the date if it was another day, and the age.
+/// Formats the time at which data was loaded, with its age: `as of 14:02, 5m ago`. Adds the date if that was not today.
 pub(super) fn as_of(view: View<'_>, as_of: Time) -> String {
     let at = as_of.with_timezone(&view.app.config.offset);
     let age = short_age(view.now - as_of);
@@ -39,7 +40,8 @@ pub(super) fn as_of(view: View<'_>, as_of: Time) -> String {
     if age == "now" { format!("as of {clock}") } else { format!("as of {clock}, {age} ago") }
 }
 
-/// The same after some words, and a short form: only the age, or the time if the age is zero.
+/// Returns `words` and the text of [`as_of`] in two forms: the complete text, and only the age, or only the time if the
+/// age is zero.
 fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
     let full = as_of(view, at);
     let age = short_age(view.now - at);
@@ -50,27 +52,27 @@ fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
     format!("{words}{full}\n{words}as of {age} ago")
 }
 
-/// A part of the line in its forms, separated by line breaks, from the longest to the shortest. The shortest form is
-/// empty if the part may be left out.
+/// A part of the line: its forms, separated by line breaks, from the longest to the shortest, and its style. The
+/// shortest form is empty if the part may be left out.
 type StatePart = (String, Style);
 
-/// Draws the line. Every part gets at least its shortest form; the remaining space goes to the longer forms, of the
-/// first part first.
+/// Returns the line. Every part gets at least its shortest form. The remaining space goes to longer forms, first to
+/// those of the first part.
 fn fit_parts<'a>(parts: &[StatePart], width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     row.push_cow(" ", Style::new());
-    let least: usize = parts.iter().map(|(forms, _)| shortest(forms).width()).sum();
+    let least: usize = parts.iter().map(|(forms, _)| shortest_form(forms).width()).sum();
     let mut spare = row.remaining().saturating_sub(least);
     for (forms, style) in parts {
-        let space = shortest(forms).width() + spare;
-        let form = forms.split('\n').find(|form| form.width() <= space).unwrap_or_else(|| shortest(forms));
+        let space = shortest_form(forms).width() + spare;
+        let form = forms.split('\n').find(|form| form.width() <= space).unwrap_or_else(|| shortest_form(forms));
         spare = space.saturating_sub(form.width());
         row.push(form, *style);
     }
     row.line()
 }
 
-fn shortest(forms: &str) -> &str {
+fn shortest_form(forms: &str) -> &str {
     forms.rsplit('\n').next().unwrap_or_default()
 }
 
@@ -82,14 +84,14 @@ fn load_key(view: View<'_>) -> String {
     view.app.key_label(Context::Views, Action::LoadAll)
 }
 
-fn loading<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line<'a> {
+fn loading_line<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line<'a> {
     let theme = view.theme;
     let wanted = view.app.views.query().range;
     let is_wanted = under_way.range == wanted;
     let of = if is_wanted { String::new() } else { format!(" of {}", under_way.range) };
     let mut row = TextRow::new(width);
     row.push(" ", theme.text);
-    let end = if under_way.stopping {
+    let end = if under_way.is_stopping {
         " · stopping after this answer\n · stopping".to_owned()
     } else {
         format!(" · {} stops", view.app.key_label(Context::Views, Action::Close))
@@ -110,16 +112,15 @@ fn loading<'a>(view: View<'_>, under_way: ActiveLoad, width: usize) -> Line<'a> 
     let details = [details.as_str(), &rows, &requests, end.lines().next().unwrap_or_default()].concat();
     let lead = format!("loading all pages{of}  ");
     if width < lead.width() + details.width() + 2 {
-        // What doesn't fit is left out: first the words before the share and the requests, then the rows.
+        // If not everything fits, first the requests and the words around the share are left out, then the rows.
         let share = progress.share.map_or_else(|| "?".to_owned(), floor_percent);
-        let dates =
-            if is_wanted { String::new() } else { format!(" of {}", short_range(view, under_way.range, width)) };
-        let loading = format!("loading {share}{dates}\n{share}{dates}");
+        let dates = if is_wanted { String::new() } else { format!("{}: ", short_range(view, under_way.range, width)) };
+        let loading = format!("loading {dates}{share}\n{dates}{share}");
         return fit_parts(&[(loading, theme.working), (rows + "\n", theme.working), (end, theme.muted)], width);
     }
     row.push(lead, theme.working);
-    let bar = row.remaining().saturating_sub(details.width() + 2).min(BAR.0);
-    if let Some(share) = progress.share.filter(|_| bar >= BAR.1) {
+    let bar = row.remaining().saturating_sub(details.width() + 2).min(PROGRESS_BAR_CELLS.0);
+    if let Some(share) = progress.share.filter(|_| bar >= PROGRESS_BAR_CELLS.1) {
         let done = (0..=bar).rev().find(|cells| cells_share(*cells, bar) <= share).unwrap_or(0);
         row.push("█".repeat(done), theme.working).push("▒".repeat(bar - done), theme.muted).push(" ", theme.text);
     }
@@ -150,7 +151,7 @@ fn report_line<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
     if report.complete {
         let fresh = report.range.is_fresh(report.as_of, now);
         let forms = as_of_forms(view, "all pages ", report.as_of);
-        let forms = format!("{forms}\n{}", shortest(&forms).replace(" pages", ""));
+        let forms = format!("{forms}\n{}", shortest_form(&forms).replace(" pages", ""));
         parts.push((forms, if fresh { theme.muted } else { theme.warning }));
         match views.all_pages.rows_to_continue_after(report.range).filter(|_| limit.is_none()) {
             Some(rows) => parts.push((resume_hint(view, "; ", rows), theme.muted)),
@@ -167,8 +168,10 @@ fn report_line<'a>(view: View<'_>, report: &Report, width: usize) -> Line<'a> {
         parts.push((partial, theme.warning));
         let key = load_key(view);
         match &limit {
-            Some(Limit { from, .. }) => parts.push((format!("; {key} resumes {from}\n; {key} {from}"), theme.warning)),
-            None => parts.push((format!("; {key} resumes\n"), theme.muted)),
+            Some(LimitTexts { from, .. }) => {
+                parts.push((format!("; press {key} {from}\n; {key} {from}"), theme.warning))
+            }
+            None => parts.push((format!("; press {key} to resume\n; press {key}\n"), theme.muted)),
         }
         parts.push((as_of_forms(view, "  ", report.as_of) + "\n", theme.muted));
     }
@@ -214,17 +217,18 @@ fn answer_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     fit_parts(&parts, width)
 }
 
-/// That an interrupted load can resume, if it fits; the footer shows the key as well.
+/// Returns the forms of a hint that an interrupted load can be resumed. The hint may be left out, because the footer
+/// also shows the key.
 fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
     let key = load_key(view);
-    format!("{gap}{key} resumes after {} rows\n{gap}{key} resumes\n", format_count(rows))
+    format!("{gap}press {key} to resume after {} rows\n{gap}press {key} to resume\n", format_count(rows))
 }
 
-/// What is listed if it doesn't answer the current query. This comes first, since the dates above are of the new range;
-/// then the reason.
+/// Returns the line for rows that don't belong to the current query: first what is listed, because the dates above are
+/// those of the new range, then the reason.
 fn outdated_line<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
-    let shown = format!("shows {}\n{}", shown.replace('\n', "\nshows "), shortest(shown));
+    let shown = format!("rows: {}\n{}", shown.replace('\n', "\nrows: "), shortest_form(shown));
     let why = match (app.views.load_failure(now), app.views.load()) {
         (_, Load::Loading { .. }) => "loading…".to_owned(),
         (Some(failure), _) => failure_forms(view, failure, ""),
@@ -239,7 +243,7 @@ fn outdated_line<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> 
     fit_parts(&parts, width)
 }
 
-/// A range in a short form; without the year if that is the current one.
+/// Formats a range, in a short form if space is short; without the year if that is the current year.
 fn short_range(view: View<'_>, range: DateRange, width: usize) -> String {
     let (from, to) = (range.from(), range.to());
     let year = view.now.year();
@@ -251,36 +255,37 @@ fn short_range(view: View<'_>, range: DateRange, width: usize) -> String {
     format!("{}{gap}{}", from.format(format), to.format(format))
 }
 
-/// When requests are possible again: `at 14:12`, `until 14:12`, or `in 50s`, `for 50s`; the last field is the shortest
-/// form.
-struct Limit {
+/// When requests are possible again. `from` is `at 14:12` or `in 50s`, `until` is `until 14:12` or `for 50s`, and
+/// `short` is the shortest form of `until`.
+struct LimitTexts {
     from: String,
     until: String,
     short: String,
 }
 
-fn limit_texts(view: View<'_>, failure: &Failure) -> Option<Limit> {
+fn limit_texts(view: View<'_>, failure: &Failure) -> Option<LimitTexts> {
     let FailureKind::Limited(wait) = failure.kind else { return None };
     let (at, left) = (wait.until, wait.until - view.now);
     if wait.is_estimate {
-        let words = wait.remaining_text(view.now);
+        let words = wait.time_left(view.now);
         let (from, until) = (format!("in {words}"), format!("for {words}"));
-        return (at > view.now).then_some(Limit { from, until, short: "about 1 min".to_owned() });
+        return (at > view.now).then_some(LimitTexts { from, until, short: "about 1 min".to_owned() });
     }
     if left.num_seconds() >= 60 {
         let clock = at.with_timezone(&view.app.config.offset).format("%H:%M");
         let until = format!("until {clock}");
-        return Some(Limit { from: format!("at {clock}"), short: until.clone(), until });
+        return Some(LimitTexts { from: format!("at {clock}"), short: until.clone(), until });
     }
     let seconds = wait_text(left);
     let until = format!("for {seconds}");
-    (at > view.now).then(|| Limit { from: format!("in {seconds}"), short: until.clone(), until })
+    (at > view.now).then(|| LimitTexts { from: format!("in {seconds}"), short: until.clone(), until })
 }
 
-/// Why there is nothing newer, from the full sentence to the shortest form; the footer has shown the sentence.
+/// Returns why there are no newer rows, in forms from the complete sentence to the shortest. A short form is enough,
+/// because the footer has shown the sentence.
 fn failure_forms(view: View<'_>, failure: &Failure, gap: &str) -> String {
     let r = refresh_key(view);
-    if let Some(Limit { until, short, .. }) = limit_texts(view, failure) {
+    if let Some(LimitTexts { until, short, .. }) = limit_texts(view, failure) {
         let key = |action| view.app.key_label(Context::Views, action);
         let (trend, cached) = (key(Action::Trend), key(Action::ListCached));
         let reached = format!("{gap}limit reached {until}");

@@ -1,4 +1,4 @@
-//! Draws the table of pages: columns for the available width, one line per page or folder.
+//! Draws the table of pages: as many columns as the width allows, and one line per page or folder.
 //!
 //! ```text
 //!    #  path                    human        Δ       AI        Δ   AI %    total 0 ─────────── 13,430
@@ -11,7 +11,7 @@ use crate::app::format::{format_count, format_views, grouped_number, plural};
 use crate::app::keymap::{Action, Context};
 use crate::app::views::columns::{BAR_GAP, NumberColumn, PageColumns, shows_new_and_gone};
 use crate::app::views::table::{ComparisonBaseline, Metric, PageColumn, PageMetrics, PageTable, RowKind, VisibleRow};
-use crate::model::comparison::Change;
+use crate::model::comparison::ViewsChange;
 use crate::model::views::ViewCount;
 use crate::ui::text::{TextRow, display_width, fit, fit_from_end, left, right};
 use crate::ui::{View, bars, draw_line};
@@ -20,7 +20,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
-/// Draws the heads and the pages, or a text if there are none.
+/// Draws the column heads and one line per page or folder, or a text if there are no pages.
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>) {
     let table = &view.app.views.table;
     let g = view.app.geometry();
@@ -67,7 +67,7 @@ fn page_heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
     let lead = columns.lead_width();
     row.push(if columns.rank > 0 { format!("{}  ", right("#", lead - 2)) } else { " ".repeat(lead) }, theme.muted);
     let mut path = format!("path{}", arrow(PageColumn::Path).map(|arrow| format!(" {arrow}")).unwrap_or_default());
-    // Ranks are by the metric, whatever the order.
+    // Ranks are always by the metric, so the head names the metric if the table is sorted by another column.
     if columns.rank > 0
         && table.report().is_some_and(|report| report.complete)
         && sorting.is_some_and(|sorting| sorting.by != PageColumn::Now(table.metric()))
@@ -90,7 +90,7 @@ fn page_heads<'a>(columns: &PageColumns, view: View<'_>) -> Line<'a> {
         return row.line();
     }
     row.push(" ".repeat(BAR_GAP), theme.muted);
-    row.push(bars::scale(table.metric(), table.scale(), columns.bar), theme.muted);
+    row.push(bars::scale_line(table.metric(), table.scale(), columns.bar), theme.muted);
     row.line()
 }
 
@@ -105,8 +105,8 @@ fn page_line<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) 
     };
     let mut row = TextRow::new(columns.width);
     row.push_cow(if selected { "▌" } else { " " }, theme.mark);
-    if columns.marks {
-        row.push_cow(if shown.marked { "*" } else { " " }, theme.mark);
+    if columns.has_marks {
+        row.push_cow(if shown.is_marked { "*" } else { " " }, theme.mark);
     }
     if columns.rank > 0 {
         let (rank, style) = rank_cell(columns, view, shown);
@@ -118,7 +118,7 @@ fn page_line<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) 
         let sign = usize::from(columns.mismatch_column == Some(n));
         let width = width - sign;
         let (value, style) = cell_text(*cell, &shown.metrics, view, text, shows_new_and_gone(columns.width));
-        // A number that is cut still has a blank before it.
+        // Even a number that had to be cut has a blank before it.
         row.right(if display_width(&value) < width { value } else { fit(&value, width - 1) }, width, style);
         row.push_cow(if sign > 0 { mark } else { "" }, theme.warning);
     }
@@ -131,7 +131,8 @@ fn page_line<'a>(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) 
     row.line()
 }
 
-/// The rank by the metric if all pages are loaded, otherwise the number in the service's order, which is no rank.
+/// Returns the rank by the metric if all pages are loaded; otherwise the position in the service's order, which is not
+/// a rank.
 fn rank_cell(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (String, Style) {
     let theme = view.theme;
     let table = &view.app.views.table;
@@ -147,12 +148,13 @@ fn rank_cell(columns: &PageColumns, view: View<'_>, shown: &VisibleRow<'_>) -> (
     }
 }
 
-/// The path, or in a tree its part that the folder above doesn't show; for a folder also its number of pages.
+/// Adds the path; in a tree, only the part of the path that the folder above doesn't show. Adds the number of pages to
+/// a folder.
 fn push_name(columns: &PageColumns, row: &mut TextRow<'_>, view: View<'_>, shown: &VisibleRow<'_>, text: Style) {
     let indent = (shown.depth * 2).min(columns.path / 2);
     let (sign, pages) = match shown.kind {
         RowKind::Folder(folder) => {
-            (if folder.open { "▾ " } else { "▸ " }, format!(" {} pages", format_count(folder.pages)))
+            (if folder.is_open { "▾ " } else { "▸ " }, format!(" {} pages", format_count(folder.page_count)))
         }
         RowKind::Page { .. } if view.app.views.table.is_tree() => ("  ", String::new()),
         RowKind::Page { .. } => ("", String::new()),
@@ -183,7 +185,7 @@ fn cell_text(
     let theme = view.theme;
     let value = match cell {
         NumberColumn::Change(metric) => {
-            let is_sorted = view.app.views.table.sorting().by == cell.column();
+            let is_sorted = view.app.views.table.sorting().by == cell.sort_column();
             let change = figures.change(metric);
             let value = match metric {
                 Metric::Share => points_text(figures),
@@ -204,11 +206,12 @@ fn cell_text(
         NumberColumn::Now(metric) => metric.count(figures.counts_shown()).map(count_text).unwrap_or_default(),
     };
     let style = if cell == NumberColumn::Now(Metric::Share) { theme.muted } else { text };
-    // Numbers of the previous range are shown in parentheses.
+    // A page that is not listed in the current range has its numbers of the previous range, in parentheses.
     if figures.is_listed { (value, style) } else { (format!("({value})"), theme.muted) }
 }
 
-/// The head of a change: the sorted column shows the difference, which it is sorted by; the others show percent.
+/// Returns the head of a column of changes. The column by which the table is sorted shows differences; the other
+/// columns show percentages.
 fn change_head(table: &PageTable, metric: Metric) -> &'static str {
     let is_per_day = table.comparison().is_some_and(|comparison| comparison.ranges().is_per_day());
     match metric {
@@ -219,12 +222,12 @@ fn change_head(table: &PageTable, metric: Metric) -> &'static str {
     }
 }
 
-/// The difference in views: `+1,234`, `gone -56`.
-fn difference_text(change: Change, shows_words: bool) -> String {
+/// Formats a difference in views: `+1,234`, `gone -56`.
+fn difference_text(change: ViewsChange, shows_words: bool) -> String {
     let word = match change {
-        Change::New(_) if shows_words => "new ",
-        Change::Gone(_) if shows_words => "gone ",
-        Change::Of { .. } | Change::New(_) | Change::Gone(_) | Change::Unknown => "",
+        ViewsChange::New(_) if shows_words => "new ",
+        ViewsChange::Gone(_) if shows_words => "gone ",
+        ViewsChange::InBoth { .. } | ViewsChange::New(_) | ViewsChange::Gone(_) | ViewsChange::Unknown => "",
     };
     match change.difference() {
         None => "–".to_owned(),
@@ -236,18 +239,18 @@ fn difference_text(change: Change, shows_words: bool) -> String {
     }
 }
 
-/// A change of views, at most 8 columns wide.
-pub(super) fn change_cell(change: Change) -> String {
+/// Formats a change of views in percent, in at most 8 cells.
+pub(super) fn change_cell(change: ViewsChange) -> String {
     let (now, before) = match change {
-        Change::Unknown => return "–".to_owned(),
-        Change::New(_) => return "new".to_owned(),
-        Change::Gone(_) => return "gone".to_owned(),
-        Change::Of { now, before } if now == before => return "=".to_owned(),
-        Change::Of { now, before } => (now, before),
+        ViewsChange::Unknown => return "–".to_owned(),
+        ViewsChange::New(_) => return "new".to_owned(),
+        ViewsChange::Gone(_) => return "gone".to_owned(),
+        ViewsChange::InBoth { now, before } if now == before => return "=".to_owned(),
+        ViewsChange::InBoth { now, before } => (now, before),
     };
     let sign = if now > before { "▲" } else { "▼" };
     let Some(percent) = change.percent().map(f64::abs) else {
-        return format!("{sign} +{}", bars::short(now));
+        return format!("{sign} +{}", bars::short_number(now));
     };
     match percent {
         ..0.05 => format!("{sign} <0.1%"),
@@ -257,7 +260,7 @@ pub(super) fn change_cell(change: Change) -> String {
     }
 }
 
-/// How the share of AI changed, in percentage points.
+/// Formats the change of the AI share in percentage points.
 fn points_text(figures: &PageMetrics<'_>) -> String {
     match (figures.baseline, figures.share_change()) {
         (ComparisonBaseline::New, _) => "new".to_owned(),
@@ -275,7 +278,7 @@ fn points_text(figures: &PageMetrics<'_>) -> String {
     }
 }
 
-/// Whether the listed rows don't answer the current query.
+/// Whether the listed rows belong to another query than the current one.
 fn is_stale(view: View<'_>) -> bool {
     !view.app.views.is_current()
 }
@@ -286,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_change_has_a_sign_and_fits_a_narrow_column() {
-        let of = |now: u64, before: u64| change_cell(Change::Of { now: now.into(), before: before.into() });
+        let of = |now: u64, before: u64| change_cell(ViewsChange::InBoth { now: now.into(), before: before.into() });
         assert_eq!(of(1041, 1000), "▲ 4.1%");
         assert_eq!(of(80, 100), "▼ 20%");
         assert_eq!(of(0, 100), "▼ 100%");
@@ -295,7 +298,7 @@ mod tests {
         assert_eq!(of(7, 7), "=");
         assert_eq!([of(12, 0), of(12_345, 0)], ["▲ +12", "▲ +12k"], "no percentage of nothing");
         assert_eq!(
-            [Change::New(3.into()), Change::Gone(3.into()), Change::Unknown].map(change_cell),
+            [ViewsChange::New(3.into()), ViewsChange::Gone(3.into()), ViewsChange::Unknown].map(change_cell),
             ["new", "gone", "–"]
         );
     }
@@ -305,8 +308,8 @@ mod tests {
         fn a_change_fits_its_column(now: u64, before: u64, small in 0_u64..2000) {
             for (now, before) in [(now, before), (small, before), (now, small), (small, 1), (small, 1000)] {
                 if before > 0 || now < 1_000_000_000 {
-                    let change = Change::Of { now: now.into(), before: before.into() };
-                    proptest::prop_assert!(change_cell(change).width() < crate::app::views::columns::CHANGE);
+                    let change = ViewsChange::InBoth { now: now.into(), before: before.into() };
+                    proptest::prop_assert!(change_cell(change).width() < crate::app::views::columns::CHANGE_WIDTH);
                 }
             }
         }

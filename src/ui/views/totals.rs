@@ -1,10 +1,10 @@
-//! Draws the site's totals, and how they changed since the compared range.
+//! Draws the site's totals, and how they have changed since the compared range.
 
 use super::{count_text, mismatch_sign};
 use crate::app::format::{self, plural};
 use crate::app::keymap::{Action, Context};
 use crate::app::views::compare::SiteChange;
-use crate::model::comparison::Change;
+use crate::model::comparison::ViewsChange;
 use crate::model::period::DateRange;
 use crate::model::views::{Count, Counts};
 use crate::ui::text::TextRow;
@@ -15,7 +15,7 @@ use unicode_width::UnicodeWidthStr;
 
 pub(super) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, width: usize) -> Line<'a> {
     let theme = view.theme;
-    // These totals belong to another query than the dates above.
+    // Whether these totals belong to another query than the dates above.
     let is_other = !view.app.views.is_current();
     let style = |style: Style| if is_other { theme.muted } else { style };
     let human = format!("human {}", count_text(&totals.human));
@@ -34,7 +34,7 @@ pub(super) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, width: usize
     let bar_width = row.remaining().saturating_sub(rest).min(60);
     if bar_width >= 6 {
         let both = totals.human.value().unwrap_or_default() + totals.ai.value().unwrap_or_default();
-        for span in bars::stacked(totals, both.as_f64(), bar_width, theme) {
+        for span in bars::stacked_bar(totals, both.as_f64(), bar_width, theme) {
             row.push(span.content, style(span.style));
         }
         row.push("  ", theme.text);
@@ -43,23 +43,32 @@ pub(super) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, width: usize
     row.line()
 }
 
-/// A part of the line of changes.
+/// A part of the line that shows the changes.
 struct ChangePart {
     text: String,
     style: Style,
-    /// Parts that don't fit are left out, the highest rank first.
+    /// Parts of a lower rank get space first. Parts that don't fit are left out.
     rank: u8,
 }
 
-/// What is compared and how the totals changed; empty if nothing is known. Parts that don't fit are left out.
-pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
+/// Returns the line that shows which ranges are compared and how the totals have changed. Empty if nothing is known.
+pub(super) fn totals_change_line<'a>(view: View<'_>, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let Some(change) = app.views.site_change(now) else { return Line::default() };
     let shown = app.views.query().range;
     let is_narrow = width < 60;
-    let label = change.ranges.label(shown);
-    // The change of the total has to fit after the label.
-    let label = if label.width() + 24 > width { change.ranges.short_label(shown) } else { label };
+    // If there is space, `daily total` shows that the numbers are per day; otherwise the label does.
+    let day_counts = change.ranges.day_counts().filter(|_| !is_narrow);
+    let (daily, label) = match day_counts {
+        Some(_) => ("daily ", change.ranges.label_before_daily(shown)),
+        None => ("", change.ranges.label(shown)),
+    };
+    // The label is shortened if the change of the total would not fit behind it.
+    let label = match day_counts {
+        _ if label.width() + daily.width() + 24 <= width => label,
+        Some(day_counts) => day_counts,
+        None => change.ranges.short_label(shown),
+    };
     let mut parts = Vec::new();
     let named = [("total", 0), ("human", 4), ("AI", 2)];
     for ((name, rank), delta) in named.into_iter().zip(deltas(&change)) {
@@ -68,6 +77,7 @@ pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
         let text = match (is_narrow, rank) {
             (true, 0) => format!(" {}", delta.replace(' ', "")),
             (true, _) => format!(" {name} {}", delta.replace(' ', "")),
+            (false, _) if parts.is_empty() => format!("{sign}{daily}{name} {delta}"),
             (false, _) => format!("{sign}{name} {delta}"),
         };
         parts.push(ChangePart { text, style: theme.text, rank });
@@ -75,7 +85,7 @@ pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
     if let Some(points) = share_change_text(&change.before, &change.now) {
         parts.push(ChangePart { text: format!(", AI share {points}"), style: theme.text, rank: 5 });
     }
-    if let Some(overlap) = overlap(change.ranges.now, change.ranges.before) {
+    if let Some(overlap) = overlap_warning(change.ranges.now, change.ranges.before) {
         parts.push(ChangePart { text: format!(", {overlap}"), style: theme.warning, rank: 3 });
     }
     if let Some((day, views)) = change.so_far {
@@ -83,12 +93,12 @@ pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
         let text = format!(" · {when} so far: {}", format::format_views(views));
         parts.push(ChangePart { text, style: theme.muted, rank: 1 });
     }
-    if !change.by_page {
+    if !change.compares_pages {
         let key = app.key_label(Context::Views, Action::Compare);
         parts.push(ChangePart { text: format!("  {key} compares page by page"), style: theme.muted, rank: 6 });
     }
     let mut row = TextRow::new(width);
-    row.push(format!(" {label}"), if change.by_page { theme.title } else { theme.muted });
+    row.push(format!(" {label}"), if change.compares_pages { theme.title } else { theme.muted });
     let mut ranks: Vec<(u8, usize)> = parts.iter().map(|part| (part.rank, part.text.width())).collect();
     ranks.sort_unstable();
     let mut space = row.remaining();
@@ -103,25 +113,26 @@ pub(super) fn changes<'a>(view: View<'_>, width: usize) -> Line<'a> {
     row.line()
 }
 
-/// A warning that two ranges have common days: `overlap by 1 day`.
-pub(super) fn overlap(one: DateRange, other: DateRange) -> Option<String> {
+/// Returns a warning if two ranges have common days: `overlap by 1 day`.
+pub(super) fn overlap_warning(one: DateRange, other: DateRange) -> Option<String> {
     let common = DateRange::new(one.from().max(other.from()), one.to().min(other.to()))?;
     Some(format!("overlap by {}", plural(usize::try_from(common.days()).unwrap_or(usize::MAX), "day")))
 }
 
-/// The changes of total, human and AI views in percent. The direction is visible without colour: `▲ 4.1%`.
+/// Returns the changes of the total, the human and the AI views in percent. A symbol shows the direction without
+/// colour: `▲ 4.1%`.
 fn deltas(change: &SiteChange) -> [Option<String>; 3] {
     let delta = |of: fn(&Counts) -> &Count| {
         let change = change.ranges.change(of(&change.now), of(&change.before))?;
         match change {
-            Change::Of { now, before } if before.is_zero() && !now.is_zero() => Some("▲ from 0".to_owned()),
+            ViewsChange::InBoth { now, before } if before.is_zero() && !now.is_zero() => Some("▲ from 0".to_owned()),
             change => change.percent().map(|percent| signed_change(percent, "%")),
         }
     };
     [delta(|counts| &counts.total), delta(|counts| &counts.human), delta(|counts| &counts.ai)]
 }
 
-/// The change of the AI share in percentage points.
+/// Formats the change of the AI share in percentage points.
 fn share_change_text(before: &Counts, now: &Counts) -> Option<String> {
     let (before, now) = (before.ai_share()?, now.ai_share()?);
     let points = signed_change((now - before) * 100.0, " points");
@@ -149,7 +160,8 @@ mod tests {
         let ranges = ComparedRanges { now: day("2026-11-20"), before: day("2026-11-19") };
         let counts = |total: Count| Counts { total, ..Counts::default() };
         let delta = |before: Count, now: Count| {
-            let change = SiteChange { ranges, now: counts(now), before: counts(before), by_page: true, so_far: None };
+            let change =
+                SiteChange { ranges, now: counts(now), before: counts(before), compares_pages: true, so_far: None };
             let [total, ..] = deltas(&change);
             total
         };
@@ -176,7 +188,7 @@ mod tests {
             DateRange::new(from.parse().expect("a day"), to.parse().expect("a day")).expect("a range")
         };
         let week = range("2026-07-01", "2026-07-07");
-        assert_eq!(overlap(range("2026-07-07", "2026-10-06"), week).as_deref(), Some("overlap by 1 day"));
-        assert_eq!(overlap(week, week.step(-1).expect("a week")), None);
+        assert_eq!(overlap_warning(range("2026-07-07", "2026-10-06"), week).as_deref(), Some("overlap by 1 day"));
+        assert_eq!(overlap_warning(week, week.step(-1).expect("a week")), None);
     }
 }

@@ -1,19 +1,19 @@
-//! Draws the trend: human and AI views per day of the range, or per week of a long one, from the site's totals.
+//! Draws the trend: human and AI views per day of the range, or per week of a long range, from the site's totals.
 //!
 //! ```text
-//!  6 of 7 days loaded: human 128,402  AI 61,220  mean of 5 of 6 full days 31,603
+//!  6 of 7 days loaded: human 128,402  AI 61,220  mean 31,603 (5 of 6 full days)
 //!  31,603 │     ▒▒    ▒▒                        selected below, ▲ at its column
 //!         │ ██  ██ ━━ ██ ━━ ▒▒
 //!         │ ██  ██    ██    ██   ?
 //!       0 └─────────────────▲▲──═══──┄┄┄
 //!          11-14            11-17
 //! ▌Tue 2026-11-17: human 9,120  AI 4,310  total 13,430  AI share 32%  as of 14:02
-//!  1 of 7 days missing or outdated: a loads, 1 request, 63 left
+//!  1 of 7 days missing or outdated: press a, 1 request, 63 left
 //! ```
 
 use super::status_line::as_of;
 use super::{count_text, mismatch_sign};
-use crate::app::format::{format_views, mean};
+use crate::app::format::{format_mean, format_views};
 use crate::app::views::trend::{FullDaysMean, MEAN_DAYS, TrendBar, TrendDialog, bar_height};
 use crate::model::Time;
 use crate::model::period::DateRange;
@@ -26,17 +26,19 @@ use ratatui::style::Style;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-/// Under a Saturday or Sunday that is in progress.
+/// The symbol on the axis below a Saturday or Sunday whose numbers are partial.
 const PARTIAL_WEEKEND: &str = "┅";
-/// Largest width of a bar with its gap.
-const SLOT: usize = 14;
+/// Maximum width of a bar with the gap behind it.
+const MAX_COLUMN_WIDTH: usize = 14;
 
-/// One bar with its values.
+/// A bar of the chart, with its values.
 struct TrendColumn {
     bar: TrendBar,
-    /// Views per day; `None` if they are unknown or invalid.
+    /// Human views per day; `None` if they are unknown or invalid.
     human: Option<ViewCount>,
+    /// AI views per day; `None` if they are unknown or invalid.
     ai: Option<ViewCount>,
+    /// The mean of the last days up to this one; `None` if it is unknown or the bars are weeks.
     mean: Option<ViewCount>,
     partial: bool,
 }
@@ -44,13 +46,15 @@ struct TrendColumn {
 /// The visible part of the chart.
 struct Chart {
     columns: Vec<TrendColumn>,
-    /// The visible columns, and the width of each.
+    /// The range of visible columns.
     shown: std::ops::Range<usize>,
-    slot: usize,
-    /// Views at the top of the scale.
+    /// The width of each column, with its gap.
+    column_width: usize,
+    /// The number of views at the top of the scale.
     full: ViewCount,
-    /// The largest value of a column; `None` if nothing is known, and then there is no scale.
+    /// The largest value of all columns; `None` if no value is known, so that there is no scale.
     top: Option<ViewCount>,
+    /// The width of the labels at the left of the chart.
     gutter: usize,
     rows: usize,
 }
@@ -58,7 +62,7 @@ struct Chart {
 pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDialog, area: Rect) {
     let theme = view.theme;
     let each = if open.is_weekly() { "mean per day of each week" } else { "views per day" };
-    // The range is never cut off.
+    // The longest title that fits is used, so that the range is not cut off.
     let forms = [
         format!(" Trend, {each}: {} UTC ", open.range),
         format!(" Trend: {} UTC ", open.range),
@@ -71,17 +75,17 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &TrendDia
     let (width, height) = (usize::from(text.width), usize::from(text.height));
     let legend = usize::from(height >= 11);
     let chart = chart(view, open, width, height.saturating_sub(5 + legend));
-    draw_line(frame, text, 0, sums(view, open, &chart, width));
+    draw_line(frame, text, 0, sums_line(view, open, &chart, width));
     if legend == 1 {
         draw_line(frame, text, 1, legend_line(view, open, &chart, width));
     }
     let top = 1 + legend;
     for row in 0..chart.rows {
-        draw_line(frame, text, top + row, level(view, &chart, row, width));
+        draw_line(frame, text, top + row, chart_row(view, &chart, row, width));
     }
-    draw_line(frame, text, top + chart.rows, axis(view, open, &chart, width));
+    draw_line(frame, text, top + chart.rows, axis_line(view, open, &chart, width));
     draw_line(frame, text, top + chart.rows + 1, axis_dates(view, &chart, width));
-    draw_line(frame, inner, top + chart.rows + 2, selected(view, open, &chart, usize::from(inner.width)));
+    draw_line(frame, inner, top + chart.rows + 2, selected_bar_line(view, open, &chart, usize::from(inner.width)));
     let cost = view.app.trend_cost_text(open, view.now, width < 70);
     let mut row = TextRow::new(width);
     row.push(cost, theme.muted);
@@ -94,14 +98,14 @@ fn chart(view: View<'_>, open: &TrendDialog, width: usize, rows: usize) -> Chart
     let tops = columns.iter().flat_map(|column| [column.human.zip(column.ai).map(|(h, a)| h + a), column.mean]);
     let top = tops.flatten().max();
     let full = top.unwrap_or_default().max(ViewCount::ONE);
-    let gutter = mean(full).len() + 2;
+    let gutter = format_mean(full).len() + 2;
     let space = width.saturating_sub(gutter).max(1);
-    let slot = (space / columns.len().max(1)).clamp(1, SLOT);
+    let slot = (space / columns.len().max(1)).clamp(1, MAX_COLUMN_WIDTH);
     let visible = (space / slot).min(columns.len()).max(1);
-    // Scrolls by whole screens; the last one is full.
+    // Scrolls by whole screens. The last screen is full too, so it may repeat columns of the screen before it.
     let start = (open.selected() / visible * visible).min(columns.len().saturating_sub(visible));
     let shown = start..(start + visible).min(columns.len());
-    Chart { columns, shown, slot, full, top, gutter, rows }
+    Chart { columns, shown, column_width: slot, full, top, gutter, rows }
 }
 
 fn trend_column(view: View<'_>, open: &TrendDialog, bar: TrendBar) -> TrendColumn {
@@ -111,7 +115,7 @@ fn trend_column(view: View<'_>, open: &TrendDialog, bar: TrendBar) -> TrendColum
         let count = count.value()?;
         Some(if open.is_weekly() { per_day(count, bar.range, as_of) } else { count })
     };
-    let mean = if open.is_weekly() { None } else { view.app.views.totals.mean_up_to(bar.range.from()) };
+    let mean = if open.is_weekly() { None } else { view.app.views.totals.moving_mean(bar.range.from()) };
     let partial = bar.is_partial(view.now) || (open.is_weekly() && bar.range.days() < 7);
     TrendColumn {
         human: counts.and_then(|counts| per_day(&counts.human)),
@@ -122,9 +126,10 @@ fn trend_column(view: View<'_>, open: &TrendDialog, bar: TrendBar) -> TrendColum
     }
 }
 
-/// Views per day. A day in progress counts in proportion to the time that had passed.
+/// Returns the mean number of views per day. A day that was in progress when the views were loaded counts as the
+/// fraction that had passed.
 fn per_day(views: ViewCount, range: DateRange, as_of: Time) -> ViewCount {
-    views.scaled(86_400, u64::from(range.seconds_by(as_of)).max(1))
+    views.scaled(86_400, u64::from(range.elapsed_seconds(as_of)).max(1))
 }
 
 impl Chart {
@@ -132,14 +137,14 @@ impl Chart {
         self.columns.iter().enumerate().skip(self.shown.start).take(self.shown.len())
     }
 
-    /// Width of the bar itself, without the gap.
+    /// Returns the width of a bar without its gap.
     fn bar_width(&self) -> usize {
-        if self.slot > 1 { self.slot - 1 } else { 1 }
+        if self.column_width > 1 { self.column_width - 1 } else { 1 }
     }
 }
 
-/// One row of the chart, counted from the top.
-fn level<'a>(view: View<'_>, chart: &Chart, from_top: usize, width: usize) -> Line<'a> {
+/// Returns one row of the chart. `from_top` is the index of the row, counted from the top.
+fn chart_row<'a>(view: View<'_>, chart: &Chart, from_top: usize, width: usize) -> Line<'a> {
     let theme = view.theme;
     let level = chart.rows - from_top;
     let mut row = TextRow::new(width);
@@ -150,30 +155,32 @@ fn level<'a>(view: View<'_>, chart: &Chart, from_top: usize, width: usize) -> Li
     } else {
         None
     };
-    // The 0 is shown at the bottom.
-    let label = at.filter(|at| !at.is_zero()).map(mean).unwrap_or_default();
+    // A scale that ends at 0 gets no label here, because the axis already has the label 0.
+    let label = at.filter(|at| !at.is_zero()).map(format_mean).unwrap_or_default();
     row.push(right(&label, chart.gutter - 2), theme.muted).push(" │", theme.muted);
     for (_, column) in chart.visible() {
-        let (glyph, style) = cell(view, chart, column, level);
+        let (glyph, style) = column_cell(view, chart, column, level);
         let is_mean = column.mean.is_some_and(|mean| bars::bar_cells(mean, chart.full.as_f64(), chart.rows) == level);
         if is_mean {
-            row.push("━".repeat(chart.slot), theme.title);
+            row.push("━".repeat(chart.column_width), theme.title);
             continue;
         }
-        row.push(glyph.repeat(chart.bar_width()), style).push(" ".repeat(chart.slot - chart.bar_width()), theme.text);
+        row.push(glyph.repeat(chart.bar_width()), style)
+            .push(" ".repeat(chart.column_width - chart.bar_width()), theme.text);
     }
     row.line()
 }
 
-/// A column's sign at this height, counted from 1 at the bottom: human below, AI above.
-fn cell(view: View<'_>, chart: &Chart, column: &TrendColumn, level: usize) -> (&'static str, Style) {
+/// Returns the symbol and the style of a column at the height `level`, counted from 1 at the bottom. Human views are at
+/// the bottom, AI views above them.
+fn column_cell(view: View<'_>, chart: &Chart, column: &TrendColumn, level: usize) -> (&'static str, Style) {
     let theme = view.theme;
     let (Some(human), Some(ai)) = (column.human, column.ai) else {
         let sign = if column.bar.totals.is_some() { "≠" } else { "?" };
         return if level == 1 { (sign, theme.muted) } else { (" ", theme.text) };
     };
     let height = bars::bar_cells(human + ai, chart.full.as_f64(), chart.rows);
-    let human_cells = bars::human_part(human, ai, height);
+    let human_cells = bars::human_cell_count(human, ai, height);
     match level {
         level if level <= human_cells => ("█", theme.human),
         level if level <= height => ("▒", theme.ai),
@@ -181,8 +188,8 @@ fn cell(view: View<'_>, chart: &Chart, column: &TrendColumn, level: usize) -> (&
     }
 }
 
-/// The line under the bars: double for weekends, dotted for partial days; an arrow marks the selected bar.
-fn axis<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
+/// Returns the axis under the bars: double for weekends and dashed for partial days, with an arrow at the selected bar.
+fn axis_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let zero = if chart.top.is_some() { "0" } else { "" };
@@ -202,24 +209,28 @@ fn axis<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> 
         } else {
             row.push(sign.repeat(width), theme.muted);
         }
-        row.push("─".repeat(chart.slot - chart.bar_width()), theme.muted);
+        row.push("─".repeat(chart.column_width - chart.bar_width()), theme.muted);
     }
     row.line()
 }
 
-/// Dates, as many as fit; `…` if there are more bars on a side.
+/// Returns the line with the dates under the axis, as many as fit. `…` at an end means that there are more bars on that
+/// side.
 fn axis_dates<'a>(view: View<'_>, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
     let more_before = if chart.shown.start > 0 { "…" } else { "" };
     row.push(right(more_before, chart.gutter), theme.muted);
-    let each = 6_usize.div_ceil(chart.slot);
+    let each = 6_usize.div_ceil(chart.column_width);
     for (at, (_, column)) in chart.visible().enumerate() {
         let from = column.bar.range.from();
-        let label =
-            if chart.slot >= 7 && column.bar.range.days() == 1 { from.format("%a %d") } else { from.format("%m-%d") };
-        if at.is_multiple_of(each) && chart.gutter + at * chart.slot + 5 <= width {
-            row.pad_to(chart.gutter + at * chart.slot).push(label.to_string(), theme.muted);
+        let label = if chart.column_width >= 7 && column.bar.range.days() == 1 {
+            from.format("%a %d")
+        } else {
+            from.format("%m-%d")
+        };
+        if at.is_multiple_of(each) && chart.gutter + at * chart.column_width + 5 <= width {
+            row.pad_to(chart.gutter + at * chart.column_width).push(label.to_string(), theme.muted);
         }
     }
     if chart.shown.end < chart.columns.len() {
@@ -246,7 +257,7 @@ fn legend_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usi
     } else if !open.is_weekly() && open.range.days() > MEAN_DAYS {
         signs.push("mean needs 7 days in a row");
     }
-    // Each sign is shown completely or not at all.
+    // Each entry of the legend is shown completely or not at all.
     let mut gap = "";
     for sign in signs {
         if row.remaining() >= gap.width() + sign.width() {
@@ -257,8 +268,8 @@ fn legend_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usi
     row.line()
 }
 
-/// Sums over the known bars, and the mean per day over the complete days.
-fn sums<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
+/// Returns the line with the sums of the known bars, and the mean per day of the full days.
+fn sums_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
     let known: Vec<&TrendColumn> = chart.columns.iter().filter(|column| column.bar.totals.is_some()).collect();
     let (all, unit) = (chart.columns.len(), open.unit());
@@ -269,7 +280,7 @@ fn sums<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> 
         return row.line();
     }
     let counts = || known.iter().filter_map(|column| column.bar.totals.as_ref()).map(|known| &known.value);
-    let sum = counts().fold(crate::model::report::Sums::default(), crate::model::report::Sums::with);
+    let sum = counts().fold(crate::model::report::ViewSums::default(), crate::model::report::ViewSums::with);
     row.push(": ", theme.text).push(format!("human {}", format_views(sum.human)), theme.human);
     row.push(format!("  AI {}", format_views(sum.ai)), theme.ai);
     let mean_forms = open.mean_of_full_days(&view.app.views.totals, view.now).map(mean_forms);
@@ -278,29 +289,29 @@ fn sums<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> 
     row.line()
 }
 
-/// The mean per day with the number of days in it, the longest form first. The number is always shown: a mean that
-/// leaves out days could be mistaken for that of the range.
-fn mean_forms(FullDaysMean { mean: per_day, days, all }: FullDaysMean) -> [String; 3] {
-    let per_day = mean(per_day);
-    let of = if days == all { days.to_string() } else { format!("{days} of {all}") };
-    let unit = if all == 1 { "day" } else { "days" };
-    let short = of.replace(" of ", "/");
+/// Returns the text of the mean per day, the longest form first. Every form contains the number of days in the mean,
+/// because a mean of only some days could be mistaken for the mean of the range.
+fn mean_forms(FullDaysMean { mean: per_day, known_days: days, complete_days: all }: FullDaysMean) -> [String; 3] {
+    let per_day = format_mean(per_day);
+    let of = if days == all { String::new() } else { format!("{days} of ") };
+    let full_days = |n: u32| if n == 1 { "1 full day".to_owned() } else { format!("{n} full days") };
     [
-        format!("  mean of {of} full {unit} {per_day}"),
-        format!("  mean of {of} {unit} {per_day}"),
-        format!("  mean {per_day} ({short}d)"),
+        format!("  mean {per_day} ({of}{})", full_days(all)),
+        format!("  mean {per_day} ({})", full_days(days)),
+        format!("  mean {per_day} ({days}d)"),
     ]
 }
 
-/// The selected bar in exact numbers; parts that don't fit are left out, the least important first.
-fn selected<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
+/// Returns the line with the exact numbers of the selected bar. Leaves out parts that don't fit, the least important
+/// first.
+fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize) -> Line<'a> {
     let theme = view.theme;
     let Some(column) = chart.columns.get(open.selected()) else { return Line::default() };
     let bar = &column.bar;
     let narrow = width < 60;
     let mut row = TextRow::new(width);
-    row.push("▌", theme.mark).push(day_words(bar, width), theme.selected);
-    let partial = partial_words(open, bar, view.now);
+    row.push("▌", theme.mark).push(bar_dates_text(bar, width), theme.selected);
+    let partial = partial_text(open, bar, view.now);
     if !narrow {
         row.push(&partial, theme.warning);
     }
@@ -311,13 +322,13 @@ fn selected<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize)
     let counts = &known.value;
     let mean_day = bar_height(counts).filter(|_| bar.range.days() > 1).map(|sum| per_day(sum, bar.range, known.as_of));
     let over = if bar.is_partial(view.now) {
-        format!(" over {:.1} days", bar.range.days_by(known.as_of))
+        format!(" over {:.1} days", bar.range.elapsed_days(known.as_of))
     } else {
         String::new()
     };
     let share = counts.ai_share().map(|share| format!("  share {:.0}%", share * 100.0));
-    // The axis shows that it is partial; the number of days in the mean is shown if it fits.
-    let mean = mean_day.map(|views| format!("  {} a day", mean(views))).unwrap_or_default();
+    // The number of days in the mean is shown only if it fits, because the axis also shows that the bar is partial.
+    let mean = mean_day.map(|views| format!("  {} a day", format_mean(views))).unwrap_or_default();
     let numbers = if narrow {
         format!(": {} + {} AI{}", count_text(&counts.human), count_text(&counts.ai), mismatch_sign(counts))
     } else {
@@ -343,7 +354,7 @@ fn selected<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usize)
     row.line()
 }
 
-fn day_words(bar: &TrendBar, width: usize) -> String {
+fn bar_dates_text(bar: &TrendBar, width: usize) -> String {
     let (from, to) = (bar.range.from(), bar.range.to());
     match (bar.range.days(), width) {
         (1, 60..) => from.format("%a %Y-%m-%d").to_string(),
@@ -354,8 +365,8 @@ fn day_words(bar: &TrendBar, width: usize) -> String {
     }
 }
 
-/// What makes the numbers differ from those of a complete day or week.
-fn partial_words(open: &TrendDialog, bar: &TrendBar, now: Time) -> String {
+/// Returns why the bar's numbers are not those of a complete day or week, or an empty text if they are.
+fn partial_text(open: &TrendDialog, bar: &TrendBar, now: Time) -> String {
     let today = bar.range.contains(now.date_naive());
     let late = if today {
         ", today partial"

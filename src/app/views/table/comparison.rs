@@ -1,34 +1,34 @@
-//! How a page or folder changed since the compared range. New pages and pages that are gone differ from those with zero
-//! views and from unknown ones.
+//! How the views of a page or folder changed since the compared range. New pages and pages that are gone are
+//! distinguished from pages with zero views and from pages with unknown views.
 
 use super::metric::{Metric, float_key};
-use crate::model::comparison::{Change, ComparedRanges};
+use crate::model::comparison::{ComparedRanges, ViewsChange};
 use crate::model::views::{Counts, ViewCount};
 
-/// The numbers of a page in the previous range.
+/// The numbers of a page in the previous range, or why the page has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonBaseline<'a> {
     /// Nothing is compared.
     Uncompared,
     Counts(&'a Counts),
-    /// Not among all pages of the previous range.
+    /// The page is new: all pages of the previous range are loaded, and the page is not among them.
     New,
-    /// Only among the pages of the previous range, with these numbers.
+    /// The page is gone: it has these numbers in the previous range, and is not among the pages of the current range.
     Gone(&'a Counts),
-    /// On none of the compared days: the page was first viewed today.
+    /// The page has no views in either compared range: it was first viewed today.
     Neither,
-    /// Not among the loaded pages; there may be more.
+    /// One of the reports is partial, and the page may be among the pages that are not loaded.
     Unknown,
 }
 
 /// The numbers of a page or of a folder, now and before.
 #[derive(Debug, Clone, Copy)]
 pub struct PageMetrics<'a> {
-    /// In the range on screen.
+    /// The numbers in the range on screen.
     pub counts: &'a Counts,
-    /// Whether the range on screen has the page.
+    /// Whether the range on screen lists the page.
     pub is_listed: bool,
-    /// In the compared days. They differ from `counts` if the range includes today.
+    /// The numbers in the compared days. They differ from `counts` if the range on screen includes today.
     pub compared: &'a Counts,
     pub baseline: ComparisonBaseline<'a>,
     /// The compared ranges; `None` means two ranges of equal length.
@@ -36,15 +36,16 @@ pub struct PageMetrics<'a> {
 }
 
 impl<'a> PageMetrics<'a> {
-    /// The numbers of a range that doesn't include today.
-    pub fn of(counts: &'a Counts, then: ComparisonBaseline<'a>) -> Self {
-        let is_listed = !matches!(then, ComparisonBaseline::Gone(_));
-        Self { counts, is_listed, compared: counts, baseline: then, ranges: None }
+    /// Creates the numbers of a page in a range that doesn't include today, so that all its days are compared.
+    pub fn of(counts: &'a Counts, baseline: ComparisonBaseline<'a>) -> Self {
+        let is_listed = !matches!(baseline, ComparisonBaseline::Gone(_));
+        Self { counts, is_listed, compared: counts, baseline, ranges: None }
     }
 }
 
 impl PageMetrics<'_> {
-    /// The numbers to show: those of the previous range, marked as such, if the page is not listed now.
+    /// Returns the numbers to show. If the range on screen doesn't list the page, these are its numbers in the previous
+    /// range.
     pub fn counts_shown(&self) -> &Counts {
         match self.baseline {
             ComparisonBaseline::Gone(before) if !self.is_listed => before,
@@ -52,24 +53,24 @@ impl PageMetrics<'_> {
         }
     }
 
-    /// How human, AI or total views changed; unknown for the share.
-    pub fn change(&self, metric: Metric) -> Change {
+    /// Returns how human, AI or total views changed; unknown for the share.
+    pub fn change(&self, metric: Metric) -> ViewsChange {
         let value = |counts: &Counts| metric.count(counts).and_then(|count| count.value());
-        let now = || value(self.compared).map(|views| self.ranges.map_or(views, |ranges| ranges.of_now(views)));
+        let now = || value(self.compared).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_now(views)));
         let then =
-            |counts: &Counts| value(counts).map(|views| self.ranges.map_or(views, |ranges| ranges.of_before(views)));
+            |counts: &Counts| value(counts).map(|views| self.ranges.map_or(views, |ranges| ranges.scale_before(views)));
         let change = match self.baseline {
             ComparisonBaseline::Counts(before) => {
-                now().zip(then(before)).map(|(now, before)| Change::Of { now, before })
+                now().zip(then(before)).map(|(now, before)| ViewsChange::InBoth { now, before })
             }
-            ComparisonBaseline::New => now().map(Change::New),
-            ComparisonBaseline::Gone(before) => then(before).map(Change::Gone),
+            ComparisonBaseline::New => now().map(ViewsChange::New),
+            ComparisonBaseline::Gone(before) => then(before).map(ViewsChange::Gone),
             ComparisonBaseline::Uncompared | ComparisonBaseline::Neither | ComparisonBaseline::Unknown => None,
         };
-        change.unwrap_or(Change::Unknown)
+        change.unwrap_or(ViewsChange::Unknown)
     }
 
-    /// The change of the AI share in percentage points; `None` unless it is known in both ranges.
+    /// Returns the change of the AI share in percentage points; `None` unless it is known in both ranges.
     pub fn share_change(&self) -> Option<f64> {
         match self.baseline {
             ComparisonBaseline::Counts(before) => Some((self.compared.ai_share()? - before.ai_share()?) * 100.0),
@@ -81,7 +82,7 @@ impl PageMetrics<'_> {
         }
     }
 
-    /// The change as a sort key.
+    /// Returns the change as a sort key; `None` if the change is unknown.
     pub(super) fn change_key(&self, metric: Metric) -> Option<i128> {
         match metric {
             Metric::Share => self.share_change().map(float_key).map(i128::from),
@@ -103,14 +104,17 @@ mod tests {
     fn new_and_gone_pages_differ_from_pages_with_zero_views() {
         let (some, none, ten) = (counts(10, 30), counts(0, 0), ViewCount::from(10));
         let change = |counts, then| PageMetrics::of(counts, then).change(Metric::Human);
-        assert_eq!(change(&some, ComparisonBaseline::New), Change::New(ten));
-        assert_eq!(change(&some, ComparisonBaseline::Counts(&none)), Change::Of { now: ten, before: ViewCount::ZERO });
+        assert_eq!(change(&some, ComparisonBaseline::New), ViewsChange::New(ten));
+        assert_eq!(
+            change(&some, ComparisonBaseline::Counts(&none)),
+            ViewsChange::InBoth { now: ten, before: ViewCount::ZERO }
+        );
         let missing = Counts::default();
-        assert_eq!(change(&missing, ComparisonBaseline::Gone(&some)), Change::Gone(ten));
-        assert_eq!(change(&some, ComparisonBaseline::Unknown), Change::Unknown);
-        let differences = [Change::New(ten), Change::Gone(ten)].map(Change::difference);
+        assert_eq!(change(&missing, ComparisonBaseline::Gone(&some)), ViewsChange::Gone(ten));
+        assert_eq!(change(&some, ComparisonBaseline::Unknown), ViewsChange::Unknown);
+        let differences = [ViewsChange::New(ten), ViewsChange::Gone(ten)].map(ViewsChange::difference);
         assert_eq!(differences, [Some(ten), Some(ViewCount::ZERO - ten)]);
-        assert_eq!([Change::New(ten), Change::Gone(ten)].map(Change::percent), [None, Some(-100.0)]);
+        assert_eq!([ViewsChange::New(ten), ViewsChange::Gone(ten)].map(ViewsChange::percent), [None, Some(-100.0)]);
     }
 
     #[test]
@@ -126,16 +130,16 @@ mod tests {
             ..PageMetrics::of(&shown, ComparisonBaseline::Counts(&before))
         };
         let change = figures.change(Metric::Human);
-        assert_eq!(change, Change::Of { now: 7.into(), before: 5.into() });
+        assert_eq!(change, ViewsChange::InBoth { now: 7.into(), before: 5.into() });
         assert_eq!(figures.share_change(), Some(12.5), "of the complete days, too");
         assert_eq!(
             PageMetrics { baseline: ComparisonBaseline::Neither, ..figures }.change(Metric::Human),
-            Change::Unknown
+            ViewsChange::Unknown
         );
     }
 
     #[test]
-    fn the_share_changes_in_points_if_both_are_known() {
+    fn the_share_changes_in_percentage_points_if_both_shares_are_known() {
         let (now, before, nothing) = (counts(50, 50), counts(75, 25), counts(0, 0));
         assert_eq!(PageMetrics::of(&now, ComparisonBaseline::Counts(&before)).share_change(), Some(25.0));
         assert_eq!(PageMetrics::of(&now, ComparisonBaseline::Counts(&nothing)).share_change(), None);

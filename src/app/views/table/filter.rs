@@ -1,27 +1,27 @@
 //! The filter of the pages: parses the typed text into terms, and checks whether a page passes all of them.
 //!
 //! ```text
-//! filter     = term { " " term }                     all of them match
-//! term       = [ "!" ] word                          the path contains it, or with ! doesn't; case-insensitive
-//!            | [ "!" ] "new" | [ "!" ] "gone"        in a comparison
-//!            | '"' word                              a word, whatever it looks like
+//! filter     = term { " " term }                     a page has to match all terms
+//! term       = [ "!" ] word                          the path contains the word (with !: doesn't), ignoring case
+//!            | [ "!" ] "new" | [ "!" ] "gone"        only while two ranges are compared
+//!            | '"' word                              a word, even if it looks like another kind of term
 //!            | number operator value                 blanks around the operator are ignored
-//! number     = "human" | "ai" | "total" | "share"    share is that of AI in human + AI
+//! number     = "human" | "ai" | "total" | "share"    share: AI views divided by human + AI views
 //!            | change [ "human" | "ai" | "total" | "share" ]
-//! change     = "Δ" | "d"                             since the compared range, of the total by default
+//! change     = "Δ" | "d"                             the change since the compared range, by default of the total
 //! operator   = "<" | "<=" | ">" | ">=" | "="         also ≤ and ≥
 //! value      = [ "+" | "-" ] digits [ "." digits ] [ "k" | "m" ] [ "%" ]
 //!                                                    thousands separators are allowed: 1,000
 //! ```
 //!
-//! `ai>50%` is about the share, `ai>200` about views. A change with `%` is relative to the previous range. Without it,
-//! it is in views, per day if the ranges differ in length. The change of the share is always in percentage points. A
-//! page that is gone has lost all its views; a new page has no percentage. Unknown values match no comparison. A term
-//! that is invalid is ignored and reported.
+//! `ai>50%` compares the share of AI, `ai>200` compares AI views. A change with `%` is relative to the previous range.
+//! A change without `%` is in views, per day if the ranges differ in length. The change of the share is always in
+//! percentage points. A page that is gone has lost all its views; a new page has no percentage. Unknown values match no
+//! operator. A term that is invalid is ignored and reported.
 
 use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::metric::Metric;
-use crate::model::comparison::Change;
+use crate::model::comparison::ViewsChange;
 use crate::model::views::{Count, ViewCount};
 
 /// A parsed filter; a page passes if it passes every term.
@@ -34,7 +34,7 @@ pub(super) struct PageFilter {
 
 #[derive(Debug, Clone, PartialEq)]
 enum PageTerm {
-    /// In lower case.
+    /// The path contains this word, which is in lower case.
     Word {
         word: String,
         not: bool,
@@ -45,13 +45,13 @@ enum PageTerm {
     Gone {
         not: bool,
     },
-    /// Views, or a change of views.
+    /// Compares a number of views, or a change of views.
     Views {
         number: FilterNumber,
         operator: Operator,
         value: ViewCount,
     },
-    /// Percent, or percentage points.
+    /// Compares percent, or percentage points.
     Percent {
         number: FilterNumber,
         operator: Operator,
@@ -61,7 +61,7 @@ enum PageTerm {
     },
 }
 
-/// A number of a page.
+/// A number of a page that a term compares.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum FilterNumber {
     Now(Metric),
@@ -80,7 +80,7 @@ enum Operator {
 const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
 
 impl PageFilter {
-    /// Parses the typed text, with or without a comparison of two ranges.
+    /// Parses the typed text. Terms about changes are valid only if `compared` is set: if two ranges are compared.
     pub(super) fn parse(typed: &str, compared: bool) -> Self {
         let mut filter = Self::default();
         for token in tokens(typed) {
@@ -94,7 +94,7 @@ impl PageFilter {
         filter
     }
 
-    /// The problem with the first invalid term.
+    /// Returns what is wrong with the first invalid term, and how to correct it.
     pub(super) fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
@@ -115,7 +115,7 @@ impl PageFilter {
                 let known = match number {
                     FilterNumber::Now(_) => figures.counts.ai_share().map(|share| share * 100.0),
                     FilterNumber::Change(Metric::Share) => figures.share_change(),
-                    FilterNumber::Change(metric) => Change::percent(figures.change(*metric)),
+                    FilterNumber::Change(metric) => ViewsChange::percent(figures.change(*metric)),
                 };
                 known.is_some_and(|known| operator.holds(&known, value, (known - value).abs() <= *near))
             }
@@ -135,13 +135,13 @@ impl Operator {
     }
 }
 
-/// Whether the path contains the word, which is in lower case, ignoring case.
+/// Whether the path contains `word`, ignoring case. `word` is in lower case.
 fn has_word(path: &str, word: &str) -> bool {
     let may_differ = |path: &str| path.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
     path.contains(word) || (may_differ(path) && path.to_lowercase().contains(word))
 }
 
-/// Splits the text into words; blanks around an operator are removed.
+/// Splits the text into terms at its blanks. Blanks around an operator belong to the term and are removed.
 fn tokens(typed: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for word in typed.split_whitespace() {
@@ -174,12 +174,13 @@ fn find_number(name: &str) -> Option<FilterNumber> {
     if let Some(metric) = metric(&name) {
         return Some(FilterNumber::Now(metric));
     }
-    // `δ` is the lower-case form of the letter; the difference sign is another character and stays.
+    // `δ` is the lower-case form of the Greek letter `Δ`. The increment sign `∆` looks the same, but has no lower-case
+    // form.
     let of = name.strip_prefix(['d', 'δ', '∆'])?;
     if of.is_empty() { Some(FilterNumber::Change(Metric::Total)) } else { metric(of).map(FilterNumber::Change) }
 }
 
-/// Parses a term; `None` if it is still empty.
+/// Parses a term. `None` if the term has no text yet, such as a single `!`.
 fn parse_term(token: &str, compared: bool) -> Result<Option<PageTerm>, String> {
     if let Some(word) = token.strip_prefix('"') {
         let word = word.trim_end_matches('"').to_lowercase();
@@ -244,7 +245,7 @@ fn parse_comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
     };
     if in_percent {
         let value: f64 = without_commas(digits).and_then(|digits| digits.parse().ok()).ok_or_else(invalid)?;
-        // The share is in percent; a fraction of one percent is rarely meant.
+        // A share is typed in percent. A number below 1 without `%` is probably meant as a fraction of 1.
         if !percent && number == FilterNumber::Now(Metric::Share) && value > 0.0 && value < 1.0 {
             let meant = format!("{:.4}", value * 100.0);
             let meant = meant.trim_end_matches('0').trim_end_matches('.');
@@ -257,7 +258,7 @@ fn parse_comparison(token: &str, compared: bool) -> Result<PageTerm, String> {
     Ok(PageTerm::Views { number, operator, value: parse_views(digits).ok_or_else(invalid)? })
 }
 
-/// Digits with an optional sign and decimal point, without the commas.
+/// Removes the commas from a number. `None` unless the rest is digits with an optional sign and decimal point.
 fn without_commas(typed: &str) -> Option<String> {
     let plain = typed.replace(',', "");
     let unsigned = plain.strip_prefix(['+', '-']).unwrap_or(&plain);
@@ -265,7 +266,7 @@ fn without_commas(typed: &str) -> Option<String> {
     (unsigned.starts_with(|c: char| c.is_ascii_digit()) && unsigned.bytes().all(is_digit)).then_some(plain)
 }
 
-/// Parses a number of views, also in short form: 12.5, 1k, 1.5k, 2m.
+/// Parses a number of views: 12.5, 1,000, or a short form such as 1.5k or 2m.
 fn parse_views(typed: &str) -> Option<ViewCount> {
     let (digits, zeros) = match typed.strip_suffix(['k', 'K', 'm', 'M']) {
         Some(digits) => (digits, if typed.ends_with(['k', 'K']) { 3 } else { 6 }),
@@ -288,7 +289,7 @@ mod tests {
         Counts { human: Count::Known(human), ai: Count::Known(ai), total: Count::Known(human + ai) }
     }
 
-    /// Filters a page with 1,200 human and 800 AI views, previously 1,000 and 1,000.
+    /// Whether the filter passes a page with 1,200 human and 800 AI views, and 1,000 of each in the previous range.
     fn passes(typed: &str) -> bool {
         let (now, before) = (counts(1200, 800), counts(1000, 1000));
         let figures = PageMetrics::of(&now, ComparisonBaseline::Counts(&before));
@@ -364,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_values_match_no_comparison() {
+    fn unknown_values_match_no_operator() {
         let unknown = Counts { human: Count::Odd("99999999999999999999".into_clean()), ..Counts::default() };
         let figures = PageMetrics::of(&unknown, ComparisonBaseline::Unknown);
         for typed in ["human>0", "human<1", "ai<=50%", "ai>50%", "total=0", "Δ<5", "Δ>-5%", "Δshare=0", "new", "gone"]

@@ -1,4 +1,4 @@
-//! Marked pages, which actions apply to. Marks of pages that are filtered out don't count.
+//! Marked pages, which actions apply to. Actions ignore marked pages that the filter hides.
 
 use super::PageTable;
 use super::pages::{PageData, to_u32};
@@ -8,13 +8,13 @@ use std::collections::HashSet;
 
 #[derive(Debug, Default)]
 pub(super) struct MarkedPages {
-    /// Whether each entry is marked.
+    /// Whether each entry is marked, by entry.
     marked: Vec<bool>,
-    /// Number of marked entries: each frame shows how many of them are hidden.
+    /// Number of marked entries, stored because each frame shows how many of them are hidden.
     count: usize,
     /// Marked pages that are not among the current rows.
     unlisted: HashSet<CleanText>,
-    /// Where a range of marks starts: the path of a page or folder.
+    /// The path of the page or folder from which [`PageTable::mark_range`] marks lines.
     range_start: Option<Box<str>>,
 }
 
@@ -23,7 +23,7 @@ impl MarkedPages {
         self.marked.get(entry as usize).copied().unwrap_or(false)
     }
 
-    /// Whether each entry is marked.
+    /// Whether each entry is marked, by entry.
     pub(super) fn by_entry(&self) -> &[bool] {
         &self.marked
     }
@@ -59,18 +59,18 @@ impl MarkedPages {
 }
 
 impl PageTable {
-    /// The number of marked pages that pass the filter.
+    /// Returns the number of marked pages that pass the filter.
     pub fn marked_count(&self) -> usize {
         self.measures.marked
     }
 
-    /// The number of marked pages that are filtered out.
+    /// Returns the number of marked pages that are filtered out.
     pub fn hidden_marked_count(&self) -> usize {
         self.marks.count.saturating_sub(self.marked_count())
     }
 
-    /// Marks or unmarks the selected page and selects the next line. On a folder, this applies to all pages in it that
-    /// pass the filter.
+    /// Marks or unmarks the selected page and selects the next line. On a folder, marks or unmarks all pages in the
+    /// folder that pass the filter.
     pub fn toggle_mark(&mut self) {
         let entries = self.entries_at(self.selected..=self.selected);
         if entries.is_empty() {
@@ -82,16 +82,16 @@ impl PageTable {
         self.move_by(1);
     }
 
-    /// Marks all pages from the last marked line to the selected one.
+    /// Marks all pages from the line that was marked last to the selected line.
     pub fn mark_range(&mut self) {
         let to = self.selected;
-        let from = self.marks.range_start.as_deref().and_then(|path| self.line_at(path)).unwrap_or(to);
+        let from = self.marks.range_start.as_deref().and_then(|path| self.line_of_path(path)).unwrap_or(to);
         let entries = self.entries_at(from.min(to)..=from.max(to));
         self.mark(&entries, true);
         self.marks.range_start = self.selected_path();
     }
 
-    /// Clears all marks, also those of hidden pages.
+    /// Clears all marks, including marks of hidden pages.
     pub fn clear_marks(&mut self) {
         self.marks = MarkedPages::default();
         self.marks.restore(&self.pages);
@@ -99,19 +99,19 @@ impl PageTable {
     }
 
     fn mark(&mut self, entries: &[u32], marked: bool) {
-        let passes = |entry: &&u32| self.passing.get(**entry as usize).copied().unwrap_or(false);
+        let passes = |entry: &&u32| self.passes_filter.get(**entry as usize).copied().unwrap_or(false);
         let changed = entries.iter().filter(|entry| self.marks.has(**entry) != marked).filter(passes).count();
         self.marks.set(entries, marked);
         if self.is_tree() {
             self.rebuild_lines();
         } else {
-            // Nothing else that is measured depends on marks, so a full pass over all pages isn't needed.
+            // No other measure depends on marks, so a full pass over all pages isn't needed.
             let before = self.measures.marked;
             self.measures.marked = if marked { before + changed } else { before.saturating_sub(changed) };
         }
     }
 
-    /// The pages on these lines, including those in folders.
+    /// Returns the entries of the pages on these lines and in the folders on these lines.
     fn entries_at(&self, lines: std::ops::RangeInclusive<usize>) -> Vec<u32> {
         let mut entries = Vec::new();
         for at in lines {
@@ -127,13 +127,14 @@ impl PageTable {
         entries
     }
 
-    /// The pages in a folder that pass the filter. They are adjacent in the order of the paths.
+    /// Returns the entries of the pages in a folder that pass the filter. The pages of a folder are adjacent in the
+    /// order of paths.
     fn entries_in(&self, folder: &Folder) -> impl Iterator<Item = u32> {
         let path = folder.path(&self.pages);
         let from = self.pages.path_position(folder.first_page()) as usize;
         let stretch = self.pages.by_path().iter().skip(from).copied();
         let within = stretch.take_while(move |entry| self.pages.path(*entry).starts_with(path));
-        within.filter(|entry| self.passing.get(*entry as usize).copied().unwrap_or(false))
+        within.filter(|entry| self.passes_filter.get(*entry as usize).copied().unwrap_or(false))
     }
 
     fn selected_path(&self) -> Option<Box<str>> {
@@ -143,8 +144,8 @@ impl PageTable {
         }
     }
 
-    /// The line of a page or folder.
-    fn line_at(&self, path: &str) -> Option<usize> {
+    /// Returns the line of the page or folder with this path.
+    fn line_of_path(&self, path: &str) -> Option<usize> {
         self.lines.iter().position(|line| match line.item {
             TreeItem::Page(entry) => self.pages.path(entry) == path,
             TreeItem::Folder(at) => {

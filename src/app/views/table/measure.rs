@@ -1,4 +1,4 @@
-//! Values computed over all lines when they change, so that drawing stays fast: widths, the scale, ranks, counts.
+//! Computes widths, scale, ranks and counts over all lines when the lines change, so that drawing stays fast.
 
 use super::metric::{BarScale, Metric};
 use super::pages::to_u32;
@@ -11,23 +11,23 @@ use unicode_width::UnicodeWidthStr;
 /// Widths, scale and counts over all lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measures {
-    /// Widths of the longest human, AI and total number, with thousands separators.
-    pub human: usize,
-    pub ai: usize,
-    pub total: usize,
+    /// Widths of the longest human, AI and total counts, with thousands separators.
+    pub human_width: usize,
+    pub ai_width: usize,
+    pub total_width: usize,
     pub scale: BarScale,
-    /// Pages that pass the filter, including those that only a compared report has.
+    /// Number of pages that pass the filter, including pages that only a compared report has.
     pub passing: usize,
-    /// Of these, the pages that only a compared report has.
+    /// Number of pages that pass the filter and that only a compared report has.
     pub absent: usize,
-    /// Of these, the pages that are gone.
+    /// Number of pages that pass the filter and are gone.
     pub gone: usize,
-    /// The largest absolute change, if the pages are sorted by it.
+    /// The largest absolute change in views, if the pages are sorted by a change in views; otherwise 0.
     pub largest_change: ViewCount,
-    /// Marked pages that pass the filter.
+    /// Number of marked pages that pass the filter.
     pub marked: usize,
-    /// Share of the site's views that the rows of the report cover, 0 to 1; `None` if it is unknown.
-    pub loaded: Option<f64>,
+    /// Share of the site's views that the rows of the report cover, 0 to 1; `None` if the share is unknown.
+    pub loaded_share: Option<f64>,
 }
 
 impl Default for Measures {
@@ -35,21 +35,21 @@ impl Default for Measures {
         let scale = BarScale::Linear(ViewCount::ONE);
         let largest_change = ViewCount::ZERO;
         Self {
-            human: 0,
-            ai: 0,
-            total: 0,
+            human_width: 0,
+            ai_width: 0,
+            total_width: 0,
             scale,
             passing: 0,
             absent: 0,
             gone: 0,
             largest_change,
             marked: 0,
-            loaded: None,
+            loaded_share: None,
         }
     }
 }
 
-/// Width of a count with thousands separators; of an invalid one, as it is shown.
+/// Returns the width of a count as it is shown: with thousands separators if it is valid.
 fn count_width(count: &Count) -> usize {
     match count {
         Count::Known(n) => {
@@ -63,23 +63,23 @@ fn count_width(count: &Count) -> usize {
 
 impl Measures {
     fn include(&mut self, counts: &Counts, extra: usize) {
-        self.human = self.human.max(count_width(&counts.human) + extra);
-        self.ai = self.ai.max(count_width(&counts.ai) + extra);
-        self.total = self.total.max(count_width(&counts.total) + extra);
+        self.human_width = self.human_width.max(count_width(&counts.human) + extra);
+        self.ai_width = self.ai_width.max(count_width(&counts.ai) + extra);
+        self.total_width = self.total_width.max(count_width(&counts.total) + extra);
     }
 
-    /// Width of the longest number of this metric.
-    pub fn cells(&self, metric: Metric) -> usize {
+    /// Returns the width of the longest count of this metric; for the share, of the longest total.
+    pub fn width_of(&self, metric: Metric) -> usize {
         match metric {
-            Metric::Human => self.human,
-            Metric::Ai => self.ai,
-            Metric::Total | Metric::Share => self.total,
+            Metric::Human => self.human_width,
+            Metric::Ai => self.ai_width,
+            Metric::Total | Metric::Share => self.total_width,
         }
     }
 }
 
 impl PageTable {
-    /// Recomputes the measures.
+    /// Recomputes the measures over all lines.
     pub(super) fn measure(&mut self) {
         let mut measures = Measures::default();
         let mut longest = ViewCount::ZERO;
@@ -93,7 +93,7 @@ impl PageTable {
                 TreeItem::Folder(at) => self.folders.get(at as usize).map(super::Folder::metrics),
             };
             let Some(figures) = figures else { continue };
-            // Numbers of the previous range are shown in parentheses.
+            // A page that is gone shows its previous numbers in parentheses.
             measures.include(figures.counts_shown(), if figures.is_listed { 0 } else { 2 });
             if let Some(metric) = sorted_change {
                 let change = figures.change(metric).difference().unwrap_or_default();
@@ -101,13 +101,13 @@ impl PageTable {
             }
             longest = longest.max(self.metric.bar_length(figures.counts).unwrap_or_default());
         }
-        measures.scale = match (self.metric, self.is_log()) {
+        measures.scale = match (self.metric, self.has_log_scale()) {
             (Metric::Share, _) => BarScale::Share,
             (_, false) => BarScale::Linear(longest.max(ViewCount::ONE)),
             (_, true) => BarScale::Log(longest.max(ViewCount::ONE)),
         };
         let (rows, is_compared) = (self.rows().len(), self.comparison().is_some());
-        for (entry, _) in self.passing.iter().enumerate().filter(|(_, passes)| **passes) {
+        for (entry, _) in self.passes_filter.iter().enumerate().filter(|(_, passes)| **passes) {
             measures.passing += 1;
             measures.absent += usize::from(entry >= rows);
             let figures = if is_compared { self.pages.metrics(to_u32(entry)) } else { None };
@@ -115,7 +115,7 @@ impl PageTable {
                 usize::from(figures.is_some_and(|figures| matches!(figures.baseline, ComparisonBaseline::Gone(_))));
             measures.marked += usize::from(self.marks.has(to_u32(entry)));
         }
-        measures.loaded = self.loaded_share();
+        measures.loaded_share = self.loaded_share();
         self.measures = measures;
     }
 
@@ -124,7 +124,7 @@ impl PageTable {
         Some(self.sums().total.ratio_to(total).min(1.0))
     }
 
-    /// Ranks all pages by the metric, once all of them are loaded. Equal pages share a rank.
+    /// Ranks all pages by the metric, if all of them are loaded. Pages with equal numbers share a rank.
     pub(super) fn rank_all(&mut self) {
         self.ranks.clear();
         if !self.report().is_some_and(|report| report.complete) {

@@ -1,5 +1,5 @@
-//! The four numbers of a page: human, AI and total views, and the share of AI. One of them, the metric, determines the
-//! bars and the rank.
+//! The four numbers of a page: human, AI and total views, and the share of AI. The number that the user chose as the
+//! metric determines the bars and the rank.
 
 use crate::model::views::{Count, Counts, ViewCount};
 
@@ -13,10 +13,10 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// In the order of the columns.
+    /// All metrics, in the order of their columns.
     pub const ALL: [Self; 4] = [Self::Human, Self::Ai, Self::Total, Self::Share];
 
-    /// The name on the screen.
+    /// Returns the name on the screen.
     pub fn name(self) -> &'static str {
         match self {
             Self::Human => "human",
@@ -26,7 +26,7 @@ impl Metric {
         }
     }
 
-    /// The next metric, wrapping around.
+    /// Returns the next metric, wrapping around.
     #[must_use]
     pub fn next(self) -> Self {
         match self {
@@ -37,7 +37,7 @@ impl Metric {
         }
     }
 
-    /// The count as received; `None` for the share, which is computed.
+    /// Returns the count as received from the service; `None` for the share, which is computed.
     pub fn count(self, counts: &Counts) -> Option<&Count> {
         match self {
             Self::Human => Some(&counts.human),
@@ -47,8 +47,8 @@ impl Metric {
         }
     }
 
-    /// The number as a sort key: views in millionths, also negative ones; a share in its own order. `None` if there is
-    /// no such number.
+    /// Returns the number as a sort key: views in millionths, which may be negative, or an integer that is ordered like
+    /// the share. `None` if the number is unknown.
     pub(super) fn key(self, counts: &Counts) -> Option<i128> {
         match self.count(counts) {
             Some(count) => count.signed().map(ViewCount::millionths),
@@ -56,8 +56,8 @@ impl Metric {
         }
     }
 
-    /// The length of a bar in views. The total's bar is at least as long as its parts. `None` for the share and for
-    /// invalid counts.
+    /// Returns the length of a bar in views. The bar of the total is at least as long as human plus AI views. `None`
+    /// for the share and for invalid counts.
     pub fn bar_length(self, counts: &Counts) -> Option<ViewCount> {
         let parts = || Some(counts.human.value()? + counts.ai.value()?);
         match self {
@@ -69,7 +69,7 @@ impl Metric {
     }
 }
 
-/// An integer in the same order as the float (that of `f64::total_cmp`).
+/// Converts a float to an integer. The integers are ordered as `f64::total_cmp` orders the floats.
 pub(super) fn float_key(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
     if bits < 0 { bits ^ i64::MAX } else { bits }
@@ -87,7 +87,7 @@ pub enum BarScale {
 }
 
 impl BarScale {
-    /// The fraction of the bar for this many views, 0 to 1.
+    /// Returns which fraction of the full bar length stands for this many views, 0 to 1. On a share scale, always 0.
     pub fn fraction(self, views: ViewCount) -> f64 {
         match self {
             Self::Share => 0.0,
@@ -103,13 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_keep_their_order_as_whole_numbers() {
+    fn floats_keep_their_order_as_integers() {
         let values = [f64::NEG_INFINITY, -2.5, -0.1, -0.0, 0.0, 1e-300, 0.5, 1.0, f64::INFINITY];
         assert!(values.map(float_key).is_sorted());
     }
 
     #[test]
-    fn a_log_scale_goes_from_one_to_the_largest() {
+    fn a_log_scale_goes_from_one_view_to_the_most_views() {
         let scale = BarScale::Log(10_000.into());
         assert_eq!([0, 1, 100, 10_000].map(|views| scale.fraction(views.into())), [0.0, 0.0, 0.5, 1.0]);
         assert_eq!(scale.fraction(ViewCount::parse("0.5").expect("a number")), 0.0, "half a view is below the scale");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_of_a_total_is_never_shorter_than_its_parts() {
+    fn the_bar_of_a_total_is_never_shorter_than_human_plus_ai_views() {
         let counts = Counts { human: Count::Known(6), ai: Count::Known(7), total: Count::Known(9) };
         assert_eq!(Metric::Total.bar_length(&counts), Some(13.into()));
         assert_eq!(Metric::Share.bar_length(&counts), None);

@@ -2,7 +2,8 @@
 //! sorted, filtered and folded into folders.
 //!
 //! Lines, widths, scale, ranks and sums are computed when something changes, never while drawing: drawing only visits
-//! the visible lines. An answer is one page of an unknown number of rows, so it is neither sorted nor filtered.
+//! the visible lines. An answer is one page of an unknown number of rows, so it is neither sorted nor filtered. An
+//! entry is the index of a page in `PageData`.
 
 mod comparison;
 mod filter;
@@ -12,7 +13,7 @@ mod metric;
 mod order;
 mod pages;
 mod selection;
-mod shape;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -23,12 +24,12 @@ pub use comparison::{ComparisonBaseline, PageMetrics};
 pub use measure::Measures;
 pub use metric::{BarScale, Metric};
 pub use order::{PageColumn, PageSorting};
-pub use shape::TableSettings;
+pub use settings::TableSettings;
 pub use tree::Folder;
 
 use super::super::scroll;
 use crate::model::comparison::Comparison;
-use crate::model::report::{Report, Sums};
+use crate::model::report::{Report, ViewSums};
 use crate::model::views::PageRow;
 use filter::PageFilter;
 use pages::{PageData, to_u32};
@@ -37,7 +38,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use tree::{PathTree, TreeItem, TreeLine};
 
-/// Where the rows come from.
+/// The data whose rows are listed.
 #[derive(Debug, Clone, Default)]
 pub enum RowSource {
     /// Nothing is loaded.
@@ -53,15 +54,15 @@ pub enum RowSource {
 pub struct VisibleRow<'a> {
     /// Index of the line in the list.
     pub index: usize,
-    /// Number of folders around it.
+    /// Number of folders that contain the row.
     pub depth: usize,
-    /// The path, without the part that the folder above shows already.
+    /// The path without the part that the folder above shows.
     pub name: &'a str,
     pub metrics: PageMetrics<'a>,
-    /// Whether its numbers are valid counts that add up.
+    /// Whether the numbers are valid counts and the total is human plus AI views.
     pub adds_up: bool,
-    /// Whether it is marked; for a folder, whether all pages in it are.
-    pub marked: bool,
+    /// Whether the page is marked; for a folder, whether all pages in it are marked.
+    pub is_marked: bool,
     pub kind: RowKind<'a>,
 }
 
@@ -70,34 +71,35 @@ pub enum RowKind<'a> {
     Page {
         /// Index in the service's order; `None` for a page that is gone.
         order: Option<usize>,
-        /// Rank by the metric among all pages, from 1, shared by equal ones; `None` if it is unknown.
+        /// Rank by the metric among all pages, from 1; pages with equal numbers share a rank. `None` if the rank is
+        /// unknown.
         rank: Option<u32>,
     },
     Folder(&'a Folder),
 }
 
-/// The list and its selection.
+/// The list of pages, with its settings, marks and selection.
 #[derive(Debug, Default)]
 pub struct PageTable {
     pages: PageData,
-    /// The metric of bars and rank.
+    /// The metric that the bars and the ranks show.
     metric: Metric,
-    log: bool,
+    log_scale: bool,
     sorting: PageSorting,
     filter_text: String,
     filter: PageFilter,
-    /// Whether pages are folded into folders.
+    /// Whether a report is shown as a tree of folders.
     folded: bool,
     /// Paths of the open folders.
-    open: HashSet<Box<str>>,
+    open_folders: HashSet<Box<str>>,
     marks: marks::MarkedPages,
-    /// All entries in the current order.
+    /// All entries in the current sort order, including entries that the filter hides.
     order: Vec<u32>,
-    /// Whether a page passes the filter, by entry.
-    passing: Vec<bool>,
+    /// Whether each entry passes the filter.
+    passes_filter: Vec<bool>,
     lines: Vec<TreeLine>,
     folders: Vec<Folder>,
-    /// Rank by the metric, by entry; 0 if there is none.
+    /// Rank of each entry by the metric, from 1; 0 for an entry without a rank.
     ranks: Vec<u32>,
     measures: Measures,
     selected: usize,
@@ -106,72 +108,77 @@ pub struct PageTable {
 }
 
 impl PageTable {
-    /// Lists one answer. The selection stays on its page if that is listed, otherwise at its index.
+    /// Lists one answer. The selected page stays selected if the answer contains it, otherwise the index of the
+    /// selected line stays.
     pub fn show_answer(&mut self, rows: &[PageRow]) {
         self.set_source(RowSource::Answer(rows.to_vec()));
     }
 
-    /// Lists all pages of a range, optionally compared with another one. The selection stays on its page.
+    /// Lists the pages of a report, optionally compared with the report `before`. The selected page stays selected.
     pub fn show_report(&mut self, shown: Arc<Report>, before: Option<Arc<Report>>) {
         let comparison = before.map(|before| Comparison { now: Arc::clone(&shown), before });
         self.show_compared(shown, comparison);
     }
 
-    /// Lists all pages of a range, optionally with a comparison of some of its days. The selection stays on its page.
+    /// Lists the pages of a report, optionally with a comparison of some of the days in its range. The selected page
+    /// stays selected.
     pub fn show_compared(&mut self, shown: Arc<Report>, comparison: Option<Comparison>) {
         self.set_source(RowSource::Report { shown, comparison });
     }
 
-    /// Lists nothing and resets the selection. Order, filter, metric and marks stay for the next rows.
+    /// Lists nothing and resets the selection. Sort order, filter, metric and marks stay for the next rows.
     pub fn clear(&mut self) {
         self.set_source(RowSource::Nothing);
         (self.selected, self.top, self.anchor) = (0, 0, SelectionAnchor::default());
     }
 
-    /// The listed report; `None` if an answer is listed.
+    /// Returns the listed report; `None` if an answer or nothing is listed.
     pub fn report(&self) -> Option<&Arc<Report>> {
         self.pages.report()
     }
 
-    /// The compared reports.
+    /// Returns the compared reports; `None` if nothing is compared.
     pub fn comparison(&self) -> Option<&Comparison> {
         self.pages.comparison()
     }
 
-    /// All rows in the service's order, also filtered or folded ones. Pages that are gone are not included.
+    /// Returns all rows in the service's order, including rows that the filter or a closed folder hides. Pages that are
+    /// gone are not included.
     pub fn rows(&self) -> &[PageRow] {
         self.pages.rows()
     }
 
-    /// The pages that pass the filter, in the current order, also those in closed folders. A page that is gone has no
-    /// counts.
+    /// Returns the pages that pass the filter, in the current sort order, including pages in closed folders and pages
+    /// that are gone. A page that is gone has no counts.
     pub fn shown_pages(&self) -> impl Iterator<Item = &PageRow> {
         self.passing_entries().filter_map(|entry| self.pages.row(entry))
     }
 
-    /// The number of pages that pass the filter, including pages that are gone.
-    pub fn passing(&self) -> usize {
+    /// Returns the number of pages that pass the filter, including pages that are gone.
+    pub fn passing_count(&self) -> usize {
         self.measures.passing
     }
 
-    /// The number of pages that only a compared report has, regardless of the filter.
-    pub fn absent(&self) -> usize {
-        self.pages.absent()
+    /// Returns the number of pages that only a compared report has, including pages that the filter hides.
+    pub fn absent_count(&self) -> usize {
+        self.pages.absent_count()
     }
 
-    /// The numbers of a page now and before, also if it is filtered out; `None` if it is not listed.
+    /// Returns the numbers of a page now and before, even if the filter hides the page. `None` if no report or answer
+    /// in the list has the page.
     pub fn metrics(&self, path: &str) -> Option<PageMetrics<'_>> {
         self.pages.metrics(self.pages.find(path)?)
     }
 
-    /// Rank of a page by the metric among all pages, from 1, shared by equal ones; `None` unless all pages are loaded.
+    /// Returns the rank of a page by the metric among all pages, from 1; pages with equal numbers share a rank. `None`
+    /// unless all pages are loaded.
     pub fn rank(&self, path: &str) -> Option<u32> {
         self.rank_of(self.pages.find(path)?)
     }
 
-    /// The pages that an action applies to: the marked ones that pass the filter, otherwise the selected one. A page
-    /// that is gone has no counts.
-    pub fn chosen(&self) -> Vec<&PageRow> {
+    /// Returns the pages that an action applies to: the marked pages that pass the filter, or the selected page if
+    /// there are none. A page that is gone has no counts.
+    pub fn chosen_pages(&self) -> Vec<&PageRow> {
         if self.marked_count() == 0 {
             return self.selected_row().into_iter().collect();
         }
@@ -179,7 +186,7 @@ impl PageTable {
         marked.filter_map(|entry| self.pages.row(entry)).collect()
     }
 
-    /// The selected page; `None` on a folder.
+    /// Returns the selected page; `None` on a folder.
     pub fn selected_row(&self) -> Option<&PageRow> {
         match self.lines.get(self.selected)?.item {
             TreeItem::Page(entry) => self.pages.row(entry),
@@ -187,7 +194,7 @@ impl PageTable {
         }
     }
 
-    /// The selected folder; `None` on a page.
+    /// Returns the selected folder; `None` on a page.
     pub fn selected_folder(&self) -> Option<&Folder> {
         match self.lines.get(self.selected)?.item {
             TreeItem::Page(_) => None,
@@ -195,12 +202,12 @@ impl PageTable {
         }
     }
 
-    /// Index of the selected line.
+    /// Returns the index of the selected line.
     pub fn selected(&self) -> usize {
         self.selected
     }
 
-    /// First visible line.
+    /// Returns the index of the first visible line.
     pub fn top(&self) -> usize {
         self.top
     }
@@ -213,18 +220,18 @@ impl PageTable {
         self.lines.is_empty()
     }
 
-    /// The visible lines.
+    /// Returns the lines that are visible in `rows` rows.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = VisibleRow<'_>> {
         let lines = self.lines.iter().enumerate().skip(self.top).take(rows);
         lines.filter_map(|(at, line)| self.visible_row(at, line))
     }
 
-    /// Moves the selection by this many lines.
+    /// Moves the selection down by this many lines, or up if negative.
     pub fn move_by(&mut self, by: isize) {
         self.select(scroll::move_within(self.selected, by, self.len()));
     }
 
-    /// Selects the first or last line.
+    /// Selects the last line if `last` is set, otherwise the first line.
     pub fn move_to_end(&mut self, last: bool) {
         self.select(if last { self.len().saturating_sub(1) } else { 0 });
     }
@@ -234,7 +241,8 @@ impl PageTable {
         self.pages.report().is_some()
     }
 
-    /// The effective order.
+    /// Returns the sort order in effect: the chosen order, or the default order if a change is chosen but nothing is
+    /// compared.
     pub fn sorting(&self) -> PageSorting {
         match self.sorting.by {
             PageColumn::Change(_) if self.comparison().is_none() => PageSorting::default(),
@@ -242,7 +250,7 @@ impl PageTable {
         }
     }
 
-    /// Sorts a report and selects its first line; an answer stays in the service's order.
+    /// Sets the sort order. Sorts a report and selects the first line; an answer stays in the service's order.
     pub fn sort(&mut self, sorting: PageSorting) {
         self.sorting = sorting;
         if self.is_report() {
@@ -252,29 +260,30 @@ impl PageTable {
         }
     }
 
-    /// The text of the filter; it applies to reports.
+    /// Returns the typed filter, which applies only to reports.
     pub fn filter_text(&self) -> &str {
         &self.filter_text
     }
 
-    /// Whether a filter is active.
+    /// Whether a report is listed and filtered.
     pub fn is_filtered(&self) -> bool {
         self.is_report() && !self.filter_text.trim().is_empty()
     }
 
-    /// The part of the filter that is invalid, and how to correct it.
+    /// Returns which part of the filter is invalid and how to correct it; `None` if the filter is valid or doesn't
+    /// apply.
     pub fn filter_problem(&self) -> Option<&str> {
         self.filter.problem().filter(|_| self.is_report())
     }
 
-    /// Filters a report.
+    /// Sets the text of the filter and applies it.
     pub fn set_filter(&mut self, typed: &str) {
         typed.clone_into(&mut self.filter_text);
         self.apply_filter();
         self.rebuild_lines();
     }
 
-    /// The metric of bars and rank.
+    /// Returns the metric that the bars and the ranks show.
     pub fn metric(&self) -> Metric {
         self.metric
     }
@@ -296,39 +305,39 @@ impl PageTable {
         self.measure();
     }
 
-    /// Whether the bars are logarithmic; those of a share never are.
-    pub fn is_log(&self) -> bool {
-        self.log && self.metric != Metric::Share
+    /// Whether the bars are logarithmic. Bars of a share never are.
+    pub fn has_log_scale(&self) -> bool {
+        self.log_scale && self.metric != Metric::Share
     }
 
     /// Switches between logarithmic and linear bars.
-    pub fn toggle_log(&mut self) {
-        self.log = !self.log;
+    pub fn toggle_log_scale(&mut self) {
+        self.log_scale = !self.log_scale;
         self.measure();
     }
 
-    /// The scale of the bars, over all lines.
+    /// Returns the scale of the bars, which all lines share.
     pub fn scale(&self) -> BarScale {
         self.measures.scale
     }
 
-    /// Widths, scale and counts over all lines.
+    /// Returns the widths, scale and counts that are computed over all lines.
     pub fn measures(&self) -> &Measures {
         &self.measures
     }
 
-    /// Sums over all rows, also filtered ones.
-    pub fn sums(&self) -> Sums {
+    /// Returns the sums over all rows, including rows that the filter hides.
+    pub fn sums(&self) -> ViewSums {
         self.pages.sums()
     }
 
-    /// The number of rows without a valid total.
+    /// Returns the number of rows without a valid total.
     pub fn rows_without_total(&self) -> usize {
         self.pages.rows_without_total()
     }
 
     fn set_source(&mut self, source: RowSource) {
-        self.anchor_if_any();
+        self.anchor_unless_empty();
         let path = self.anchor_path();
         self.marks.save_paths(&self.pages);
         self.pages.replace(source);
@@ -340,7 +349,7 @@ impl PageTable {
         self.rebuild_lines();
     }
 
-    /// Sorts all entries.
+    /// Sorts all entries; the entries of an answer stay in the service's order.
     fn sort_entries(&mut self) {
         if !self.is_report() {
             self.order = (0..to_u32(self.pages.len())).collect();
@@ -366,17 +375,17 @@ impl PageTable {
         let passes = |entry: u32| {
             all || self.pages.metrics(entry).is_some_and(|figures| self.filter.passes(self.pages.path(entry), &figures))
         };
-        self.passing = (0..to_u32(self.pages.len())).map(passes).collect();
+        self.passes_filter = (0..to_u32(self.pages.len())).map(passes).collect();
     }
 
-    /// Rebuilds the lines, and finds the selection among them.
+    /// Rebuilds the lines from the entries that pass the filter, and finds the selected page or folder among them.
     fn rebuild_lines(&mut self) {
         if self.is_tree() {
-            let passing = |entry: &u32| self.passing.get(*entry as usize).copied().unwrap_or(false);
+            let passing = |entry: &u32| self.passes_filter.get(*entry as usize).copied().unwrap_or(false);
             let entries: Vec<u32> = self.pages.by_path().iter().copied().filter(passing).collect();
             let (sorting, marked) = (self.sorting(), self.marks.by_entry());
             (self.lines, self.folders) =
-                PathTree { pages: &self.pages, sorting, open: &self.open, marked }.lines(&entries);
+                PathTree { pages: &self.pages, sorting, open_folders: &self.open_folders, marked }.lines(&entries);
         } else {
             self.lines = self
                 .passing_entries()
@@ -388,9 +397,9 @@ impl PageTable {
         self.find_selection();
     }
 
-    /// The entries that pass the filter, in the current order.
+    /// Returns the entries that pass the filter, in the current order.
     fn passing_entries(&self) -> impl Iterator<Item = u32> {
-        let passing = |entry: &u32| self.passing.get(*entry as usize).copied().unwrap_or(false);
+        let passing = |entry: &u32| self.passes_filter.get(*entry as usize).copied().unwrap_or(false);
         self.order.iter().copied().filter(passing)
     }
 
@@ -407,7 +416,7 @@ impl PageTable {
                     name: line.name(self.pages.path(entry)),
                     adds_up: figures.counts_shown().add_up(),
                     metrics: figures,
-                    marked: self.marks.has(entry),
+                    is_marked: self.marks.has(entry),
                     kind: RowKind::Page { order, rank: self.rank_of(entry) },
                 })
             }
@@ -419,7 +428,7 @@ impl PageTable {
                     name: line.name(folder.path(&self.pages)),
                     metrics: folder.metrics(),
                     adds_up: folder.adds_up,
-                    marked: folder.marked == folder.pages,
+                    is_marked: folder.marked_count == folder.page_count,
                     kind: RowKind::Folder(folder),
                 })
             }

@@ -1,4 +1,5 @@
-//! The order of the pages: a column and a direction. Unknown values always come last, equal ones are ordered by path.
+//! The sort order of the pages: a column and a direction. Unknown values always come last; pages with equal values are
+//! ordered by path.
 
 use super::comparison::PageMetrics;
 use super::metric::Metric;
@@ -25,7 +26,7 @@ impl PageColumn {
         Self::Change(Metric::Share),
     ];
 
-    /// The name on the screen.
+    /// Returns the name on the screen.
     pub fn name(self) -> String {
         match self {
             Self::Path => "path".to_owned(),
@@ -35,11 +36,11 @@ impl PageColumn {
     }
 
     /// Looks up a column by its name.
-    pub(in crate::app) fn named(name: &str) -> Option<Self> {
+    pub(in crate::app) fn compare_names(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|column| column.name() == name)
     }
 
-    /// The next column, wrapping around; skips changes if nothing is compared.
+    /// Returns the next column, wrapping around; skips changes if nothing is compared.
     #[must_use]
     pub fn next(self, compared: bool) -> Self {
         let is_available = |column: &Self| compared || !matches!(column, Self::Change(_));
@@ -47,7 +48,7 @@ impl PageColumn {
         after.chain(Self::ALL).find(is_available).unwrap_or(Self::Path)
     }
 
-    /// The number to sort by; `None` if it is unknown, and for the path.
+    /// Returns the number to sort by; `None` if the number is unknown, or to sort by path.
     pub(super) fn key(self, figures: &PageMetrics<'_>) -> Option<i128> {
         match self {
             Self::Path => None,
@@ -57,7 +58,7 @@ impl PageColumn {
     }
 }
 
-/// A column with a direction.
+/// A column to sort by, and the direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageSorting {
     pub by: PageColumn,
@@ -80,7 +81,8 @@ impl PageSorting {
         if self.descending { "↓" } else { "↑" }
     }
 
-    /// A key for this order: first values with a number, then those without, equal ones by `place`.
+    /// Returns a key that sorts a page into this order: pages with a number first, pages without a number last, equal
+    /// numbers by `place`, the position of the page in the order of paths.
     pub(super) fn sort_key(self, number: Option<i128>, place: u32) -> u128 {
         // Maps signed to unsigned numbers in the same order. The range covers every 64-bit count in millionths.
         const MIDDLE: i128 = 1 << 94;
@@ -95,11 +97,11 @@ impl PageSorting {
     }
 }
 
-/// Compares paths so that a folder's pages are adjacent, right after the page with the folder's name.
+/// Compares paths so that the pages of a folder are adjacent, right after the page with the folder's name.
 pub(super) fn compare_paths(a: &str, b: &str) -> Ordering {
     let weight = |byte: u8| if byte == b'/' { 0 } else { byte };
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    // Paths often share a prefix: skips eight bytes at a time up to the first difference.
+    // Paths often share a prefix, so this skips eight bytes at a time up to the first difference.
     let eights = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let same = 8 * eights.take_while(|(a, b)| a == b).count();
     match a.iter().zip(b).skip(same).find(|(a, b)| a != b) {
@@ -121,7 +123,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn long_paths_are_ordered_like_their_bytes(same in "[a-c/]{0,30}", a in "[a-c/é-]{0,12}", b in "[a-c/é-]{0,12}") {
+        fn slashes_sort_before_all_other_bytes(same in "[a-c/]{0,30}", a in "[a-c/é-]{0,12}", b in "[a-c/é-]{0,12}") {
             let (a, b) = (format!("{same}{a}"), format!("{same}{b}"));
             let plain = |path: &str| path.replace('/', "\0");
             proptest::prop_assert_eq!(compare_paths(&a, &b), plain(&a).cmp(&plain(&b)));

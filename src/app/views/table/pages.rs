@@ -1,37 +1,37 @@
-//! The pages to list, joined with those of the compared range. Computed once when the source changes.
+//! The pages to list, joined with the pages of the compared reports. Computed once when the source of the rows changes.
 
 use super::RowSource;
 use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::order::compare_paths;
 use crate::model::comparison::Comparison;
-use crate::model::report::{Report, Sums};
+use crate::model::report::{Report, ViewSums};
 use crate::model::views::{Counts, PageRow};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The page is not in the report.
+/// Stands for the index of a page in a report that doesn't have the page.
 const ABSENT: u32 = u32::MAX;
 
-/// Indexes of a page in the two compared reports.
+/// Row indexes of a page in the two compared reports, or [`ABSENT`].
 #[derive(Debug, Clone, Copy)]
 struct PageIndexes {
     now: u32,
     before: u32,
 }
 
-/// The pages by entry: the source's rows in its order, then the pages that only a compared report has.
+/// All pages. An entry is an index into the rows of the source, followed by the pages that only a compared report has.
 #[derive(Debug, Default)]
 pub(super) struct PageData {
     source: RowSource,
-    /// The pages that the source doesn't have, without counts.
+    /// The pages that only a compared report has, without counts.
     absent: Vec<PageRow>,
-    /// By entry; empty if nothing is compared.
+    /// The row indexes of each entry in the compared reports; empty if nothing is compared.
     indexes: Vec<PageIndexes>,
     /// All entries in the order of their paths.
     by_path: Vec<u32>,
-    /// Position in that order, by entry.
+    /// The position of each entry in `by_path`.
     path_positions: Vec<u32>,
-    sums: Sums,
+    sums: ViewSums,
     /// Number of rows without a valid total.
     rows_without_total: usize,
 }
@@ -42,7 +42,7 @@ pub(super) fn to_u32(n: usize) -> u32 {
 }
 
 impl PageData {
-    /// The rows of the source, in its order.
+    /// Returns the rows of the source, in its order.
     pub(super) fn rows(&self) -> &[PageRow] {
         match &self.source {
             RowSource::Nothing => &[],
@@ -51,7 +51,7 @@ impl PageData {
         }
     }
 
-    /// Replaces the source.
+    /// Replaces the source of the rows, and recomputes everything that depends on it.
     pub(super) fn replace(&mut self, source: RowSource) {
         let same = match (&self.source, &source) {
             (RowSource::Report { shown: old, .. }, RowSource::Report { shown: new, .. }) => Arc::ptr_eq(old, new),
@@ -60,14 +60,15 @@ impl PageData {
         self.source = source;
         let rows = self.rows().len();
         if same {
-            // Sorting paths is expensive; adding or removing a comparison doesn't change the order of the others.
+            // Sorting paths is expensive, and adding or removing a comparison doesn't change the order of the source's
+            // rows.
             self.by_path.retain(|entry| (*entry as usize) < rows);
         } else {
             let mut by_path: Vec<(&str, u32)> =
                 self.rows().iter().enumerate().map(|(n, row)| (row.path.as_str(), to_u32(n))).collect();
             by_path.sort_unstable_by(|a, b| compare_paths(a.0, b.0).then(a.1.cmp(&b.1)));
             self.by_path = by_path.into_iter().map(|(_, entry)| entry).collect();
-            self.sums = self.rows().iter().fold(Sums::default(), |sums, row| sums.with(&row.counts));
+            self.sums = self.rows().iter().fold(ViewSums::default(), |sums, row| sums.with(&row.counts));
             self.rows_without_total = self.rows().iter().filter(|row| row.counts.total.value().is_none()).count();
         }
         (self.indexes, self.absent) = match &self.source {
@@ -83,7 +84,7 @@ impl PageData {
         }
     }
 
-    /// Inserts the pages that the source doesn't have among the others, in the order of their paths.
+    /// Inserts the pages that only a compared report has into `by_path`.
     fn merge_absent(&mut self, rows: usize) {
         let mut absent: Vec<u32> = (0..self.absent.len()).map(|n| to_u32(rows + n)).collect();
         if absent.is_empty() {
@@ -103,17 +104,17 @@ impl PageData {
         self.by_path = merged;
     }
 
-    /// The number of entries, including pages that the source doesn't have.
+    /// Returns the number of entries, including pages that only a compared report has.
     pub(super) fn len(&self) -> usize {
         self.by_path.len()
     }
 
-    /// The number of pages that the source doesn't have.
-    pub(super) fn absent(&self) -> usize {
+    /// Returns the number of pages that only a compared report has.
+    pub(super) fn absent_count(&self) -> usize {
         self.absent.len()
     }
 
-    /// The page of an entry.
+    /// Returns the page of an entry.
     pub(super) fn row(&self, entry: u32) -> Option<&PageRow> {
         let at = entry as usize;
         let rows = self.rows();
@@ -144,23 +145,23 @@ impl PageData {
         Some(PageMetrics { counts, is_listed, compared: of_now.unwrap_or(counts), baseline: then, ranges })
     }
 
-    /// The entry of a path.
+    /// Returns the entry of the page with this path.
     pub(super) fn find(&self, path: &str) -> Option<u32> {
         let at = self.by_path.binary_search_by(|entry| compare_paths(self.path(*entry), path)).ok()?;
         self.by_path.get(at).copied()
     }
 
-    /// All entries in the order of their paths.
+    /// Returns all entries in the order of their paths.
     pub(super) fn by_path(&self) -> &[u32] {
         &self.by_path
     }
 
-    /// Position of an entry in the order of the paths.
+    /// Returns the position of an entry in the order of the paths.
     pub(super) fn path_position(&self, entry: u32) -> u32 {
         self.path_positions.get(entry as usize).copied().unwrap_or(u32::MAX)
     }
 
-    /// The listed report; `None` if an answer is listed.
+    /// Returns the listed report; `None` if an answer or nothing is listed.
     pub(super) fn report(&self) -> Option<&Arc<Report>> {
         match &self.source {
             RowSource::Report { shown, .. } => Some(shown),
@@ -168,7 +169,7 @@ impl PageData {
         }
     }
 
-    /// The compared reports.
+    /// Returns the compared reports; `None` if nothing is compared.
     pub(super) fn comparison(&self) -> Option<&Comparison> {
         match &self.source {
             RowSource::Report { comparison, .. } => comparison.as_ref(),
@@ -176,18 +177,19 @@ impl PageData {
         }
     }
 
-    /// Sums over all rows.
-    pub(super) fn sums(&self) -> Sums {
+    /// Returns the sums over all rows.
+    pub(super) fn sums(&self) -> ViewSums {
         self.sums
     }
 
-    /// The number of rows without a valid total.
+    /// Returns the number of rows without a valid total.
     pub(super) fn rows_without_total(&self) -> usize {
         self.rows_without_total
     }
 }
 
-/// Finds the pages of the compared reports among those of the listed one, by entry, and the pages that it doesn't have.
+/// Joins the listed report with the compared reports. Returns the row indexes of each entry in the compared reports,
+/// and the pages that only a compared report has.
 fn join_reports(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexes>, Vec<PageRow>) {
     let missing = PageIndexes { now: ABSENT, before: ABSENT };
     let mut places = vec![missing; shown.rows.len()];
@@ -200,7 +202,7 @@ fn join_reports(shown: &Arc<Report>, comparison: &Comparison) -> (Vec<PageIndexe
             let known = if is_same { Some(place) } else { entries.get(row.path.as_str()).copied() };
             let entry = match known {
                 Some(entry) => entry,
-                // The page may be in an answer that isn't loaded.
+                // The listed report may contain this page in a part that is not loaded.
                 None if !shown.complete => continue,
                 None => {
                     absent.push(PageRow { path: row.path.clone(), counts: Counts::default() });

@@ -1,10 +1,11 @@
-//! The selection. It stays on its page when the filter, the folding or the rows change; a sort selects the first line.
+//! The selection in the list of pages. The selected page stays selected when the filter, the folding or the rows
+//! change; a sort selects the first line.
 
 use super::PageTable;
 use super::tree::TreeItem;
 
-/// What the user selected. A filter or folder that hides it doesn't change it: it is selected again when it is visible
-/// again.
+/// The page or folder that the user selected. If a filter or a closed folder hides it, the anchor stays, and the page
+/// or folder is selected again once it is visible.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) enum SelectionAnchor {
     #[default]
@@ -16,7 +17,7 @@ pub(super) enum SelectionAnchor {
 }
 
 impl PageTable {
-    /// Selects a line.
+    /// Selects the line at this index, or the last line if there are fewer.
     pub(super) fn select(&mut self, at: usize) {
         if !self.lines.is_empty() {
             self.selected = at.min(self.lines.len() - 1);
@@ -24,7 +25,7 @@ impl PageTable {
         }
     }
 
-    /// Anchors the selection to the selected line.
+    /// Makes the page or folder on the selected line the anchor.
     pub(super) fn anchor_selection(&mut self) {
         self.anchor = match self.lines.get(self.selected).map(|line| line.item) {
             Some(TreeItem::Page(entry)) => SelectionAnchor::Page(entry),
@@ -36,14 +37,14 @@ impl PageTable {
         };
     }
 
-    /// Anchors the selection to the selected line, if there is one.
-    pub(super) fn anchor_if_any(&mut self) {
+    /// Makes the page or folder on the selected line the anchor, unless the list is empty.
+    pub(super) fn anchor_unless_empty(&mut self) {
         if !self.lines.is_empty() {
             self.anchor_selection();
         }
     }
 
-    /// The path of the anchor, to find it after the rows changed.
+    /// Returns the path of the anchor, to find the anchor again after the rows changed.
     pub(super) fn anchor_path(&self) -> Option<Box<str>> {
         match &self.anchor {
             SelectionAnchor::None => None,
@@ -52,7 +53,7 @@ impl PageTable {
         }
     }
 
-    /// The anchor for a path in the current rows.
+    /// Returns the anchor for a path, or no anchor if the current rows don't contain the path.
     pub(super) fn anchor_for_path(&self, path: Box<str>) -> SelectionAnchor {
         match self.pages.find(&path) {
             Some(entry) => SelectionAnchor::Page(entry),
@@ -61,15 +62,15 @@ impl PageTable {
         }
     }
 
-    /// Finds the line of the anchor: its own, otherwise the folder around it or a page in it. If there is none, the
-    /// index stays.
+    /// Selects the line of the anchor, otherwise the folder around the anchor, otherwise a page in the anchor. If none
+    /// of them is visible, the index of the selected line stays.
     pub(super) fn find_selection(&mut self) {
         let found = match &self.anchor {
             SelectionAnchor::None => None,
             SelectionAnchor::Page(entry) => {
                 let line = self.lines.iter().position(|other| other.item == TreeItem::Page(*entry));
-                // A page that is filtered out has no visible folder either.
-                let passes = self.passing.get(*entry as usize).copied().unwrap_or(false);
+                // A page that the filter hides doesn't select the folder around it.
+                let passes = self.passes_filter.get(*entry as usize).copied().unwrap_or(false);
                 line.or_else(|| self.folder_around(self.pages.path(*entry)).filter(|_| passes))
             }
             SelectionAnchor::Folder(path) => self.folder_around(path).or_else(|| {
@@ -83,7 +84,7 @@ impl PageTable {
         }
     }
 
-    /// The line of the innermost folder around a path, or of the folder with that path.
+    /// Returns the line of the innermost visible folder that contains a path, or that has exactly this path.
     fn folder_around(&self, path: &str) -> Option<usize> {
         let folders = self.lines.iter().enumerate().filter_map(|(at, line)| match line.item {
             TreeItem::Folder(folder) => Some((at, self.folders.get(folder as usize)?.path(&self.pages))),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::model::Time;
-use crate::model::comparison::Change;
+use crate::model::comparison::ViewsChange;
 use crate::model::period::DateRange;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, ViewCount, ViewsPage};
@@ -20,7 +20,7 @@ fn report(rows: Vec<PageRow>, complete: bool) -> Arc<Report> {
     Arc::new(Report::from_first_answer(range, answer, complete, Time::default()))
 }
 
-/// Six pages, ordered by total except for the last one.
+/// Returns six pages, ordered by their totals except for the last page.
 fn site() -> Vec<PageRow> {
     vec![
         row("/quickstart", 90, 10),
@@ -38,20 +38,20 @@ fn table() -> PageTable {
     table
 }
 
-/// The lines as text; a folder with a trailing slash and its number of pages.
+/// Returns the lines as text. The line of a folder ends with a slash and the number of its pages.
 fn lines(table: &PageTable) -> Vec<String> {
     let line = |shown: VisibleRow<'_>| {
         let indent = " ".repeat(shown.depth);
         match shown.kind {
             RowKind::Page { .. } => format!("{indent}{}", shown.name),
-            RowKind::Folder(folder) => format!("{indent}{} {}", shown.name, folder.pages),
+            RowKind::Folder(folder) => format!("{indent}{} {}", shown.name, folder.page_count),
         }
     };
     table.visible(usize::MAX).map(line).collect()
 }
 
 #[test]
-fn hidden_marks_are_counted_separately() {
+fn hidden_marked_pages_are_counted_separately() {
     let mut table = table();
     table.toggle_mark();
     table.toggle_mark();
@@ -62,7 +62,7 @@ fn hidden_marks_are_counted_separately() {
 }
 
 #[test]
-fn rows_without_a_count_are_counted() {
+fn rows_without_a_valid_total_are_counted() {
     let mut table = table();
     assert_eq!(table.rows_without_total(), 0);
     let mut rows = site();
@@ -148,7 +148,7 @@ fn ranks_depend_on_the_metric_but_not_on_the_filter() {
 }
 
 #[test]
-fn the_selection_returns_to_its_page_when_that_is_visible_again() {
+fn a_selected_page_is_selected_again_when_it_becomes_visible() {
     let mut table = table();
     select(&mut table, "/api");
     table.set_filter("api");
@@ -172,8 +172,8 @@ fn in_a_closed_tree_the_folder_of_the_selected_page_is_selected() {
     let mut table = table();
     select(&mut table, "/guides/deploy/gcp");
     table.toggle_tree();
-    assert_eq!(table.selected_folder().map(|folder| folder.pages), Some(2));
-    assert!(table.selected_row().is_none() && table.chosen().is_empty());
+    assert_eq!(table.selected_folder().map(|folder| folder.page_count), Some(2));
+    assert!(table.selected_row().is_none() && table.chosen_pages().is_empty());
     table.toggle_tree();
     assert_eq!(selected(&table), Some("/guides/deploy/gcp"));
 }
@@ -196,7 +196,7 @@ fn folders_are_joined_summed_and_sorted() {
 }
 
 #[test]
-fn a_page_with_the_name_of_a_folder_is_listed_beside_it() {
+fn a_page_with_the_name_of_a_folder_is_listed_beside_that_folder() {
     let mut table = PageTable::default();
     let rows = ["/api", "/api/a", "/api/b", "/api/b/1", "/api/b/2", "/api/", "/api-v2", "x/y", "x/z", "/"];
     table.show_report(report(rows.map(|path| row(path, 1, 1)).into(), true), None);
@@ -218,10 +218,10 @@ fn tree_navigation_goes_into_folders_and_out_again() {
     table.enter_folder();
     assert_eq!(selected(&table), Some("/guides/deploy/aws"), "a page contains nothing");
     table.leave_folder();
-    assert!(table.selected_folder().is_some_and(|folder| folder.open));
+    assert!(table.selected_folder().is_some_and(|folder| folder.is_open));
     table.leave_folder();
     table.leave_folder();
-    assert!(table.selected_folder().is_some_and(|folder| !folder.open));
+    assert!(table.selected_folder().is_some_and(|folder| !folder.is_open));
 }
 
 fn compared(complete: bool) -> PageTable {
@@ -235,19 +235,19 @@ fn compared(complete: bool) -> PageTable {
 fn a_comparison_distinguishes_new_gone_and_unknown_pages() {
     let table = compared(true);
     let change = |table: &PageTable, path: &str| table.metrics(path).map(|figures| figures.change(Metric::Total));
-    assert_eq!(change(&table, "/quickstart"), Some(Change::Of { now: 100.into(), before: 100.into() }));
-    assert_eq!(change(&table, "/Changelog"), Some(Change::New(70.into())));
-    assert_eq!(change(&table, "/old/a"), Some(Change::Gone(8.into())));
-    assert_eq!((table.absent(), table.len(), table.rows().len()), (2, 8, 6));
+    assert_eq!(change(&table, "/quickstart"), Some(ViewsChange::InBoth { now: 100.into(), before: 100.into() }));
+    assert_eq!(change(&table, "/Changelog"), Some(ViewsChange::New(70.into())));
+    assert_eq!(change(&table, "/old/a"), Some(ViewsChange::Gone(8.into())));
+    assert_eq!((table.absent_count(), table.len(), table.rows().len()), (2, 8, 6));
     let partial = compared(false);
-    assert_eq!(change(&partial, "/Changelog"), Some(Change::Unknown), "it may be in an answer that is not loaded");
-    assert_eq!(partial.absent(), 2, "the current report is complete");
+    assert_eq!(change(&partial, "/Changelog"), Some(ViewsChange::Unknown), "it may be in an answer that is not loaded");
+    assert_eq!(partial.absent_count(), 2, "the current report is complete");
     let mut table = PageTable::default();
     table.show_report(report(site(), false), Some(report(vec![row("/old", 1, 1)], true)));
-    assert_eq!(table.absent(), 0, "the current report may have more pages");
+    assert_eq!(table.absent_count(), 0, "the current report may have more pages");
 }
 
-/// A week up to today, compared by its complete days.
+/// Returns the table of a week up to today, which is compared by its complete days.
 fn compared_by_complete_days() -> PageTable {
     let shown = report(vec![row("/a", 90, 10), row("/back", 3, 0), row("/today", 7, 0), row("/new", 20, 0)], true);
     let now = report(vec![row("/a", 70, 10), row("/new", 5, 0)], true);
@@ -264,13 +264,13 @@ fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_compl
         let figures = table.metrics(path).expect("a page");
         (figures.counts_shown().total.clone(), figures.change(Metric::Total))
     };
-    let change = Change::Of { now: 80.into(), before: 60.into() };
+    let change = ViewsChange::InBoth { now: 80.into(), before: 60.into() };
     assert_eq!(figures(&table, "/a"), (Count::Known(100), change), "today's 20 are not part of the change");
-    assert_eq!(figures(&table, "/new"), (Count::Known(20), Change::New(5.into())));
-    assert_eq!(figures(&table, "/back"), (Count::Known(3), Change::Gone(9.into())), "today it is back");
-    assert_eq!(figures(&table, "/today"), (Count::Known(7), Change::Unknown), "in neither of the compared ranges");
-    assert_eq!(figures(&table, "/gone"), (Count::Known(4), Change::Gone(4.into())));
-    assert_eq!((table.rows().len(), table.absent(), table.measures().gone), (4, 1, 2));
+    assert_eq!(figures(&table, "/new"), (Count::Known(20), ViewsChange::New(5.into())));
+    assert_eq!(figures(&table, "/back"), (Count::Known(3), ViewsChange::Gone(9.into())), "today it is back");
+    assert_eq!(figures(&table, "/today"), (Count::Known(7), ViewsChange::Unknown), "in neither of the compared ranges");
+    assert_eq!(figures(&table, "/gone"), (Count::Known(4), ViewsChange::Gone(4.into())));
+    assert_eq!((table.rows().len(), table.absent_count(), table.measures().gone), (4, 1, 2));
     let filtered = |table: &mut PageTable, filter: &str| {
         table.set_filter(filter);
         lines(table)
@@ -285,7 +285,7 @@ fn a_range_that_includes_today_shows_its_own_numbers_and_the_change_of_its_compl
 }
 
 #[test]
-fn a_folder_changes_by_the_complete_days_of_its_pages() {
+fn the_change_of_a_folder_counts_only_complete_days() {
     let shown = report(vec![row("/x/a", 9, 0), row("/x/b", 5, 0), row("/y/a", 1, 0), row("/y/b", 1, 0)], true);
     let now = report(vec![row("/x/a", 6, 0), row("/x/b", 1, 0)], true);
     let before = report(vec![row("/x/a", 4, 0)], true);
@@ -293,8 +293,8 @@ fn a_folder_changes_by_the_complete_days_of_its_pages() {
     table.show_compared(shown, Some(Comparison { now, before }));
     table.toggle_tree();
     let mut folders = table.visible(9).map(|shown| (shown.name, shown.metrics.change(Metric::Total)));
-    assert_eq!(folders.next(), Some(("/x/", Change::Of { now: 7.into(), before: 4.into() })));
-    assert_eq!(folders.next(), Some(("/y/", Change::Unknown)), "first viewed today");
+    assert_eq!(folders.next(), Some(("/x/", ViewsChange::InBoth { now: 7.into(), before: 4.into() })));
+    assert_eq!(folders.next(), Some(("/y/", ViewsChange::Unknown)), "first viewed today");
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn a_page_that_is_gone_has_no_numbers_in_the_current_range() {
 }
 
 #[test]
-fn changes_are_sorted_by_views_with_unknown_ones_last() {
+fn changes_are_sorted_by_views_with_unknown_changes_last() {
     let mut table = compared(true);
     table.sort(PageSorting::by(PageColumn::Change(Metric::Total)));
     assert_eq!(
@@ -361,17 +361,17 @@ fn the_change_of_a_folder_is_the_sum_of_the_changes_of_its_pages() {
         let mut lines = table.visible(99);
         lines.find_map(|shown| (shown.name == name).then(|| shown.metrics.change(Metric::Total)))
     };
-    assert_eq!(folder(&table, "/old/"), Some(Change::Gone(10.into())));
-    assert_eq!(folder(&table, "/guides/deploy/"), Some(Change::New(50.into())));
+    assert_eq!(folder(&table, "/old/"), Some(ViewsChange::Gone(10.into())));
+    assert_eq!(folder(&table, "/guides/deploy/"), Some(ViewsChange::New(50.into())));
     let mut partial = compared(false);
     partial.toggle_tree();
-    assert_eq!(folder(&partial, "/guides/deploy/"), Some(Change::Unknown));
+    assert_eq!(folder(&partial, "/guides/deploy/"), Some(ViewsChange::Unknown));
 }
 
 #[test]
-fn hidden_marks_do_not_count() {
+fn actions_do_not_apply_to_hidden_marked_pages() {
     let mut table = table();
-    let chosen = |table: &PageTable| table.chosen().iter().map(|row| row.path.to_string()).collect::<Vec<_>>();
+    let chosen = |table: &PageTable| table.chosen_pages().iter().map(|row| row.path.to_string()).collect::<Vec<_>>();
     assert_eq!(chosen(&table), ["/quickstart"], "no page is marked: the selected one");
     table.toggle_mark();
     table.move_by(1);
@@ -400,7 +400,7 @@ fn marking_a_folder_marks_all_its_pages() {
     table.move_to_end(true);
     table.toggle_mark();
     assert_eq!(table.marked_count(), 2);
-    assert!(table.visible(99).last().is_some_and(|shown| shown.marked));
+    assert!(table.visible(99).last().is_some_and(|shown| shown.is_marked));
     table.toggle_mark();
     assert_eq!(table.marked_count(), 0);
 }
@@ -411,22 +411,22 @@ fn the_scale_depends_on_all_lines_and_on_the_metric() {
     assert_eq!(table.scale(), BarScale::Linear(100.into()));
     table.set_metric(Metric::Ai);
     assert_eq!(table.scale(), BarScale::Linear(60.into()));
-    table.toggle_log();
+    table.toggle_log_scale();
     assert_eq!(table.scale(), BarScale::Log(60.into()));
     table.set_filter("quick");
     assert_eq!(table.scale(), BarScale::Log(10.into()));
     table.set_metric(Metric::Share);
-    assert_eq!((table.scale(), table.is_log()), (BarScale::Share, false));
+    assert_eq!((table.scale(), table.has_log_scale()), (BarScale::Share, false));
 }
 
 #[test]
-fn widths_are_those_of_the_printed_numbers() {
+fn column_widths_are_the_widths_of_the_longest_numbers() {
     let mut table = PageTable::default();
     let odd = Counts { human: Count::Odd(CleanText::line("12.5")), ai: Count::Known(-1234), total: Count::Missing };
     let rows = vec![row("/a", 1_234_567, 0), PageRow { path: CleanText::line("/b"), counts: odd }];
     table.show_report(report(rows, true), None);
     let measures = table.measures();
-    assert_eq!((measures.human, measures.ai, measures.total), (9, 6, 9));
+    assert_eq!((measures.human_width, measures.ai_width, measures.total_width), (9, 6, 9));
 }
 
 /// An action of the user, or new data.
@@ -502,7 +502,7 @@ fn apply(table: &mut PageTable, step: Step) {
         Step::In(true) => table.enter_folder(),
         Step::In(false) => table.leave_folder(),
         Step::Metric => table.set_metric(table.metric().next()),
-        Step::Log => table.toggle_log(),
+        Step::Log => table.toggle_log_scale(),
         Step::Move(by) => table.move_by(by),
         Step::End(last) => table.move_to_end(last),
         Step::Mark(false) => table.toggle_mark(),
@@ -520,9 +520,9 @@ fn paths<'a>(rows: impl Iterator<Item = &'a PageRow>) -> Vec<&'a str> {
     rows.map(|row| row.path.as_str()).collect()
 }
 
-/// Whether two sums are equal, apart from rounding: above 2⁴⁰ a folder's sum is a double, which can't hold every fraction, and
-/// above 2⁵³ not every whole number.
-fn are_equal(one: Sums, other: Sums) -> bool {
+/// Whether two sums are equal, apart from rounding. Above 2⁴⁰, the sum of a folder is stored as a double, which can't
+/// hold every fraction; above 2⁵³, it can't hold every whole number.
+fn are_equal(one: ViewSums, other: ViewSums) -> bool {
     let same = |a: ViewCount, b: ViewCount| {
         let rounding = ViewCount::ONE.as_f64().max(a.as_f64() / 2_f64.powi(48));
         a == b || (a > ViewCount::from(1 << 40) && (a - b).abs().as_f64() < rounding)
@@ -534,24 +534,25 @@ fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
     prop_assert!(table.is_empty() && table.selected() == 0 || table.selected() < table.len());
     prop_assert!(table.is_empty() || table.selected_row().is_some() != table.selected_folder().is_some());
     let shown = paths(table.shown_pages());
-    prop_assert_eq!(shown.len(), table.passing());
+    prop_assert_eq!(shown.len(), table.passing_count());
     let before = table.comparison().map(|comparison| comparison.before.rows.as_slice()).unwrap_or_default();
     let mut known = paths(table.rows().iter().chain(before));
     known.sort_unstable();
     prop_assert!(shown.iter().all(|path| known.binary_search(path).is_ok()));
-    let chosen = paths(table.chosen().into_iter());
+    let chosen = paths(table.chosen_pages().into_iter());
     prop_assert!(chosen.iter().all(|path| shown.contains(path)), "no hidden page is chosen");
     prop_assert!(table.marked_count() == 0 || chosen.len() == table.marked_count());
-    // The top-level lines, and those in each open folder, include every page that passes, with the same sum.
+    // The lines at the top level contain every page that passes the filter, and have the same sum as these pages. The
+    // same holds for the lines in each open folder and the folder's pages.
     let lines: Vec<VisibleRow<'_>> = table.visible(usize::MAX).collect();
     prop_assert_eq!(lines.len(), table.len() - table.top());
     if table.top() == 0 {
         let sums = |depth: usize, lines: &[VisibleRow<'_>]| {
             let on_level = lines.iter().filter(|shown| shown.depth == depth);
-            on_level.fold((0, Sums::default(), false), |(pages, sums, odd), shown| {
+            on_level.fold((0, ViewSums::default(), false), |(pages, sums, odd), shown| {
                 let more = match shown.kind {
                     RowKind::Page { .. } => 1,
-                    RowKind::Folder(folder) => folder.pages,
+                    RowKind::Folder(folder) => folder.page_count,
                 };
                 let beyond = [&shown.metrics.counts.human, &shown.metrics.counts.ai, &shown.metrics.counts.total];
                 let odd = odd || beyond.iter().any(|count| matches!(count, Count::Odd(_)));
@@ -559,8 +560,8 @@ fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
             })
         };
         let (pages, top, _) = sums(0, &lines);
-        prop_assert_eq!(pages, table.passing());
-        let all = table.shown_pages().fold(Sums::default(), |sums, row| sums.with(&row.counts));
+        prop_assert_eq!(pages, table.passing_count());
+        let all = table.shown_pages().fold(ViewSums::default(), |sums, row| sums.with(&row.counts));
         let is_beyond = |sum: ViewCount| sum > ViewCount::from(i64::MAX.unsigned_abs());
         if !is_beyond(all.human) && !is_beyond(all.ai) && !is_beyond(all.total) {
             prop_assert!(are_equal(top, all), "{:?} {:?}", top, all);
@@ -569,13 +570,13 @@ fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
             let RowKind::Folder(folder) = shown.kind else { continue };
             let inside: Vec<VisibleRow<'_>> =
                 lines.iter().skip(at + 1).take_while(|other| other.depth > shown.depth).copied().collect();
-            prop_assert_eq!(inside.is_empty(), !folder.open);
-            if folder.open {
+            prop_assert_eq!(inside.is_empty(), !folder.is_open);
+            if folder.is_open {
                 let (pages, own, odd) = sums(shown.depth + 1, &inside);
-                prop_assert_eq!(pages, folder.pages);
-                // A sum that exceeds the range of a count is shown as text.
+                prop_assert_eq!(pages, folder.page_count);
+                // A sum that exceeds the range of a count is text, so it can't be added up.
                 if !odd && ![own.human, own.ai, own.total].into_iter().any(is_beyond) {
-                    let summed = Sums::default().with(&folder.counts);
+                    let summed = ViewSums::default().with(&folder.counts);
                     prop_assert!(are_equal(own, summed), "{:?} {:?}", own, summed);
                 }
             }

@@ -1,15 +1,16 @@
-//! Folding by path: folders with the sums of their pages, sorted like pages within each folder.
+//! Folds pages into folders by their paths. A folder shows the sums of its pages and is sorted among the pages beside
+//! it.
 //!
 //! The tree is built from pages in the order of their paths, so that the pages of a folder are adjacent. Only open
-//! folders are visited. A folder that only contains another folder is joined with it; one with a single page is shown
-//! as that page.
+//! folders are visited. A folder that only contains another folder is joined with that folder; a folder with a single
+//! page is shown as that page.
 
 use super::comparison::{ComparisonBaseline, PageMetrics};
 use super::order::{PageColumn, PageSorting};
 use super::pages::PageData;
 use crate::app::format::format_views;
 use crate::model::comparison::{ComparedRanges, Comparison};
-use crate::model::report::Sums;
+use crate::model::report::ViewSums;
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, ViewCount};
 use std::collections::HashSet;
@@ -21,14 +22,14 @@ const MAX_DEPTH: u8 = 40;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TreeLine {
     pub(super) item: TreeItem,
-    /// Number of folders around it.
+    /// Number of folders that contain the line.
     pub(super) depth: u8,
-    /// Bytes of its path that the folder above shows already.
+    /// Length in bytes of the start of the path that the folder above shows.
     pub(super) prefix_len: u32,
 }
 
 impl TreeLine {
-    /// The part of a path that the folder above doesn't show; the full path if nothing is left.
+    /// Returns the part of a path that the folder above doesn't show; the full path if nothing is left.
     pub(super) fn name<'a>(&self, path: &'a str) -> &'a str {
         path.get(self.prefix_len as usize..).filter(|name| !name.is_empty()).unwrap_or(path)
     }
@@ -36,36 +37,36 @@ impl TreeLine {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TreeItem {
-    /// By entry.
+    /// A page, by its entry.
     Page(u32),
-    /// By index among the folders.
+    /// A folder, by its index in [`super::PageTable`]'s list of folders.
     Folder(u32),
 }
 
-/// A folder and the sums over the pages in it that pass the filter.
+/// A folder, with the sums over its pages that pass the filter.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    /// The first of its pages in the order of the paths; its path starts with that of the folder.
-    page: u32,
-    /// Bytes of the folder's path, including the trailing slash.
-    length: usize,
-    /// Sums; as text if they exceed 64 bits. Invalid counts add nothing.
+    /// The entry of the folder's first page in the order of paths. The path of that page starts with the folder's path.
+    first_page: u32,
+    /// Length of the folder's path in bytes, including the trailing slash.
+    path_len: usize,
+    /// Sums in the range on screen. A sum that exceeds 64 bits is stored as text; invalid counts add nothing.
     pub counts: Counts,
-    /// Sums of the compared days, if they aren't the complete range on screen.
+    /// Sums in the compared days of the range on screen; `None` if nothing is compared.
     compared: Option<Counts>,
     baseline: FolderBaseline,
     ranges: Option<ComparedRanges>,
     is_listed: bool,
-    /// Pages in it.
-    pub pages: usize,
-    /// How many of them are marked.
-    pub marked: usize,
-    /// Whether all numbers in it are valid counts that add up.
+    /// Number of pages in the folder.
+    pub page_count: usize,
+    /// Number of marked pages in the folder.
+    pub marked_count: usize,
+    /// Whether the numbers of every page in the folder are valid counts that add up.
     pub adds_up: bool,
-    pub open: bool,
+    pub is_open: bool,
 }
 
-/// [`ComparisonBaseline`] of a folder.
+/// The [`ComparisonBaseline`] of a folder, which owns the folder's sums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum FolderBaseline {
     Uncompared,
@@ -77,8 +78,8 @@ enum FolderBaseline {
 }
 
 impl Folder {
-    /// Its sums, now and before. New and gone pages count with what they gained and lost; a page with an unknown number
-    /// makes the sum unknown.
+    /// Returns the sums of the folder, now and before. A new page counts as 0 before, and a page that is gone as 0 now.
+    /// If the number of one page is unknown, the change of the sum is unknown.
     pub fn metrics(&self) -> PageMetrics<'_> {
         let then = match &self.baseline {
             FolderBaseline::Uncompared => ComparisonBaseline::Uncompared,
@@ -92,30 +93,31 @@ impl Folder {
         PageMetrics { counts: &self.counts, is_listed: self.is_listed, compared, baseline: then, ranges: self.ranges }
     }
 
-    /// The first of its pages that pass the filter, in the order of the paths.
+    /// Returns the entry of the folder's first page that passes the filter, in the order of paths.
     pub(super) fn first_page(&self) -> u32 {
-        self.page
+        self.first_page
     }
 
-    /// Its path, with a trailing slash.
+    /// Returns the folder's path, with a trailing slash.
     pub(super) fn path<'a>(&self, pages: &'a PageData) -> &'a str {
-        pages.path(self.page).get(..self.length).unwrap_or("")
+        pages.path(self.first_page).get(..self.path_len).unwrap_or("")
     }
 }
 
-/// The input of the tree.
+/// The data that the tree is built from.
 #[derive(Debug)]
 pub(super) struct PathTree<'a> {
     pub(super) pages: &'a PageData,
     pub(super) sorting: PageSorting,
     /// Paths of the open folders.
-    pub(super) open: &'a HashSet<Box<str>>,
+    pub(super) open_folders: &'a HashSet<Box<str>>,
     /// Whether each entry is marked.
     pub(super) marked: &'a [bool],
 }
 
 impl PathTree<'_> {
-    /// Builds the lines for these pages, which are in the order of their paths, and the folders on these lines.
+    /// Builds the lines of the tree and the folders on these lines. `entries` are the pages to show, in the order of
+    /// their paths.
     pub(super) fn lines(&self, entries: &[u32]) -> (Vec<TreeLine>, Vec<Folder>) {
         let (mut lines, mut folders) = (Vec::new(), Vec::new());
         self.build_level(entries, 0, 0, &mut lines, &mut folders);
@@ -154,7 +156,7 @@ impl PathTree<'_> {
             lines.push(TreeLine { item: what, depth, prefix_len: parent_len });
             let open = match what {
                 TreeItem::Folder(at) => {
-                    folders.get(at as usize).filter(|folder| folder.open).map(|folder| folder.length)
+                    folders.get(at as usize).filter(|folder| folder.is_open).map(|folder| folder.path_len)
                 }
                 TreeItem::Page(_) => None,
             };
@@ -164,43 +166,43 @@ impl PathTree<'_> {
         }
     }
 
-    /// How many of these pages, from the first on, are in the same folder below `prefix_len` bytes; 1 for a page
-    /// without a folder.
+    /// Returns how many pages at the start of `entries` are in the same folder, where folder names start after the
+    /// first `prefix_len` bytes of a path; 1 if the first page is in no folder.
     fn group_len(&self, entries: &[u32], prefix_len: usize, depth: u8) -> usize {
         let Some(first) = entries.first().filter(|_| depth < MAX_DEPTH) else { return 1 };
         let path = self.pages.path(*first).as_bytes();
-        // A slash at the start doesn't end a folder.
+        // A slash at the start of a path doesn't end the name of a folder.
         let from = prefix_len.max(1);
         let Some(slash) = path.iter().skip(from).position(|byte| *byte == b'/') else { return 1 };
         let prefix = path.get(..=from + slash).unwrap_or(path);
         entries.iter().take_while(|entry| self.pages.path(**entry).as_bytes().starts_with(prefix)).count()
     }
 
-    /// The deepest folder that contains all these pages.
+    /// Builds the deepest folder that contains all pages in `group`.
     fn build_folder(&self, group: &[u32]) -> Folder {
         let path = |entry: Option<&u32>| entry.map_or("", |entry| self.pages.path(*entry)).as_bytes();
-        // The pages are sorted: what the first and the last have in common, all have.
+        // The pages are sorted by path, so a prefix of the first and the last path is a prefix of all paths.
         let (first, last) = (path(group.first()), path(group.last()));
         let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
         let slash = first.iter().take(common).rposition(|byte| *byte == b'/');
         let length = slash.map_or(common, |slash| slash + 1);
         let page = group.first().copied().unwrap_or(0);
-        let open = self.pages.path(page).get(..length).is_some_and(|path| self.open.contains(path));
+        let open = self.pages.path(page).get(..length).is_some_and(|path| self.open_folders.contains(path));
         let mut sums = FolderSums::default();
         group.iter().filter_map(|entry| self.pages.metrics(*entry)).for_each(|figures| sums.add(&figures));
         let is_marked = |entry: &&u32| self.marked.get(**entry as usize).copied().unwrap_or(false);
         Folder {
-            page,
-            length,
+            first_page: page,
+            path_len: length,
             counts: sums_as_counts(sums.shown),
-            compared: sums.compared.then(|| sums_as_counts(sums.now)),
+            compared: sums.is_compared.then(|| sums_as_counts(sums.now)),
             baseline: sums.baseline(group.len()),
             ranges: self.pages.comparison().map(Comparison::ranges),
             is_listed: sums.is_listed,
-            pages: group.len(),
-            marked: group.iter().filter(is_marked).count(),
+            page_count: group.len(),
+            marked_count: group.iter().filter(is_marked).count(),
             adds_up: !sums.has_mismatch,
-            open,
+            is_open: open,
         }
     }
 }
@@ -208,14 +210,16 @@ impl PathTree<'_> {
 /// Collects the sums over the pages of a folder.
 #[derive(Debug, Default)]
 struct FolderSums {
-    /// In the range on screen, in its compared days, and in the previous range.
-    shown: Sums,
-    now: Sums,
-    before: Sums,
+    /// Sums in the range on screen.
+    shown: ViewSums,
+    /// Sums in the compared days of the range on screen.
+    now: ViewSums,
+    /// Sums in the previous range.
+    before: ViewSums,
     is_listed: bool,
     has_mismatch: bool,
-    compared: bool,
-    unknown: bool,
+    is_compared: bool,
+    has_unknown: bool,
     new: usize,
     gone: usize,
     neither: usize,
@@ -231,17 +235,17 @@ impl FolderSums {
         if figures.baseline == ComparisonBaseline::Uncompared {
             return;
         }
-        self.compared = true;
+        self.is_compared = true;
         if let ComparisonBaseline::Counts(_) | ComparisonBaseline::New | ComparisonBaseline::Unknown = figures.baseline
         {
             self.now = self.now.with(figures.compared);
-            self.unknown |= !figures.compared.add_up();
+            self.has_unknown |= !figures.compared.add_up();
         }
         if let ComparisonBaseline::Counts(before) | ComparisonBaseline::Gone(before) = figures.baseline {
             self.before = self.before.with(before);
-            self.unknown |= !before.add_up();
+            self.has_unknown |= !before.add_up();
         }
-        self.unknown |= figures.baseline == ComparisonBaseline::Unknown;
+        self.has_unknown |= figures.baseline == ComparisonBaseline::Unknown;
         self.new += usize::from(figures.baseline == ComparisonBaseline::New);
         self.gone += usize::from(matches!(figures.baseline, ComparisonBaseline::Gone(_)));
         self.neither += usize::from(figures.baseline == ComparisonBaseline::Neither);
@@ -249,7 +253,7 @@ impl FolderSums {
 
     fn baseline(&self, pages: usize) -> FolderBaseline {
         let pages = pages - self.neither;
-        if !self.compared {
+        if !self.is_compared {
             FolderBaseline::Uncompared
         } else if pages == 0 {
             FolderBaseline::Neither
@@ -257,7 +261,7 @@ impl FolderSums {
             FolderBaseline::New
         } else if self.gone == pages {
             FolderBaseline::Gone(sums_as_counts(self.before))
-        } else if self.unknown {
+        } else if self.has_unknown {
             FolderBaseline::Unknown
         } else {
             FolderBaseline::Counts(sums_as_counts(self.before))
@@ -265,8 +269,8 @@ impl FolderSums {
     }
 }
 
-/// Sums as counts; as text with thousands separators if they exceed 64 bits.
-fn sums_as_counts(sums: Sums) -> Counts {
+/// Returns the sums as counts; as text with thousands separators if they exceed 64 bits.
+fn sums_as_counts(sums: ViewSums) -> Counts {
     let count = |sum: ViewCount| match Count::from(sum) {
         Count::Odd(_) => Count::Odd(CleanText::line(&format_views(sum))),
         count => count,

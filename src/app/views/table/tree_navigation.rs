@@ -1,9 +1,9 @@
-//! Folding the pages into a tree, and navigating in it: opening and closing folders, going into and out of them.
+//! Folds the pages into a tree, and navigates in the tree: opens and closes folders, goes into them and out of them.
 
 use super::PageTable;
 
 impl PageTable {
-    /// Whether pages are folded into folders.
+    /// Whether the list is a tree: a report whose pages are folded into folders.
     pub fn is_tree(&self) -> bool {
         self.folded && self.is_report()
     }
@@ -18,16 +18,16 @@ impl PageTable {
     pub fn toggle_folder(&mut self) -> bool {
         let Some(folder) = self.selected_folder() else { return false };
         let path = folder.path(&self.pages);
-        if !self.open.remove(path) {
-            self.open.insert(path.into());
+        if !self.open_folders.remove(path) {
+            self.open_folders.insert(path.into());
         }
         self.rebuild_lines();
         true
     }
 
-    /// Goes into the selected folder, opening it first.
+    /// Opens the selected folder. If it is open, selects the first line in it.
     pub fn enter_folder(&mut self) {
-        match self.selected_folder().map(|folder| folder.open) {
+        match self.selected_folder().map(|folder| folder.is_open) {
             Some(true) => self.move_by(1),
             Some(false) => {
                 self.toggle_folder();
@@ -38,13 +38,13 @@ impl PageTable {
 
     /// Whether [`PageTable::leave_folder`] would do something.
     pub fn can_leave_folder(&self) -> bool {
-        let is_open = self.selected_folder().is_some_and(|folder| folder.open);
+        let is_open = self.selected_folder().is_some_and(|folder| folder.is_open);
         is_open || self.lines.get(self.selected).is_some_and(|line| line.depth > 0)
     }
 
-    /// Closes the selected folder, otherwise goes to the one around the selected line.
+    /// Closes the selected folder. If no open folder is selected, selects the folder that contains the selected line.
     pub fn leave_folder(&mut self) {
-        if self.selected_folder().is_some_and(|folder| folder.open) {
+        if self.selected_folder().is_some_and(|folder| folder.is_open) {
             self.toggle_folder();
             return;
         }

@@ -4,8 +4,8 @@ use super::super::super::scroll;
 use super::PageTable;
 
 impl PageTable {
-    /// Selects a visible line, counted from the first one. Returns `false` if there is no such line, or if it was
-    /// selected already.
+    /// Selects a line by its distance from the first visible line. Returns `false` if there is no such line, or if the
+    /// line was already selected.
     pub(in crate::app) fn select_visible(&mut self, line: usize) -> bool {
         let at = self.top.saturating_add(line);
         let moves = at < self.len() && at != self.selected;
@@ -15,12 +15,13 @@ impl PageTable {
         moves
     }
 
-    /// Whether a visible line, counted from the first one, is selected.
-    pub(in crate::app) fn is_selected_visible(&self, line: usize) -> bool {
+    /// Whether the line at this distance from the first visible line is selected.
+    pub(in crate::app) fn is_visible_line_selected(&self, line: usize) -> bool {
         !self.is_empty() && self.top.saturating_add(line) == self.selected
     }
 
-    /// Scrolls by `by` lines of `rows` visible ones; the selection moves along if it would leave the view.
+    /// Scrolls down by `by` lines, or up if negative. `rows` is the number of visible lines. If the selected line would
+    /// become invisible, selects the nearest visible line.
     pub(in crate::app) fn scroll_by(&mut self, by: isize, rows: usize) {
         let top = self.top.saturating_add_signed(by).min(self.len().saturating_sub(rows));
         if top == self.top {

@@ -1,5 +1,6 @@
-//! The line with the days of the range, and beside them the names of the presets that one key cycles through: all of
-//! them if they fit, otherwise those around the current one. Shared by drawing and mouse input, so that they agree.
+//! The layout of the range line: the dates of the range, then the names of the presets that one key cycles through. If
+//! not all names fit, the names around the current preset are shown. Drawing and mouse input share the layout, so that
+//! they agree.
 
 use super::super::App;
 use crate::model::Time;
@@ -7,32 +8,33 @@ use crate::model::period::{DateRange, Preset};
 use chrono::NaiveDate;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The choice behind a name.
+/// What a click on a name in the range line does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PresetChoice {
     Preset(Preset),
-    /// A custom range.
+    /// Opens the calendar to choose a custom range.
     Custom,
-    /// The next preset, whichever it is.
+    /// Switches to the preset after the current one.
     Next,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangeName {
-    /// Its first column.
+    /// The screen column in which the name starts, counted from the start of the line.
     pub at: usize,
     pub text: String,
-    /// Whether it is the current range.
+    /// Whether this is the name of the range on screen.
     pub is_current: bool,
     pub choice: PresetChoice,
 }
 
-/// Blanks before the names.
+/// Blank columns between the dates and the first name.
 const GAP: usize = 3;
-/// If fewer names than this fit, only the current one is shown.
-const FEWEST: usize = 5;
+/// If fewer names than this fit, only the name of the current range is shown.
+const MIN_NAMES: usize = 5;
 
-/// The range as text: both days included, UTC, and whether it includes today.
+/// Formats a range: first and last day in UTC, number of days, and whether today is included. If that doesn't fit in
+/// `width` columns, leaves out the number of days.
 pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
     let days = match range.days() {
         1 => "1 day".to_owned(),
@@ -44,10 +46,10 @@ pub fn format_range(range: DateRange, now: Time, width: usize) -> String {
 }
 
 impl App {
-    /// The names that fit in `width` columns after the first `used` ones.
-    fn names_after(&self, used: usize, width: usize, today: NaiveDate) -> Vec<RangeName> {
-        let current = self.views.preset_on(today);
-        // A week, month or quarter that is no preset shows its own name instead of `custom`.
+    /// Returns the preset names that fit in a line of `width` columns after the first `used` columns.
+    fn names_that_fit(&self, used: usize, width: usize, today: NaiveDate) -> Vec<RangeName> {
+        let current = self.views.preset_if_current(today);
+        // A week, month or quarter that is not a preset shows its own name instead of `custom`.
         let own = self.views.range_name(today).unwrap_or_else(|| "custom".to_owned());
         let presets = Preset::ALL.map(|preset| (preset.name(), current == Some(preset), PresetChoice::Preset(preset)));
         let last = if current.is_some() { "custom" } else { own.as_str() };
@@ -57,8 +59,9 @@ impl App {
             .collect();
         let width_left = width.saturating_sub(used);
         let names = adjacent_names(&all, width_left);
-        if names.len() >= FEWEST {
-            // Two blanks before each name, since some names have two words; a third one before the first.
+        if names.len() >= MIN_NAMES {
+            // Two blanks separate the names, since some names contain a blank. Three blanks (`GAP`) come before the
+            // first name.
             let mut end = used + 1;
             let place = |(text, on, choice): (String, bool, PresetChoice)| {
                 let at = end + 2;
@@ -75,14 +78,15 @@ impl App {
         }
     }
 
-    /// The text of the range, after a blank, and the names beside it, in `width` columns.
+    /// Returns the dates of the range, indented by a blank, and the names that fit beside them in a line of `width`
+    /// columns.
     pub fn range_line(&self, width: usize, now: Time) -> (String, Vec<RangeName>) {
         let text = format!(" {}", format_range(self.views.query().range, now, width));
-        let names = self.names_after(text.width(), width, now.date_naive());
+        let names = self.names_that_fit(text.width(), width, now.date_naive());
         (text, names)
     }
 
-    /// The choice at a column of that line.
+    /// Returns what a click on column `cell` of the range line does; `None` if no name is there.
     pub(in crate::app) fn range_choice_at(&self, cell: usize, width: usize, now: Time) -> Option<PresetChoice> {
         let names = self.range_line(width, now).1;
         let hit = |name: &&RangeName| (name.at..name.at + name.text.width()).contains(&cell);
@@ -90,7 +94,8 @@ impl App {
     }
 }
 
-/// As many adjacent names as fit, including the current one; a sign at an end shows that there are more.
+/// Returns as many adjacent names as fit, including the current one. `‹` or `›` at an end stands for the names that
+/// don't fit.
 fn adjacent_names(all: &[(String, bool, PresetChoice)], width: usize) -> Vec<(String, bool, PresetChoice)> {
     let current = all.iter().position(|(_, on, _)| *on).unwrap_or(0);
     let cut = |start: usize, end: usize| {
@@ -102,7 +107,7 @@ fn adjacent_names(all: &[(String, bool, PresetChoice)], width: usize) -> Vec<(St
     let fits =
         |names: &[(String, bool, PresetChoice)]| names.iter().map(|(text, ..)| text.width() + 2).sum::<usize>() < width;
     let windows = (0..=current).flat_map(|start| (current + 1..=all.len()).rev().map(move |end| (start, end)));
-    // The most names; of equally many, those that come first.
+    // Takes the first of the windows that contain the most names.
     let mut most = Vec::new();
     for names in windows.map(|(start, end)| cut(start, end)).filter(|names| fits(names)) {
         if names.len() > most.len() {

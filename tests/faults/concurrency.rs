@@ -1,7 +1,8 @@
-//! Many commands and dashboards on one database at once: each prompt is sent once, and the ledger counts it once.
+//! Runs many commands and dashboards on one database at the same time. Each prompt is sent once and counted once
+//! against the hourly limit.
 
-use crate::command_fixture::{CommandFixture, Running};
-use crate::crash::{assert_intact, dispatch_all, received};
+use crate::command_fixture::{CommandFixture, RunningCommand};
+use crate::crash::{assert_intact, received_prompts, send_whole_queue};
 use crate::disk_errors::start_dashboard;
 use docdeck::model::ledger::RateLimited;
 use docdeck::model::log::Operation;
@@ -12,15 +13,15 @@ use std::collections::BTreeSet;
 fn ten_concurrent_commands_on_one_database_each_send_their_prompt_once() {
     let fixture = CommandFixture::new(&[]);
     let texts: Vec<String> = (0..10).map(|n| format!("prompt {n} [sim:seconds=6000]")).collect();
-    let running: Vec<Running> = texts.iter().map(|text| fixture.start(&["new", text])).collect();
+    let running: Vec<RunningCommand> = texts.iter().map(|text| fixture.start(&["new", text])).collect();
     for running in running {
-        running.end().ends(0);
+        running.wait_for_exit().expect_exit_code(0);
     }
     let deliveries = assert_intact(&fixture);
     assert_eq!(deliveries.keys().cloned().collect::<BTreeSet<_>>(), texts.into_iter().collect());
     assert!(deliveries.values().all(|kind| *kind == DeliveryKind::Accepted), "{deliveries:?}");
     assert_eq!(
-        (received(&fixture).len(), fixture.sim.requests(Operation::Create), creates_used(&fixture)),
+        (received_prompts(&fixture).len(), fixture.sim.requests(Operation::Create), creates_used(&fixture)),
         (10, 10, 10)
     );
 }
@@ -29,34 +30,34 @@ fn ten_concurrent_commands_on_one_database_each_send_their_prompt_once() {
 fn ten_engines_on_one_queue_send_each_prompt_once() {
     let fixture = CommandFixture::new(&["create=latency-20"]);
     let texts: Vec<String> = (0..24).map(|n| format!("prompt {n} [sim:seconds=6000]")).collect();
-    fixture.store(async |store, scope| {
+    fixture.with_store(async |store, scope| {
         store.add_batch(scope, &texts, chrono::Utc::now()).await.expect("written");
     });
     std::thread::scope(|threads| {
         for _ in 0..10 {
-            threads.spawn(|| dispatch_all(&fixture));
+            threads.spawn(|| send_whole_queue(&fixture));
         }
     });
     let deliveries = assert_intact(&fixture);
     assert!(deliveries.values().all(|kind| *kind == DeliveryKind::Accepted), "{deliveries:?}");
-    assert_eq!((received(&fixture).len(), fixture.sim.requests(Operation::Create)), (24, 24));
+    assert_eq!((received_prompts(&fixture).len(), fixture.sim.requests(Operation::Create)), (24, 24));
 }
 
 #[test]
 fn two_dashboards_and_ten_commands_on_one_database_send_and_count_each_prompt_once() {
     let fixture = CommandFixture::new(&["create=latency-50"]);
-    fixture.run(&["new", "before [sim:seconds=60000]"]).ends(0);
+    fixture.run(&["new", "before [sim:seconds=60000]"]).expect_exit_code(0);
     let mut dashboards = [start_dashboard(&fixture), start_dashboard(&fixture)];
     dashboards.iter_mut().for_each(|pty| pty.wait_for_text("before"));
-    let running: Vec<Running> =
+    let running: Vec<RunningCommand> =
         (0..10).map(|n| fixture.start(&["new", &format!("command {n} [sim:seconds=60000]")])).collect();
     for (n, pty) in dashboards.iter_mut().enumerate() {
         pty.send(&format!("ntyped {n} [sim:seconds=60000]\x13"));
     }
     for running in running {
-        running.end().ends(0);
+        running.wait_for_exit().expect_exit_code(0);
     }
-    // Each dashboard shows the jobs of all others.
+    // Each dashboard also shows the jobs of the commands and of the other dashboard.
     dashboards.iter_mut().for_each(|pty| pty.wait_for_text("1 Jobs 13"));
     for pty in &mut dashboards {
         pty.wait_for("the editor to close", |screen| !screen.contents().contains("New job"));
@@ -65,13 +66,16 @@ fn two_dashboards_and_ten_commands_on_one_database_send_and_count_each_prompt_on
     }
     let deliveries = assert_intact(&fixture);
     assert!(deliveries.values().all(|kind| *kind == DeliveryKind::Accepted), "{deliveries:?}");
-    assert_eq!((deliveries.len(), received(&fixture).len(), fixture.sim.requests(Operation::Create)), (13, 13, 13));
+    assert_eq!(
+        (deliveries.len(), received_prompts(&fixture).len(), fixture.sim.requests(Operation::Create)),
+        (13, 13, 13)
+    );
     assert_eq!(creates_used(&fixture), 13);
 }
 
-/// Number of creates that the ledger counts.
+/// Returns the number of new jobs that the ledger counts against the hourly limit.
 fn creates_used(fixture: &CommandFixture) -> u32 {
-    fixture.store(async |store, scope| {
+    fixture.with_store(async |store, scope| {
         store.budget(scope, RateLimited::Create, fixture.sim.now()).await.expect("read").used
     })
 }
@@ -79,19 +83,19 @@ fn creates_used(fixture: &CommandFixture) -> u32 {
 #[test]
 fn ten_concurrent_commands_with_four_requests_left_send_four_prompts() {
     let fixture = CommandFixture::new(&[]);
-    fixture.store(async |store, scope| {
+    fixture.with_store(async |store, scope| {
         for _ in 0..96 {
             store.spend(scope, RateLimited::Create, fixture.sim.now()).await.expect("written").expect("a place");
         }
     });
-    let running: Vec<Running> =
+    let running: Vec<RunningCommand> =
         (0..10).map(|n| fixture.start(&["new", &format!("prompt {n} [sim:seconds=60000]")])).collect();
-    let mut codes: Vec<i32> = running.into_iter().map(|running| running.end().code).collect();
+    let mut codes: Vec<i32> = running.into_iter().map(|running| running.wait_for_exit().code).collect();
     codes.sort_unstable();
     assert_eq!(codes, [0, 0, 0, 0, 5, 5, 5, 5, 5, 5]);
     assert_eq!(
-        (received(&fixture).len(), fixture.sim.requests(Operation::Create), creates_used(&fixture)),
+        (received_prompts(&fixture).len(), fixture.sim.requests(Operation::Create), creates_used(&fixture)),
         (4, 4, 100)
     );
-    assert_eq!(assert_intact(&fixture).len(), 10, "what was not sent is kept");
+    assert_eq!(assert_intact(&fixture).len(), 10, "prompts that were not sent are stored");
 }

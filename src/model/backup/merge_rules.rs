@@ -1,5 +1,6 @@
-//! The rules for merging an imported file into the store: no order of imports loses anything that the user wrote,
-//! importing a file twice changes nothing more, and no prompt that another computer might send is sent from this one.
+//! The rules for merging an imported file into the store. Whatever the order of imports, nothing that the user wrote is
+//! lost. Importing a file again changes nothing. A prompt that another computer may still send is not sent from this
+//! one.
 
 use super::PromptRecord;
 use crate::model::Time;
@@ -10,15 +11,16 @@ use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::mem::discriminant;
 
-/// The reason for an imported prompt that was queued when it was exported: it becomes unconfirmed.
+/// The reason shown for an imported prompt that was queued when it was exported, and is unconfirmed since the import.
 const QUEUED_ELSEWHERE: &str =
     "it was waiting to be sent where it was exported, and may have been sent from there since";
-/// The reason for an imported prompt that was being sent when it was exported: it becomes unconfirmed.
+/// The reason shown for an imported prompt that was being sent when it was exported, and is unconfirmed since the
+/// import.
 const SENDING_ELSEWHERE: &str =
     "it was being sent when it was exported, so the service may or may not have carried it out";
 
-/// The delivery state of a newly imported prompt. One that the other computer may still send, or was sending, becomes
-/// unconfirmed, so that only the user can send it from here.
+/// Returns the delivery state for a newly imported prompt. A prompt that the other computer was sending or may still
+/// send becomes unconfirmed, so that this computer sends it only if the user decides so.
 #[must_use]
 pub fn imported_delivery(imported: &Delivery) -> Delivery {
     match imported {
@@ -28,21 +30,21 @@ pub fn imported_delivery(imported: &Delivery) -> Delivery {
     }
 }
 
-/// How an imported prompt affects the stored one.
+/// How an imported prompt changes the stored prompt that it was matched with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromptMerge {
     Unchanged,
-    /// The stored prompt gets this state, and the text and sending time of the imported one.
+    /// The stored prompt gets this state, and the text and the sending time of the imported prompt.
     Becomes(Delivery),
-    /// They are different prompts: the imported one was accepted with another text.
+    /// The two are different prompts, because the imported prompt was accepted with another text.
     OtherPrompt,
 }
 
-/// Compares an imported prompt with the stored one. A stored prompt that is unconfirmed and was never sent from any
-/// computer is only a copy of an import, so any newer state replaces it. Otherwise the stored state stays, unless the
-/// imported prompt was accepted, has the result of the same send, or was sent again later without an answer.
+/// Decides how an imported prompt changes the stored prompt `known`. A stored prompt that is unconfirmed and has no
+/// sending time is only a copy of an earlier import, so any newer state replaces it. Otherwise the stored state stays,
+/// unless the imported prompt was accepted, has the result of the same send, or was sent again later without an answer.
 #[must_use]
-pub fn compare_prompt(known: &Prompt, imported: &PromptRecord) -> PromptMerge {
+pub fn decide_merge(known: &Prompt, imported: &PromptRecord) -> PromptMerge {
     let is_copy = matches!(known.delivery, Delivery::Unconfirmed(_)) && known.sent_at.is_none();
     if known.text != imported.text && !is_copy {
         let is_accepted = imported.delivery == Delivery::Accepted && known.delivery != Delivery::Sending;
@@ -67,8 +69,8 @@ fn new_state(known: &Prompt, imported: &PromptRecord, is_copy: bool) -> Option<D
     counts.then(|| imported_delivery(&imported.delivery))
 }
 
-/// Merges the service's data of an imported job: all of it if the imported job has the later answer, otherwise only
-/// missing fields. Returns whether anything changed.
+/// Merges the service's data about a job into the stored job `known`: all of it if `imported` has the later answer of
+/// the service, otherwise only fields that `known` lacks. Returns whether `known` changed.
 pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
     let before = known.clone();
     if last_answer(imported) > last_answer(known) {
@@ -86,7 +88,7 @@ pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
             known.created_at = imported.created_at;
         }
         if differs {
-            // Mark the change as not viewed and not handled, even if the user did something about the job later.
+            // The change must count as not viewed and not handled, even if the user viewed or handled the job after it.
             let last = known.viewed_at.max(known.handled_at).map(|last| last + TimeDelta::milliseconds(1));
             known.changed_at = last.map_or(imported.changed_at, |last| last.max(imported.changed_at));
         }
@@ -101,13 +103,14 @@ pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
     *known != before
 }
 
-/// When the service last answered about the job, or accepted a follow-up that it has not answered about yet.
+/// Returns when the service last answered about the job, or when it last accepted a prompt if there is no such answer
+/// yet.
 fn last_answer(row: &Job) -> Time {
     row.checked_at.unwrap_or_else(|| row.last_accepted_at())
 }
 
-/// Merges the service's texts: the imported ones replace the stored ones if they are `later`, otherwise they only fill
-/// gaps.
+/// Merges the service's texts into the stored job `known`. If `later` is true, imported texts replace stored ones,
+/// otherwise they only fill empty fields.
 fn merge_service_texts(known: &mut Job, imported: &Job, later: bool) {
     fn take<T: Clone>(known: &mut Option<T>, imported: &Option<T>, later: bool) {
         if later && imported.is_some() || known.is_none() {
@@ -120,16 +123,17 @@ fn merge_service_texts(known: &mut Job, imported: &Job, later: bool) {
     take(&mut known.pr_link, &imported.pr_link, later);
 }
 
-/// Merges what the user wrote elsewhere: adds missing tags, and title and note if there are none. Returns whether
-/// anything changed, and whether a different title or note in the file was ignored.
+/// Merges the tags, the title and the note that the user wrote on another computer into the stored job `known`. Missing
+/// tags are added; the title and the note are used only if `known` has none. Returns whether `known` changed, and
+/// whether a different title or note was ignored.
 pub fn merge_user_texts(known: &mut Job, imported: &Job) -> (bool, bool) {
     let before = known.clone();
     let mut left_out = false;
-    if imported.has_own_title {
-        if known.has_own_title {
+    if imported.has_custom_title {
+        if known.has_custom_title {
             left_out |= known.title != imported.title;
         } else {
-            known.has_own_title = true;
+            known.has_custom_title = true;
             known.title = imported.title.clone();
         }
     }
@@ -146,8 +150,9 @@ pub fn merge_user_texts(known: &mut Job, imported: &Job) -> (bool, bool) {
     (*known != before, left_out)
 }
 
-/// Finds the stored prompt for each imported one, as an index into `known`: same kind, written at the same time. If
-/// there are several, the same text decides, then the order.
+/// Finds the stored prompt that is the same as each imported prompt, as an index into `known`. Prompts are the same if
+/// they are of the same kind and were written at the same time. Of several stored prompts, the first with the same text
+/// is used, or the first one if no text is the same.
 #[must_use]
 pub fn match_prompts(known: &[Prompt], imported: &[PromptRecord]) -> Vec<Option<usize>> {
     let mut taken = vec![false; known.len()];
@@ -168,8 +173,8 @@ pub fn match_prompts(known: &[Prompt], imported: &[PromptRecord]) -> Vec<Option<
     pairs
 }
 
-/// Returns the imported events that are new. Two computers see the same change at different times, so nothing is taken
-/// from a run of equal changes if one of them is already stored.
+/// Returns the imported events that are not stored yet. Two computers see the same change at different times.
+/// Therefore, if consecutive events describe the same change and one of them is stored, none of the others is new.
 #[must_use]
 pub fn new_events(known: &[JobEvent], imported: &[JobEvent]) -> Vec<JobEvent> {
     let mut all: Vec<(&JobEvent, bool)> = known.iter().map(|event| (event, true)).collect();
@@ -184,7 +189,7 @@ pub fn new_events(known: &[JobEvent], imported: &[JobEvent]) -> Vec<JobEvent> {
             }
         }
     }
-    // Keep the imported order, because events of the same time are ordered.
+    // Keep the order of the file, because it is significant for events with the same time.
     imported.iter().filter(|event| news.contains(event)).cloned().collect()
 }
 

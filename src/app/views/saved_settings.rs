@@ -1,25 +1,25 @@
-//! The settings of the views screen that are saved from one start to the next: the range as it was chosen, and how its
-//! pages were listed.
+//! Saves the settings of the page views screen from one start of docdeck to the next: how the range was chosen, and how
+//! its pages were listed.
 
 use super::ViewsScreen;
 use super::table::{Metric, PageColumn, PageSorting, TableSettings};
 use crate::model::Time;
-use crate::model::layout::{ShownScreen, SortBy, ViewsLayout};
+use crate::model::layout::{SavedRange, SortBy, ViewsLayout};
 use crate::model::load::Load;
 use crate::model::period::{DateRange, Period, Preset};
-use crate::model::views::{LIMIT_DEFAULT, LIMIT_MAX, LIMIT_MIN};
+use crate::model::views::{DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MIN_PAGE_SIZE};
 
 impl ViewsScreen {
-    /// The current settings.
+    /// Returns the current settings, to save them. Settings with their default value are left out.
     pub(in crate::app) fn layout(&self) -> ViewsLayout {
         let shape = self.table.settings();
         let sorting = shape.sorting;
         let default = PageSorting::default();
         ViewsLayout {
             range: self.chosen_range(),
-            limit: Some(self.query.limit).filter(|limit| *limit != LIMIT_DEFAULT),
+            limit: Some(self.query.limit).filter(|limit| *limit != DEFAULT_PAGE_SIZE),
             metric: Some(shape.metric).filter(|metric| *metric != Metric::default()).map(|m| m.name().to_owned()),
-            log: shape.log,
+            log: shape.is_log_scale,
             folded: shape.folded,
             sort: (sorting != default).then(|| SortBy {
                 by: sorting.by.name(),
@@ -29,30 +29,30 @@ impl ViewsScreen {
         }
     }
 
-    /// How the range was chosen; `None` for the default.
-    fn chosen_range(&self) -> Option<ShownScreen> {
+    /// Returns how the range was chosen; `None` for the default, the last seven days.
+    fn chosen_range(&self) -> Option<SavedRange> {
         let days = self.period.all_days();
         match self.preset {
             Some(Preset::SevenDays) => None,
-            Some(preset) => Some(ShownScreen::Preset(preset.name().to_owned())),
-            None => Some(ShownScreen::Days(days.from(), days.to())),
+            Some(preset) => Some(SavedRange::Preset(preset.name().to_owned())),
+            None => Some(SavedRange::Days(days.from(), days.to())),
         }
     }
 
-    /// Whether a range is shown or being loaded.
-    pub(in crate::app) fn has_started(&self) -> bool {
+    /// Whether page views are listed or being loaded, as they are once the screen was shown.
+    pub(in crate::app) fn has_been_shown(&self) -> bool {
         !matches!(self.load, Load::Idle) || self.table.report().is_some()
     }
 
-    /// Restores saved settings; nothing is loaded before the screen is shown. Invalid values are ignored.
+    /// Restores saved settings and ignores invalid ones. Loads nothing: that happens when the screen is shown.
     pub(in crate::app) fn restore(&mut self, layout: &ViewsLayout, now: Time) {
         let today = now.date_naive();
         let chosen = match &layout.range {
-            Some(ShownScreen::Preset(name)) => {
+            Some(SavedRange::Preset(name)) => {
                 let preset = Preset::ALL.into_iter().find(|preset| preset.name() == name);
                 preset.map(|preset| (preset.period(today), Some(preset)))
             }
-            Some(ShownScreen::Days(from, to)) => DateRange::new(*from, *to).map(|days| (Period::days(days), None)),
+            Some(SavedRange::Days(from, to)) => DateRange::new(*from, *to).map(|days| (Period::days(days), None)),
             None => None,
         };
         if let Some((period, preset)) = chosen
@@ -60,15 +60,15 @@ impl ViewsScreen {
         {
             (self.period, self.preset, self.query.range) = (period, preset, range);
         }
-        self.query.limit = layout.limit.unwrap_or(LIMIT_DEFAULT).clamp(LIMIT_MIN, LIMIT_MAX);
+        self.query.limit = layout.limit.unwrap_or(DEFAULT_PAGE_SIZE).clamp(MIN_PAGE_SIZE, MAX_PAGE_SIZE);
         let metric = Metric::ALL.into_iter().find(|metric| layout.metric.as_deref() == Some(metric.name()));
         let sorting = layout.sort.as_ref().and_then(|sort| {
-            let default = PageSorting::by(PageColumn::named(&sort.by)?);
+            let default = PageSorting::by(PageColumn::compare_names(&sort.by)?);
             Some(PageSorting { descending: default.descending != sort.reversed, ..default })
         });
         self.table.apply_settings(TableSettings {
             metric: metric.unwrap_or_default(),
-            log: layout.log,
+            is_log_scale: layout.log,
             sorting: sorting.unwrap_or_default(),
             filter: layout.filter.clone(),
             folded: layout.folded,
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn presets_follow_the_date_and_custom_ranges_stay() {
         let layout = layout_after(|views| drop(views.next_preset(now())));
-        assert_eq!(layout.range, Some(ShownScreen::Preset("30d".to_owned())));
+        assert_eq!(layout.range, Some(SavedRange::Preset("30d".to_owned())));
         let views = restored(&layout, at("2026-12-24T01:00:00Z"));
         assert_eq!(views.query().range.to_string(), "2026-11-25 … 2026-12-24");
         assert_eq!(views.preset(), Some(Preset::ThirtyDays));
@@ -127,10 +127,15 @@ mod tests {
     fn metric_scale_order_filter_and_folding_are_restored() {
         let layout = layout_after(|views| {
             let sorting = PageSorting { by: PageColumn::Change(Metric::Ai), descending: false };
-            let shape =
-                TableSettings { metric: Metric::Share, log: true, sorting, filter: "/guides".to_owned(), folded: true };
+            let shape = TableSettings {
+                metric: Metric::Share,
+                is_log_scale: true,
+                sorting,
+                filter: "/guides".to_owned(),
+                folded: true,
+            };
             views.table.apply_settings(shape);
-            drop(views.set_limit(25));
+            drop(views.set_page_size(25));
         });
         assert_eq!(layout.sort, Some(SortBy { by: "Δ AI".to_owned(), reversed: true }));
         let views = restored(&layout, now());
@@ -149,13 +154,13 @@ mod tests {
             ..ViewsLayout::default()
         };
         let ranges = [
-            ShownScreen::Preset("fortnight".to_owned()),
-            ShownScreen::Days(day("2026-11-09"), day("2026-11-01")),
-            ShownScreen::Days(day("2027-01-01"), day("2027-01-31")),
+            SavedRange::Preset("fortnight".to_owned()),
+            SavedRange::Days(day("2026-11-09"), day("2026-11-01")),
+            SavedRange::Days(day("2027-01-01"), day("2027-01-31")),
         ];
         for range in ranges {
             let views = restored(&invalid(range), now());
-            assert_eq!((views.query().range, views.query().limit), (default.range, LIMIT_MAX));
+            assert_eq!((views.query().range, views.query().limit), (default.range, MAX_PAGE_SIZE));
             assert_eq!((views.table.sorting(), views.table.metric()), (PageSorting::default(), Metric::Total));
         }
     }

@@ -4,10 +4,10 @@ use super::super::dialog::Dialog;
 use super::super::{App, AppConfig, Effect, Msg, Overwrite};
 use crate::model::Time;
 use crate::model::endpoint::Scope;
-use crate::model::export::COPY_LIMIT;
+use crate::model::export::MAX_COPY_BYTES;
 use crate::model::failure::{Failure, FailureKind};
 use crate::model::period::{DateRange, Preset};
-use crate::model::report::{CachedViews, KnownRange, Report};
+use crate::model::report::{CachedRange, CachedViews, Report};
 use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewsPage};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -56,7 +56,7 @@ fn paths(paths: &[&str]) -> Vec<String> {
     paths.iter().map(|path| (*path).to_owned()).collect()
 }
 
-fn written(effects: &[Effect]) -> (&str, &str) {
+fn written_file(effects: &[Effect]) -> (&str, &str) {
     match effects {
         [Effect::WriteFile(file, Overwrite::Ask)] => (&file.name, &file.text),
         other => panic!("no file: {other:?}"),
@@ -80,7 +80,7 @@ fn a_complete_report_is_exported_with_its_comparison() {
     app.views.table.show_report(report(range, &paths(&["/a", "/new"]), true), Some(before));
     press(&mut app, "el");
     let effects = key(&mut app, KeyCode::Enter);
-    let (name, text) = written(&effects);
+    let (name, text) = written_file(&effects);
     assert_eq!(name, "docdeck-views-2026-11-14_2026-11-20-vs-2026-11-07_2026-11-13.csv");
     let lines: Vec<&str> = text.lines().skip(1).collect();
     assert_eq!(lines, ["/a,3,1,4,0.2500,3,1,4,0,", "/new,3,1,4,0.2500,,,,4,new", "/old,,,,,3,1,4,-4,gone"]);
@@ -88,7 +88,7 @@ fn a_complete_report_is_exported_with_its_comparison() {
 }
 
 #[test]
-fn tab_cycles_through_the_lines_of_the_export_and_arrows_through_the_choices() {
+fn in_the_export_dialog_tab_cycles_through_the_lines_and_arrows_through_the_choices() {
     let mut app = app();
     let range = Preset::SevenDays.range(now().date_naive());
     app.views.table.show_report(report(range, &paths(&["/a"]), true), None);
@@ -97,7 +97,7 @@ fn tab_cycles_through_the_lines_of_the_export_and_arrows_through_the_choices() {
         assert_eq!(key(&mut app, code), []);
     }
     let effects = key(&mut app, KeyCode::Enter);
-    let (name, text) = written(&effects);
+    let (name, text) = written_file(&effects);
     assert_eq!(name, "docdeck-views-2026-11-14_2026-11-20.md");
     assert!(text.starts_with("**Page views 2026-11-14 … 2026-11-20 (UTC)**"), "{text}");
 }
@@ -106,7 +106,7 @@ fn tab_cycles_through_the_lines_of_the_export_and_arrows_through_the_choices() {
 fn an_export_that_is_too_long_for_the_clipboard_is_refused() {
     let mut app = app();
     let range = Preset::SevenDays.range(now().date_naive());
-    let many: Vec<String> = (0..COPY_LIMIT / 20).map(|n| format!("/a/rather/long/path/{n}")).collect();
+    let many: Vec<String> = (0..MAX_COPY_BYTES / 20).map(|n| format!("/a/rather/long/path/{n}")).collect();
     app.views.table.show_report(report(range, &many, true), None);
     press(&mut app, "ekl");
     assert_eq!(key(&mut app, KeyCode::Enter), []);
@@ -117,16 +117,19 @@ fn an_export_that_is_too_long_for_the_clipboard_is_refused() {
     assert!(refused(&app).is_some_and(|text| text.contains("74,994") && text.ends_with("Choose a file.")));
     press(&mut app, "l");
     assert_eq!(refused(&app), None);
-    assert_eq!(written(&key(&mut app, KeyCode::Enter)).1.lines().count(), many.len() + 1);
-    app.config.long_copies = true;
+    assert_eq!(written_file(&key(&mut app, KeyCode::Enter)).1.lines().count(), many.len() + 1);
+    app.config.can_copy_long_texts = true;
     press(&mut app, "ekl");
     let effects = key(&mut app, KeyCode::Enter);
-    assert!(matches!(&effects[..], [Effect::Copy { text, .. }] if text.len() > COPY_LIMIT), "a program has no limit");
+    assert!(
+        matches!(&effects[..], [Effect::Copy { text, .. }] if text.len() > MAX_COPY_BYTES),
+        "a program has no limit"
+    );
 }
 
 fn open_cached_ranges(app: &mut App, ranges: Vec<DateRange>) {
     assert_eq!(press(app, "H"), [Effect::ListCachedRanges]);
-    let known = |range| KnownRange { range, rows: 2, complete: true, as_of: now(), totals: counts(1, 1) };
+    let known = |range| CachedRange { range, rows: 2, complete: true, as_of: now(), totals: counts(1, 1) };
     let cached = CachedViews { ranges: ranges.into_iter().map(known).collect(), bytes: 100 };
     app.update(Msg::CachedRanges(Ok(cached)), now());
 }
@@ -154,7 +157,7 @@ fn the_shown_range_cannot_be_compared_with_itself() {
 }
 
 #[test]
-fn nothing_can_be_chosen_from_an_empty_list_or_before_it_is_loaded() {
+fn no_cached_range_can_be_chosen_if_the_list_is_empty_or_not_loaded() {
     let mut app = app();
     let range = app.views.query().range;
     press(&mut app, "H");
@@ -167,7 +170,7 @@ fn nothing_can_be_chosen_from_an_empty_list_or_before_it_is_loaded() {
 }
 
 #[test]
-fn the_keys_of_quick_choices_are_typed_if_a_range_to_show_is_chosen() {
+fn keys_of_quick_choices_type_text_if_the_calendar_chooses_a_range_to_show() {
     let mut app = app();
     press(&mut app, "Dyesterday");
     key(&mut app, KeyCode::Enter);
@@ -178,7 +181,7 @@ fn the_keys_of_quick_choices_are_typed_if_a_range_to_show_is_chosen() {
 }
 
 #[test]
-fn tab_switches_between_typing_and_the_keys_of_the_days() {
+fn tab_switches_between_typing_and_picking_days() {
     let mut app = app();
     press(&mut app, "D");
     key(&mut app, KeyCode::Tab);

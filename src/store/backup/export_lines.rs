@@ -1,13 +1,13 @@
-//! Exports all jobs and drafts, one job at a time, so that only one job is in memory.
+//! Exports jobs and drafts. Reads one job at a time, so that only one job is in memory.
 
-use super::write::LineWriter;
-use super::{ExportFilter, Exported};
+use super::backup_writer::LineWriter;
+use super::{ExportCounts, ScopeFilter};
 use crate::model::Time;
 use crate::model::backup::{
     BackupHeader, BackupLine, BackupTotals, DraftPurpose, DraftRecord, DraftText, JobRecord, PromptRecord,
 };
 use crate::model::endpoint::Scope;
-use crate::model::prompt::{DraftSlot, Prompt, PromptId};
+use crate::model::prompt::{DraftTarget, Prompt, PromptId};
 use crate::model::row::JobKey;
 use crate::model::text::CleanText;
 use crate::store::error::StoreResult;
@@ -16,21 +16,21 @@ use rusqlite::Connection;
 use std::collections::HashMap;
 use std::io::Write;
 
-/// Drafts of a scope by what they belong to.
+/// The drafts of a scope, grouped by what they belong to.
 #[derive(Debug, Default)]
 struct Drafts {
     of_jobs: HashMap<JobKey, DraftText>,
     of_prompts: HashMap<PromptId, DraftText>,
-    alone: Vec<(DraftPurpose, DraftText)>,
+    without_job: Vec<(DraftPurpose, DraftText)>,
 }
 
 pub(super) fn export(
     connection: &Connection,
     out: impl Write,
-    only: &ExportFilter,
+    only: &ScopeFilter,
     program: &str,
     now: Time,
-) -> StoreResult<Exported> {
+) -> StoreResult<ExportCounts> {
     let mut lines = LineWriter::new(out);
     lines.write(&BackupLine::Header(BackupHeader { program: CleanText::line(program), exported_at: now }))?;
     let (mut totals, mut in_flight) = (BackupTotals::default(), 0);
@@ -38,21 +38,22 @@ pub(super) fn export(
         let drafts = group_drafts(drafts::list_drafts(connection, &scope)?);
         for key in job_keys(connection, &scope)? {
             let Some(record) = read_job_record(connection, &scope, key, &drafts)? else { continue };
-            in_flight += u64::try_from(record.in_flight()).unwrap_or(u64::MAX);
+            in_flight += u64::try_from(record.in_flight_count()).unwrap_or(u64::MAX);
             lines.write(&BackupLine::Job(Box::new(record)))?;
             totals.jobs += 1;
         }
-        for (of, draft) in drafts.alone {
-            lines.write(&BackupLine::Draft(DraftRecord { scope: scope.clone(), of, draft }))?;
+        for (of, draft) in drafts.without_job {
+            lines.write(&BackupLine::Draft(DraftRecord { scope: scope.clone(), purpose: of, draft }))?;
             totals.drafts += 1;
         }
     }
     lines.write(&BackupLine::End(totals))?;
     lines.finish()?;
-    Ok(Exported { totals, in_flight })
+    Ok(ExportCounts { totals, in_flight })
 }
 
-/// Jobs with an id come first: an import finds those by their id before it searches for the others by their prompt.
+/// Returns the keys of the scope's jobs, jobs with an id first: an import must find those by their ids before it
+/// searches for the other jobs by their prompts.
 fn job_keys(connection: &Connection, scope: &Scope) -> StoreResult<Vec<JobKey>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let mut statement =
@@ -62,18 +63,18 @@ fn job_keys(connection: &Connection, scope: &Scope) -> StoreResult<Vec<JobKey>> 
 }
 
 fn group_drafts(drafts: Vec<Draft>) -> Drafts {
-    let mut sorted = Drafts::default();
+    let mut grouped = Drafts::default();
     for Draft { slot, text, pages, saved_at } in drafts {
         let draft = DraftText { text, saved_at };
         match slot {
-            DraftSlot::FollowUp(key) => drop(sorted.of_jobs.insert(key, draft)),
-            DraftSlot::Prompt(id) => drop(sorted.of_prompts.insert(id, draft)),
-            DraftSlot::NewJob => sorted.alone.push((DraftPurpose::NewJob, draft)),
-            DraftSlot::AboutPages => sorted.alone.push((DraftPurpose::AboutPages(pages), draft)),
-            DraftSlot::Batch => sorted.alone.push((DraftPurpose::Batch, draft)),
+            DraftTarget::FollowUp(key) => drop(grouped.of_jobs.insert(key, draft)),
+            DraftTarget::Prompt(id) => drop(grouped.of_prompts.insert(id, draft)),
+            DraftTarget::NewJob => grouped.without_job.push((DraftPurpose::NewJob, draft)),
+            DraftTarget::AboutPages => grouped.without_job.push((DraftPurpose::AboutPages(pages), draft)),
+            DraftTarget::Batch => grouped.without_job.push((DraftPurpose::Batch, draft)),
         }
     }
-    sorted
+    grouped
 }
 
 fn read_job_record(

@@ -8,13 +8,13 @@ use super::table::{Metric, PageSorting, PageTable};
 use crate::model::Time;
 
 impl App {
-    /// Handles a key that changes the rows or columns of the list; requests nothing from the service.
+    /// Handles an action that changes how the pages are listed. Requests nothing from the service.
     pub(in crate::app) fn change_table(&mut self, action: Action, now: Time) {
-        if let Some(what) = needs_all_pages(action)
+        if let Some(what) = words_if_all_pages_needed(action)
             && !self.views.table.is_report()
         {
             let load = self.key_label(Context::Views, Action::LoadAll);
-            self.notify(Severity::Info, &format!("{what} needs all pages: {load} loads them."), now);
+            self.notify(Severity::Info, &format!("{what} needs all pages: press {load} to load them."), now);
             return;
         }
         let table = &mut self.views.table;
@@ -32,7 +32,7 @@ impl App {
                     now,
                 );
             }
-            Action::LogScale => table.toggle_log(),
+            Action::LogScale => table.toggle_log_scale(),
             Action::Mark => table.toggle_mark(),
             Action::MarkRange => table.mark_range(),
             Action::Filter => {
@@ -43,14 +43,14 @@ impl App {
         }
     }
 
-    /// Handles right and left in a tree: into a folder and out of it.
+    /// Handles the keys for right and left in a tree: goes into the selected folder, or out of the current one.
     pub(in crate::app) fn navigate_tree(&mut self, inwards: bool) {
         if inwards { self.views.table.enter_folder() } else { self.views.table.leave_folder() }
     }
 
-    /// Whether Esc leaves the marks this time. Several marks are work to set again, so Esc has to be pressed twice to
-    /// clear them.
-    pub(in crate::app) fn keeps_marks(&mut self, marks: usize, now: Time) -> bool {
+    /// Warns and returns `true` if Esc has to be pressed once more to clear the marks: several marks are work to set
+    /// again. Returns `false` if there are fewer than two marks, or if the warning is already on screen.
+    pub(in crate::app) fn warn_before_clearing_marks(&mut self, marks: usize, now: Time) -> bool {
         if marks < 2 {
             return false;
         }
@@ -65,9 +65,9 @@ impl App {
         !was_warned
     }
 
-    /// Clears the marks, otherwise the filter. Returns whether there was anything to clear.
+    /// Clears the marks, or the filter if there are no marks. Returns whether there was anything to clear.
     pub(in crate::app) fn clear_marks_or_filter(&mut self, now: Time) -> bool {
-        if self.keeps_marks(self.views.table.marked_count(), now) {
+        if self.warn_before_clearing_marks(self.views.table.marked_count(), now) {
             return true;
         }
         let table = &mut self.views.table;
@@ -82,11 +82,11 @@ impl App {
         filtered
     }
 
-    /// Whether a key of the list would do something now; `None` if that is decided elsewhere.
+    /// Whether an action on the list would do something now; `None` if `action` is not decided in this function.
     pub(in crate::app) fn can_change_table(&self, action: Action) -> Option<bool> {
         let table: &PageTable = &self.views.table;
         let folder = table.selected_folder();
-        let has_pages = !table.rows().is_empty() || table.absent() > 0;
+        let has_pages = !table.rows().is_empty() || table.absent_count() > 0;
         Some(match action {
             Action::NextSort | Action::ReverseSort | Action::Fold => table.is_report() && has_pages,
             Action::Filter => table.is_report() && has_pages || table.is_filtered(),
@@ -98,23 +98,23 @@ impl App {
             Action::CopyMain => table.selected_row().is_some(),
             Action::NextPage if table.is_tree() => folder.is_some(),
             Action::PreviousPage if table.is_tree() => table.can_leave_folder(),
-            // All pages are in one list.
+            // A report lists all pages at once, so it has no next page of rows.
             Action::NextPage | Action::PreviousPage if table.is_report() => false,
             _ => return None,
         })
     }
 
-    /// The label of a key of the list; `None` for its usual label.
+    /// Returns the footer label of an action that depends on the state of the list; `None` for the usual label.
     pub(in crate::app) fn table_key_label(&self, action: Action) -> Option<&'static str> {
         let table: &PageTable = &self.views.table;
         let folder = table.selected_folder();
         match action {
-            Action::Open | Action::NextPage if folder.is_some_and(|folder| !folder.open) => Some("open folder"),
-            Action::Open | Action::PreviousPage if folder.is_some_and(|folder| folder.open) => Some("close folder"),
+            Action::Open | Action::NextPage if folder.is_some_and(|folder| !folder.is_open) => Some("open folder"),
+            Action::Open | Action::PreviousPage if folder.is_some_and(|folder| folder.is_open) => Some("close folder"),
             Action::NextPage if folder.is_some() => Some("go into"),
             Action::PreviousPage if table.is_tree() => Some("parent"),
             Action::Fold if table.is_tree() => Some("unfold"),
-            Action::LogScale if table.is_log() => Some("linear"),
+            Action::LogScale if table.has_log_scale() => Some("linear"),
             Action::NewJob if table.marked_count() > 0 => Some("job about them"),
             Action::Close if table.marked_count() > 0 => Some("unmark"),
             Action::Close if table.is_filtered() => Some("clear filter"),
@@ -123,8 +123,9 @@ impl App {
     }
 }
 
-/// The beginning of a notice for an action that needs all pages, not just one page of rows.
-fn needs_all_pages(action: Action) -> Option<&'static str> {
+/// Returns the first words of the notice for an action that needs all pages of the range; `None` if one page of rows is
+/// enough.
+fn words_if_all_pages_needed(action: Action) -> Option<&'static str> {
     match action {
         Action::NextSort | Action::ReverseSort => Some("Sorting"),
         Action::Filter => Some("Filtering"),

@@ -4,7 +4,7 @@ use crate::model::backup::BackupLine;
 use crate::store::error::StoreError;
 use std::io::{BufWriter, Write};
 
-/// Writes lines, each with a line break.
+/// A writer of backup lines, each of which ends with a line break.
 #[derive(Debug)]
 pub(super) struct LineWriter<W: Write> {
     out: BufWriter<W>,
