@@ -54,6 +54,7 @@ fn main() {
     let mut criterion = short_criterion();
     for jobs in JOB_COUNTS {
         let mut fixture = AppFixture::with_jobs(finished_jobs(jobs));
+        print_allocations(jobs, &mut fixture);
         bench_keys(&mut criterion, jobs, &mut fixture);
         bench_unchanged_frame(&mut criterion, jobs, &mut fixture);
         bench_job_change(&mut criterion, jobs, &mut fixture);
@@ -65,6 +66,15 @@ fn main() {
         bench_load(&mut criterion, jobs);
     }
     criterion.final_summary();
+}
+
+/// Prints the allocations of a key press that moves the selection, and of the frame after it.
+fn print_allocations(jobs: i64, fixture: &mut AppFixture) {
+    fixture.press("g Down Down");
+    let key = key_press("Down");
+    let key = allocation_counter::measure(|| fixture.send(key)).count_total;
+    let frame = allocation_counter::measure(|| fixture.draw()).count_total;
+    println!("{jobs} jobs: {key} allocations per key press, {frame} per frame");
 }
 
 fn bench_keys(criterion: &mut Criterion, jobs: i64, fixture: &mut AppFixture) {

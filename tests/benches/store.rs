@@ -13,9 +13,9 @@
 
 #![expect(clippy::expect_used, reason = "a benchmark that can't run should stop")]
 
-#[path = "../guard/record.rs"]
+#[path = "backup.rs"]
 #[expect(dead_code, reason = "only tests that run the program use the environment")]
-mod record;
+mod backup;
 
 use chrono::{Days, NaiveDate, TimeDelta};
 use docdeck::api::BodyReader;
@@ -61,7 +61,7 @@ fn main() {
 async fn bench_start(folder: &Path, jobs: u32) {
     std::fs::create_dir(folder).expect("a folder");
     let (store, _) = Store::open(folder, now()).expect("a store");
-    let lines = std::io::Cursor::new(record::backup_of_jobs(jobs));
+    let lines = std::io::Cursor::new(backup::backup_of_jobs(jobs));
     store.import(lines, ScopeFilter::default(), false, now()).await.expect("imported");
     store.close().await;
     println!("{jobs} jobs:");

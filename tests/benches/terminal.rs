@@ -8,14 +8,14 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a bench that can't go on should stop")]
 
-#[path = "../guard/record.rs"]
-mod record;
+#[path = "backup.rs"]
+mod backup;
 
+use backup::{ENVIRONMENT, backup_of_jobs};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use ratatui::crossterm::event::{self, Event, KeyCode};
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, List, ListState};
-use record::{ENVIRONMENT, backup_of_jobs};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{Read as _, Write};

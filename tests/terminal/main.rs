@@ -4,6 +4,8 @@
 #![cfg(unix)]
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
+#[path = "../benches/backup.rs"]
+mod backup;
 mod cost;
 mod cursor;
 mod custom_commands;
@@ -20,8 +22,6 @@ mod mouse;
 mod profiles;
 mod prune;
 mod pty;
-#[path = "../guard/record.rs"]
-mod record;
 mod redaction;
 mod secrets;
 mod service;
