@@ -1,9 +1,10 @@
-//! Build script: puts the commit of an optimised build into `docdeck --version`, as `0.1.0 (2e5f39d4b1 2026-11-21)`.
+//! Build script. Adds the commit to the version that `docdeck --version` prints in an optimised build, as in
+//! `0.1.0 (2e5f39d4b1 2026-11-21)`.
 //!
 //! The date is SOURCE_DATE_EPOCH if that variable is set, otherwise the date of the commit, so that builds are
-//! reproducible. Without git, or outside a checkout of docdeck, the commit is left out. Debug builds are marked as such
-//! and are not rebuilt for every commit. An optimised build also packs the relocation table if the linker and the
-//! loader support that.
+//! reproducible. Without git, or outside a checkout of docdeck, the commit is left out. A debug build is marked as a
+//! debug build instead, so that it needn't be rebuilt for every commit. An optimised build also packs the relocation
+//! table if the linker and the loader support that.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -31,8 +32,9 @@ fn main() {
     println!("cargo::rustc-env=DOCDECK_VERSION={version}{about}");
 }
 
-/// Whether a program that is linked with this argument runs on this computer. Links and runs a small program to find
-/// out, because neither the linker nor the loader reports what it supports. Always false for a cross build.
+/// Whether a program that is linked with `link_arg` runs on this computer. Links and runs a small program to find out,
+/// because neither the linker nor the loader reports what it supports. Always false for a cross build, and for a target
+/// other than Linux with glibc.
 fn supports_link_arg(link_arg: &str) -> bool {
     let try_link = || {
         let (rustc, folder) = (env::var_os("RUSTC")?, PathBuf::from(env::var_os("OUT_DIR")?));
@@ -61,7 +63,7 @@ fn commit_and_date() -> Option<String> {
 /// seconds.
 fn commit() -> Option<(String, String)> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?);
-    // A copy of the source inside another repository doesn't belong to that repository's commits.
+    // If the source was copied into another repository, that repository's commits are not docdeck's.
     let top = PathBuf::from(git(&root, &["rev-parse", "--show-toplevel"])?);
     if top.canonicalize().ok()? != root.canonicalize().ok()? {
         return None;

@@ -21,7 +21,7 @@ pub(super) enum AddressError {
     NotAnAddress,
     #[error("The base URL does not start with https:// or http://. Write it in full, like https://api.mintlify.com.")]
     NotHttp,
-    #[error("Use https://; http:// would send the key unencrypted to {0} (allowed only for this computer).")]
+    #[error("Use https://. http:// would send the key unencrypted to {0}; only localhost may use it.")]
     Unencrypted(CleanText),
     #[error(
         "The base URL contains a user name or password. Remove everything before the @; the key is a separate setting."
@@ -50,7 +50,7 @@ pub(super) struct Address {
 /// How the base URL refers to this computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Loopback {
-    /// An IP address: one in 127.0.0.0/8, or ::1.
+    /// An IP address in 127.0.0.0/8, or ::1.
     IpAddress,
     /// The name `localhost`.
     Name,
@@ -134,8 +134,8 @@ pub(super) fn shown_host(url: &Url) -> Option<CleanText> {
     })
 }
 
-/// Percent-encodes one path segment. Returns `None` for an empty text, `.` and `..`: every URL parser treats the last
-/// two as path steps, even if they are encoded.
+/// Percent-encodes one path segment. Returns `None` for an empty text, `.` and `..`. Every URL parser treats `.` and
+/// `..` as path steps, even if they are encoded.
 fn encode_segment(raw: &str) -> Option<String> {
     (!matches!(raw, "" | "." | "..")).then(|| utf8_percent_encode(raw, SEGMENT_ENCODE_SET).to_string())
 }

@@ -22,8 +22,8 @@ use std::time::Duration;
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
-/// Reads the answer to one request, with an error that fits the operation. Complete answers from files or generators
-/// can be read without a connection, by the same rules.
+/// Reads the answer to one request. The error of an unusable answer fits the operation. [`Self::job`] and
+/// [`Self::views`] apply the same rules to complete answers that come from files or generators.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyReader<'a> {
     pub operation: Operation,
@@ -89,7 +89,7 @@ impl BodyReader<'_> {
         }
     }
 
-    /// Returns the size limit of a successful answer in MiB, which applies to the decompressed body.
+    /// Returns the size limit for the decompressed body of a successful answer, in MiB.
     fn cap_mib(&self) -> usize {
         match self.operation {
             Operation::Create | Operation::Get | Operation::FollowUp => 4,
@@ -176,7 +176,7 @@ enum BodyEnd {
     Broken(reqwest::Error),
 }
 
-/// Reads the decompressed body up to `cap` bytes. Never holds more than one chunk in addition to that.
+/// Reads at most `cap` bytes of the decompressed body. Never holds more than one chunk in addition to these bytes.
 async fn read_body_up_to(response: &mut Response, cap: usize) -> (Vec<u8>, BodyEnd) {
     let mut body = Vec::new();
     loop {

@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
-/// The upload speed from which a long prompt's extra time on top of the total timeout is calculated: one second per 64
-/// KiB.
+/// The upload speed that docdeck allows for: a long prompt gets extra time on top of the total timeout, one second per
+/// 64 KiB.
 const MIN_UPLOAD_BYTES_PER_SECOND: usize = 64 * 1024;
 
 /// The timeouts and the trusted certificates of the client.

@@ -1,5 +1,5 @@
 //! Finds out from an error of the HTTP library why a request never reached the service. After an error that is not
-//! recognised here, the service may have carried out the request.
+//! recognized here, the service may have carried out the request.
 
 use crate::model::text::CleanText;
 use std::error::Error;
@@ -18,8 +18,8 @@ pub enum ConnectError {
     TimedOut,
     /// TLS could not be negotiated, or the certificate is not trusted. Contains the reason.
     Tls(CleanText),
-    /// The proxy can't be reached or rejected the request. Contains the reason, but not the proxy's address, in which
-    /// there may be a password.
+    /// The proxy can't be reached or rejected the request. Contains the reason, but not the proxy's address, which may
+    /// contain a password.
     Proxy(CleanText),
     /// This computer has no root certificates, so TLS is impossible. Contains the reason.
     NoCertificates(CleanText),
@@ -64,8 +64,8 @@ impl ConnectError {
     }
 }
 
-/// Returns the error and its causes, outermost first, including errors that are wrapped in an `io::Error`, which its
-/// `source()` skips.
+/// Returns the error and its causes, outermost first. This includes errors that are wrapped in an `io::Error`, although
+/// `io::Error::source` skips them.
 fn error_chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let first: &(dyn Error + 'static) = error;
     std::iter::successors(Some(first), |cause| cause_of(*cause))
@@ -127,7 +127,7 @@ pub(super) fn tls_reason(error: &rustls::Error) -> CleanText {
     CleanText::line(reason)
 }
 
-/// Returns a phrase for a certificate error of which only the name is known.
+/// Returns a phrase for a certificate error that can only be recognized by its name.
 fn other_reason(name: &str) -> CleanText {
     const KNOWN: [(&str, &str); 9] = [
         (

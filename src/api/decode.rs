@@ -19,7 +19,7 @@ use std::borrow::Cow;
 const NO_PATH: &str = "(no path)";
 /// The names of the fields of an answer with page views.
 const VIEWS_FIELDS: [&str; 3] = ["totals", "hasMore", "views"];
-/// The names of the fields of a row in such an answer.
+/// The names of the fields of one row of page views.
 const ROW_FIELDS: [&str; 4] = ["path", "human", "ai", "total"];
 /// The maximum number of characters of a malformed number; a longer one is cut.
 const MAX_NUMBER_CHARS: usize = 40;

@@ -17,10 +17,10 @@ use std::time::Duration;
 pub enum Reached {
     /// The request never reached the service.
     No,
-    /// The service sent a complete answer, which means that it did not carry out the request.
+    /// The service sent an answer whose status means that it did not carry out the request.
     Refused,
-    /// The service may have carried out the request: lost answer, timeout after the connection was established, 5xx,
-    /// unreadable 2xx.
+    /// The service may have carried out the request, because the answer was lost or came too late, had a 5xx status, or
+    /// had a 2xx status but could not be used.
     Maybe,
 }
 
@@ -39,8 +39,8 @@ pub enum Unreadable {
     NoViews,
 }
 
-/// One variant per documented error of the service; `Display` is the message for the user. `words` is the service's
-/// own text, empty if it sent none.
+/// Why a request failed, with one variant per documented error of the service. `Display` is the message for the user.
+/// `words` is the service's own text, empty if it sent none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
     /// No connection was established.
@@ -133,7 +133,7 @@ impl ApiError {
             | Self::ServerTimeout { .. }
             | Self::Failed { .. } => FailureKind::Offline,
             Self::Unauthorized { .. } | Self::Forbidden { .. } => FailureKind::KeyRefused,
-            // A wrong base URL must not make every job look gone.
+            // A 404 with an HTML page comes from a wrong base URL, which must not make every job look gone.
             Self::NotFound { is_page: false, .. } => FailureKind::NotFound,
             Self::Limited { retry, .. } => FailureKind::Limited(retry.wait(now)),
             Self::NotFound { is_page: true, .. }
@@ -147,7 +147,7 @@ impl ApiError {
         Failure::new(kind, &self.to_string())
     }
 
-    /// Returns how long a 429 requires to wait, or `None` for any other error. `now` is the service's time.
+    /// Returns the wait that a 429 requires, or `None` for any other error. `now` is the service's time.
     pub fn wait(&self, now: Time) -> Option<Wait> {
         match self {
             Self::Limited { retry, .. } => Some(retry.wait(now)),
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_after_a_429_ends_at_a_time_of_the_service() {
+    fn the_wait_after_a_429_ends_at_a_time_of_the_services_clock() {
         let now = moment("2026-11-20T12:00:00Z");
         let limited = ApiError::Limited { retry: RetryAfterHeader::Seconds(90), words: CleanText::default() };
         let until = moment("2026-11-20T12:01:30Z");

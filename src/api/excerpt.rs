@@ -30,7 +30,7 @@ pub(super) fn error_text(body: &[u8], key: &ApiKey) -> ErrorText {
     ErrorText { text: excerpt(body, key), is_page: is_page(body) }
 }
 
-/// Returns the first words of a body, or of the text of an HTML page.
+/// Returns the first words of a body. For an HTML page, these are the first words of its title or text.
 pub(super) fn excerpt(body: &[u8], key: &ApiKey) -> CleanText {
     let head = body.get(..MAX_SEARCHED_BYTES).unwrap_or(body);
     let text = String::from_utf8_lossy(head);

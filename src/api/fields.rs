@@ -1,7 +1,7 @@
 //! Reads parts of an answer as raw JSON: the fields of an object, the elements of a list, the text of a value.
 //!
-//! Requested values stay raw text until they are interpreted, so numbers lose no digits. Other values are skipped,
-//! however deeply they are nested, without using stack.
+//! Requested values stay raw text until they are interpreted, so numbers lose no digits. Other values are skipped
+//! without recursion, so deep nesting can't overflow the stack.
 
 use super::error::Unreadable;
 use crate::model::text::CleanText;
@@ -82,7 +82,8 @@ fn read_parts<'a>(raw: &'a RawValue, names: &[&str], values: &mut [Option<&'a Ra
     }
 }
 
-/// Returns the elements of a list, of any type, each read like [`field_values`], or `None` if `raw` is not a list.
+/// Reads each element of a list like [`field_values`]. Elements may have any type. Returns `None` if `raw` is not a
+/// list.
 pub(super) fn parse_rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<ViewsRowFields<'a>>> {
     Rows { names, tolerant: true }.deserialize(raw).ok()
 }
@@ -91,8 +92,8 @@ pub(super) fn parse_rows<'a>(raw: &'a RawValue, names: &[&str]) -> Option<Vec<Vi
 struct Fields<'f, 'de> {
     names: &'f [&'f str],
     values: &'f mut [Option<&'de RawValue>],
-    /// How to read the list in the last requested field, and where to store its elements. `names` then has one more
-    /// name than `values`.
+    /// How to read the list in the last requested field, and where to store its elements. If this is set, `names` has
+    /// one more name than `values`.
     list: Option<(Rows<'f>, &'f mut Option<Vec<ViewsRowFields<'de>>>)>,
 }
 
@@ -216,7 +217,7 @@ pub(super) fn parse_line(raw: &RawValue) -> Option<CleanText> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Cuts a text to [`MAX_TEXT_CHARS`] characters. They are counted only if the text has more bytes than that.
+/// Cuts a text to [`MAX_TEXT_CHARS`] characters. Characters are counted only if there are more bytes than that.
 fn truncated(text: &str) -> &str {
     let end = (text.len() > MAX_TEXT_CHARS).then(|| text.char_indices().nth(MAX_TEXT_CHARS)).flatten();
     end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)

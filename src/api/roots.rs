@@ -10,8 +10,8 @@ use rustls::pki_types::pem::PemObject;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The maximum number of bytes that are read from a certificate file. The largest bundles have less than a quarter of
-/// it.
+/// The maximum number of bytes that are read from a certificate file. Even the largest bundles have less than a quarter
+/// of this size.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// Why a certificate file can't be used.

@@ -17,8 +17,8 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(45);
 pub(super) enum Reuse {
     /// The connection is kept for the next request, which is right for requests that may be repeated.
     Keep,
-    /// Every request opens a new connection. If a prompt were sent on a connection that the other side has just closed,
-    /// it would end as unconfirmed, only to save one handshake.
+    /// Every request opens a new connection. A prompt sent on a kept connection that the other side has just closed
+    /// would become `Unconfirmed`, which is worse than one more handshake.
     Never,
 }
 

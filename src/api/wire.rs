@@ -1,5 +1,5 @@
 //! The JSON bodies of the service's answers, as the simulated service writes them. The client's decoder also accepts
-//! answers that differ from them.
+//! answers that differ from these.
 
 use serde::Serialize;
 

@@ -234,7 +234,7 @@ impl App {
             help.leave_search();
         }
         let Some(Dialog::Input(input)) = self.dialogs.last() else { return };
-        // The dialog already shows what is wrong with the value.
+        // If the value is invalid, the dialog already shows why.
         let Ok(value) = input.value() else { return };
         let field = input.field.clone();
         if let (InputField::LinkId(prompt), InputValue::Id(id)) = (&field, &value) {

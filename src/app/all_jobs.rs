@@ -20,8 +20,8 @@ pub struct AllJobs {
     /// The state of reading the jobs from the store. The jobs themselves are in `list`.
     pub reading: Load<()>,
     pub list: JobList,
-    /// For each job, the index of the profile that Enter switches to first. Several profiles can share the project of
-    /// the job.
+    /// For each job, the index of the profile that Enter switches to. If several profiles share the project of a job,
+    /// this is the profile that Enter tries first.
     profiles: HashMap<JobKey, usize>,
     /// The filter that the user has typed for this list.
     filter: String,
@@ -133,8 +133,8 @@ impl App {
     }
 
     /// Returns the indexes of all profiles, the most preferred first: the current profile, which is known to work, then
-    /// the profiles without a problem, then the profiles with a problem, such as a missing API key. Among profiles of
-    /// the same kind, the default profile is first.
+    /// the profiles without a problem, then the profiles with a problem, such as a missing API key. Within each of
+    /// these groups, the default profile is first.
     fn preferred_profiles(&self) -> Vec<usize> {
         let mut indexes: Vec<usize> = (0..self.config.profiles.len()).collect();
         let has_problem = |at: usize| self.config.profiles.get(at).is_none_or(|profile| profile.problem.is_some());
@@ -198,8 +198,8 @@ impl App {
         }
     }
 
-    /// Puts the jobs that were read from the store into the open list, and notes which of them belong to other
-    /// profiles.
+    /// Puts the jobs that were read from the store into the list, if it is open. Also adds the jobs of other profiles
+    /// to `other_profile_jobs`.
     pub(super) fn apply_all_jobs(&mut self, result: Result<AllProfilesJobs, Failure>, now: Time) {
         let (rows, current) = (self.geometry().all_jobs_rows(), self.config.current_profile);
         let others = result
@@ -223,8 +223,8 @@ impl App {
         self.dirty = true;
     }
 
-    /// Updates a job in the open list, or adds it. The job belongs to the current profile, or the user changed it in
-    /// this list.
+    /// Updates a job in the open list, or adds the job to it. A job that is not in the list yet is assumed to belong to
+    /// the current profile.
     pub(super) fn put_in_all_jobs(&mut self, row: &Job) {
         let current = self.config.current_profile;
         if let Some(open) = self.all_jobs_mut().filter(|open| open.is_read()) {
@@ -253,7 +253,7 @@ impl App {
         }
     }
 
-    /// Runs an action on the list of all profiles. The actions that both job lists have are in `act_on_list`.
+    /// Runs an action on the list of all profiles. `act_on_list` runs the actions that work the same in every list.
     pub(super) fn act_on_all_jobs(&mut self, action: Action, now: Time, effects: &mut Vec<Effect>) {
         match action {
             Action::Open => self.go_to_selected_job(effects),
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_has_its_own_filter_order_and_marks_and_esc_clears_the_marks_before_the_filter() {
+    fn the_list_has_its_own_marks_filter_and_sort_order_and_esc_clears_the_marks_first() {
         let mut app = app_with_open_list();
         typed(&mut app, "/s:failed");
         press(&mut app, KeyCode::Enter);
@@ -583,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_of_a_shared_project_belong_to_the_default_profile_or_if_there_is_none_to_all_its_profiles() {
+    fn jobs_of_a_shared_project_are_listed_under_its_default_profile_or_else_under_all_its_profiles() {
         let listed = |app: &mut App, first: usize| {
             assert_eq!(app.list_all_jobs(), Effect::ListAllJobs(vec![(3, scope("a")), (first, scope("shared"))]));
             app.profile_names(first)
@@ -615,7 +615,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_refused_api_key_enter_tries_the_next_profile() {
+    fn if_an_api_key_is_refused_pressing_enter_tries_the_next_profile() {
         let mut app = app_with_shared_project(None);
         app.update(Msg::AllJobs(Ok(all_profiles_jobs(vec![(1, row(9, Status::Active))]))), at(1000));
         press(&mut app, KeyCode::Enter);

@@ -116,8 +116,8 @@ impl App {
         })
     }
 
-    /// Goes back to the text from the review or from reading a file. From the text, closes the dialog and saves the
-    /// text as a draft.
+    /// If the prompts are being reviewed or a file is being read, goes back to the text. Otherwise, saves the text as a
+    /// draft and closes the dialog.
     pub(super) fn close_batch(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(Dialog::Batch(batch)) = self.dialogs.last_mut() else { return };
         match batch.step {

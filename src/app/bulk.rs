@@ -43,8 +43,9 @@ pub struct Targets {
     pub skipped: Vec<(CleanText, &'static str)>,
 }
 
-/// The names of these changes in the notice that follows an undo: `Undone: marking as done.`
+/// What the notice after an undo calls marking jobs as done: `Undone: marking as done.`
 const MARKING_AS_DONE: &str = "marking as done";
+/// What the notice after an undo calls moving jobs back to the group “needs you”.
 const MOVING_BACK: &str = "moving back to needs you";
 
 /// The reason for skipping a job that has an undelivered prompt.
@@ -169,8 +170,8 @@ impl App {
         }
     }
 
-    /// Opens the pull requests of these jobs, and marks the jobs as done, because they needed the user to open their
-    /// pull request.
+    /// Opens the pull requests of these jobs and marks the jobs as done. A job with a pull request needs the user only
+    /// until the pull request has been opened.
     fn open_pr_links(&mut self, keys: &[JobKey], effects: &mut Vec<Effect>) {
         let unhandled: Vec<JobKey> = self.rows(keys).filter(|row| !row.is_handled()).map(|row| row.key).collect();
         if !unhandled.is_empty() {

@@ -10,7 +10,7 @@ use crate::model::prompt::{DeliveryKind, DraftTarget, PromptId};
 use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 
-/// A follow-up to several jobs that is being saved.
+/// A follow-up to several jobs, while its prompts are being saved.
 #[derive(Debug)]
 pub(super) struct BulkFollowUp {
     text: String,

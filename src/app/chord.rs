@@ -19,7 +19,7 @@ impl Chord {
         let mut code = event.code;
         if let KeyCode::Char(c) = code {
             mods -= KeyModifiers::SHIFT;
-            // With Control, some terminals report the upper-case letter and some the lower-case one.
+            // With Control, some terminals report the letter in upper case, others in lower case. Use lower case.
             if mods.contains(KeyModifiers::CONTROL) {
                 code = KeyCode::Char(match c {
                     // Most terminals send the same byte for Ctrl-/, Ctrl-7 and Ctrl-_.
@@ -160,7 +160,7 @@ impl fmt::Display for Chord {
     }
 }
 
-/// Returns the keyboard key with this name, in any case. Returns `None` if there is no such key.
+/// Returns the keyboard key with this name, ignoring case. Returns `None` if there is no such key.
 fn named_key(name: &str) -> Option<KeyCode> {
     let name = name.to_ascii_lowercase();
     Some(match name.as_str() {

@@ -82,8 +82,8 @@ impl ConfirmDialog {
     pub fn job_lines(&self, columns: usize, max_lines: usize) -> Vec<ConfirmLine> {
         let Some(targets) = self.on_yes.targets() else { return Vec::new() };
         let skipped = targets.skipped.len();
-        // If not all lines fit, skipped jobs get at most a third of them, because the other jobs matter more. They get
-        // at least one line, so that the dialog shows that jobs are skipped.
+        // If not all jobs fit, the skipped jobs get at most a third of the lines, because the other jobs matter more.
+        // The skipped jobs get at least one line, so that the user sees that jobs are skipped.
         let skipped_lines =
             if targets.titles.len() + skipped <= max_lines { skipped } else { skipped.min((max_lines / 3).max(1)) };
         let titles = targets.titles.iter().map(|title| format!("• {title}"));
@@ -126,8 +126,8 @@ pub enum ConfirmLine {
     Skipped(String),
 }
 
-/// Returns at most `max_lines` of these lines. If there are more, the last returned line shows how many are left out,
-/// followed by `word`.
+/// Returns at most `max_lines` of these lines. If there are more, the last returned line shows how many are left out:
+/// `and 3 more`, where `more` is the given `word`.
 fn limited_lines(
     lines: impl ExactSizeIterator<Item = String>,
     max_lines: usize,
@@ -212,7 +212,7 @@ impl ConfirmAction {
         }
     }
 
-    /// Returns the label of the button that cancels. Every keyboard key except yes cancels, too.
+    /// Returns the label of the button that cancels. Every keyboard key except the key for yes cancels, too.
     pub fn cancel_label(&self) -> &'static str {
         match self {
             Self::Quit => "stay",

@@ -6,8 +6,8 @@ use crate::model::Time;
 use crate::model::command::{self, FillError, Placeholder};
 
 impl CustomCommand {
-    /// Whether the command has the placeholder of a page path. Such a command applies on the views screen, any other on
-    /// the jobs screen.
+    /// Whether the command contains the placeholder `{path}`. Such a command applies on the views screen. Any other
+    /// command applies on the jobs screen.
     pub fn is_about_a_page(&self) -> bool {
         self.args.iter().any(|word| command::placeholders(word).is_ok_and(|used| used.contains(&Placeholder::Path)))
     }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn configured_keys_apply_to_footer_help_and_key_presses() {
+    fn configured_keys_are_used_in_the_footer_in_the_help_and_for_key_presses() {
         use crate::app::keymap::Context;
         let mut app = app(vec![row(1, Status::Completed)]);
         let chord = |key| Chord::parse(key).expect("a key");

@@ -13,7 +13,7 @@ use crate::model::text::CleanText;
 
 /// The maximum number of lines shown of one prompt. The store has the complete text.
 const MAX_THREAD_PROMPT_LINES: usize = 300;
-/// The maximum number of characters of one prompt that are wrapped.
+/// The maximum number of characters of one prompt that are wrapped and shown.
 const MAX_THREAD_PROMPT_CHARS: usize = 24_000;
 /// The width in cells of the time of day and the author before the text of an entry.
 pub const ENTRY_INDENT: usize = 13;
@@ -33,9 +33,10 @@ pub enum ThreadLine {
     Entry { at: Time, who: Author, text: String },
     /// A further line of the same entry.
     Continuation(String),
-    /// The delivery state of the prompt. An accepted prompt doesn't have this line.
+    /// The delivery state of the prompt. A prompt that is `Accepted` doesn't have this line.
     Delivery(Delivery),
-    /// Shown for a queued prompt that waits for an earlier prompt of the job, because follow-ups are sent in order.
+    /// Shown for a `Queued` prompt that can't be sent before an earlier prompt of the job, because follow-ups are sent
+    /// in order.
     WaitsForEarlierPrompt,
     /// The length of a prompt that is shown only in part.
     PromptLength(String),
@@ -92,13 +93,13 @@ pub fn facts(row: &Job, columns: usize) -> Vec<Fact> {
 pub struct Detail {
     job: Option<JobKey>,
     thread: Load<Thread>,
-    /// The revision that the job had when its thread was requested. `None` if later changes of the thread might not be
-    /// reported, so that the thread can't be cached.
+    /// The revision that the job had when its thread was requested. `None` if the engine might not report
+    /// later changes of the thread. Such a thread is not cached.
     revision: Option<i64>,
     /// The job whose thread is being read. At most one thread is read at a time, however fast the selection moves.
     job_being_read: Option<JobKey>,
-    /// Whether a thread was requested while another read was in progress, so that the result of that read may be
-    /// outdated.
+    /// Whether a thread was requested while a thread was being read. If it is the thread of the same job, the result of
+    /// that read may be outdated, so the thread is read again.
     must_reread: bool,
     lines: Vec<ThreadLine>,
     width: usize,

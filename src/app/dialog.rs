@@ -57,8 +57,8 @@ pub enum Dialog {
 }
 
 impl Dialog {
-    /// Scrolls the text input towards its start, as far as the cursor stays visible. Called after the size of the
-    /// dialog has changed.
+    /// Scrolls the text input towards its start, as far as possible without hiding the cursor. Called after the size of
+    /// the dialog has changed.
     pub(super) fn scroll_to_start(&mut self) {
         match self {
             Self::Editor(editor) => editor.input.reset_scroll(),
@@ -100,7 +100,7 @@ impl Dialog {
         }
     }
 
-    /// Whether this is the help, filtered by a search.
+    /// Whether this is the help while a search filters its lines.
     pub(super) fn is_searched_help(&self) -> bool {
         matches!(self, Self::Help(help) if help.query().is_some())
     }
@@ -151,7 +151,7 @@ impl Dialog {
             Self::Picker(picker) => picker.takes_text(),
             Self::Help(help) => help.is_typing(),
             Self::Batch(batch) => matches!(batch.step, BatchStep::Writing),
-            // A date can be typed, but arrow keys and some letters move the selected day.
+            // A date can be typed, although arrow keys and some letters move the selected day.
             Self::Calendar(_) => true,
             Self::Undelivered(_)
             | Self::Confirm(_)
@@ -176,7 +176,7 @@ pub struct InputDialog {
     pub job: Option<CleanText>,
 }
 
-/// Whether the service has checked the value. Only the id of a job to link is checked.
+/// The state of checking the value with a request to the service. Only the id of a job to link is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputCheck {
     NotStarted,
@@ -187,9 +187,9 @@ pub enum InputCheck {
 /// The value that an [`InputDialog`] asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputField {
-    /// The ids of jobs to track, which were not created with docdeck.
+    /// The ids of the jobs to track. These jobs were not created with docdeck.
     TrackId,
-    /// The id of the job that an unconfirmed prompt created.
+    /// The id of the job that an `Unconfirmed` prompt created.
     LinkId(PromptId),
     /// The path of a file with prompts.
     PromptsFile,
@@ -252,7 +252,7 @@ impl InputDialog {
             InputField::Note(_) => "Saved on this computer, shown in the job details. Empty removes it.",
             InputField::FilterName => "The name of its tab. Saved in config.toml.",
             InputField::LinkId(_) => {
-                "The job id, from the service's dashboard. One request checks it; nothing is sent."
+                "The job id, from the service's dashboard. One request checks it; no prompt is sent."
             }
             InputField::PromptsFile => "Text with blank lines between prompts, .csv with a column “prompt”, or .jsonl.",
             InputField::Page => "A number from 1. The total number of pages is unknown.",
@@ -307,7 +307,7 @@ pub struct UndeliveredDialog {
     pub scroll: usize,
 }
 
-/// A question that the user confirms or cancels. Every keyboard key except yes cancels.
+/// A question that the user confirms or cancels. Every keyboard key except the key for yes cancels.
 #[derive(Debug)]
 pub struct ConfirmDialog {
     pub text: String,

@@ -54,7 +54,7 @@ pub struct Editor {
     /// The title of the editor, such as `New job` or `Follow-up to …`.
     pub title: CleanText,
     pub input: TextInput,
-    /// The initial text, if docdeck wrote it; otherwise empty. While the text is still the same, the editor is treated
+    /// The initial text, if docdeck wrote it; otherwise empty. Until the user changes this text, the editor is treated
     /// as blank.
     initial: String,
     /// The text of the inserted template; empty if no template was inserted.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The minimum score per character of a match with gaps. A matched character scores 16, the start of a word adds up to
 /// 16, and a gap costs at least 3. Without the minimum, nearly every long title would match every short word.
 const MIN_SCORE_PER_CHAR: usize = 19;
-/// The minimum length of a word that is searched in prompts. Nearly every prompt contains the shorter words.
+/// The minimum length of a word that is searched in prompts. A shorter word would be found in nearly every prompt.
 const MIN_PROMPT_WORD_CHARS: usize = 2;
 
 /// A parsed filter. A row passes if it matches every term.
@@ -105,8 +105,8 @@ impl JobFilter {
     }
 
     /// Whether every row that passes this filter was `Match::Passes` or `Match::Fuzzy` for the filter `before`. This is
-    /// so if terms were only added or extended, and no extended word has search results of its own (`is_searched`),
-    /// because those may contain other rows.
+    /// so if terms were only added or extended. No extended word may have search results of its own (`is_searched`),
+    /// because these results may contain rows that were `Match::Fails` for `before`.
     fn narrows(&self, before: &Self, is_searched: impl Fn(&str) -> bool) -> bool {
         let extends = |(now, before): (&JobTerm, &JobTerm)| now == before || now.extends(before, &is_searched);
         self.terms.len() >= before.terms.len() && self.terms.iter().zip(&before.terms).all(extends)
@@ -213,8 +213,8 @@ impl FilterState {
         &self.filter
     }
 
-    /// Sets the filter, and keeps the search results of the words that it shares with the previous filter. Returns
-    /// whether every row that passes the new filter was `Match::Passes` or `Match::Fuzzy` for the previous one.
+    /// Sets the filter. Keeps the search results of words that the previous filter also had. Returns whether every row
+    /// that passes the new filter was `Match::Passes` or `Match::Fuzzy` for the previous one.
     pub fn set(&mut self, filter: JobFilter) -> bool {
         let narrows = filter.narrows(&self.filter, |word| self.jobs_by_word.contains_key(word));
         let words = filter.prompt_words();
@@ -367,8 +367,9 @@ fn match_word(word: &Word, row: &Job, scratch: &mut MatchScratch<'_>, in_prompt:
     best
 }
 
-/// Whether the typed word is the start of a word that the row shows for its state. Each part of a state such as `not
-/// sent` is compared, but only the complete name of a group. The caller compares pull request numbers.
+/// Whether the typed word is the start of a word that the row shows for its state. For a state such as `not sent`, the
+/// start of each part matches; for a group such as `needs you`, only the start of its name. The caller compares pull
+/// request numbers.
 fn shows_state(row: &Job, word: &Word) -> bool {
     if word.normalized_text.is_empty() {
         return false;

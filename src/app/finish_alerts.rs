@@ -76,7 +76,7 @@ fn summarize(texts: &[CleanText]) -> CleanText {
 }
 
 impl App {
-    /// Shows the alerts of this update.
+    /// Shows the alerts of this update in a notice, and sends the notification that is due.
     pub(super) fn show_finish_alerts(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let fresh = std::mem::take(&mut self.finish_alerts.new_alerts);
         if !fresh.is_empty() {
@@ -140,7 +140,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_job_that_finishes_without_focus_shows_a_notification_and_a_notice() {
+    fn without_focus_a_finished_job_shows_a_notification_and_a_notice() {
         for (status, text) in [
             (Status::Completed, "completed: Job 1"),
             (Status::Failed, "failed: Job 1"),

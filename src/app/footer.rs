@@ -1,5 +1,5 @@
-//! The layout of the footer, which is the last line and shows the most important keys, and of the messages above it.
-//! Both drawing and mouse clicks use it, so that they agree.
+//! The layout of the footer and of the messages above it. The footer is the last line and shows the most important
+//! keys. Both drawing and mouse clicks use this layout, so that they agree.
 
 use super::dialog::Dialog;
 use super::format::{display_width, format_count, plural};
@@ -10,7 +10,8 @@ use ratatui::layout::Rect;
 
 /// The maximum number of lines of an informational notice or a tip.
 const MAX_INFO_LINES: usize = 4;
-/// The bounds of the maximum number of lines of a problem notice, which depends on the height of the screen.
+/// The maximum number of lines of a problem notice depends on the height of the screen. These are the smallest and the
+/// largest possible maximum.
 const MAX_PROBLEM_LINES_BOUNDS: (usize, usize) = (4, 8);
 /// On a screen with fewer rows than this, a problem notice shrinks once the user has pressed a key.
 const MIN_ROWS_FOR_FULL_PROBLEM: usize = 20;
@@ -20,7 +21,7 @@ const MAX_SHRUNK_PROBLEM_LINES: usize = 2;
 const MAX_ALERT_LINES: usize = 4;
 /// The number of cells before the text of an alert or a problem.
 const INDENT: usize = 3;
-/// The minimum width in cells at which the footer always has space for the most important hint of the list.
+/// From this width in cells on, the footer always has space for the most important hint about the list.
 const MIN_WIDTH_FOR_LIST_HINT: usize = 80;
 
 /// A keyboard key with its label. It is drawn as a space, the key, a space, the label and a space.
@@ -67,7 +68,7 @@ impl App {
         let is_marked = self.marks_label().is_some();
         let works = |(_, row): &(Chord, &Binding)| !is_marked || works_on_marks(row.action);
         let mut items: Vec<Hint> = self.hints().filter(works).map(hint).collect();
-        // Custom commands come after the hints of this screen and before the hints of all screens.
+        // Custom commands come after the hints of this screen and before the hints that every screen has.
         let is_general = |item: &Hint| matches!(item.action, Some(Action::Refresh | Action::Help));
         let index = items.iter().position(is_general).unwrap_or(items.len());
         let custom = self.runnable_commands().map(|command| Hint::new(command.key, command.name.to_string()));
@@ -123,8 +124,8 @@ impl App {
         signed_lines('!', &format!("{}{more}", oldest.sentence()), width, MAX_ALERT_LINES)
     }
 
-    /// Returns the message that covers the last lines of the body, in lines of this width: the alert, then a notice, a
-    /// problem with the filter, or a tip. Empty if there is no message.
+    /// Returns the message that covers the last lines of the body, in lines of this width. It consists of the
+    /// alert, if there is one, and of the notice, a problem with the filter, or a tip. Empty if there is no message.
     pub fn message_lines(&self, width: usize) -> Vec<String> {
         let mut lines = self.alert_lines(width);
         // An alert takes precedence over a tip.
@@ -166,14 +167,14 @@ impl App {
 }
 
 impl App {
-    /// Returns the number of visible rows of the log. A message covers none of them, so that the newest lines can be
-    /// seen.
+    /// Returns the number of visible rows of the log. Rows that a message covers don't count, so the newest lines are
+    /// shown above the message.
     pub fn log_rows(&self) -> usize {
         self.uncovered_rows(self.geometry().log_lines())
     }
 
-    /// Returns how many rows at the top of this area no message covers, at least one. The selection stays in these
-    /// rows, so that it is visible and the terminal cursor can be on it.
+    /// Returns the number of rows at the top of this area that no message covers; at least one. The selection stays in
+    /// these rows, so that it is visible and the terminal cursor can be on it.
     pub(super) fn uncovered_rows(&self, lines: Rect) -> usize {
         let covered = self.message_lines(usize::from(self.size.0)).len();
         let end = if covered == 0 { lines.bottom() } else { self.message_area(covered).y.min(lines.bottom()) };

@@ -25,8 +25,8 @@ pub fn grouped_number(n: impl Into<i128>) -> String {
     out
 }
 
-/// Formats a number of views with thousands separators and at most one decimal: `13,430`, `12.5`. A number below 0.1
-/// becomes `<0.1`, to distinguish it from 0.
+/// Formats a number of views with thousands separators and at most one decimal: `13,430`, `12.5`. A number that would
+/// be rounded to 0 becomes `<0.1`, to distinguish it from 0.
 pub fn format_views(count: ViewCount) -> String {
     let tenths = count.tenths();
     if tenths == 0 && !count.is_zero() {

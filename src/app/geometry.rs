@@ -196,16 +196,18 @@ impl Geometry {
 
     /// Returns the area of the prompt editor, including its borders.
     pub fn editor(&self) -> Rect {
-        // The editor fills a small screen, because the reason why a prompt was not delivered takes some lines.
+        // On a small screen, the editor takes the full height, because the reason why a prompt was not delivered takes
+        // some lines.
         centered(self.body, 100, self.body.height.saturating_sub(self.body.height / 5).max(14))
     }
 
-    /// Returns the area of the text in the prompt editor, above a rule and at least two status lines.
+    /// Returns the area of the text in the prompt editor, above a horizontal line and at least two lines of status.
     pub fn editor_text(&self) -> Rect {
         text_area_above(self.editor(), 3)
     }
 
-    /// Returns the area of the text in the dialog for new jobs from a list, above a rule and at least one line.
+    /// Returns the area of the text in the dialog for new jobs from a list. A horizontal line and at least
+    /// one line of text are below it.
     pub fn batch_text(&self) -> Rect {
         text_area_above(self.full_dialog(), 2)
     }
@@ -322,8 +324,8 @@ impl Geometry {
         centered(self.body, 84, height.min(self.body.height))
     }
 
-    /// Returns the number of rows of the list of profiles. A gap and three lines of text are below it, or six lines for
-    /// an error on a narrow screen.
+    /// Returns the number of rows of the list of profiles. A gap and three lines of text are below the list. On a
+    /// narrow screen, an error takes six lines of text.
     pub fn profile_rows(&self, total: usize, failed: bool) -> usize {
         let area = self.profiles(total);
         let text = if failed && area.width < 60 { 6 } else { 3 };

@@ -17,7 +17,7 @@ pub struct Tab {
     pub screen: Screen,
 }
 
-/// The texts of the header. Those that don't fit are omitted.
+/// The texts of the header. Texts that don't fit are omitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeaderText {
     pub program: &'static str,

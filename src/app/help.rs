@@ -61,7 +61,7 @@ impl Help {
         self.query.take_if(|query| query.is_blank());
     }
 
-    /// Clears the search. Returns false if there is none.
+    /// Clears the search. Returns false if there was none.
     pub(super) fn clear_search(&mut self) -> bool {
         self.is_typing = false;
         self.scroll = 0;
@@ -100,7 +100,8 @@ impl App {
         widest.max(custom).min(most)
     }
 
-    /// Returns the lines of the help at this width: all lines or, during a search, those that contain every word of it.
+    /// Returns the lines of the help at this width: all lines or, during a search, the lines that contain every word of
+    /// the search.
     pub fn help_lines(&self, help: &Help, columns: usize) -> Vec<HelpLine> {
         let words = help.query().map(|words| words.text().to_lowercase()).unwrap_or_default();
         let words: Vec<&str> = words.split_whitespace().collect();
@@ -143,8 +144,8 @@ impl App {
         lines
     }
 
-    /// Returns the text in which the search looks for a binding: all its keys, including those that don't fit on
-    /// screen, its help text, and the names of its action and group.
+    /// Returns the text of a binding that a search is compared with: all keys, including keys that don't fit on screen,
+    /// the help text, and the names of the action and of its group.
     fn searched_text(&self, row: &Binding) -> String {
         let keys: Vec<String> = self.config.keymap.keys(row).iter().map(ToString::to_string).collect();
         format!("{} {} {} {}", keys.join(" "), row.help, row.action.config_name(), row.action.group().name())

@@ -13,7 +13,7 @@ pub const MAX_LISTED_PAGES: usize = 40;
 /// The minimum number of columns at which the views before and after the job are on one line.
 const MIN_ONE_LINE_COLUMNS: usize = 96;
 
-/// What the views on screen depend on. When it changes, the views are read again.
+/// What the views on screen depend on. When any of this changes, the views are read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Subject {
     job: JobKey,
@@ -47,8 +47,8 @@ impl JobPages {
         self.read()
     }
 
-    /// Requests the pages again, because there may be more data. Returns the job whose pages have to be read now, if
-    /// any.
+    /// Requests the pages again, because more of their views may be available. Returns the job whose pages have to
+    /// be read now, if any.
     pub(super) fn read(&mut self) -> Option<JobKey> {
         let job = self.subject?.job;
         self.pages.start();
@@ -132,13 +132,13 @@ impl App {
         self.dirty |= self.detail_is_visible();
     }
 
-    /// Reads the pages that are on screen again, because there may be more data.
+    /// Reads the pages that are on screen again, because more of their views may be available.
     pub(super) fn reread_pages(&mut self, effects: &mut Vec<Effect>) {
         effects.extend(self.detail.job_pages.read().map(Effect::LoadJobImpact));
         effects.extend(self.reload_page_detail());
     }
 
-    /// Asks whether to fetch the missing views before and after the selected job.
+    /// Asks whether to fetch the missing views of the selected job's pages before and after the job.
     pub(super) fn confirm_impact_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(row) = self.jobs.selected() else { return };
         if row.pages.is_empty() {
@@ -154,8 +154,8 @@ impl App {
         self.confirm_windows_load(&row, &pages, now, effects);
     }
 
-    /// Asks whether to fetch the missing views of one page before and after one job: the page of the page details, and
-    /// the job that is selected in them.
+    /// Asks whether to fetch the missing views of the page in the page details, before and after the job that is
+    /// selected there.
     pub(super) fn confirm_impact_load_of_page(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some((job, page)) = self.selected_job_impact() else { return };
         match self.jobs.get(job).cloned() {

@@ -15,8 +15,8 @@ fn day(days: i64) -> Time {
     noon + TimeDelta::days(days)
 }
 
-/// Creates a job about a page that started 30 days ago and finished `finished` days later. `None` means that it is
-/// still active.
+/// Creates a job that was started for a page 30 days ago and finished `finished` days later. If `finished` is `None`,
+/// the job is still active.
 fn job_about_page(key: i64, finished: Option<i64>) -> Job {
     let mut job = row(key, if finished.is_some() { Status::Completed } else { Status::Active });
     job.pages = [CleanText::line("/a")].into();
@@ -60,7 +60,7 @@ fn the_pages_of_only_one_job_are_read_at_a_time_and_the_last_requested_job_is_ne
 }
 
 #[test]
-fn the_pages_of_the_selected_job_are_read_again_after_a_load() {
+fn the_pages_of_the_selected_job_are_read_again_after_page_views_were_loaded() {
     let mut app = app(vec![job_about_page(1, Some(1))]);
     let effects = app.update(Msg::JobImpact { job: JobKey(1), result: Ok(unknown()) }, day(0));
     assert_eq!(jobs_to_read(&effects), Vec::<i64>::new());
@@ -74,7 +74,7 @@ fn the_pages_of_the_selected_job_are_read_again_after_a_load() {
 }
 
 #[test]
-fn pressing_a_offers_to_fetch_complete_weeks_that_are_not_loaded() {
+fn complete_weeks_that_are_not_loaded_can_be_fetched_with_the_key_a() {
     let mut app = app(vec![job_about_page(1, Some(1))]);
     app.update(Msg::JobImpact { job: JobKey(1), result: Ok(unknown()) }, day(0));
     for pane in [Pane::List, Pane::Detail] {

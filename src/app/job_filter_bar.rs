@@ -171,7 +171,7 @@ impl App {
             && !self.search.typed.trim().is_empty()
     }
 
-    /// Asks for a name for the typed filter, which stays active.
+    /// Asks under which name to save the typed filter, or shows why it can't be saved. The filter stays active.
     pub(super) fn ask_filter_name(&mut self, now: Time) {
         if self.can_save_filter() {
             self.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Filter(_)));
@@ -203,8 +203,8 @@ impl App {
         format!("{} {}", self.saved_filter(), self.search.typed).trim().to_owned()
     }
 
-    /// Adds a filter that was just saved as a tab, and switches to it unless the user has typed another filter
-    /// meanwhile.
+    /// Adds a tab for a filter that was just saved. Switches to this tab unless the user has changed the filter or the
+    /// tab meanwhile. If saving failed, only shows the error.
     pub(super) fn apply_saved_filter(&mut self, filter: SavedFilter, result: Result<(), Failure>, now: Time) {
         if let Err(failure) = result {
             return self.notify(Severity::Problem, &format!("The filter was not saved. {}", failure.message), now);
@@ -253,7 +253,7 @@ impl App {
         }
         match jobs {
             Ok(jobs) => self.dirty |= self.active_list_mut().apply_found(word, jobs),
-            // A failed search is not repeated at once, so the word is only matched against the text that rows show.
+            // A failed search counts as a search without results, so that it is not repeated at once.
             Err(failure) => {
                 if self.active_list_mut().apply_found(word, Vec::new()) {
                     self.notify_failure(&failure, now);

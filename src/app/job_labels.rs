@@ -15,7 +15,7 @@ const MAX_UNDO: usize = 200;
 
 #[derive(Debug)]
 pub(super) enum LabelUndo {
-    /// Applies these changes. Each is for the jobs that had the same value before.
+    /// Applies these changes. Each change restores one value, for all jobs that had this value before.
     Change {
         /// The name of what is undone, for the notice.
         what: String,
@@ -26,7 +26,8 @@ pub(super) enum LabelUndo {
 }
 
 impl LabelUndo {
-    /// Removes the jobs that no longer exist. Returns whether there is still something to undo.
+    /// Removes the jobs that are not in `left`, because they no longer exist. Returns whether there is still something
+    /// to undo.
     pub(super) fn retain_jobs(&mut self, left: &RemainingJobs) -> bool {
         match self {
             Self::Change { changes, .. } => {
@@ -34,7 +35,7 @@ impl LabelUndo {
                 changes.retain(|(keys, _)| !keys.is_empty());
                 !changes.is_empty()
             }
-            // The prompts can only be restored together.
+            // The prompts can only be restored together, so all their jobs must still exist.
             Self::Restore { jobs, .. } => jobs.iter().all(|key| left.contains(*key)),
         }
     }
@@ -45,7 +46,8 @@ impl LabelUndo {
 pub struct TagChanges {
     pub add: Vec<CleanText>,
     pub remove: Vec<CleanText>,
-    /// Whether the typed tags replace all tags of a single job, because a word had no sign or no tag was typed.
+    /// Whether the typed tags replace all tags of the job, if only one job is changed. True if a word was typed without
+    /// a sign, or if nothing was typed.
     pub replaces: bool,
 }
 

@@ -1,8 +1,9 @@
 //! The jobs list: its rows, the selection and the visible lines.
 //!
-//! Each row is stored once, in `rows`. `order` holds the sorted indexes of the rows that pass the filter: however many
-//! jobs there are, a key press needs one binary search, and a changed row moves one entry. `index` filters and sorts
-//! the rows, `selection` moves the selection, `marks` holds the marks, and `filter` has the matching rules.
+//! Each row is stored once, in `rows`. `order` holds the sorted indexes of the rows that pass the filter. However many
+//! jobs there are, a key press needs only one binary search, and a changed row moves only one entry. The module `index`
+//! filters and sorts the rows, `selection` moves the selection, `marks` holds the marks, and `filter` has the matching
+//! rules.
 
 mod index;
 mod selection;
@@ -48,7 +49,7 @@ pub struct JobList {
     is_partial: bool,
     top: usize,
     revision: i64,
-    /// The statuses of current and former rows that docdeck doesn't know.
+    /// All statuses that docdeck doesn't know, from current and former rows.
     other_statuses: BTreeSet<CleanText>,
 }
 
@@ -81,7 +82,7 @@ impl JobList {
         note_status(&mut self.other_statuses, &row);
         let Some(&index) = self.index.get(&row.key) else {
             if self.is_partial {
-                // The row is among those that are still being read.
+                // The row is one of the rows that are still being read.
                 return false;
             }
             self.index.insert(row.key, self.rows.len());
@@ -205,7 +206,7 @@ impl JobList {
         self.revision
     }
 
-    /// Returns the statuses of current and former jobs that docdeck doesn't know, sorted.
+    /// Returns all statuses that docdeck doesn't know, from current and former jobs, sorted.
     pub fn other_statuses(&self) -> impl Iterator<Item = &str> + Clone {
         self.other_statuses.iter().map(CleanText::as_str)
     }
@@ -399,7 +400,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_heading_of_the_first_job_stays_visible() {
+    fn scrolling_to_the_first_job_shows_the_heading_above_it() {
         let mut list = JobList::default();
         list.replace((1..=50).map(|key| row(key, Status::Active)).collect());
         list.move_to_end(true);

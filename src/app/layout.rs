@@ -73,8 +73,8 @@ impl App {
         self.saved_layout = SavedLayout::Saved(self.current_layout());
     }
 
-    /// Restores all parts of the saved layout but the screen. Leaves the views screen unchanged if page views were
-    /// already requested.
+    /// Restores the saved layout, except for which screen is shown. Leaves the views screen unchanged if its page views
+    /// are already listed or being loaded.
     fn apply_layout(&mut self, saved: &Layout, now: Time) {
         self.panes = Panes { hides_detail: saved.hidden, columns: saved.columns, rows: saved.rows };
         self.restore_filter(&saved.jobs.filter, saved.jobs.tab.as_deref());
@@ -90,8 +90,8 @@ impl App {
         }
     }
 
-    /// Requests the saved layout of the profile that docdeck has just switched to. Until it arrives, keeps the panes of
-    /// the previous profile, `before`.
+    /// Requests the saved layout of the profile that docdeck has just switched to. Until the layout arrives, keeps
+    /// `before`, the panes of the previous profile.
     pub(super) fn load_layout(&mut self, before: Panes) -> Option<Effect> {
         self.panes = before;
         self.detail.set_width(self.geometry().detail_columns());
@@ -117,8 +117,8 @@ impl App {
         self.jobs.sorting() == JobSorting::default() && self.jobs.filter().is_empty()
     }
 
-    /// Schedules a save if the layout differs from the saved one, and cancels the save if it no longer does. Runs after
-    /// every message.
+    /// Schedules a save if the current layout differs from the saved layout, and cancels a scheduled save if the two
+    /// are equal again. Runs after every message.
     pub(super) fn schedule_layout_save(&mut self, now: Time) {
         let (SavedLayout::Saved(saved) | SavedLayout::Due(saved, _)) = &self.saved_layout else { return };
         let differs = *saved != self.current_layout();
@@ -129,7 +129,7 @@ impl App {
         };
     }
 
-    /// Returns the time at which the layout will be saved. `None` if it equals the saved one.
+    /// Returns the time at which the layout will be saved. `None` if no save is scheduled.
     pub(super) fn layout_due_at(&self) -> Option<Time> {
         match &self.saved_layout {
             SavedLayout::Due(_, at) => Some(*at),
@@ -137,8 +137,8 @@ impl App {
         }
     }
 
-    /// Saves the layout if a save is scheduled for `now` or earlier. If `now` is `None`, because docdeck exits or
-    /// switches profiles, runs any scheduled save.
+    /// Saves the layout if a save is scheduled for `now` or earlier. When docdeck exits or switches profiles, `now` is
+    /// `None`, and a scheduled save runs at once.
     pub(super) fn save_layout(&mut self, now: Option<Time>) -> Option<Effect> {
         self.layout_due_at().filter(|at| now.is_none_or(|now| *at <= now))?;
         let key = self.config.layout_key();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_restored_filter_or_order_all_jobs_are_loaded_before_any_is_listed() {
+    fn a_restored_filter_or_order_loads_all_jobs_at_startup() {
         for jobs in ["{\"filter\":\"x\"}", "{\"tab\":\"Mine\"}", "{\"sort\":{\"by\":\"age\",\"reversed\":false}}"] {
             let layout = Layout::parse(&format!("{{\"jobs\":{jobs}}}"));
             let (_, effects) = App::new(AppConfig { layout: Some(layout), ..start() }, at(0));

@@ -370,8 +370,8 @@ fn opening_a_dialog_clears_an_information_notice_but_not_a_problem() {
     assert!(app.notice.is_some());
 }
 
-/// Returns a dashboard with eight done jobs of which only those with the keys `rows` are loaded, and the rows of all
-/// eight. Job 8 is the newest.
+/// Creates a dashboard whose store has eight done jobs. Job 8 is the newest. Only the jobs with a key in `rows` are
+/// loaded. Returns the dashboard and the rows of all eight jobs.
 fn partial_list(rows: std::ops::Range<i64>) -> (App, Vec<Job>) {
     let scope = Scope { base_url: "http://127.0.0.1:1".to_owned(), project: "p".to_owned(), organization: None };
     let utc = chrono::FixedOffset::east_opt(0).expect("UTC");
@@ -616,7 +616,7 @@ fn queue_keys_act_on_marked_jobs_after_a_confirmation() {
     assert_eq!(app.jobs.marked_count(), 0);
 }
 
-/// Creates the dashboard of [`app`], but with unhandled jobs, which are in the group needs you.
+/// Creates the dashboard of [`app`], but with unhandled jobs, which are in the group `NeedsYou`.
 fn app_with_unhandled_jobs() -> App {
     let mut app = app();
     for n in 1..=5 {

@@ -1,6 +1,6 @@
-//! The title of the jobs list: the number of jobs, the filter, marks, sorting, tabs, and how many jobs need the user or
-//! are working. Parts that don't fit are left out, the least important first. Drawing and mouse clicks use the same
-//! title, so that they agree on where the tabs are.
+//! The title of the jobs list: the number of jobs, the filter, marks, sorting, tabs, and the numbers of jobs in the
+//! groups `NeedsYou` and `Working`. Parts that don't fit are left out, the least important first. Drawing and mouse
+//! clicks use the same title, so that they agree on where the tabs are.
 
 use super::format::{fit, fit_from_end, format_count};
 use super::jobs::JobList;
@@ -10,7 +10,7 @@ use super::{App, StoreState};
 use crate::model::row::JobGroup;
 use unicode_width::UnicodeWidthStr;
 
-/// The kind of a text in the title, which determines how the text is drawn.
+/// The kind of a piece of the title. It determines how the piece is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TitlePiece {
     Name,
@@ -31,8 +31,8 @@ pub enum TitlePiece {
     Separator,
 }
 
-/// Consecutive pieces of the title, each with its text: a part that is shown or left out as a whole, or the whole
-/// title.
+/// Consecutive pieces of the title, each with its text. They are either the whole title, or a part that is shown or
+/// left out as a whole.
 pub type TitlePart = Vec<(String, TitlePiece)>;
 
 const PART_SEPARATOR: &str = " · ";
@@ -147,7 +147,7 @@ impl App {
     /// Returns the filter of the current screen in `space` cells, with the cursor while the filter is being typed.
     /// `None` without a filter.
     pub fn filter_pieces(&self, space: usize) -> Option<TitlePart> {
-        // While the list of all profiles' jobs is open, the filter input belongs to that list.
+        // While the list of all profiles' jobs is open, the filter input belongs to that list, so it is not shown here.
         let input = if self.all_jobs().is_some() { None } else { self.filter_input() };
         filter_text_pieces(self.filter_text(), input, space)
     }
@@ -180,8 +180,8 @@ fn count_text(list: &JobList, words: &str) -> String {
     }
 }
 
-/// Returns the pieces of a filter in `space` cells: of its `text` or, while the filter is being typed, of its `input`
-/// with the cursor.
+/// Returns the pieces of a filter, cut to `space` cells. They show `input` with its cursor while the filter is being
+/// typed, otherwise `text`. `None` if there is no filter.
 fn filter_text_pieces(text: &str, input: Option<&TextInput>, space: usize) -> Option<TitlePart> {
     let sign = ("/".to_owned(), TitlePiece::FilterSlash);
     let Some(input) = input else {

@@ -27,7 +27,8 @@ impl LogScreen {
         }
     }
 
-    /// Inserts older entries before the current ones, sorted by time. If not all fit, leaves out the oldest.
+    /// Sorts the `older` entries by time and inserts them before the current entries. If not all of them fit, leaves
+    /// out the oldest.
     pub fn prepend(&mut self, mut older: Vec<LogEntry>) {
         older.sort_by_key(|entry| entry.at);
         for entry in older.into_iter().rev().take(MAX_LOG_ENTRIES.saturating_sub(self.entries.len())) {

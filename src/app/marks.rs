@@ -8,14 +8,14 @@ use std::collections::HashSet;
 #[derive(Debug, Default)]
 pub(super) struct MarkedJobs {
     keys: HashSet<JobKey>,
-    /// The job that was marked or unmarked last, at which a range of marks starts.
+    /// The job that was marked or unmarked last. The next range of marks starts at this job.
     range_start: Option<JobKey>,
     /// The number of marked jobs in each section of the list.
     counts: [usize; SECTION_COUNT],
 }
 
 impl MarkedJobs {
-    /// Updates the number of marked jobs in a section after a job was added to the section.
+    /// Updates the number of marked jobs in a section after a job was marked or added to the section.
     pub(super) fn count_added(&mut self, section: usize, key: JobKey) {
         if self.keys.contains(&key)
             && let Some(count) = self.counts.get_mut(section)
@@ -24,7 +24,7 @@ impl MarkedJobs {
         }
     }
 
-    /// Updates the number of marked jobs in a section after a job was removed from the section.
+    /// Updates the number of marked jobs in a section when a job is removed from the section or about to be unmarked.
     pub(super) fn count_removed(&mut self, section: usize, key: JobKey) {
         if self.keys.contains(&key)
             && let Some(count) = self.counts.get_mut(section)
@@ -81,7 +81,7 @@ impl JobList {
         self.move_by(1);
     }
 
-    /// Marks all jobs from the one that was marked or unmarked last to the selected one.
+    /// Marks all jobs from the job that was marked or unmarked last to the selected job.
     pub fn mark_range(&mut self) {
         let Some(to) = self.selected().and_then(|row| self.position(row.key)) else { return };
         let from = self.marks.range_start.and_then(|key| self.position(key)).unwrap_or(to);

@@ -105,7 +105,8 @@ pub enum StoreState {
     /// The store is being read. Until then the jobs are unknown, which is not the same as an empty list.
     Reading,
     Read,
-    /// The store couldn't be read because of `why`. The next attempt is at `again`, or under way if that is `None`.
+    /// The store couldn't be read because of `why`. The next attempt to read it is at `retry_at`. While an attempt is
+    /// under way, `retry_at` is `None`.
     Unreadable {
         why: Failure,
         retry_at: Option<Time>,
@@ -148,11 +149,11 @@ pub struct App {
     pub welcome: Option<Box<welcome::Welcome>>,
     pub connection: Connection,
     pub notice: Option<Notice>,
-    /// Prompts whose outcome could not be recorded on disk. They are shown until their outcome is recorded.
+    /// Prompts whose outcome could not be recorded on disk yet. They are shown until it is recorded.
     pub unrecorded: UnrecordedPrompts,
     budgets: HashMap<RateLimited, Budget>,
     drafts: HashMap<DraftTarget, String>,
-    /// The pages that the draft in `DraftSlot::AboutPages` is about.
+    /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
     draft_pages: Vec<CleanText>,
     undo_stack: Vec<job_labels::LabelUndo>,
     search: job_filter_bar::Search,
@@ -166,7 +167,7 @@ pub struct App {
     finish_alerts: finish_alerts::FinishAlerts,
     tips: tips::Tips,
     startup_queue: startup_queue::StartupQueue,
-    /// Jobs in the list of all profiles that belong to other profiles, so that their updates are kept out of `jobs`.
+    /// The jobs of other profiles in the list of all profiles' jobs. Updates of these jobs are not applied to `jobs`.
     other_profile_jobs: HashSet<JobKey>,
     /// The job to select once the store is read.
     pending_selection: Option<JobKey>,
@@ -177,10 +178,10 @@ pub struct App {
     panes: geometry::Panes,
     saved_layout: layout::SavedLayout,
     /// When a text input last closed while the user may still have been typing. Shortcuts are ignored for a moment
-    /// after it.
+    /// after this time.
     input_closed_at: Option<Time>,
-    /// The number of the last attempt in a closed setup dialog. A new dialog counts on from this number, so that a late
-    /// answer to the closed dialog doesn't match.
+    /// The number of the last attempt in a closed setup dialog. A new setup dialog continues counting from this number,
+    /// so that late answers to the closed dialog are ignored.
     setup_attempts: u64,
     /// Whether the screen has to be drawn again.
     dirty: bool,
@@ -238,8 +239,8 @@ impl App {
         let mut effects = Vec::new();
         if is_set_up {
             app.restore_layout(now, &mut effects);
-            // The store returns the first jobs of the default order, which another order or a filter may not list
-            // first.
+            // The store can return only the first jobs of the default order. With another order or a filter, the list
+            // may start with other jobs, so all data is loaded.
             let rows = app.size.1.into();
             effects
                 .insert(0, if app.has_default_order() { Effect::LoadFirstRows(rows) } else { Effect::LoadInitialData });
@@ -272,7 +273,8 @@ impl App {
         }
     }
 
-    /// Returns a budget as last reported by the engine. Until the engine has reported it, all requests are left.
+    /// Returns a budget as last reported by the engine. Until the engine has reported the budget, returns one with all
+    /// requests left.
     pub fn budget(&self, limited: RateLimited) -> Budget {
         self.budgets.get(&limited).copied().unwrap_or_else(|| Budget::unused(limited))
     }
@@ -287,7 +289,7 @@ impl App {
         self.drafts.get(&slot).map(String::as_str)
     }
 
-    /// Returns the pages that the draft in `DraftSlot::AboutPages` is about.
+    /// Returns the pages that the draft in [`DraftTarget::AboutPages`] is about.
     pub fn draft_pages(&self) -> &[CleanText] {
         &self.draft_pages
     }
@@ -353,10 +355,10 @@ impl App {
     pub fn hints(&self) -> impl Iterator<Item = (Chord, &'static Binding)> {
         let takes_text = self.takes_text();
         let in_editor = matches!(self.contexts().first(), Some(Context::Editor | Context::BatchText));
-        // The keys that edit text have hints only in multi-line editors.
+        // Hints of keys that edit text are shown only in multi-line editors.
         let is_shown = move |row: &Binding| {
             let is_relevant = match row.action {
-                // While a dialog is open, the quit key only closes the dialog.
+                // While a dialog or the details cover the list, the quit key only closes them.
                 Action::Quit => !self.has_dialog_or_detail(),
                 _ => in_editor || row.context != Context::Text,
             };
@@ -491,8 +493,8 @@ impl App {
         }
     }
 
-    /// Whether the condition holds for any job that keys act on: a marked job or, if keys don't act on marks, the
-    /// selected job.
+    /// Whether `is_possible` is true for at least one of the jobs that keys act on. These are the marked jobs or, if
+    /// keys don't act on marks, the selected job.
     fn any_target_job(&self, is_possible: impl Fn(&Job) -> bool) -> bool {
         let list = self.active_list();
         if self.acts_on_marks() {

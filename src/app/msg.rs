@@ -36,7 +36,7 @@ pub enum Msg {
     StoreReadOnly,
     /// The content of the store at the start.
     InitialDataLoaded(Result<Box<InitialData>, Failure>),
-    /// Rows that another process changed.
+    /// The rows of jobs that another process changed.
     JobsChangedElsewhere(Vec<Job>),
     /// The thread of a job was read from the store, or could not be read.
     Thread { job: JobKey, result: Result<Thread, Failure> },
@@ -63,7 +63,7 @@ pub enum Msg {
     PromptsFound { text: String, jobs: Result<Vec<JobKey>, Failure> },
     /// Prompts that were sent before, without duplicates, newest first.
     History(Result<Vec<String>, Failure>),
-    /// The built-in templates and those of the user.
+    /// The built-in templates and the user's own templates.
     Templates(Vec<Template>),
     /// The external editor has exited: its text, or why the text could not be edited.
     EditedExternally(Result<String, Failure>),
@@ -129,7 +129,7 @@ pub enum Msg {
     Terminate,
 }
 
-/// Why a prompt could not be saved, and its text, because the editor with the text is already closed.
+/// Why a prompt could not be saved. Includes the prompt's text, because its editor is already closed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubmitError {
     pub failure: Failure,
@@ -143,7 +143,7 @@ pub struct SubmitError {
 pub struct AllProfilesJobs {
     /// The jobs, each with the index of its profile.
     pub jobs: Vec<(usize, Job)>,
-    /// The number of jobs, except dismissed ones, whose project has no profile.
+    /// The number of jobs that belong to a project without a profile. Dismissed jobs are not counted.
     pub without_profile: usize,
 }
 
@@ -163,11 +163,11 @@ pub enum Overwrite {
     Never,
     /// Ask the user, without writing the file.
     Ask,
-    /// Overwrite the file: the user has confirmed it.
+    /// Overwrite the file, because the user has confirmed it.
     Yes,
 }
 
-/// A text with which the user can start a prompt.
+/// A text that the user can insert as the start of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pub name: CleanText,
@@ -196,7 +196,7 @@ pub struct SavedFilter {
 pub struct InitialData {
     pub jobs: Vec<Job>,
     pub drafts: Vec<(DraftTarget, String)>,
-    /// The pages that the draft in `DraftSlot::AboutPages` is about.
+    /// The pages that the draft in [`DraftTarget::AboutPages`] is about.
     pub draft_pages: Vec<CleanText>,
     pub log: Vec<LogEntry>,
     /// The names of the screens and dialogs whose tip was shown, separated by spaces. `None` if tips are turned off.
@@ -248,7 +248,8 @@ pub enum Effect {
     LoadTemplates,
     /// Opens the text in `$VISUAL` or `$EDITOR`, which uses the terminal until it exits.
     OpenExternalEditor(String),
-    /// Switches to this theme, and saves it as the default if `keep` is true; answered by [`Msg::ActionFinished`].
+    /// Switches to this theme, and saves it as the default if `save_as_default` is true; answered by
+    /// [`Msg::ActionFinished`].
     UseTheme {
         name: String,
         save_as_default: bool,
@@ -271,7 +272,7 @@ pub enum Effect {
     /// Saves and queues new jobs, in this order.
     SubmitBatch {
         prompts: Vec<String>,
-        /// The text in which the prompts were typed. Empty if they come from a file.
+        /// The text from which the prompts were split. Empty if the prompts come from a file.
         typed_text: String,
     },
     /// Writes a file to the current folder; answered by [`Msg::ActionFinished`], or by [`Msg::FileExists`] if the user
@@ -352,12 +353,12 @@ pub enum Effect {
     ReportBudgets,
     Repaint,
     Suspend,
-    /// Exits once the drafts of earlier effects are saved on disk.
+    /// Exits once the drafts that earlier effects save are on disk.
     Quit,
 }
 
 impl Effect {
-    /// Returns the effect that saves a draft. `pages` matter only for a draft about pages.
+    /// Returns the effect that saves a draft. `pages` is used only for the draft of a new job about pages.
     pub(super) fn save_draft(slot: DraftTarget, text: String, pages: &[CleanText]) -> Self {
         match slot {
             DraftTarget::AboutPages => Self::SaveDraftAbout(text, pages.to_vec()),
@@ -390,11 +391,12 @@ pub struct AppConfig {
     pub demo: bool,
     /// The columns and rows of the terminal.
     pub size: (u16, u16),
-    /// Whether to draw less often, over SSH or if the user prefers it: no heartbeat, and seconds in steps of ten.
+    /// Whether to draw less often, because docdeck runs over SSH or the user prefers it. There is no heartbeat then,
+    /// and seconds are shown in steps of ten.
     pub reduced_motion: bool,
     /// Whether mouse support is on at the start.
     pub mouse: bool,
-    /// The saved layout. `None` if no layout is saved.
+    /// The layout to restore: the saved layout or, if there is none, the default. `None` if the layout can't be saved.
     pub layout: Option<Layout>,
     /// A problem to show at the start, such as a damaged store that was moved aside.
     pub notice: Option<CleanText>,
@@ -417,8 +419,8 @@ pub struct AppConfig {
     pub commands: Vec<CustomCommand>,
     /// Whether the list of all profiles' jobs opens at the start. It never does with a single profile.
     pub opens_all_jobs: bool,
-    /// Whether long texts can be copied. They can if the user has configured a command for copying, because terminals
-    /// limit the length.
+    /// Whether long texts can be copied. This needs a copy command in the configuration, because terminals limit the
+    /// length of copied text.
     pub can_copy_long_texts: bool,
 }
 

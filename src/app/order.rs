@@ -9,7 +9,7 @@ use crate::model::row::{Job, JobGroup};
 /// What the jobs list is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sort {
-    /// By group, such as needs you or working, and within a group the newest job first.
+    /// By group, such as `NeedsYou` or `Working`. Within most groups, the newest job comes first.
     #[default]
     Need,
     /// By age, the newest job first.
@@ -38,7 +38,7 @@ impl Sort {
         }
     }
 
-    /// Returns the next variant in `ALL`, or the first one after the last.
+    /// Returns the next variant in `ALL`. After the last variant comes the first.
     pub fn next(self) -> Self {
         let at = Self::ALL.iter().position(|&sort| sort == self).unwrap_or(0);
         Self::ALL.into_iter().cycle().nth(at + 1).unwrap_or_default()
@@ -74,7 +74,7 @@ impl JobSorting {
         };
         let rank = match self.by {
             Sort::Status => status_rank(row),
-            // Among the dismissed jobs, those on which the agent is still working come first.
+            // Dismissed jobs that the agent is still working on come before all other dismissed jobs.
             Sort::Need => u8::from(group == JobGroup::Dismissed && !row.counts_as_working()),
             Sort::Age | Sort::Change => 0,
         };
@@ -155,7 +155,7 @@ impl JobOrder {
         std::mem::take(&mut self.entries)
     }
 
-    /// Replaces all entries by these, which have to be sorted.
+    /// Replaces all entries with `entries`, which must be sorted.
     pub(super) fn replace(&mut self, entries: Vec<(SortKey, usize)>) {
         self.sizes = [0; SECTION_COUNT];
         for ((section, ..), _) in &entries {
@@ -166,7 +166,7 @@ impl JobOrder {
         self.entries = entries;
     }
 
-    /// Sets the sizes of the complete sections while only the first jobs are loaded.
+    /// Sets the sizes that the sections have in the store. Used while only the first jobs are loaded.
     pub(super) fn set_sizes(&mut self, sizes: [usize; SECTION_COUNT]) {
         self.sizes = sizes;
     }
@@ -206,7 +206,7 @@ impl JobOrder {
         }
     }
 
-    /// Returns the number of entries whose sort key is smaller.
+    /// Returns the number of entries whose sort key is smaller than `key`.
     fn count_before(&self, key: SortKey) -> usize {
         self.entries.partition_point(|(other, _)| *other < key)
     }
@@ -230,7 +230,7 @@ impl JobOrder {
         self.entries.len()
     }
 
-    /// Returns the number of listed jobs. Hidden jobs, which come last, are not listed.
+    /// Returns the number of listed jobs. Hidden dismissed jobs, which come last, are not counted.
     pub(super) fn listed_count(&self) -> usize {
         let hidden = if self.shows_dismissed { 0 } else { self.sizes.last().copied().unwrap_or(0) };
         let all: usize = self.sizes.iter().sum();

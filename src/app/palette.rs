@@ -17,7 +17,7 @@ const MAX_RECENT: usize = 20;
 pub enum PaletteChoice {
     /// A key binding.
     Binding(&'static Binding),
-    /// The custom command with this key.
+    /// The custom command that this key runs.
     CustomCommand(Chord),
     /// The theme with this name.
     Theme(String),
@@ -27,7 +27,7 @@ pub enum PaletteChoice {
 pub struct PaletteEntry {
     pub choice: PaletteChoice,
     pub text: CleanText,
-    /// Additional words by which the entry is found. An action has its configuration name first, then synonyms.
+    /// Additional words by which the entry is found. For an action, they start with its configuration name.
     search_words: String,
     /// The keys of the command, for display. Empty if no key runs it, as for a theme.
     pub keys: String,
@@ -54,8 +54,8 @@ impl CommandPalette {
         Self { input, entries, matches: shown, selected: 0, top: 0, matcher: Matcher::new(Config::DEFAULT) }
     }
 
-    /// Updates the shown entries: those that match the typed text, best match first. If nothing is typed, shows all
-    /// entries in their original order.
+    /// Shows only the entries that match the typed text, best match first. If nothing is typed, shows all entries in
+    /// their original order.
     pub fn narrow(&mut self) {
         let typed = self.input.text();
         let pattern = Pattern::parse(&typed, CaseMatching::Ignore, Normalization::Smart);
@@ -69,8 +69,9 @@ impl CommandPalette {
             let is_named = words.iter().all(|word| all.split_whitespace().any(|other| other == word));
             let (by_text, by_all) = (score(&text), score(&all));
             let is_name = entry.search_words.split_whitespace().next() == Some(&words.join("-"));
-            // An entry whose name was typed exactly comes first, then entries that contain all typed words as whole
-            // words. Among equal scores, entries whose visible text matches come first.
+            // An entry whose configuration name was typed exactly comes first, then entries that contain all typed
+            // words as whole words. Apart from that, entries are sorted by score. Among equal scores, entries whose
+            // visible text has that score come first.
             let score = by_text.max(by_all);
             scored.extend(score.map(|score| ([is_name, is_named], score, by_text == Some(score), index)));
         }
@@ -127,7 +128,8 @@ impl App {
         let may_switch_profile = matches!(self.dialogs.last(), Some(Dialog::Editor(_) | Dialog::Batch(_)));
         let mut entries: Vec<PaletteEntry> = Vec::new();
         for row in self.config.keymap.active_bindings(contexts) {
-            // While text is typed, a global command whose keys are all plain characters can't be run by key.
+            // If character keys type text here, they can't run a global command. The command then has no usable key if
+            // all its keys are characters.
             let is_plain = typing
                 && row.context == Context::Everywhere
                 && !self.config.keymap.keys(row).iter().any(|c| !c.types_text());

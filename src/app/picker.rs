@@ -1,5 +1,5 @@
-//! A dialog that lists earlier prompts, templates or drafts to choose from. Typing narrows the list. `prompt_sources`
-//! uses the chosen text.
+//! A dialog that lists earlier prompts, templates or drafts to choose from. Typing narrows the list. The module
+//! `prompt_sources` handles the choice.
 
 use super::scroll;
 use super::text_input::TextInput;
@@ -64,8 +64,8 @@ pub struct Picker {
 }
 
 impl PickerKind {
-    /// Returns the text above the list while nothing is typed. It mentions the disk only outside the demo, which saves
-    /// nothing.
+    /// Returns the text above the list while nothing is typed. In the demo, the text doesn't mention the disk, because
+    /// the demo saves nothing.
     pub fn hint(self, demo: bool) -> &'static str {
         match self {
             Self::Drafts if demo => "Not sent yet, kept until the demo ends.",
@@ -106,7 +106,7 @@ impl Picker {
         self.narrow();
     }
 
-    /// Updates the shown entries: those that contain every typed word, ignoring case.
+    /// Shows only the entries that contain every typed word, ignoring case.
     pub fn narrow(&mut self) {
         let typed = self.filter.text().to_lowercase();
         let words: Vec<&str> = typed.split_whitespace().collect();

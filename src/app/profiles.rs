@@ -1,5 +1,6 @@
 //! The list of profiles, and switching to another profile. While the API key of the other profile is read and tested,
-//! the current profile stays in use. After a successful test the dashboard restarts with the other profile.
+//! the current profile stays in use. If the service accepts the key or can't be reached, the dashboard restarts with
+//! the other profile.
 
 use super::dialog::Dialog;
 use super::editor::DraftState;
@@ -70,8 +71,8 @@ impl ProfilesDialog {
         self.top
     }
 
-    /// Moves the selection to the index that `to` returns, given the selected index and `total`. Does nothing during a
-    /// switch.
+    /// Moves the selection to the index that `to` returns, given the selected index and `total`, the number of
+    /// profiles. Does nothing during a switch.
     pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize, total: usize) {
         if self.step == SwitchStep::Choosing {
             self.selected = to(self.selected, total);
@@ -129,7 +130,7 @@ impl App {
         effects.push(Effect::ReadProfileKey(at));
     }
 
-    /// Starts switching to the first of these profiles that can be used. After the switch, selects the job `goal`.
+    /// Starts switching to the first of the `candidates` that can be used. After the switch, selects the job `goal`.
     pub(super) fn switch_to_any_profile(
         &mut self,
         mut candidates: Vec<usize>,
@@ -152,7 +153,7 @@ impl App {
         self.switch_to_selected_profile(effects);
     }
 
-    /// Returns the dialog if it is open at this step.
+    /// Returns the list of profiles if it is open at this step.
     fn profiles_dialog_in(&mut self, step: &SwitchStep) -> Option<&mut ProfilesDialog> {
         self.dialogs.iter_mut().rev().find_map(|dialog| match dialog {
             Dialog::Profiles(open) if open.step == *step => Some(open),
@@ -169,7 +170,7 @@ impl App {
                 open.step = SwitchStep::TestingKey(at);
                 effects.push(Effect::TestProfileKey(at, key));
             }
-            // Reading a key costs nothing, so the next profile of the same project is tried at once.
+            // Reading a key needs no request, so the next profile of the same project is tried at once.
             Err(_) if !open.fallback_profiles.is_empty() => {
                 (open.step, open.selected) = (SwitchStep::Choosing, open.fallback_profiles.remove(0));
                 self.switch_to_selected_profile(effects);
@@ -203,7 +204,8 @@ impl App {
         self.dirty = true;
     }
 
-    /// Stays on the current profile, explains why in the dialog, and selects the next profile of the same project.
+    /// Stays on the current profile, and explains in the dialog why the profile at index `at` can't be used. Selects
+    /// the next profile of the same project, if any.
     fn stay_on_current(&mut self, at: usize, failure: &Failure) {
         let Some(name) = self.config.profiles.get(at).map(|profile| profile.name.clone()) else { return };
         let (current, tries) = (self.config.profile.clone(), self.key_label(Context::Profiles, Action::Confirm));

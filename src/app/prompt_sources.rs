@@ -81,7 +81,8 @@ impl App {
     }
 
     /// Merges `other`, a draft that another instance has saved, into an editor that was just opened. Otherwise the
-    /// editor's next save would overwrite that draft. Two different texts are joined, so that neither is lost.
+    /// editor's next save would overwrite that draft. If the editor already has a different text, the two texts are
+    /// joined, so that neither is lost.
     pub(super) fn draft_read(&mut self, slot: DraftTarget, other: String, pages: &[CleanText], now: Time) {
         let own = self.drafts.get(&slot).map(String::as_str).unwrap_or_default();
         let own_is_blank = own.trim().is_empty();
@@ -97,7 +98,7 @@ impl App {
         let message = if slot == DraftTarget::AboutPages {
             let message = load_other_draft(editor, &text, pages, !own_is_blank);
             self.draft_pages = editor.pages.clone();
-            // A template in an open picker is filled in for the previous pages of the editor.
+            // An open picker is closed, because its templates are filled in for the editor's previous pages.
             self.dialogs.retain(|dialog| !matches!(dialog, Dialog::Picker(_)));
             message
         } else {
@@ -148,8 +149,8 @@ impl App {
         }
     }
 
-    /// Returns the values for template blanks. They describe the pages of a new job, and the job of a follow-up or
-    /// otherwise the selected job.
+    /// Returns the values for template blanks. Most values describe the pages of a new job. The value of `job`
+    /// describes the job of a follow-up or, on the jobs screen, the selected job.
     fn template_values(&self, now: Time) -> TemplateValues {
         let editor = self.dialogs.iter().find_map(Dialog::as_editor);
         let pages = editor.map(|editor| editor.pages.as_slice()).unwrap_or_default();
@@ -168,7 +169,7 @@ impl App {
         values
     }
 
-    /// Closes the picker and uses its selected text: opens a draft, or inserts another text into the editor.
+    /// Closes the picker. Opens the selected entry if it is a draft, otherwise inserts its text into the editor.
     pub(super) fn use_picked_text(&mut self, now: Time) {
         let Some(Dialog::Picker(picker)) = self.dialogs.last() else { return };
         let Some(entry) = picker.selected() else { return };
@@ -250,7 +251,8 @@ impl App {
         editor.is_in_external_editor = false;
         match result {
             Ok(text) => {
-                // Editors add a line feed at the end of a file.
+                // Many editors add a line feed at the end of a file, so it is removed unless the old text ended with
+                // one.
                 let ends = editor.input.text().ends_with('\n');
                 let text = if ends { text.as_str() } else { text.trim_end_matches(['\n', '\r']) };
                 editor.change(now, |input| input.replace(text));

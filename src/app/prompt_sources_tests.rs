@@ -332,7 +332,8 @@ fn a_draft_of_another_instance_is_not_overwritten() {
     fixture.key(KeyCode::Esc);
     let joined = Effect::SaveDraft(slot, "Typed elsewhere, and here".to_owned());
     assert!(fixture.effects.contains(&joined), "{:?}", fixture.effects);
-    // If both instances changed the draft, their texts are joined. Text typed meanwhile stays as it is.
+    // If both instances changed the draft, their texts are joined. A saved draft that arrives after the user has typed
+    // is ignored.
     fixture.key(KeyCode::Char('n'));
     fixture.send(read("Something else"));
     assert_eq!(fixture.app.draft(slot), Some("Something else\n\nTyped elsewhere, and here"));
@@ -415,7 +416,7 @@ fn a_prompt_that_can_not_be_saved_is_inserted_above_newer_text() {
         message.as_ref().map(CleanText::as_str),
         Some("Not sent: The disk is full. The text stays here; Ctrl-Y copies it.")
     );
-    // The same failure arrives after the editor was closed with another text, while another dialog is open.
+    // The same failure arrives again while the help is open, after an editor with another text was closed.
     fixture.press_ctrl('s');
     fixture.pause();
     fixture.type_text("nThird");
@@ -444,7 +445,8 @@ fn an_outcome_that_arrives_before_the_message_about_saving_is_kept() {
 
 #[test]
 fn the_notice_of_a_saved_prompt_states_what_it_waits_for() {
-    // The delivery state of the job after prompt 5 was saved, the position of its first queued prompt, and the notice.
+    // Each case has the delivery state of the job after prompt 5 was saved, the queue position of the job's first
+    // queued prompt, and the start of the notice.
     let kinds = [
         (DeliveryKind::Rejected, Some(5), "Saved. It is sent after you resolve the earlier prompt"),
         (DeliveryKind::Unconfirmed, Some(5), "Saved. It is sent after you resolve the earlier prompt"),

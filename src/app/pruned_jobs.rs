@@ -9,7 +9,7 @@ use crate::model::row::RemainingJobs;
 use crate::model::text::CleanText;
 
 impl App {
-    /// Removes all jobs that are not among the remaining ones, `left`.
+    /// Removes all jobs that are not in `left`, the jobs that remain after the pruning.
     pub(super) fn remove_pruned_jobs(&mut self, left: &RemainingJobs, now: Time, effects: &mut Vec<Effect>) {
         if self.queue_remaining(left) {
             return;
@@ -21,7 +21,8 @@ impl App {
             return;
         }
         if had.is_some_and(|key| !left.contains(key)) {
-            // The details would now show another job, which the user could mistake for the removed one.
+            // The details close, because they would now show another job, which the user could mistake for the removed
+            // job.
             self.pane = Pane::List;
         }
         self.undo_stack.retain_mut(|undo| undo.retain_jobs(left));
@@ -48,7 +49,8 @@ fn stays_open(dialog: &mut Dialog, left: &RemainingJobs) -> bool {
                 _ => true,
             }
         }
-        // The text of the confirmation names the jobs. The user can start again with the remaining jobs.
+        // A confirmation for a pruned job closes, because its text may name the job. The user can start again with the
+        // remaining jobs.
         Dialog::Confirm(ConfirmDialog { on_yes: ConfirmAction::Bulk(_, targets), .. }) => {
             targets.keys.iter().all(|key| left.contains(*key))
         }

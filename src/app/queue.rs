@@ -10,7 +10,7 @@ use crate::model::prompt::DeliveryKind;
 use crate::model::row::{Job, JobKey};
 use chrono::TimeDelta;
 
-/// Whether a job has a queued prompt, which may be paused.
+/// Whether a job has a queued prompt, paused or not.
 pub(super) fn has_queued_prompt(row: &Job) -> bool {
     matches!(row.undelivered, Some(DeliveryKind::Queued | DeliveryKind::Paused))
 }
@@ -32,7 +32,8 @@ impl App {
         format!("at {}", wait.until.with_timezone(&self.config.offset).format("%H:%M"))
     }
 
-    /// Returns the wait of a queued prompt until `until`, the time that is stored with the prompt. `row` is its job.
+    /// Returns the wait of a queued prompt. `until` is the end of the wait as in
+    /// [`Delivery::Queued`](crate::model::prompt::Delivery::Queued), and `row` is the prompt's job.
     pub fn prompt_wait(&self, row: Option<&Job>, until: Time, now: Time) -> Wait {
         let known = row.and_then(|row| self.queue_wait(row, now));
         Wait { until: until.min(now + MAX_WAIT), is_estimate: known.is_some_and(|wait| wait.is_estimate) }

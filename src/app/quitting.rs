@@ -108,7 +108,7 @@ mod tests {
     const QUEUED: Option<DeliveryKind> = Some(DeliveryKind::Queued);
 
     #[test]
-    fn before_quitting_docdeck_names_the_jobs_with_queued_prompts_and_counts_the_others() {
+    fn the_quit_confirmation_names_three_jobs_with_queued_prompts_and_counts_the_others() {
         let mut one = app(&[QUEUED, Some(DeliveryKind::Paused), None]);
         assert!(!q(&mut one));
         let text = "The queued prompt of 1 job (Prompt 0) is sent only while docdeck is running. Quit anyway?";
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_is_queued_behind_one_being_sent_is_asked_about() {
+    fn quitting_asks_about_a_prompt_that_is_queued_behind_a_prompt_being_sent() {
         let mut app = app(&[Some(DeliveryKind::Sending)]);
         assert!(q(&mut app), "quitting waits for a prompt that is being sent");
         let mut row = app.jobs.get(JobKey(0)).expect("the job").clone();

@@ -56,7 +56,7 @@ impl App {
         let sent = resolve.sent_at.map_or_else(String::new, |at| format!(", sent at {}", clock(at)));
         page.add_text(&format!("{saved}{sent}."), UndeliveredLine::Muted);
         let (what, meaning) = match (prompt.delivery.kind(), prompt.kind) {
-            // A prompt without a sending time was imported from a file (`model::backup::join`).
+            // An unconfirmed prompt without a sending time was imported from a file.
             (DeliveryKind::Unconfirmed, _) if resolve.sent_at.is_none() => (
                 "Imported from another computer. It may or may not have been sent from there.",
                 "docdeck never sends it automatically: the work could be done twice. Check the other computer before \
@@ -123,7 +123,7 @@ impl App {
         };
         let mut choices = Vec::new();
         if resolve.prompt.kind == PromptKind::Create {
-            let text = "Copy the job's id from the service's dashboard. One request checks it; nothing is sent.";
+            let text = "Copy the job's id from the service's dashboard. One request checks it; no prompt is sent.";
             choices.push((Action::LinkJob, text.to_owned()));
         } else if resolve.has_id {
             let text = "Uses one request. If the job is working, the follow-up arrived; discard this copy.";
@@ -151,7 +151,7 @@ impl UndeliveredPage<'_> {
     }
 
     fn add_choice(&mut self, action: Action, meaning: &str) {
-        // The key bindings have the key and the name of the choice.
+        // The key and the name of the choice come from its key binding.
         let row = BINDINGS.iter().find(|row| row.context == Context::Resolve && row.action == action);
         let Some((row, key)) = row.and_then(|row| Some((row, self.keymap.keys(row).first()?))) else { return };
         self.lines.push(UndeliveredLine::Choice(key.to_string(), row.hint.to_owned()));

@@ -1,7 +1,7 @@
 //! Computes positions when a list or text is scrolled.
 
-/// Returns the first visible line after scrolling as little as possible to show line `at`. `visible` of `total` lines
-/// fit.
+/// Returns the new first visible line after scrolling from `top` as little as possible to show line `at`. `visible` is
+/// the number of lines that fit on screen, and `total` the number of all lines.
 pub(super) fn scroll_to_show(top: usize, at: usize, visible: usize, total: usize) -> usize {
     let visible = visible.max(1);
     let top = if at < top { at } else { top.max((at + 1).saturating_sub(visible)) };
@@ -23,7 +23,7 @@ pub(super) enum Scroll {
 }
 
 impl Scroll {
-    /// Returns the position after scrolling from `at`, with `rows` visible lines of `total`.
+    /// Returns the position after scrolling from `at`, with `rows` visible lines out of `total`.
     pub(super) fn apply(self, at: usize, rows: usize, total: usize) -> usize {
         match self {
             Self::By(n) => move_within(at, n, total),
@@ -34,7 +34,7 @@ impl Scroll {
     }
 }
 
-/// Returns how many lines a page command moves: one less than is visible, so that one line stays visible.
+/// Returns how many lines a page command moves: one less than the visible lines, so that one of them stays visible.
 pub(super) fn page_step(rows: usize) -> isize {
     isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(1)
 }

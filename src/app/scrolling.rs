@@ -19,7 +19,7 @@ impl App {
             help.scroll = by.apply(help.scroll, rows, (total + 1).saturating_sub(rows));
             return;
         }
-        // A filter input doesn't cover the list that it filters.
+        // A filter input doesn't cover the list that it filters, so the list is scrolled.
         if matches!(self.dialogs.last(), Some(Dialog::Filter(_)))
             && let Some(open) = self.all_jobs_mut()
         {

@@ -10,7 +10,7 @@ use crate::model::Time;
 use crate::model::row::{Job, JobKey, RemainingJobs};
 use crossterm::event::{Event, KeyEventKind};
 
-/// The maximum number of queued keys, more than anyone types before giving up.
+/// The maximum number of queued input events. It is larger than the number of keys that anyone types before giving up.
 const MAX_KEYS: usize = 16_384;
 
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct StartupQueue {
     input_events: Vec<Event>,
     /// Changed jobs.
     changed_rows: Vec<Job>,
-    /// Merges: the job that is gone, and the job into which it was merged.
+    /// Merged jobs, each as the removed job and the job into which it was merged.
     merges: Vec<(JobKey, JobKey)>,
     /// The jobs that remain after the last pruning.
     remaining_jobs: Option<RemainingJobs>,
@@ -37,8 +37,8 @@ impl App {
                 let is_immediate = matches!(action, Some(Action::Interrupt | Action::Suspend | Action::Repaint));
                 !is_immediate && (!self.startup_queue.input_events.is_empty() || self.needs_all_rows(action))
             }
-            // Pastes and focus changes stay in order with the queued keys, because a key implies that the terminal has
-            // the focus.
+            // Pastes and focus changes stay in order with the queued keys. A key implies that the terminal has the
+            // focus, so a later loss of the focus must be handled after the key.
             Event::Paste(_) | Event::FocusGained | Event::FocusLost => !self.startup_queue.input_events.is_empty(),
             _ => false,
         };
@@ -95,7 +95,7 @@ impl App {
         reading
     }
 
-    /// Whether keys wait until the store is read.
+    /// Whether any input is queued until the store is read.
     pub(super) fn has_queued_input(&self) -> bool {
         !self.startup_queue.input_events.is_empty()
     }

@@ -52,7 +52,7 @@ impl App {
     pub(super) fn close(&mut self, now: Time, effects: &mut Vec<Effect>) {
         match self.dialogs.last() {
             Some(Dialog::Batch(_)) => return self.close_batch(now, effects),
-            // The text is open in the external editor, which returns it on exit.
+            // The editor stays open, because the external editor returns the text to it on exit.
             Some(Dialog::Editor(editor)) if editor.is_in_external_editor => return,
             _ => {}
         }
@@ -126,7 +126,7 @@ impl App {
             return;
         }
         if editor.input.has_blank() && !editor.is_warned {
-            // The user may want to send the blank, for example in a text about templates.
+            // This only warns, because the user may want to send the blank, for example in a text about templates.
             let why = format!("A {{{{blank}}}} is left: {next} goes to it. Send again to keep it.");
             editor.message = Some(CleanText::line(&why));
             editor.is_warned = true;
@@ -143,7 +143,7 @@ impl App {
         });
     }
 
-    /// Closes the editor whose text becomes a prompt, and saves the text as a draft, which survives a crash before the
+    /// Closes the editor whose text becomes a prompt. Saves the text as a draft, so that it survives a crash before the
     /// prompt is saved.
     pub(super) fn close_sent_editor(&mut self, effects: &mut Vec<Effect>) -> Option<Editor> {
         let draft = self.dialogs.last_mut()?.save_draft_if(DraftState::is_unsaved);
@@ -211,7 +211,7 @@ impl App {
                 return;
             }
             self.open_draft(slot, now);
-            // The reason, shown in the dialog, is more important than the notice about the restored draft.
+            // Removes the notice about the restored draft, because the reason that the dialog shows is more important.
             self.dismiss_info();
         } else if let Some(editor) = open {
             editor.restore_text(text, pages);
@@ -240,7 +240,8 @@ impl App {
                 "Saved. It is sent after you resolve the earlier prompt (press {resolve_key} on its job)."
             ));
         }
-        // A prompt's queue position is its id unless the prompt was moved. The row has the first position of its job.
+        // The row has the queue position of the job's first queued prompt. A prompt's position is its id unless it was
+        // moved.
         let is_first = row.queue_position.is_none_or(|place| place >= prompt.0);
         (!is_first).then(|| "Saved. It is sent after the earlier prompt.".to_owned())
     }
@@ -417,8 +418,8 @@ impl App {
         }
     }
 
-    /// Opens an undelivered prompt in the editor. Sending it updates this prompt instead of creating another one, so
-    /// that it can't be sent twice.
+    /// Opens an undelivered prompt in the editor. Sending the edited text updates this prompt instead of creating
+    /// another one, so that the prompt can't be sent twice.
     fn edit_undelivered(&mut self, prompt: Prompt) {
         let text = self.drafts.get(&DraftTarget::Prompt(prompt.id)).cloned().unwrap_or(prompt.text);
         let reason = prompt.delivery.reason().cloned().unwrap_or_default();

@@ -48,7 +48,8 @@ impl TemplateValues {
     }
 }
 
-/// Returns the text with all blanks filled in whose value is known. Other blanks stay, and so do blanks within values.
+/// Returns the text, in which each blank whose value is known is filled in. Other blanks stay as they are, and blanks
+/// within values are not filled in.
 pub fn fill_template(text: &str, values: &TemplateValues) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

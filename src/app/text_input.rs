@@ -1,5 +1,5 @@
-//! A text input. It wraps the text widget, whose operations run as actions of the key bindings instead of the widget's
-//! own shortcuts.
+//! A text input, built on a text widget. The widget's own shortcuts are not used. Instead, the actions of the key
+//! bindings run the widget's operations.
 
 use super::keymap::Edit;
 use super::templates::find_blank;
@@ -15,12 +15,12 @@ pub struct TextInput {
     undo_counts: Vec<usize>,
     /// For each redo step, the number of the widget's changes that it repeats. The last step is repeated first.
     redo_counts: Vec<usize>,
-    /// The kind of the last change, and whether it changed a word character. `None` if the next change can't be part of
-    /// the same undo step.
+    /// The kind of the last change, and whether it changed a word character. `None` if the next change has to start a
+    /// new undo step.
     last_change: Option<(TextChange, bool)>,
 }
 
-/// The kind of a change. Consecutive changes of the same kind are undone together, word by word.
+/// The kind of a change. Consecutive changes of the same kind are undone one word at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TextChange {
     Typed,
@@ -47,7 +47,7 @@ impl TextInput {
         Self::with(area, true)
     }
 
-    /// Creates a single-line input whose text is selected: a typed character replaces the text, moving the cursor keeps
+    /// Creates a single-line input whose text is selected. A typed character replaces the text; moving the cursor keeps
     /// it.
     pub fn selected_line(text: &str) -> Self {
         let mut input = Self::line(text);
@@ -213,7 +213,7 @@ impl TextInput {
                 let before = rest.get(..range.start)?.chars().count();
                 Some((at, from + before, range.len()))
             });
-        // The widget can't jump to rows or columns beyond `u16::MAX`, so blanks beyond it are not visited.
+        // The widget can't jump to rows or columns beyond `u16::MAX`, so blanks there are not visited.
         let target =
             found.and_then(|(at, column, length)| Some((u16::try_from(at).ok()?, u16::try_from(column).ok()?, length)));
         let Some((at, column, length)) = target else { return false };
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn after_enlarging_the_area_more_text_is_shown_and_the_cursor_stays() {
+    fn enlarging_the_area_shows_more_text_and_keeps_the_cursor() {
         use ratatui::{buffer::Buffer, layout::Rect, widgets::Widget};
         let draw = |input: &TextInput, height| {
             let area = Rect::new(0, 0, 20, height);

@@ -2,8 +2,9 @@
 //! after a key shows complete details and most key presses need no read from the store.
 //!
 //! A prefetched thread is never shown instead of a newer one. Every change of a thread gives its job's row a new
-//! revision, so a cached thread is valid as long as the row has the revision that it had when the thread was requested.
-//! An event about a changed thread may arrive before the new row. In this case the cached thread is dropped at once.
+//! revision. A cached thread is therefore valid only while the row has the same revision as when the thread was
+//! requested. An event about a changed thread may arrive before the new row. In this case the cached thread is dropped
+//! at once.
 
 use super::{App, Effect};
 use crate::model::Time;
@@ -12,12 +13,12 @@ use crate::model::load::Timed;
 use crate::model::prompt::{Delivery, Thread};
 use crate::model::row::JobKey;
 
-/// The number of jobs that are prefetched in the direction in which the selection moved last.
+/// The number of jobs that are prefetched in the direction of the selection's last move.
 const AHEAD_JOBS: isize = 20;
 /// The number of jobs that are prefetched in the opposite direction.
 const BEHIND_JOBS: isize = 4;
-/// A prefetch starts when the threads of the next jobs, this many in the direction of the last move, are not all
-/// cached.
+/// How many of the next jobs, in the direction of the last move, must be in the cache. If one of them is missing, a
+/// prefetch starts.
 const REFILL_DISTANCE: isize = 4;
 /// The maximum number of jobs in the cache.
 const MAX_CACHED_JOBS: usize = 64;
@@ -30,11 +31,11 @@ pub const MAX_THREAD_BYTES: usize = 16 * 1024;
 /// A job's key and the revision of its row.
 pub(super) type JobRevision = (JobKey, i64);
 
-/// A job of the cache, with its thread if that is cached.
+/// A job in the cache, with or without its thread.
 #[derive(Debug)]
 struct CachedThread {
     job: JobRevision,
-    /// `None` if the thread can't be cached, so that it is read only when it is shown.
+    /// `None` if the thread could not be read or must not be cached. It is then read when it is shown.
     thread: Option<Timed<Thread>>,
     /// The approximate size of the cached thread.
     bytes: usize,
@@ -49,10 +50,10 @@ pub(super) struct ThreadPrefetch {
     bytes: usize,
     /// Whether a prefetch is in progress.
     is_reading: bool,
-    /// The jobs of the prefetch in progress, without those whose thread has changed since the request.
+    /// The jobs of the prefetch in progress, except for jobs whose thread has changed since the request.
     requested: Vec<JobRevision>,
-    /// Whether the engine reports all changes of threads, including those by other instances. True if the last prefetch
-    /// succeeded, because a prefetch fails until the engine runs.
+    /// Whether the engine reports all changes of threads, including changes by other instances. True if the last
+    /// prefetch succeeded, because a prefetch fails until the engine runs.
     reports_changes: bool,
     /// The job that was last selected, and its position in the list.
     last_selected: Option<(JobKey, usize)>,
@@ -64,7 +65,7 @@ impl ThreadPrefetch {
         self.entries.iter().any(|cached| cached.job == job)
     }
 
-    /// Whether the engine will report every change of a thread that is read from now on.
+    /// Whether the engine reports all changes of threads, so that a thread that is read now may be cached.
     pub(super) fn has_change_reports(&self) -> bool {
         self.reports_changes
     }
@@ -120,8 +121,8 @@ impl ThreadPrefetch {
     }
 
     /// Starts a prefetch and returns its jobs. `None` while a prefetch is in progress, or if the next jobs are cached.
-    /// `job` returns the job at a distance from the selected one; positive distances are in the direction in which the
-    /// selection moved.
+    /// `job` returns the job at a distance from the selected one; a positive distance is in the direction of the
+    /// selection's last move.
     fn next_request(&mut self, job: &dyn Fn(isize) -> Option<JobRevision>) -> Option<Vec<JobKey>> {
         if self.is_reading || (1..=REFILL_DISTANCE).filter_map(job).all(|job| self.contains(job)) {
             return None;
@@ -136,7 +137,7 @@ impl ThreadPrefetch {
     }
 
     /// Caches the threads of a finished prefetch. A thread that is missing in the result is read when it is shown. If
-    /// it can't be read, the failure is shown then.
+    /// that read fails too, the failure is shown.
     pub(super) fn apply_result(&mut self, result: Result<Vec<(JobKey, Thread)>, Failure>, as_of: Time) {
         self.is_reading = false;
         self.reports_changes = result.is_ok();
@@ -153,8 +154,8 @@ impl ThreadPrefetch {
     }
 }
 
-/// Whether the thread has a prompt that is queued until a certain time. That time is computed when the thread is read,
-/// so a cached one could be wrong.
+/// Whether the thread has a prompt that is queued until a certain time. Such a thread is not cached: the time is
+/// computed when the thread is read, and may be different later.
 fn has_timed_prompt(thread: &Thread) -> bool {
     thread.prompts.iter().any(|prompt| matches!(prompt.delivery, Delivery::Queued { until: Some(_) }))
 }

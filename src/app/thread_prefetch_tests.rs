@@ -50,8 +50,8 @@ struct PrefetchFixture {
     prefetch: Option<RequestedRead<Vec<u64>>>,
     /// The number of single reads, and the number of prefetches.
     reads: (usize, usize),
-    /// For each job, the number of changes of its thread when the last event about its row was delivered, and when the
-    /// last event about its thread was delivered.
+    /// For each job, the number of changes of its thread as of the last delivered event about its row, and as of the
+    /// last delivered event about its thread.
     reported: Vec<(u64, u64)>,
 }
 
@@ -164,7 +164,8 @@ impl PrefetchFixture {
         self.send(Msg::Engine(event));
     }
 
-    /// Executes the requested read or prefetch in the store. The result is delivered later, by `answer`.
+    /// Executes the requested prefetch or, if `ahead` is false, the requested single read in the store. The result is
+    /// delivered later, by `deliver_answer`.
     fn execute_read(&mut self, ahead: bool) {
         let stored = &self.stored;
         let find = |jobs: &[JobKey]| jobs.iter().map(|job| stored[index(*job)].1).collect::<Vec<_>>();
@@ -175,7 +176,8 @@ impl PrefetchFixture {
         }
     }
 
-    /// Delivers the result of the requested read or prefetch to the dashboard.
+    /// Delivers the result of the requested prefetch or, if `ahead` is false, of the requested single read to the
+    /// dashboard.
     fn deliver_answer(&mut self, ahead: bool) {
         self.execute_read(ahead);
         let thread = |job: JobKey, changes: u64| thread(&format!("{} {changes}", job.0));
@@ -269,7 +271,7 @@ fn a_thread_that_changes_during_its_prefetch_is_read_again() {
         fixture.execute_read(true);
         let next = JobKey(fixture.selected().0 - 1);
         fixture.change_job(next, how);
-        // The first event is enough, even if a second one about the same change follows.
+        // The first event is enough to drop the thread, even if a second event about the same change follows.
         fixture.deliver_event();
         fixture.deliver_answer(true);
         fixture.deliver_answer(false);

@@ -90,8 +90,8 @@ impl App {
             Connection::Limited(wait) if wait.until > now => Some(wait.next_text_change(now)),
             _ => None,
         };
-        // If a reset is in the past, the timer is due at once, because its message hasn't been handled yet. The reset
-        // of a limit that is not on screen needs a timer too, because another limit may be shown after it.
+        // If the reset time of a limit is in the past, the timer is due at once, because the reset hasn't been handled
+        // yet. Limits that are not on screen need a timer too, because a reset may change which limit is shown.
         let shown = self.closest_limit();
         let changes = |limited: RateLimited| {
             let budget = self.budget(limited);

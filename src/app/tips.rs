@@ -44,7 +44,8 @@ pub(super) struct Tips {
 }
 
 impl Tips {
-    /// Sets the places whose tip was shown, as stored: names separated by spaces. `None` if no tips may be shown.
+    /// Sets the places whose tip was shown. `seen` has their stored names, separated by spaces. It is `None` if no tips
+    /// may be shown.
     pub(super) fn set_seen(&mut self, seen: Option<&str>) {
         // Names that only other versions of docdeck have are ignored.
         self.seen = seen.map(|words| words.split_whitespace().filter_map(|word| word.parse().ok()).collect());
@@ -113,13 +114,13 @@ impl App {
     }
 }
 
-/// Returns the tip of a place, with the user's keys. `None` if one of these keys is not bound.
+/// Returns the tip of a place, with the user's keys. `None` if an action that the tip mentions has no key.
 fn tip_text(place: TipPlace, keymap: &Keymap) -> Option<String> {
     use Context as C;
     let key = |context, action| keymap.key(&[context, C::Lists, C::Everywhere], action);
     Some(match place {
         TipPlace::Jobs => format!(
-            "Tip: {} lists the keyboard shortcuts, {} finds a command by its name.",
+            "Tip: press {} for the shortcuts, and {} to find a command by its name.",
             key(C::Jobs, Action::Help)?,
             key(C::Jobs, Action::Palette)?
         ),
@@ -180,8 +181,8 @@ mod tests {
         AppConfig { size, ..AppConfig::new(scope, chrono::FixedOffset::east_opt(0).expect("UTC")) }
     }
 
-    /// Creates a dashboard whose store is read, with these stored places. Returns it with the effects of the last
-    /// message.
+    /// Creates a dashboard whose store is read. `tips` has the stored names of places whose tip was shown. Returns the
+    /// dashboard with the effects of the last message.
     fn loaded_app(start: AppConfig, tips: Option<&str>) -> (App, Vec<Effect>) {
         let (mut app, _) = App::new(start, at(0));
         assert_eq!(app.tip(), None, "the store is not read yet");
@@ -213,7 +214,7 @@ mod tests {
     #[test]
     fn a_tip_is_shown_once_and_disappears_with_the_next_key() {
         let (mut app, effects) = loaded_app(start((80, 24)), Some(""));
-        assert!(app.tip().is_some_and(|tip| tip.contains("? lists the keyboard shortcuts")), "{:?}", app.tip());
+        assert!(app.tip().is_some_and(|tip| tip.contains("press ? for the shortcuts")), "{:?}", app.tip());
         assert_eq!(saved_places(&effects), ["jobs"]);
         let effects = press(&mut app, KeyCode::Char('2'));
         assert!(app.tip().is_some_and(|tip| tip.contains("load all pages")), "the key still works");
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tip_is_not_shown_if_it_was_shown_before_tips_are_off_or_it_does_not_fit() {
+    fn no_tip_is_shown_a_second_time_or_while_tips_are_off_or_without_enough_space() {
         assert_eq!(loaded_app(start((80, 24)), Some("jobs unknown")).0.tip(), None);
         assert_eq!(loaded_app(start((80, 24)), None).0.tip(), None);
         assert_eq!(loaded_app(AppConfig { demo: true, ..start((80, 24)) }, Some("")).0.tip(), None);

@@ -13,15 +13,15 @@ const MAX_NAMED_IDS: usize = 3;
 /// A list of ids whose jobs are being requested, and the results so far.
 #[derive(Debug, Default)]
 pub(super) struct Tracking {
-    /// The ids without a result.
+    /// The ids whose result has not arrived yet.
     pending_ids: Vec<CleanText>,
     /// The number of jobs that are now tracked.
     tracked_count: usize,
     /// The ids of jobs that the service doesn't have.
     unknown_ids: Vec<CleanText>,
-    /// The ids whose request failed for another reason.
+    /// The ids whose request failed although the service may have the job.
     failed_ids: Vec<CleanText>,
-    /// The reason of the last such failure.
+    /// Why the request for the last of `failed_ids` failed.
     reason: Option<CleanText>,
 }
 

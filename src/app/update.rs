@@ -25,7 +25,7 @@ impl App {
     /// Handles a message. Returns the effects, which must run in this order.
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Effect> {
         let mut effects = Vec::new();
-        // If a key closes a text input, the method `key` handles that.
+        // For a key, `handle_key` checks instead whether a text input was closed.
         let open_inputs = (!matches!(msg, Msg::Input(_))).then(|| self.open_inputs());
         match msg {
             Msg::Input(event) => self.handle_input(event, now, &mut effects),
@@ -163,7 +163,7 @@ impl App {
             Event::FocusGained => self.finish_alerts.set_focused(true),
             Event::FocusLost => self.finish_alerts.set_focused(false),
             Event::Mouse(event) => self.handle_mouse(event, now, effects),
-            // The pasted text may be an API key.
+            // The text is wiped from memory after use, because it may be an API key.
             Event::Paste(text) => self.paste(&Zeroizing::new(text), now),
             Event::Resize(columns, rows) => {
                 self.size = (columns, rows);
@@ -231,7 +231,7 @@ impl App {
     }
 
     /// Whether a key was probably meant for a text input that has just closed. This applies to keys that edit text and
-    /// to the key that sent the text, but not to other keys such as Esc and arrows.
+    /// to keys that confirm, but not to other keys such as Esc and arrows.
     fn is_late_typing(&self, chord: Chord, now: Time) -> bool {
         let since = self.input_closed_at.map(|at| now - at);
         if self.takes_text() || !since.is_some_and(|since| (TimeDelta::zero()..SHORTCUT_LOCKOUT).contains(&since)) {
@@ -242,8 +242,8 @@ impl App {
         edits || chord.types_text() || is_sent()
     }
 
-    /// Returns the action of a key that works under any dialog: repainting, suspending, and the second Ctrl-C, which
-    /// confirms quitting. Such a key neither answers a confirmation nor types text.
+    /// Returns the action of a key that works while any dialog is open: repainting, suspending, and the second Ctrl-C,
+    /// which confirms quitting. Such a key neither answers a confirmation nor types text.
     fn global_action(&self, chord: Chord) -> Option<Action> {
         let action = self.config.keymap.action(&[Context::Everywhere], chord);
         let is_again = action == Some(Action::Interrupt) && self.is_asking_to_quit();
@@ -259,7 +259,8 @@ impl App {
         self.notice.take_if(|notice| notice.severity == Severity::Info)
     }
 
-    /// Reads the saved draft of an editor that was just opened, above `count_before` other dialogs.
+    /// If an editor was just opened, reads its saved draft. `count_before` is the number of dialogs that were open
+    /// before.
     pub(super) fn read_draft_of_new_editor(&mut self, count_before: usize, effects: &mut Vec<Effect>) {
         if let Some(Dialog::Editor(editor)) = self.dialogs.get(count_before) {
             effects.push(Effect::ReadDraft(editor.slot));

@@ -20,7 +20,7 @@ pub fn wrap(text: &str, width: usize, max: usize) -> (Vec<String>, bool) {
 /// Appends the lines of a paragraph to `lines`. Stops once there are `max` lines.
 fn wrap_paragraph(paragraph: &str, width: usize, max: usize, lines: &mut Vec<String>) {
     if paragraph.len() <= width && paragraph.is_ascii() {
-        // In ASCII text a byte is at most a cell, so the paragraph fits on a line.
+        // An ASCII character is one byte and at most one cell wide, so the paragraph fits on a line.
         lines.push(paragraph.trim_end().to_owned());
         return;
     }

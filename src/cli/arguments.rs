@@ -43,9 +43,9 @@ struct DashboardArguments {
 }
 
 impl Arguments {
-    /// Parses a command line; the first word is the program's name. If the second word is not a command, first tries a
-    /// small parser for the global options, because building the parser for all commands takes longer than everything
-    /// else that the dashboard does before it opens the store. If the small parser fails, the complete parser decides.
+    /// Parses a command line; the first word is the program's name. If the second word is missing or an option, first
+    /// tries a small parser for the global options. Building the complete parser takes longer than everything else that
+    /// the dashboard does before it opens the store. If the small parser fails, the complete parser decides.
     ///
     /// # Errors
     /// The arguments are wrong, or they ask for the help or the version.
@@ -90,7 +90,7 @@ pub(super) enum Command {
     ///
     /// Tracked jobs are those that were created or added on this computer. The jobs that need you come first, then
     /// working, queued and done ones; each group lists the newest first. Dismissed jobs are listed only with `--status
-    /// dismissed`. The service can't list its jobs: add one that was created elsewhere with `docdeck track`.
+    /// dismissed`. The service can't list its jobs; use `docdeck track` to add a job that was created elsewhere.
     #[command(after_long_help = jobs::OUTPUT_HELP)]
     Jobs(jobs::Options),
     /// show a tracked job and its thread (sends no request)
@@ -99,7 +99,7 @@ pub(super) enum Command {
     /// add jobs that were created elsewhere (one request each)
     #[command(after_long_help = track::OUTPUT_HELP)]
     Track(track::Options),
-    /// wait until all these jobs are finished
+    /// wait until the given jobs are finished
     ///
     /// Checks the jobs as the dashboard does, or uses the checks of a running dashboard. Each change is a line on
     /// stderr. A job that completed without a pull request is checked once more five seconds later, because the link
@@ -131,7 +131,7 @@ pub(super) enum Command {
     /// prompts are imported as paused.
     #[command(after_long_help = export::FILE_FORMAT_HELP)]
     Export(export::Options),
-    /// import an export of this or another computer, without duplicates
+    /// import an export from any computer, without duplicates
     ///
     /// All or nothing; importing a file again has no effect. A tracked job is found by its id, or by the prompt that
     /// created it. If two answers of the service differ, the later one is kept. Tags and threads are merged. A title,
@@ -149,9 +149,9 @@ pub(super) enum Command {
     /// and are deleted only with --jobs. Needs no key and no network. Covers all projects unless --project or
     /// --base-url selects one.
     ///
-    /// --jobs deletes jobs, with their threads, that are finished, gone or discarded, that you have opened, and that
-    /// are unchanged for --older-than days. Jobs that are working, unsent, unopened, in need of you or with a draft are
-    /// never deleted. To keep a copy, run `docdeck export` first.
+    /// --jobs deletes a job with its thread if it is finished, gone or discarded, was opened, and is unchanged for
+    /// --older-than days. It never deletes jobs that are working, unsent or unopened, need you, or have a draft. To
+    /// keep a copy, run `docdeck export` first.
     #[command(after_long_help = prune::OUTPUT_HELP)]
     Prune(prune::Options),
     /// print a shell script that completes commands, options and job ids

@@ -92,7 +92,7 @@ async fn plan_or_queue_batch(
         if options.json {
             out.json(&json!({ "jobs": [] }));
         }
-        // Prompts of an earlier run keep their state: queued or paused.
+        // Prompts that an earlier run left in the store keep their state, such as `Queued` or `Paused`.
         out.note(&match waiting.len() {
             0 => all_sent_message(count),
             1 => "Nothing new to queue: 1 prompt of this file is in the queue already.".to_owned(),
@@ -149,8 +149,9 @@ async fn send_batch(
     batch.write_result(session, end, options, out).await
 }
 
-/// Queues the prompts of an earlier run that were not sent: resumes paused prompts, and sends prompts again that never
-/// reached the service. Skips prompts that were sent or may have been sent. Returns the jobs of the queued prompts.
+/// Queues the prompts of an earlier run that are not sent yet: resumes `Paused` prompts, queues `NotSent` prompts
+/// again, and leaves `Queued` prompts in the queue. Skips prompts that were sent or may have been sent. Returns the
+/// jobs of all prompts that are now queued.
 async fn requeue_unsent(session: &mut Session, known: &[RecentPrompt], out: &mut Out) -> Result<Vec<Job>, CliError> {
     let mut rows = Vec::new();
     let engine = session.engine.clone();
@@ -173,14 +174,14 @@ async fn requeue_unsent(session: &mut Session, known: &[RecentPrompt], out: &mut
     Ok(rows)
 }
 
-/// A wait until all prompts of a batch are sent.
+/// The state of the wait until all prompts of a batch are sent.
 #[derive(Debug)]
 struct BatchWait {
     /// The jobs in the order of their prompts in the file.
     keys_in_file_order: Vec<JobKey>,
     rows: BTreeMap<JobKey, Job>,
     timer: Timer,
-    /// How long the hourly limit blocks new jobs; `None` if it doesn't.
+    /// How long the hourly limit blocks new jobs; `None` if the limit is not reached.
     limit_wait: Option<Wait>,
 }
 

@@ -22,7 +22,8 @@ const RECENT: TimeDelta = TimeDelta::hours(24);
 pub(super) struct BatchPlan {
     /// The prompts that will be queued.
     pub(super) new_prompts: Vec<String>,
-    /// Prompts of the store that have the same text as a prompt of the file: in the queue, or sent recently.
+    /// The prompts in the store that have the same text as a prompt of the file, and are still to be sent or were sent
+    /// recently.
     pub(super) known: Vec<RecentPrompt>,
 }
 
@@ -82,12 +83,12 @@ pub(super) fn all_sent_message(count: usize) -> String {
     format!("Nothing left to send: {them} sent in the last 24 hours. Add --again to send them again.")
 }
 
-/// Whether the prompt is still to be sent: queued, paused, or not sent after a failed attempt.
+/// Whether the prompt is still to be sent: it is `Queued`, `Paused` or `NotSent`.
 pub(super) fn is_waiting(known: &RecentPrompt) -> bool {
     matches!(known.state, DeliveryKind::Queued | DeliveryKind::Paused | DeliveryKind::NotSent)
 }
 
-/// Returns the jobs of the `known` prompts that `--rest` sends.
+/// Returns the jobs of the prompts in `known` that `--rest` still sends.
 pub(super) fn waiting_jobs(known: &[RecentPrompt]) -> Vec<JobKey> {
     known.iter().filter(|known| is_waiting(known)).map(|known| known.job).collect()
 }

@@ -41,7 +41,8 @@ pub(super) fn profiles() -> ArgValueCandidates {
     })
 }
 
-/// Offers the words that `jobs --status` always accepts. It also accepts the other statuses that tracked jobs have.
+/// Offers the words that `jobs --status` always accepts. The option also accepts any other status that a tracked job
+/// has.
 pub(super) fn statuses() -> ArgValueCandidates {
     ArgValueCandidates::new(|| filter_words().map(|(word, help)| candidate_with_help(&word, help)).collect())
 }
@@ -105,8 +106,8 @@ fn job_candidate(row: &Job) -> Option<CompletionCandidate> {
     Some(CompletionCandidate::new(id).help(Some(help.into())))
 }
 
-/// Whether a shell reads the text literally. Job ids, which come from the service, and profile names are inserted
-/// unquoted.
+/// Whether a shell takes the text literally, even without quotes. Completed job ids and profile names are inserted
+/// without quotes, and job ids come from the service.
 fn is_shell_safe(id: &str) -> bool {
     !id.starts_with(['-', '.', '~']) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b"._~-/@+".contains(&b))
 }

@@ -21,8 +21,8 @@ zsh, in ~/.zshrc, after compinit:        source <(docdeck completions zsh)
 fish, in ~/.config/fish/config.fish:     docdeck completions fish | source
 PowerShell, in its profile:              docdeck completions powershell | Out-String | Invoke-Expression";
 
-/// The addition that makes the zsh script work as a file in a folder of `$fpath`. At the first Tab, zsh runs such a
-/// file as the body of `_docdeck` and expects completions.
+/// The end of the zsh script. It lets the script also work as a file in a folder of `$fpath`. At the first Tab, zsh
+/// runs such a file as the body of the function `_docdeck` and expects completions from it.
 const ZSH_FPATH_ADDITION: &str = "
 if [[ \"${funcstack[1]}\" == _docdeck ]]; then
     _clap_dynamic_completer_docdeck \"$@\"
@@ -67,8 +67,8 @@ pub(super) fn run(options: &Options, out: &mut Out) -> Result<Code, CliError> {
 pub(super) fn answer_shell() -> bool {
     let asked =
         CompleteEnv::with_factory(Arguments::command).var(REQUEST_VARIABLE).bin(PROGRAM_NAME).completer(PROGRAM_NAME);
-    // Typed paths are relative to this folder. After an error the shell gets no answer, because it would not show a
-    // message.
+    // The paths that the user types are relative to this folder. After an error, the shell gets no answer, because it
+    // wouldn't show an error message.
     let folder = std::env::current_dir().ok();
     asked.try_complete(std::env::args_os(), folder.as_deref()).unwrap_or(true)
 }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 #[derive(Debug)]
 pub(super) struct Cost {
     jobs: usize,
-    /// The number of other new jobs that are ahead in the queue.
+    /// The number of jobs outside the batch that are ahead of it in the queue.
     already_queued: usize,
     budget: Budget,
     now: Time,
@@ -42,8 +42,8 @@ impl Cost {
         Ok(Self { jobs: new_jobs + batch_jobs.len(), already_queued, budget, now })
     }
 
-    /// Returns how many jobs can start now and, if others must wait, the earliest times at which the first and the last
-    /// of those can start.
+    /// Returns how many jobs can start now. If some jobs must wait, also returns the earliest start times of the first
+    /// and of the last waiting job.
     fn start_schedule(&self) -> (usize, Option<(Time, Time)>) {
         let slots = usize::try_from(self.budget.requests_left()).unwrap_or(usize::MAX);
         let now_count = self.jobs.min(slots.saturating_sub(self.already_queued));

@@ -21,9 +21,9 @@ pub fn filters(custom: &Customization) -> Vec<SavedFilter> {
 /// Returns the keymap with the user's keys. `path` is the configuration file, for error messages.
 ///
 /// # Errors
-/// The error states the position of an unknown context, action or key; of a key that types a character in a text field;
-/// of an empty list of keys for `close` or `interrupt`; or of a key that is bound twice in a context or hides a global
-/// key.
+/// Fails if a context, action or key is unknown, or if a key types a character in a text field. Fails if the list of
+/// keys for `close` or `interrupt` is empty. Also fails if a key is bound twice in a context or hides a global key. The
+/// error states the position in the file.
 pub fn keymap(custom: &Customization, path: &Path) -> Result<Keymap, ConfigError> {
     let mut keymap = Keymap::default();
     if custom.keys.is_empty() {
@@ -90,8 +90,8 @@ const KEY_EXAMPLES: &str = "write it like x, X, Ctrl-x, Alt-x, F5 or Enter";
 /// Converts the custom commands. `path` is the configuration file, for error messages.
 ///
 /// # Errors
-/// The error states the position of an unknown key, or of a key that docdeck or another command uses in the same
-/// context.
+/// Fails if a command's key is unknown, or if docdeck or another command uses the key in the same context. The error
+/// states the position in the file.
 pub fn parse_commands(custom: &Customization, keymap: &Keymap, path: &Path) -> Result<Vec<CustomCommand>, ConfigError> {
     let mut commands: Vec<CustomCommand> = Vec::new();
     for (command, (line, column)) in &custom.commands {

@@ -85,7 +85,7 @@ pub(super) async fn open_dashboard(
         lock_folder: Some(settings.data_folder.clone()),
         on_change: settings.customization.on_change.clone(),
     };
-    // The dashboard has not opened yet, so an error of the store is printed in the shell.
+    // Wait for the store before the dashboard opens, so that a store error is printed in the shell.
     let opened = opening.wait().await.map_err(no_store)?;
     let start =
         AppConfig { themes, notice: notice(&opened, &settings.data_folder), read_only: opened.read_only, ..start };
@@ -108,8 +108,8 @@ pub(super) async fn open_dashboard(
     Ok(if ended.has_unrecorded_prompts { Code::Unconfirmed } else { ended.exit.into() })
 }
 
-/// Returns the first notice of the dashboard: the store was repaired, the store is read-only, or other users can read
-/// the data folder.
+/// Returns the notice that the dashboard shows when it opens: that the store was repaired, that the store is read-only,
+/// or that other users can read the data folder.
 fn notice(opened: &OpenOutcome, folder: &Path) -> Option<CleanText> {
     let repaired = repair_message(opened).map(|sentence| CleanText::line(&sentence));
     let permissions = || permission_warning(folder).map(|sentence| CleanText::line(&sentence));

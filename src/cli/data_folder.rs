@@ -68,7 +68,7 @@ impl StoreUnavailable {
         Some(Self { at: at.to_path_buf(), why })
     }
 
-    /// Returns the reason, to be put after the folder's name in a sentence.
+    /// Returns the reason as the end of a sentence that begins with the folder's name.
     pub(super) fn description(&self, folder: &Path) -> String {
         let Self { at, why } = self;
         match (at == folder, at.is_dir()) {
@@ -78,7 +78,7 @@ impl StoreUnavailable {
         }
     }
 
-    /// Returns what the user can do about the reason.
+    /// Returns what the user can do so that a store can be created.
     pub(super) fn remedy(&self) -> String {
         match self.why.as_str() {
             "permission denied" => {
@@ -182,7 +182,8 @@ pub(super) fn open_with_report(folder: &Path, out: &mut Out) -> Result<(Store, O
     Ok((store, opened))
 }
 
-/// Returns the error for a command that sends nothing. The store's default messages would be about prompts.
+/// Describes a store error for a command that sends nothing. Most default messages of [`StoreError`] are about saving
+/// and sending.
 pub(super) fn store_failure(folder: &Path, error: &StoreError) -> CliError {
     let file = folder.join(DATABASE_FILE);
     if is_denied(&file) {

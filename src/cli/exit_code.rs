@@ -16,8 +16,8 @@ pub(super) enum Code {
     Unusable = 2,
     /// The service answered 401 or 403.
     KeyRefused = 3,
-    /// The service or the network failed, the job was not found, or the service answered with another 4xx, or with 5xx
-    /// to a GET.
+    /// The service or the network failed, or the job was not found. Also used for a 4xx answer that has no exit code of
+    /// its own, and for a 5xx answer to a GET.
     Service = 4,
     /// The ledger is full, or the service answered 429.
     Limited = 5,

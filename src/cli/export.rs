@@ -25,8 +25,8 @@ docdeck (first line): \"version\" (1), \"program\", \"exportedAt\".
 job: \"baseUrl\", \"project\" and the JOB of `docdeck jobs --help`, with \"named\" (whether you set the title), \
 \"note\", \"startedAt\", \"finishedAt\", \"changedAt\", \"checkedAt\", \"lookedAt\", \"handledAt\", \
 \"followedUpAt\", \"gone\", \"goneAt\", \"dismissed\", \"prompts\": [{\"kind\", \"text\", \"delivery\", \
-\"reason\", \"writtenAt\", \"sentAt\", \"stateAt\", \"discardedFrom\", \"draft\"}, …] (a discarded prompt has the \
-delivery dismissed), \"events\": [{\"at\", \"kind\", \"from\", \"to\"}, …] and \"draft\": {\"text\", \
+\"reason\", \"writtenAt\", \"sentAt\", \"stateAt\", \"discardedFrom\", \"draft\"}, …] (\"delivery\" of a \
+discarded prompt is \"dismissed\"), \"events\": [{\"at\", \"kind\", \"from\", \"to\"}, …] and \"draft\": {\"text\", \
 \"savedAt\"} (of a follow-up).
 draft: \"baseUrl\", \"project\", \"of\" (new job, job about pages, many jobs), \"text\", \"savedAt\", \"pages\".
 end (last line): \"jobs\" and \"drafts\", the numbers of jobs and drafts before it.
@@ -64,7 +64,7 @@ pub(super) async fn run(
     }
     let file = options.file.as_deref().filter(|file| *file != Path::new("-"));
     if let Some(file) = file {
-        // Fails early. If the file is created in the meantime, writing it fails below.
+        // Fail before the export starts. If another program creates the file during the export, writing it fails below.
         check_destination(file, options.force)?;
     }
     let (spool, exported) = export_to_spool(&folder, flags, out).await?;
@@ -89,7 +89,8 @@ pub(super) async fn run(
     Ok(Code::Done)
 }
 
-/// The exported lines before they are written out. Without this buffer, a slow reader would block the store.
+/// The exported lines until they are written to their destination. Without this buffer, a slow reader would block the
+/// store.
 enum Spool {
     /// An unnamed temporary file.
     File(File),

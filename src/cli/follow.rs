@@ -19,18 +19,18 @@ use crate::model::row::Job;
 use crate::model::text::CleanText;
 use clap::Args;
 
-/// The maximum length of a quoted prompt, in characters.
+/// The maximum length, in characters, of a prompt that a message quotes.
 const MAX_QUOTE: usize = 60;
 
 /// Help text about the JSON output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
 Follow-ups to a job are sent in order. An unconfirmed or paused follow-up blocks a new one: then nothing is sent, and \
-the exit code is 2. A rejected or unsent follow-up is discarded, because it had no effect; `docdeck show ID` still \
-lists it.
+the exit code is 2. A new follow-up replaces one that was rejected or not sent; `docdeck show ID` still lists the \
+replaced one.
 
 With --json: the JOB of `docdeck jobs --help`, plus \"followUp\": {\"prompt\", \"delivery\"} and, if earlier \
 prompts were discarded, \"discarded\": [{\"prompt\", \"delivery\"}, …]; plus \"error\" and \"exitCode\" if the \
-exit code is neither 0 nor 1. If piped, prints only the job id. The exit codes are those of `docdeck new`; 4 also \
+exit code is neither 0 nor 1. Piped output is only the job id. The exit codes are those of `docdeck new`; 4 also \
 means that the job is not tracked.";
 
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub(super) struct Options {
     id: String,
     #[command(flatten)]
     source: PromptSource,
-    /// wait for the job to finish, and for a reached limit to reset
+    /// wait out the hourly limit, then wait for the job to finish
     #[arg(long)]
     wait: bool,
     #[command(flatten)]
@@ -83,7 +83,8 @@ async fn send_to_job(
     let ahead: Vec<(PromptId, DeliveryKind)> =
         ahead.filter(|(_, kind)| kind.blocks_next() && !kind.had_no_effect()).collect();
     for (prompt, kind) in &ahead {
-        // A prompt that another command is about to send is stored as paused too, but `is_paused` is false for it.
+        // `Paused` is also the state of a prompt that another running command has reserved and will send itself.
+        // `is_paused` is false for such a prompt.
         let is_sent = *kind == DeliveryKind::Paused && !session.engine.is_paused(*prompt).await?;
         if needs_decision(*kind) && !is_sent {
             return Err(blocked_error(row, *kind));
@@ -110,7 +111,8 @@ async fn send_to_job(
         .await
 }
 
-/// Whether only the user can decide what happens to the prompt: it may have arrived, or it is paused.
+/// Whether only the user can decide what happens to the prompt: it is `Unconfirmed`, so it may have arrived, or
+/// `Paused`.
 fn needs_decision(kind: DeliveryKind) -> bool {
     matches!(kind, DeliveryKind::Unconfirmed | DeliveryKind::Paused)
 }

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// How often the progress of an import is redrawn.
 const TICK: Duration = Duration::from_millis(200);
-/// The progress of a check is shown after this many bytes. A smaller file is checked too fast for that.
+/// The check of a file shows its progress only after this many bytes, because a smaller file is checked quickly.
 const MAX_SILENT_BYTES: u64 = 4 << 20;
 
 /// Help text about the JSON output and the exit codes.

@@ -22,13 +22,13 @@ use std::collections::BTreeSet;
 pub(super) const OUTPUT_HELP: &str = "\
 With --json: {\"jobs\": [JOB, …]}. A JOB is the service's object {\"id\", \"status\", \"source\": \
 {\"repository\", \"ref\"}, \"model\", \"prLink\", \"createdAt\", \"archivedAt\"} plus \"title\", \"prompt\", \
-\"tags\", \"pages\", \"delivery\". Unknown values are null. \"delivery\" is accepted, or the state of an \
-undelivered prompt: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
+\"tags\", \"pages\", \"delivery\". Unknown values are null. \"delivery\": accepted, or the state of an undelivered \
+prompt: queued, paused, sending, not sent, rejected, unconfirmed, discarded.
 
 If a command with --json fails, it writes an object with \"error\" (the message on stderr) and \"exitCode\".
 
-If piped, prints one line per job, separated by tabs: id, state, pull request URL, state since (empty if unknown), \
-title.
+Piped output is a line per job, separated by tabs: id, state, pull request URL, since when it has that state (empty \
+if unknown), title.
 
 Exit codes: 0 listed, even if no job matches; 2 unknown status, usage, configuration or database error.";
 
@@ -83,7 +83,7 @@ async fn list_jobs(session: &StoreSession, options: &Options, out: &mut Out) -> 
 /// Checks that the word `wanted` is a built-in status or describes one of the jobs.
 ///
 /// # Errors
-/// The word is probably a typing mistake, which must not look like an empty list.
+/// `wanted` is probably a typing mistake. Without this error, the user would see an empty list and no reason for it.
 fn check_status(wanted: &str, jobs: &[Job]) -> Result<(), CliError> {
     let built_in: Vec<String> = filter_words().map(|(word, _)| word).collect();
     if built_in.iter().any(|word| is_same_word(word, wanted)) || jobs.iter().any(|job| has_status_word(job, wanted)) {

@@ -1,5 +1,5 @@
-//! Writes lines to stdout on a separate thread, so that a slow or stopped reader doesn't block the engine, which may
-//! poll and send for all docdeck processes on this computer.
+//! Writes lines to stdout on a separate thread, so that a slow or stopped reader doesn't block the engine. This engine
+//! may poll and send for all docdeck processes on this computer.
 
 use super::error::CliError;
 use super::out::Out;
@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How long to wait until the last lines are written.
+/// How long [`LineWriterHandle::finish`] waits until the last lines are written.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How the thread ended.

@@ -17,20 +17,20 @@ use std::path::PathBuf;
 
 /// Help text about the output and the exit codes.
 pub(super) const OUTPUT_HELP: &str = "\
-The prompt is saved before it is sent, and sent only once. If piped, prints only the job id; progress is on stderr.
+The prompt is saved before it is sent, and sent only once. Piped output is only the job id; progress is on stderr.
 
-A batch is saved completely, then sent as fast as the limit allows. The command runs until all prompts are sent, or \
+A batch is saved in full, then sent as fast as the limit allows. The command runs until all prompts are sent, or \
 with --wait until all jobs are finished. If it is interrupted, the unsent prompts are paused in the queue; --rest \
 sends them. Prompts that are in the queue already, or were sent in the last 24 hours, are sent again only with \
---again. If piped, prints only the ids, as the jobs are accepted.
+--again. Piped output is only the ids, as the jobs are accepted.
 
 With --json: the JOB of `docdeck jobs --help`, for a batch {\"jobs\": [JOB, …]}, for --dry-run {\"prompts\", \
 \"known\", \"now\", \"later\", \"laterFrom\", \"lastNotBefore\", \"ahead\", \"usedHere\", \"limit\"}. If the service \
 returns the same id for two new jobs, they are one job: a note is printed on stderr, and \"sharesIdWith\" lists the \
 other prompts. If the exit code is neither 0 nor 1, the object has \"error\" and \"exitCode\".
 
-Exit codes: 0 accepted, with --wait done; 1 with --wait, the job failed; 2 usage, configuration or database error; 3 \
-key refused; 4 not sent or rejected; 5 hourly limit reached, the prompt is saved and paused; 6 unconfirmed; 124 \
+Exit codes: 0 accepted (with --wait: done); 1 the job failed (with --wait); 2 usage, configuration or database error; \
+3 key refused; 4 not sent or rejected; 5 hourly limit reached, the prompt is saved and paused; 6 unconfirmed; 124 \
 timeout; 130 Ctrl-C.
 
 After 6, don't just run the command again. Either the reply was lost, and the job may exist; or the job was accepted, \
@@ -57,7 +57,7 @@ pub(super) struct Options {
     /// send all prompts, even those that were sent or queued before
     #[arg(long, requires = "batch", conflicts_with_all = ["prompt", "file", "rest"])]
     pub(super) again: bool,
-    /// wait for the job to finish, and for a reached limit to reset
+    /// wait out the hourly limit, then wait for the job to finish
     #[arg(long)]
     pub(super) wait: bool,
     #[command(flatten)]

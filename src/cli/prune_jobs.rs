@@ -63,7 +63,7 @@ fn pruned_jobs_lines(pruned: &PrunedJobs, dry_run: bool) -> Vec<String> {
     if pruned.skipped > 0 {
         let (jobs, are) = if pruned.skipped == 1 { ("job", "is") } else { ("jobs", "are") };
         lines.push(format!(
-            "{} old {jobs} {are} kept: working, unsent, unopened, in need of you, or with a draft.",
+            "{} old {jobs} {are} kept: working, unsent, unopened, needing you, or with a draft.",
             pruned.skipped
         ));
     }

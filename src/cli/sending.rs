@@ -31,7 +31,7 @@ const TICK: Duration = Duration::from_secs(1);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait at most until a queued prompt is sent, without `--wait`.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long to wait after the store could not be written. The engine retries within this time.
+/// How long to wait if the store can't be written. The engine retries within this time.
 const STORE_RETRY_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// A prompt that was submitted to the engine.
@@ -41,7 +41,7 @@ pub(super) struct SubmittedPrompt {
     pub(super) kind: PromptKind,
     pub(super) row: Job,
     delivery: Delivery,
-    /// Whether the time at which the hourly limit ends is only estimated by docdeck.
+    /// Whether docdeck only estimates when the hourly limit ends.
     is_estimate: bool,
     /// The store error that prevents sending.
     store_error: Option<CleanText>,
@@ -52,7 +52,7 @@ pub(super) struct SubmittedPrompt {
 /// How long to wait for a prompt, and how to print the result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SendOptions {
-    /// Whether to wait until the job is finished, and for the hourly limit if it is reached.
+    /// Whether to wait until the hourly limit allows sending, and then until the job is finished.
     pub(super) wait: bool,
     pub(super) timer: Timer,
     pub(super) json: bool,
@@ -61,9 +61,9 @@ pub(super) struct SendOptions {
 /// Why the wait for a prompt's outcome ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SendWaitEnd {
-    /// The prompt is no longer waiting to be sent or being sent.
+    /// The outcome of the prompt is known, although perhaps not recorded.
     Finished,
-    /// The hourly limit is reached, and the options don't ask to wait for it.
+    /// The hourly limit is reached, and the options don't ask to wait until it ends.
     Limited,
     TimedOut,
     Interrupted,
@@ -99,7 +99,7 @@ impl SubmittedPrompt {
             if let Some(error) = self.pause(session, stop, options.timer).await {
                 break Err(error);
             }
-            // Pausing found that the prompt is no longer queued: this or another docdeck has started to send it.
+            // The prompt was no longer queued when it was to be paused: this or another docdeck has started to send it.
             self.reload(session).await?;
             before = Some(stop);
         };
@@ -153,10 +153,10 @@ impl SubmittedPrompt {
             out.show_live(&format!("{words} · {}", options.timer.elapsed_text()));
             let tick = Instant::now() + TICK;
             match session.next(Some(end.map_or(tick, |end| end.min(tick)))).await {
-                // A second Ctrl-C ends the wait for the answer.
+                // A second signal ends the wait for the answer.
                 WaitEnd::Interrupted if stop == SendWaitEnd::Interrupted => return stop,
-                // Any signal except Ctrl-C ends the wait at once, because it doesn't come from a user who could read
-                // the message about a second Ctrl-C.
+                // If the outcome is known but not recorded, any signal except Ctrl-C ends the wait at once. Such a
+                // signal doesn't come from a user who could read the message about a second Ctrl-C.
                 WaitEnd::Interrupted if session.unrecorded.get(self.prompt).is_some() && !session.is_ctrl_c() => {
                     return SendWaitEnd::Interrupted;
                 }
@@ -174,7 +174,8 @@ impl SubmittedPrompt {
                     );
                     end = soon(ANSWER_TIMEOUT);
                 }
-                // A request that is being sent has a separate timeout, so docdeck continues to wait for its answer.
+                // The time is up. If the prompt is being sent, still wait for the answer: the request has its own
+                // timeout.
                 WaitEnd::TimedOut if end.is_some_and(|end| end <= Instant::now()) => {
                     let is_answered = session.unrecorded.get(self.prompt).is_some();
                     if stop == SendWaitEnd::Interrupted || is_answered || !self.is_being_sent() {
@@ -184,8 +185,8 @@ impl SubmittedPrompt {
                 }
                 WaitEnd::TimedOut => {}
                 WaitEnd::Event(event) => {
-                    // The answer has arrived but is not recorded yet. Only the user's timeout limits how long docdeck
-                    // retries.
+                    // The outcome is known but not recorded yet. Only the user's timeout limits how long docdeck tries
+                    // to record it.
                     if matches!(&*event, EngineEvent::Unrecorded(_)) && stop != SendWaitEnd::Interrupted {
                         end = options.timer.end();
                     }
@@ -363,7 +364,7 @@ impl SubmittedPrompt {
         Some(CliError::new(code, format!("{begin}{limit} {kept}{hint}")))
     }
 
-    /// Returns what to do about an unconfirmed prompt, to be put after the reason.
+    /// Returns what the user should do about an unconfirmed prompt, as sentences that follow the reason.
     fn unconfirmed_advice(&self) -> &'static str {
         match self.kind {
             PromptKind::Create => {
@@ -419,7 +420,8 @@ impl SubmittedPrompt {
         }
     }
 
-    /// Whether the service returned the same job id for this prompt and for `other`, a prompt of the same job.
+    /// Whether the service returned the same job id for this prompt and for `other`. Both are in the job's thread, so
+    /// this is the case if both were accepted as prompts that create a job.
     fn shares_its_id_with(&self, other: &Prompt) -> bool {
         let is_accepted = self.delivery == Delivery::Accepted && other.delivery == Delivery::Accepted;
         let both_create = self.kind == PromptKind::Create && other.kind == PromptKind::Create;

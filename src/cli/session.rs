@@ -24,13 +24,13 @@ use tokio::time::Instant;
 
 /// The capacity of the channel for engine events. The engine blocks when the channel is full.
 const EVENT_CAPACITY: usize = 256;
-/// How long a closing session waits for the answer to a prompt that is being sent.
+/// How long to wait for the answer to a prompt that is being sent when the command ends.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a closing session waits for the answer to a prompt after Ctrl-C or another signal.
+/// Like [`ANSWER_TIMEOUT`], but after Ctrl-C or another signal.
 const ANSWER_TIMEOUT_AFTER_SIGNAL: Duration = Duration::from_secs(5);
 /// Printed after the first Ctrl-C while docdeck still tries to record the outcome of a prompt.
 pub(super) const STILL_RECORDING: &str = "Still trying to record it. Press Ctrl-C again to stop.";
-/// How often a closing session checks whether sends and `on_change` programs have ended.
+/// How often to check whether sends and `on_change` programs have ended when the command ends.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// How long to wait for the engine to stop, and again for the store to close. After that, the command ends anyway, and
 /// the next start recovers abandoned sends.
@@ -118,7 +118,7 @@ pub(super) struct Session {
     end_requested: bool,
     /// Whether the last signal that asked the command to end was Ctrl-C.
     is_ctrl_c: bool,
-    /// The outcomes of prompts that are known but not recorded yet.
+    /// The prompts whose outcome is known but not recorded yet.
     pub(super) unrecorded: UnrecordedPrompts,
 }
 
@@ -128,7 +128,7 @@ pub(super) enum WaitEnd {
     Event(Box<EngineEvent>),
     /// Ctrl-C, or another signal that asks to end.
     Interrupted,
-    /// The time until which to wait has come.
+    /// The end time that the caller set has come.
     TimedOut,
 }
 
@@ -153,8 +153,8 @@ impl Session {
             SetupState::Missing(missing) => return Err(CliError::unusable(missing.setup_instructions())),
         };
         out.configure(&settings.display, environment, flags);
-        // The key is read before signal handlers are installed, because a key command may ask for a password. Ctrl-C
-        // then ends the key command and docdeck.
+        // Read the key before the signal handlers are installed. A key command may ask for a password, and Ctrl-C must
+        // then end both the key command and docdeck.
         let key = settings.key.read().await?;
         out.hide_key(&key);
         let client = Client::new(settings.scope.clone(), key, settings.client_options()?)
@@ -235,8 +235,8 @@ impl Session {
         }
     }
 
-    /// Runs `work` of the engine. Meanwhile buffers the engine's events for [`Session::next`], because the engine
-    /// blocks if they are not received.
+    /// Runs `work`, a call to the engine. Meanwhile buffers the engine's events for [`Session::next`], because the
+    /// engine blocks if nobody receives them.
     ///
     /// # Errors
     /// A signal asked to end before `work` was done. What the store has received is still saved.
@@ -252,7 +252,8 @@ impl Session {
         }
     }
 
-    /// Runs `work` like [`Session::run_interruptible`], but doesn't end it after a signal. The next wait reports the signal.
+    /// Runs `work` like [`Session::run_interruptible`], but doesn't end it after a signal. The next wait reports the
+    /// signal.
     pub(super) async fn run_uninterrupted<T>(&mut self, work: impl Future<Output = T>) -> T {
         tokio::pin!(work);
         loop {
@@ -269,7 +270,7 @@ impl Session {
         self.key_refused
     }
 
-    /// Whether the last signal that asked to end was Ctrl-C, and not one from another program.
+    /// Whether the last signal that asked to end was Ctrl-C rather than a signal from another program.
     pub(super) fn is_ctrl_c(&self) -> bool {
         self.is_ctrl_c
     }
@@ -309,7 +310,7 @@ impl Session {
         }
     }
 
-    /// Waits for a running `on_change` program, which has a separate timeout. A signal ends the wait.
+    /// Waits for running `on_change` programs, which have their own timeout. A signal ends the wait.
     async fn await_hook(&mut self) {
         while self.engine.has_running_hooks() {
             tokio::select! {

@@ -22,14 +22,14 @@ check. Dismissed jobs count as working while the agent works on them. Prints `no
 jobs` if none is tracked; both exit with 0, so that a shell prompt stays quiet.
 
 With --json: {\"needYou\", \"active\", \"queued\", \"paused\", \"known\", \"asOf\"}; all null if not set up. \
-\"active\" is the number of working jobs; \"known\", of all tracked jobs; \"asOf\" is the oldest check time of the \
+\"active\" counts the working jobs, \"known\" all tracked jobs; \"asOf\" is the oldest check time of the \
 working jobs, or null.
 
 Exit codes: 0 printed; 2 usage, configuration or database error.
 
 In tmux: set -g status-right '#(docdeck status)'";
 
-/// The age of the oldest check of a working job is shown if it is at least this long.
+/// If the oldest check of a working job is at least this long ago, the summary includes its age.
 const STALE_AFTER: TimeDelta = TimeDelta::minutes(10);
 
 #[derive(Debug, Args)]

@@ -26,8 +26,7 @@ pub(super) enum ColumnKind {
     Right,
     /// Left-aligned; the first column that is cut on a narrow terminal.
     Flexible,
-    /// Left-aligned; cut if cutting the flexible column is not enough, because a prefix of an id still identifies the
-    /// job.
+    /// Left-aligned ids; cut if cutting the flexible column is not enough. A prefix of an id still identifies the job.
     Id,
     /// Left-aligned; printed only on a terminal.
     TerminalOnly,
@@ -100,7 +99,7 @@ impl TextTable {
         rows.map(|row| self.aligned_row(out, row, &widths, width)).collect()
     }
 
-    /// Returns the width of each column: the width of its widest cell, reduced for the columns that can be cut.
+    /// Returns the width of each column: the width of its widest cell, or less if the column must be cut.
     fn widths(&self, width: usize) -> Vec<usize> {
         let widest = |at: usize, heading: &str| {
             let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width());

@@ -108,7 +108,7 @@ impl JobWait {
     }
 
     /// Returns the exit code for all jobs: [`Code::Failed`] if a job failed, otherwise [`Code::Service`] if a job is
-    /// gone.
+    /// gone, otherwise [`Code::Done`].
     pub(super) fn code(&self) -> Code {
         let any = |is: fn(&Job) -> bool| self.rows.iter().any(is);
         if any(|row| row.status == Some(Status::Failed) && !row.gone) {

@@ -19,8 +19,8 @@ use crate::runtime::{self, DashboardConfig, Exit, Folders};
 use crate::sim::SimOptions;
 use crate::store::Store;
 
-/// Runs the setup page, and the demo or the dashboard after it. Uses neither network nor disk until the user asks for
-/// it.
+/// Runs the setup page, and the demo or the dashboard after it. Uses neither network nor disk until the user starts
+/// something that needs them.
 pub(super) async fn run(flags: &Flags, missing: MissingSettings, environment: Environment) -> Result<Code, CliError> {
     // Without a terminal, explains how to configure docdeck instead.
     detect_terminal(&environment).map_err(|_| CliError::unusable(missing.setup_instructions()))?;

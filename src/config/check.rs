@@ -52,7 +52,7 @@ pub fn check_project(project: &str) -> Result<(), String> {
     check_scope(DEFAULT_BASE_URL, project)
 }
 
-/// Checks that a value that is shown on the screen, such as the profile's name, is not an API key.
+/// Checks that `text` is not an API key. `text` is a value that docdeck shows on the screen, such as a profile's name.
 ///
 /// # Errors
 /// Fails if `text` looks like an API key. The error is a sentence for the user.

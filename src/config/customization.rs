@@ -52,7 +52,8 @@ impl Default for Notify {
 }
 
 /// How the terminal notifies the user. The bell is the default because every terminal and multiplexer supports it. Over
-/// SSH, docdeck can't know the terminal, and a terminal may print an escape sequence that it doesn't support.
+/// SSH, docdeck can't find out which terminal it runs in. A terminal may print an escape sequence as text if it doesn't
+/// support it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotifyMethod {
@@ -80,8 +81,8 @@ pub struct Customization {
 /// A range of bytes in the file, and a message about the mistake there.
 type CommandMistake = (Range<usize>, String);
 
-/// Checks rules that the types can't express, such as unique filter names. Checks filters first, then commands, then
-/// programs, and returns the first mistake.
+/// Checks the rules that the types can't express, such as unique filter names. Checks the filters, then the commands,
+/// then the programs (`on_change` and `clipboard`), and returns the first mistake.
 pub(super) fn check_customization(
     filters: &[FilterConfig],
     commands: &[CommandConfig],

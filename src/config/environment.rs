@@ -27,8 +27,8 @@ pub struct Environment {
     pub reduced_motion: Option<bool>,
     /// Whether `NO_COLOR` is set to any value.
     pub no_color: bool,
-    /// Whether the locale is not UTF-8, so that the terminal may show only ASCII. The locale is the first of `LC_ALL`,
-    /// `LC_CTYPE` and `LANG` that is set.
+    /// Whether only ASCII is safe to print: the locale is not UTF-8, or no locale is set and the terminal is not known
+    /// to support UTF-8. The locale is the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set.
     pub is_ascii_locale: bool,
     /// Whether docdeck runs in an SSH session (`SSH_CONNECTION` or `SSH_TTY` is set).
     pub is_ssh: bool,
@@ -66,7 +66,8 @@ impl Environment {
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let is_set = |name: &str| get(name).is_some();
-        // Inside GNU screen, COLORTERM describes the outer terminal, whose colours GNU screen doesn't support.
+        // Inside GNU screen, COLORTERM describes the outer terminal. GNU screen doesn't support that terminal's
+        // colours.
         let color_term = get("COLORTERM").filter(|_| !is_set("STY") || is_set("TMUX"));
         Self {
             api_key: get(API_KEY_VARIABLE).map(Zeroizing::new).map(|raw| ApiKey::new(&raw)),
@@ -131,8 +132,8 @@ fn is_no(value: &str) -> bool {
     matches!(value.trim().to_ascii_lowercase().as_str(), "0" | "false" | "no" | "off")
 }
 
-/// Whether the terminal `term` (the value of `TERM`) supports at least 256 colours. Either its name ends in a word such
-/// as `256color`, or every version of the terminal supports them.
+/// Whether the terminal `term` (the value of `TERM`) supports at least 256 colours. True if the name ends in a word
+/// such as `256color`, or if every version of this terminal supports that many.
 fn has_many_colors(term: &str) -> bool {
     let known = ["alacritty", "foot", "kitty", "xterm-kitty", "xterm-ghostty", "wezterm", "contour", "vte"];
     ["256color", "direct", "truecolor"].iter().any(|end| term.ends_with(end)) || known.contains(&term)

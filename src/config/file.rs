@@ -77,7 +77,7 @@ fn program_words(program: Option<&Spanned<Vec<String>>>) -> Vec<String> {
     program.map(|words| words.get_ref().clone()).unwrap_or_default()
 }
 
-/// A section `[profiles.NAME]`: the service, and at most one of the three sources of the API key.
+/// A section `[profiles.NAME]`: a service, a project, and at most one of the three sources of the API key.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileConfig {
@@ -148,7 +148,7 @@ pub struct Ui {
     pub(super) theme_position: LineColumn,
     /// Whether the terminal's background is dark or light, for terminals that can't report it.
     pub ground: Option<BackgroundChoice>,
-    /// Whether mouse support is on when the dashboard starts. Without it, the terminal selects text with the mouse.
+    /// Whether mouse support is on when the dashboard starts. If it is off, the user can select text with the mouse.
     pub mouse: Option<bool>,
     /// Whether the dashboard lists the jobs of all profiles when it starts.
     pub all_profiles: Option<bool>,
@@ -179,7 +179,7 @@ impl From<BackgroundChoice> for Background {
 #[derive(Debug)]
 pub struct LoadedFile {
     pub file: ConfigFile,
-    /// Whether other users of this computer can read the file, so that it must not contain an API key.
+    /// Whether other users of this computer can read the file. If true, the file must not contain an API key.
     pub readable_by_others: bool,
 }
 
@@ -290,7 +290,7 @@ fn user_message(message: &str) -> String {
     }
 }
 
-/// Translates the parser's description of the value in the file.
+/// Rewords the parser's description of the value in the file for the user.
 fn found_type(found: &str) -> &str {
     match found.split(' ').next() {
         Some("string") => "a string",
@@ -302,7 +302,7 @@ fn found_type(found: &str) -> &str {
     }
 }
 
-/// Translates the parser's description of the expected value.
+/// Rewords the parser's description of the expected value for the user.
 fn expected_type(expected: &str) -> &str {
     match expected {
         "a string" => "a string in quotes",

@@ -67,8 +67,8 @@ impl KeySource {
         }
     }
 
-    /// Converts the source that the user entered for a new profile. Returns `None` if the API key is set outside the
-    /// profile. `config` is the path of the configuration file.
+    /// Converts the source that the user entered for a new profile. Returns `None` if the user entered no source,
+    /// because the API key is already set. `config` is the path of the configuration file.
     pub fn from_input(key: &KeySourceInput, config: &Path) -> Option<Self> {
         match key {
             KeySourceInput::SetElsewhere => None,
@@ -93,7 +93,8 @@ impl KeySource {
     }
 }
 
-/// Returns the source of the API key: the environment, otherwise the profile. Returns `None` if neither sets one.
+/// Returns the source of the API key: the environment if it sets one, otherwise the profile. Returns `None` if neither
+/// does.
 ///
 /// # Errors
 /// Fails if the environment variable contains an invalid API key. For errors in the profile, see

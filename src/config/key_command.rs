@@ -14,12 +14,12 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use zeroize::Zeroizing;
 
-/// The time after which a command that prints the API key is killed.
+/// How long a command may take to print the API key before it is killed.
 pub(super) const KEY_COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of characters of a failing command's stderr to show.
 const MAX_STDERR_CHARS: usize = 300;
-/// The minimum length, in bytes, of a line of stdout that may be an API key and is therefore removed from the stderr
-/// that is shown.
+/// A line of stdout with at least this many bytes may be the API key, so docdeck removes it from the stderr that it
+/// shows.
 const MIN_KEY_BYTES: usize = 8;
 
 /// Runs the program `words[0]` with the other words as arguments. Returns the first line of stdout that isn't blank as
@@ -84,8 +84,8 @@ fn describe_stderr(complaint: &[u8], output: &[u8]) -> String {
     if message.is_empty() { "printed no error".to_owned() } else { format!("printed: {message}") }
 }
 
-/// Returns an empty buffer with enough space for [`MAX_KEY_SOURCE_BYTES`]. A buffer that grows leaves copies of the API key in
-/// memory that are never wiped.
+/// Returns an empty buffer with enough space for [`MAX_KEY_SOURCE_BYTES`]. A buffer that grows leaves copies of the API
+/// key in memory that are never wiped.
 fn new_buffer() -> Zeroizing<Vec<u8>> {
     Zeroizing::new(Vec::with_capacity(MAX_KEY_SOURCE_BYTES))
 }
@@ -100,9 +100,10 @@ async fn read_and_truncate(stream: Option<impl AsyncRead + Unpin>, buffer: &mut 
     }
 }
 
-/// Whether the command can have its own process group. In a container, docdeck's group may have no id, because it was
-/// created outside the container, and docdeck couldn't take the terminal back from another group. The command then
-/// stays in docdeck's group, and after a timeout only the command is killed, not its child processes.
+/// Whether the command can have its own process group. It can't if docdeck's own group has no id, because docdeck then
+/// couldn't take the terminal back from the command's group. This happens in a container if docdeck's group was created
+/// outside the container. The command then stays in docdeck's group, and after a timeout only the command is killed,
+/// not its child processes.
 #[cfg(unix)]
 fn can_have_own_group() -> bool {
     nix::unistd::getpgrp().as_raw() > 0 || std::fs::File::open("/dev/tty").is_err()

@@ -81,7 +81,7 @@ pub struct DisplaySettings {
 }
 
 impl DisplaySettings {
-    /// Returns settings that work in any terminal (ASCII, no colours, no mouse), for when there is no configuration.
+    /// Returns settings for use without a configuration. They work in any terminal: ASCII, no colours, no mouse.
     pub fn without_config() -> Self {
         Self {
             color: ColorChoice::Never,
@@ -129,7 +129,7 @@ impl ChosenTheme {
     }
 }
 
-/// All settings, when an API key and a project are configured.
+/// The complete settings: an API key and a project are configured.
 #[derive(Debug)]
 pub struct Settings {
     pub scope: Scope,
@@ -173,7 +173,7 @@ pub enum SetupState {
     Missing(Box<MissingSettings>),
 }
 
-/// The settings that docdeck still needs before it can use a service, and those that are set.
+/// What is known if the API key or the project is not configured: which of the two is missing, and all other settings.
 #[derive(Debug, Clone)]
 pub struct MissingSettings {
     /// Whether the API key is missing.
@@ -182,7 +182,7 @@ pub struct MissingSettings {
     pub needs_project: bool,
     /// The service and project, or `None` if no project is set. The scope is enough to read the local store.
     pub scope: Option<Scope>,
-    /// The settings that are set.
+    /// The existing settings, which prefill the setup screen.
     pub existing: ExistingSettings,
     /// Where the API key is read from, or `None` if no API key is configured.
     pub key_source: Option<KeySource>,
@@ -285,8 +285,8 @@ impl ConfigError {
 /// Merges command-line options, environment variables and the configuration file. Runs no program.
 ///
 /// # Errors
-/// Fails if the file is invalid, if the path given by the user doesn't exist, if the profile is unknown, or if other
-/// users can read a file that contains an API key.
+/// Fails if the file or the profile in it is invalid, if the selected profile is unknown, or if the user gave the path
+/// of a file that doesn't exist. Also fails if other users can read a file that contains an API key.
 pub fn resolve(flags: &Flags, environment: &Environment) -> Result<SetupState, ConfigError> {
     let path = sources::config_path(flags, environment)?;
     let found = load_config_file(&path)?;
@@ -391,8 +391,8 @@ fn merge_settings(
     })))
 }
 
-/// Reads the configuration file that `--config` or `DOCDECK_CONFIG` names, for the demo, which ignores the file at the
-/// default path. Returns an empty configuration and path if neither is set.
+/// Reads the configuration file for the demo: the file that `--config` or `DOCDECK_CONFIG` names. The demo ignores the
+/// file at the default path. Returns an empty configuration and an empty path if neither is set.
 ///
 /// # Errors
 /// Fails if the file is invalid or missing.
@@ -409,8 +409,8 @@ pub fn read_explicit_config_file(
     }
 }
 
-/// Merges the display settings. `path` is the configuration file, which theme errors name. Custom themes are in the
-/// folder `themes` next to it.
+/// Merges the display settings. `path` is the path of the configuration file: theme errors name it, and custom themes
+/// are in the folder `themes` next to it.
 pub fn display_settings(flags: &Flags, environment: &Environment, ui: &file::Ui, path: &Path) -> DisplaySettings {
     let from_environment = environment.no_color.then_some(ColorChoice::Never);
     // `--color auto` doesn't override NO_COLOR.

@@ -1,6 +1,7 @@
 //! All configured profiles, with the settings needed to switch to them. Command-line options and environment variables
 //! apply only to the profile that is selected at startup. The other profiles use only the file, with one exception: a
-//! profile that sets no API key uses the one from the environment if it is on the same service as the selected profile.
+//! profile without an API key uses the environment's API key if its service is also the service of the selected
+//! profile.
 
 use super::environment::Environment;
 use super::file::{ConfigFile, LoadedFile, ProfileConfig};

@@ -109,7 +109,7 @@ pub fn resolve_scope(flags: &Flags, environment: &Environment, profile: &Profile
     Some(Scope { base_url, project, organization: resolve_organization(profile) })
 }
 
-/// Returns the settings that are set, with which the setup screen fills its fields.
+/// Returns the existing settings, which prefill the setup screen.
 pub fn existing_settings(
     flags: &Flags,
     environment: &Environment,
@@ -131,9 +131,9 @@ pub fn existing_settings(
 /// Returns the name of the profile to use, and the settings of that profile if the file contains it.
 ///
 /// # Errors
-/// Fails if a profile is selected that the file doesn't contain. Also fails if no profile is selected, the file has
-/// several and none of them is called `default`, unless the environment sets an API key and a project is set without
-/// the file.
+/// Fails if the selected profile is not in the file. If no profile is selected, fails if the file has several profiles
+/// but none called `default`. The second case is no error if the environment sets an API key and a project is set
+/// outside the file.
 pub fn resolve_profile<'a>(
     flags: &Flags,
     environment: &Environment,
@@ -188,8 +188,8 @@ pub fn config_path(flags: &Flags, environment: &Environment) -> Result<Sourced<P
     Ok(Sourced::new(folders.config_dir().join("config.toml"), SettingSource::Default))
 }
 
-/// Returns the folder that contains the store and the log file. The default is the system's folder for data on every
-/// system, because `directories` knows no folder for state on some of them.
+/// Returns the folder that contains the store and the log file. The default is the user's data folder on every system.
+/// It is not the user's state folder, because `directories` knows no state folder on some systems.
 ///
 /// # Errors
 /// Fails if no folder is set and there is no home folder.

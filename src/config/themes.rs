@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
 
-/// The names and TOML texts of the built-in themes, in display order. The theme `auto` has no text: it uses `dark` or
-/// `light`, depending on the terminal's background.
+/// The names and TOML texts of the built-in themes, in display order. The theme `auto` is not listed, because it has no
+/// text of its own: it uses `dark` or `light`, depending on the terminal's background.
 pub const BUILT_IN_THEMES: [(&str, &str); 5] = [
     ("dark", include_str!("../../assets/themes/dark.toml")),
     ("light", include_str!("../../assets/themes/light.toml")),

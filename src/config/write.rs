@@ -1,6 +1,6 @@
 //! Creates `config.toml` with an example of every setting, or changes a profile, filter or theme in an existing file. A
-//! change preserves all other text and comments. Only the owner can read the file after it is created or a profile is
-//! written into it.
+//! change preserves all other text and comments. When docdeck creates the file or writes a profile into it, the file
+//! becomes readable only for its owner.
 
 use super::ConfigError;
 use super::file::{self, Mistake, system_message};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Key, Table, TableLike, Value};
 use zeroize::Zeroizing;
 
-/// The text that follows the profile in a new file: examples of all other settings, commented out.
+/// The end of a new file: examples of settings, commented out.
 const COMMENTED_EXAMPLES: &str = include_str!("../../assets/config/rest.toml");
 /// The first line of a new file.
 const NEW_FILE_HEADER: &str = "# docdeck's settings. An option overrides the environment, which overrides this file.\n";
@@ -32,7 +32,7 @@ pub enum WriteError {
     Config(#[from] ConfigError),
     #[error("{} can't be written: {why}. Nothing was changed.", path.display())]
     Unwritable { path: PathBuf, why: CleanText },
-    /// The file system doesn't support permissions, so other users could read the file.
+    /// The API key was not written: the file system doesn't support permissions, so other users could read the file.
     #[error(
         "Others on this computer could read {}, so the key was not stored in it. Choose a command or a file for the key.",
         path.display()
@@ -334,8 +334,8 @@ enum FileAccess {
 }
 
 /// Writes the file atomically: a reader sees either the old text or the new text. If `replace_existing` is false and
-/// the file exists, fails with `AlreadyExists`. If other users could read a [`FileAccess::OwnerOnlyOrFail`] file, fails with
-/// `InvalidData`.
+/// the file exists, fails with `AlreadyExists`. If `access` is [`FileAccess::OwnerOnlyOrFail`] but other users could
+/// read the file, fails with `InvalidData`.
 fn write_atomically(path: &Path, text: &str, replace_existing: bool, access: FileAccess) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     create_config_folder(folder)?;
@@ -349,7 +349,7 @@ fn write_atomically(path: &Path, text: &str, replace_existing: bool, access: Fil
     let written = protected.and_then(|()| file.write_all(text.as_bytes())).and_then(|()| file.sync_all());
     let done = written
         .and_then(|()| if replace_existing { fs::rename(&new, path) } else { rename_without_replacing(&new, path) });
-    // After a rename, the temporary file no longer exists and the error is ignored.
+    // Remove the temporary file. After a rename it no longer exists, so an error is ignored.
     let _ = fs::remove_file(&new);
     done?;
     if let Ok(folder) = File::open(folder) {
@@ -363,7 +363,7 @@ fn write_atomically(path: &Path, text: &str, replace_existing: bool, access: Fil
 fn rename_without_replacing(new: &Path, path: &Path) -> io::Result<()> {
     match fs::hard_link(new, path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            // The file system doesn't support hard links, so check and rename, which is not atomic.
+            // The file system doesn't support hard links. Check and then rename, although the two steps are not atomic.
             if fs::symlink_metadata(path).is_ok() {
                 return Err(io::Error::from(ErrorKind::AlreadyExists));
             }

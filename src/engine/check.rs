@@ -1,5 +1,5 @@
-//! Checks the key and the project of a new profile with one request that counts toward no limit: a GET for
-//! a probe job, which does not exist. The message states exactly what the answer proves.
+//! Checks the key and the project of a new profile with one GET for a probe job, which does not exist. This
+//! request counts toward no limit. The message states exactly what the answer proves.
 
 use crate::api::{ApiError, Client};
 use crate::model::failure::{Failure, FailureKind};
@@ -23,14 +23,14 @@ pub async fn probe_key(client: &Client) -> Result<CleanText, Failure> {
     match answer.result {
         Ok(_) => Ok(CleanText::line("The key works, and the project exists.")),
         Err(ApiError::NotFound { words, is_page: false, .. }) => check_not_found(&words),
-        // A job with another id than the requested one also proves that the key works.
+        // An answer with a job proves that the key works, even if that job has another id than requested.
         Err(ApiError::OtherJob { .. }) => Ok(CleanText::line("The key works (the service answered with a job).")),
         Err(error) => Err(error.failure(answer.date.unwrap_or_else(Utc::now))),
     }
 }
 
-/// Returns the failure for a 404 that says that the project, not the job, is missing; `None` if the text
-/// `words` of the 404 does not mention a project.
+/// Returns a failure if a 404 means that the project is missing, and not the job. Returns `None` if `words`,
+/// the text of the 404, does not mention a project.
 pub fn missing_project_failure(words: &CleanText) -> Option<Failure> {
     if !words.as_str().to_ascii_lowercase().contains("project") {
         return None;

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The precision of a Date header: the service wrote it at any time within that second.
+/// The precision of a Date header: it has whole seconds, so the service wrote it at any moment of that second.
 const DATE_PRECISION: TimeDelta = TimeDelta::seconds(1);
 /// Smaller differences between two clocks are ignored, because Date headers have whole seconds.
 const MIN_CLOCK_CHANGE: TimeDelta = TimeDelta::seconds(2);
@@ -79,7 +79,8 @@ impl ServiceClock {
         let at = Instant::now();
         let reading = add_duration(anchor.time, at.saturating_duration_since(anchor.at));
         let drift = date - reading;
-        // The clock is within the header's second, so it may be right: setting it would make it jitter.
+        // The clock's reading is within the header's second, so it may be exact. Setting it to the start of that
+        // second would make the clock jitter.
         if drift > -DATE_PRECISION && drift <= TimeDelta::zero() {
             return ClockUpdate::default();
         }
@@ -98,7 +99,8 @@ impl ServiceClock {
         add_duration(self.started_wall, self.started.elapsed())
     }
 
-    /// Converts steady time to the monotonic moment to sleep until; returns now if the time has passed.
+    /// Converts steady time to the monotonic moment to sleep until. If the time has passed, returns the current
+    /// moment.
     pub(super) fn steady_to_instant(&self, steady: Time) -> Instant {
         let ahead = (steady - self.steady_now()).to_std().unwrap_or(Duration::ZERO);
         let now = Instant::now();

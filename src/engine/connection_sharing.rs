@@ -1,6 +1,6 @@
 //! Shares the connection state through the store: the polling instance writes it, and the other
-//! instances, which watch the store anyway, read it. Otherwise an instance that does not poll could not
-//! tell whether the service is unreachable or just has no changes.
+//! instances read it. Otherwise an instance that does not poll could not tell whether the service is
+//! unreachable or just has no changes.
 
 use super::lease::LeaseRole;
 use super::poll::PollerCommand;
@@ -8,7 +8,7 @@ use super::state::{EngineState, lock};
 use crate::model::connection::Connection;
 
 impl EngineState {
-    /// Saves an outage, or the end of one, for the other instances. If it can't be saved, the other
+    /// Saves the start or the end of an outage for the other instances. If it can't be saved, the other
     /// instances still show how old their data is.
     pub(super) async fn share_connection(&self, connection: &Connection) {
         if self.leases.is_alone() || !self.leases.holds(LeaseRole::Poll) {
@@ -22,14 +22,15 @@ impl EngineState {
         }
     }
 
-    /// Replaces the state that the previous polling instance wrote. Called when this instance takes the
-    /// polling lease.
+    /// Replaces the stored connection state of the previous polling instance. Called when this instance takes
+    /// the polling lease.
     pub(super) async fn take_over_sharing(&self, connection: &Connection) {
         *lock(&self.shared_connection) = self.load_shared().await;
         self.share_connection(connection).await;
     }
 
-    /// Passes the connection state that the polling instance wrote to the poller task, once per change.
+    /// Reads the connection state of the polling instance from the store. Passes each change to the poller
+    /// task.
     pub(super) async fn read_shared_connection(&self) {
         if self.leases.holds(LeaseRole::Poll) {
             return;

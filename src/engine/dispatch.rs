@@ -1,5 +1,5 @@
 //! The dispatcher: the task that sends prompts, in the order and at the rate that the store permits. Each
-//! prompt is sent only once, unless the service answers 429, which guarantees that it did nothing.
+//! prompt is sent only once, unless the service answers 429. That answer guarantees that nothing was done.
 
 use super::clock::local_now;
 use super::fetch::FetchOutcome;
@@ -35,8 +35,8 @@ const RECORD_PAUSE: Duration = Duration::from_secs(1);
 struct Dispatcher {
     inner: Arc<EngineState>,
     sends: JoinSet<PromptId>,
-    /// Whether this instance held the dispatch lease when that was last emitted; `None` before the first
-    /// time.
+    /// The last emitted [`EngineEvent::QueueOwnership`], that is, whether this instance held the dispatch
+    /// lease; `None` before the first such event.
     emitted_ownership: Option<bool>,
 }
 
@@ -49,8 +49,8 @@ struct OutgoingPrompt {
     id: Option<JobId>,
 }
 
-/// Sends prompts until it is aborted. Emits `trouble` first, a problem found before the engine could emit
-/// events.
+/// Sends prompts until it is aborted. First emits `trouble`, a problem from the time before the engine could
+/// emit events.
 pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Failure>) {
     if let Some(trouble) = trouble {
         inner.emit_trouble(trouble).await;
@@ -67,8 +67,9 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Fail
             () = inner.dispatch_wake.notified() => {}
             Some(done) = sends.join_next() => match done {
                 Ok(prompt) => { lock(&inner.prompts_being_sent).remove(&prompt); }
-                // A send has panicked, and it is unknown which, so all prompts are removed. No other send can start
-                // twice, because the store permits each send only once. The prompt of the panic stays in `Sending`.
+                // A send has panicked. Its prompt is unknown here, so all prompts are removed. The other prompts
+                // can't be sent twice, because the store permits each send only once. The unknown prompt stays
+                // in `Sending`.
                 Err(_) => lock(&inner.prompts_being_sent).clear(),
             },
             () = sleep_until(wake), if wake.is_some() => {}
@@ -77,8 +78,8 @@ pub(super) async fn run_dispatcher(inner: Arc<EngineState>, trouble: Option<Fail
 }
 
 impl Dispatcher {
-    /// Starts every send that is allowed now. Returns when to call this again if nothing wakes the
-    /// dispatcher before.
+    /// Starts every send that is allowed now. Returns when this must be called again at the latest; `None` if
+    /// only an event can permit another send.
     async fn pass(&mut self) -> Option<Instant> {
         let leads = self.inner.leases.holds(LeaseRole::Dispatch);
         if self.emitted_ownership.replace(leads) != Some(leads) {
@@ -119,8 +120,8 @@ impl Dispatcher {
                 break;
             }
             let now = self.inner.clock.now();
-            // The prompt's `until` is the end of the wait when the prompt was last tried. If the ledger now has
-            // another end, the prompt is tried again.
+            // `until` is the end of the wait, as found at the last try of this prompt. Skip the prompt as long as
+            // the ledger still gives this time.
             if until.is_some_and(|until| until > now)
                 && let Some(wait) = self.inner.store.budget(&self.inner.scope, rate_limit_of(kind), now).await?.wait()
                 && until == Some(wait.until)
@@ -129,8 +130,8 @@ impl Dispatcher {
                 full.push(kind);
                 continue;
             }
-            // A prompt of this instance is tried even at the limit, because the code that waits for it needs to
-            // know until when it waits.
+            // At a reached limit, skip the prompts of other instances. A prompt of this instance is still tried,
+            // because the code that waits for its outcome must learn when the prompt may be sent.
             if !is_own && full.contains(&kind) {
                 continue;
             }
@@ -162,7 +163,7 @@ impl Dispatcher {
         job: JobKey,
         until: Time,
     ) -> Result<(), StoreError> {
-        // Emit the budget before the delivery state, because it shows whether the wait is an estimate.
+        // Emit the budget before the delivery state, because the budget shows whether the wait is an estimate.
         self.inner.emit_budget(rate_limit_of(kind)).await;
         if let Some(row) = self.inner.store.job(job).await? {
             self.inner.emit_delivery(prompt, Delivery::Queued { until: Some(until) }, row).await;
@@ -196,7 +197,7 @@ impl EngineState {
         let how = match (kind, &id) {
             (PromptKind::Create, _) => {
                 let answer = self.client.create_job(&text).await;
-                // The log contains no text of prompts, so it can't contain the job's title, which is such a text.
+                // The log must contain no prompt text. A job's title is taken from a prompt, so the log gets the id.
                 let subject = answer.result.as_ref().map_or_else(|_| CleanText::line("new job"), |job| job.id.clean());
                 let result = self.record_answer(Operation::Create, subject, answer).await;
                 self.send_outcome(result)
@@ -222,8 +223,8 @@ impl EngineState {
         }
     }
 
-    /// Emits a notice that the service returned the same id for two new jobs, so that whoever waits for
-    /// one of them learns that there is no second job.
+    /// Emits a notice that the service returned the same id for two new jobs. It tells the user that there
+    /// is only one job.
     async fn emit_shared_id(&self, row: &Job, other: &CleanText) {
         let id = row.id.as_ref().map(|id| id.clean()).unwrap_or_default();
         let note = format!("the service returned the id {id} for two new jobs, which are shown as one");
@@ -253,9 +254,9 @@ impl EngineState {
         }
     }
 
-    /// Records the outcome of a send, and retries while the disk is full or the file is locked, because a
-    /// prompt without a recorded outcome is unconfirmed after a restart. Returns `None` if the outcome can
-    /// never be recorded.
+    /// Records the outcome of a send, because a prompt without a recorded outcome becomes `Unconfirmed` after
+    /// a restart. Retries as long as the error is temporary (a full disk, for example). Returns `None` if the
+    /// outcome can never be recorded.
     async fn record_outcome(
         self: &Arc<Self>,
         prompt: PromptId,
@@ -308,7 +309,7 @@ impl EngineState {
         let key = row.key;
         let waits = matches!(delivery, Delivery::Queued { .. });
         if waits {
-            // Emit the budget before the delivery state, because it shows whether the wait is an estimate.
+            // Emit the budget before the delivery state, because the budget shows whether the wait is an estimate.
             self.emit_budget(limited).await;
         }
         self.emit_delivery(prompt, delivery, row).await;

@@ -50,7 +50,7 @@ pub(super) struct FetchOutcome {
     pub(super) key: Option<JobKey>,
     pub(super) job_check: JobCheck,
     pub(super) health: ServiceHealth,
-    /// Whether a GET was made, which counts toward the limits of polling.
+    /// Whether a GET was made. It counts toward the limits of polling.
     pub(super) made_request: bool,
 }
 
@@ -97,8 +97,8 @@ impl EngineState {
             Err(failure) if failure.kind == FailureKind::NotFound => JobAnswer::NotFound,
             Err(failure) => return (Err(failure), outcome(JobCheck::Nothing, health, true)),
         };
-        // If a prompt was accepted while the GET was in flight, the answer may be older than the store, so it
-        // is ignored: an outdated `completed` would end the polling of a job that has just started again.
+        // If a prompt was accepted while the GET was in flight, the answer may be older than the stored job and is
+        // ignored. An outdated `completed` would end the polling of a job that has just started again.
         match self.store.job(key).await {
             Ok(Some(row)) if row.last_accepted_at() != before.last_accepted_at() || row.id != before.id => {
                 return (Ok(row.clone()), outcome(JobCheck::Checked(Box::new(row)), health, true));

@@ -1,5 +1,6 @@
 //! Runs the user's `on_change` program once for each change of a job, with the job as JSON on its
-//! stdin. Only one instance merges a change into the store, so the program runs once per computer.
+//! stdin. Only the instance that merges the change into the store runs the program, so it does not run twice
+//! if several instances are open.
 
 use super::state::EngineState;
 use crate::model::endpoint::API_KEY_VARIABLE;
@@ -33,7 +34,7 @@ pub(super) struct HookChange {
     job_json: String,
 }
 
-/// The `on_change` program and the queue of changes for which it will run.
+/// The `on_change` program, and the queue of changes. The program runs once for each of them.
 #[derive(Debug)]
 pub(super) struct Hook {
     command: Arc<[String]>,
@@ -48,7 +49,7 @@ impl Hook {
         has_name.then(|| (Self { command: command.into(), changes }, sender))
     }
 
-    /// Runs the program for each change until this task is aborted, which kills programs that still run.
+    /// Runs the program for each change until this task is aborted. Programs that still run are then killed.
     pub(super) async fn run(mut self, inner: Arc<EngineState>) {
         let mut runs: JoinSet<()> = JoinSet::new();
         loop {
@@ -105,7 +106,7 @@ async fn run_program(command: &[String], job: &str, timeout: Duration) -> Result
     let stdin = child.stdin.take();
     let feed = async {
         if let Some(mut stdin) = stdin {
-            // A write error is no failure: the program need not read all of its input.
+            // A write error is ignored, because the program doesn't have to read all of its input.
             let _ = stdin.write_all(job.as_bytes()).await;
         }
     };

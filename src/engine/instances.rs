@@ -1,5 +1,5 @@
-//! Finds out from the lock files which docdeck instances run on this computer, and whether one of them
-//! polls jobs or sends prompts for a scope. Creates no file.
+//! Reads from the lock files which docdeck instances run on this computer, and whether any of them polls
+//! jobs or sends prompts for a scope. Creates no file.
 
 use super::lease::{LeaseRole, lease_path};
 use crate::model::endpoint::Scope;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// The docdeck instances that run on this computer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunningInstances {
-    /// The names by which the store identifies the running instances.
+    /// The names of the running instances, as used in the store.
     pub instances: Vec<String>,
     /// Whether an instance polls the jobs of the scope.
     pub has_poller: bool,

@@ -9,11 +9,11 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many names an instance tries at its start. It needs another name only if another instance deletes
-/// its new lock file as stale before it is locked.
+/// How many names an instance tries at its start. The first name fails only if another instance takes the
+/// new lock file for a stale one and deletes it before this instance has locked it.
 const NAME_ATTEMPTS: u32 = 16;
 
-/// A task that only one instance on this computer does for a scope.
+/// A task for a scope. For each scope, only one instance on this computer does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LeaseRole {
     /// Checking jobs.
@@ -94,8 +94,8 @@ impl Leases {
 
     /// Tries to take the lease. Returns whether this instance holds the lease after the call.
     ///
-    /// If files can't be locked at all, takes the lease without a lock: two polling instances are better
-    /// than none, and the store prevents that a prompt is sent twice.
+    /// If files can't be locked at all, takes the lease without a lock. Two polling instances are better than
+    /// none, and the store prevents a prompt from being sent twice.
     pub(super) fn try_take(&self, role: LeaseRole) -> bool {
         let mut held = self.lock();
         if !self.may_take(&held, role) {
@@ -133,7 +133,7 @@ impl Leases {
         *held = HeldLeases { forbids_taking: true, yields_polling: held.yields_polling, ..HeldLeases::default() };
     }
 
-    /// Whether this instance can be the only one on this computer: it has no folder for lock files.
+    /// Whether there can be no other instance, because this instance has no folder for lock files.
     pub(super) fn is_alone(&self) -> bool {
         self.folder.is_none()
     }
@@ -165,8 +165,8 @@ fn held_lease_mut(held: &mut HeldLeases, role: LeaseRole) -> &mut Option<HeldLea
     }
 }
 
-/// This process, under the name by which the store identifies it. Other instances take it as alive as long
-/// as its lock file is locked.
+/// This process, with its name in the store. For other instances, it is alive as long as its lock file is
+/// locked.
 #[derive(Debug)]
 pub(super) struct Instance {
     name: String,
@@ -202,7 +202,7 @@ impl Instance {
         }
     }
 
-    /// Returns the name by which the store identifies this instance.
+    /// Returns the name of this instance in the store.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -223,7 +223,7 @@ impl Instance {
         match lock_file(&path, false) {
             Err(LockFailure::Missing) => true,
             Ok(_) => {
-                // A leftover file does no harm.
+                // A failed deletion is ignored, because a leftover file does no harm.
                 let _ = fs::remove_file(path);
                 true
             }
@@ -234,7 +234,7 @@ impl Instance {
     /// Releases the instance lock.
     pub(super) fn end(&self) {
         if let Some((path, file)) = self.lock.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            // If the file can't be deleted, it is unlocked, which also shows that this instance has ended.
+            // If the file can't be deleted, unlocking it is enough to show that this instance has ended.
             let _ = fs::remove_file(path);
             drop(file);
         }
@@ -276,15 +276,15 @@ fn lock_file(path: &Path, create: bool) -> Result<File, LockFailure> {
     }
 }
 
-/// Deletes the lock files that killed instances left. Locks each file while deleting it: an instance that
-/// has just created that file finds it locked or gone, and chooses another name.
+/// Deletes the lock files of killed instances. Locks each file while deleting it, because another instance
+/// may just have created it. That instance then finds its file locked or gone, and chooses another name.
 fn remove_stale_locks(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let is_lock = name.to_str().is_some_and(|name| name.starts_with("instance-") && name.ends_with(".lock"));
         if is_lock && let Ok(_held) = lock_file(&entry.path(), false) {
-            // A leftover file does no harm.
+            // A failed deletion is ignored, because a leftover file does no harm.
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -304,7 +304,7 @@ fn scope_hash(scope: &Scope) -> String {
     format!("{hash:016x}")
 }
 
-/// Returns a random number, from the randomness with which the standard library seeds its hash maps.
+/// Returns a random number, derived from the random seed of the standard library's hash maps.
 pub(super) fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -411,7 +411,7 @@ mod tests {
                     for _ in 0..60 {
                         let (instance, locked) = Instance::begin(Some(folder.path().into()));
                         locked.expect("a lock");
-                        // The instance is dropped without `end`, as if killed, so its lock file stays to be cleaned up.
+                        // The instance is dropped without `end`, as if killed, so the cleanup finds its lock file.
                         let other = Instance {
                             name: "1-other".into(),
                             lock: Mutex::default(),

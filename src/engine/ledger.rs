@@ -74,7 +74,7 @@ impl EngineState {
         Ok(now)
     }
 
-    /// Adds the requests that are counted only in memory to the budget.
+    /// Adds to `budget` the requests that are counted only in memory.
     fn with_unwritten(&self, budget: Budget, now: Time) -> Budget {
         let mut spends = lock(&self.unwritten_spends);
         // A time in the future is from a clock that was ahead, and counts as now.

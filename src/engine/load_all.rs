@@ -1,7 +1,7 @@
 //! Loads all pages of a range, one answer after the other, at the largest page size. The transaction that
-//! caches an answer also merges it into the report on disk (see `views`). However the load ends (the user
-//! stops it, a 429, a lost connection, a killed process), the next load continues after the last answer.
-//! Fresh cached answers cost no request.
+//! caches an answer also merges it into the report on disk (see `views`). However a load ends (the user
+//! stops it, or a 429, a lost connection or a killed process does), the next load continues after the last
+//! answer. Fresh cached answers cost no request.
 
 use super::reports::read_failure;
 use super::state::{EngineState, lock};
@@ -42,8 +42,8 @@ impl EngineState {
         }
     }
 
-    /// Aborts all loads of all pages. The answer to a request in flight is nevertheless cached and merged
-    /// into the report on disk.
+    /// Aborts every running load. The answer to a request in flight is nevertheless cached and merged into
+    /// the report on disk.
     pub(super) fn abort_loading(&self) {
         for (_, load) in lock(&self.loading_all).drain() {
             load.task.abort();
@@ -106,7 +106,8 @@ struct LoadRun<'a> {
     inner: &'a Arc<EngineState>,
     plan: LoadPlan,
     report: Option<Arc<ReportMerge>>,
-    /// When the load was started again from the first page, in service time. Older answers are not used.
+    /// When the load was started again from the first page, in service time; `None` if it was not. Answers
+    /// from before that time are not used.
     since: Option<Time>,
     /// The number of requests that this load has used.
     requests: u32,
@@ -161,8 +162,8 @@ impl LoadRun<'_> {
         Ok(())
     }
 
-    /// Continues an interrupted load of any age, because the report shows its age. Otherwise starts with the
-    /// cached report if that is fresh.
+    /// Continues an interrupted load, even if its answers are old, because the report shows their age. If no
+    /// load was interrupted, starts with the cached report if it is fresh.
     async fn resume(&mut self) -> Result<(), Failure> {
         let (inner, range) = (self.inner, self.plan.range);
         if let Some(UnfinishedReport { report, restarted_at: since }) =
@@ -216,7 +217,7 @@ impl LoadRun<'_> {
     async fn save_answer(&self, query: ViewsQuery, answer: &Timed<ViewsPage>) {
         let next = report_answer(query, answer.clone(), self.since);
         if let Err(error) = self.inner.store.absorb_answer(&self.inner.scope, next).await {
-            // The answer is shown even if it can't be saved. The next load of the range requests it again.
+            // The answer is shown even if it can't be saved. The next load of the range has to get it again.
             self.inner.emit_trouble(error.failure()).await;
         }
     }

@@ -92,7 +92,7 @@ pub struct Engine {
 
 impl Engine {
     /// Spawns the engine's tasks on the current runtime; they run until [`Engine::stop`]. Right after the
-    /// start, the engine emits the budgets, and marks prompts as unconfirmed that an instance was sending
+    /// start, the engine emits the budgets and marks as `Unconfirmed` the prompts that an instance was sending
     /// when it died.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Engine {
     }
 
     /// Aborts the tasks and releases the leases and the instance lock. A prompt that is being sent becomes
-    /// unconfirmed; to avoid that, wait until [`Engine::has_sending`] returns false before the call.
+    /// `Unconfirmed`; to avoid that, wait until [`Engine::has_sending`] returns false before the call.
     pub async fn stop(&self) {
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in &tasks {
@@ -137,7 +137,8 @@ impl Engine {
         self.inner.is_sending()
     }
 
-    /// Whether the outcome of a prompt is known but not recorded in the store yet; the engine retries that.
+    /// Whether the outcome of a prompt is known but not recorded in the store yet. The engine keeps trying to
+    /// record it.
     pub fn has_unrecorded(&self) -> bool {
         self.inner.has_unrecorded()
     }
@@ -192,8 +193,8 @@ impl Engine {
         self.inner.submit_follow_up(job, text).await
     }
 
-    /// Like [`Engine::submit_follow_up`], but first discards the job's rejected and unsent prompts,
-    /// which would block it. Returns the discarded prompts in their previous state.
+    /// Like [`Engine::submit_follow_up`], but first discards the job's `Rejected` and `NotSent` prompts, which
+    /// would block the follow-up. Returns the discarded prompts in their previous state.
     ///
     /// # Errors
     /// Nothing was written, so the caller must keep the text.
@@ -267,8 +268,8 @@ impl Engine {
         })
     }
 
-    /// Applies the user's decision about a prompt that needs one, such as an unconfirmed prompt. To link the
-    /// prompt to an existing job costs one GET.
+    /// Applies the user's decision about an undelivered prompt (an `Unconfirmed` prompt, for example). Linking
+    /// the prompt to an existing job costs one GET.
     ///
     /// # Errors
     /// Nothing changed: the store can't write, the prompt's state does not allow this decision, or the job
@@ -277,7 +278,7 @@ impl Engine {
         self.inner.resolve(prompt, resolution).await
     }
 
-    /// Fetches the job now, and makes the poller try again if it had stopped because of a 401 or a lost
+    /// Fetches the job now, and makes the poller try again if it had stopped because of a refused key or a lost
     /// connection. Returns the job, marked as gone if the service no longer has it.
     ///
     /// # Errors
@@ -294,9 +295,8 @@ impl Engine {
         self.inner.track(id).await
     }
 
-    /// Returns cached page views if they are fresh (no request), otherwise makes one request within the
-    /// hourly limit; `force` always makes the request. Concurrent calls with the same query share one
-    /// request.
+    /// Returns cached page views if they are fresh and `force` is false. Otherwise makes one request within the
+    /// hourly limit. Concurrent calls with the same query share one request.
     ///
     /// # Errors
     /// The request failed or no request is left. [`Engine::cached_views`] may return older page views.
@@ -317,11 +317,11 @@ impl Engine {
         self.inner.load_cached_report(range).await
     }
 
-    /// Loads all pages of a range within the hourly limit, one request for each answer that is not
-    /// cached, and emits [`EngineEvent::Loading`] after each answer. However a load ends, its answers stay
-    /// on disk, and the next load of the range continues after them. A complete report that is fresh costs
-    /// no request, unless `plan.from_start` is set. A call during a load of the same range waits for that load
-    /// and ignores its own plan.
+    /// Loads all pages of a range within the hourly limit, with one request for each answer that is not
+    /// cached. Emits [`EngineEvent::Loading`] after each answer. However a load ends, its answers stay on disk,
+    /// and the next load of the range continues after them. A complete report that is fresh costs no request,
+    /// unless `plan.from_start` is set. If a load of the same range is running, waits for that load and ignores
+    /// `plan`.
     pub async fn load_all(&self, plan: LoadPlan) -> LoadOutcome {
         self.inner.load_all(plan).await
     }
@@ -358,7 +358,7 @@ impl Engine {
         self.inner.clock.service_to_local(service)
     }
 
-    /// Sets which jobs are on screen. A quarter of the polling requests is reserved for them.
+    /// Sets which jobs are on screen. Up to a quarter of the polling requests is reserved for them.
     pub fn set_on_screen(&self, jobs: Vec<JobKey>) {
         self.inner.send_to_poller(PollerCommand::OnScreen(jobs));
     }

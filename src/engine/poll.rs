@@ -20,7 +20,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
-/// The number of unusable answers in a row after which the service is taken as the cause, not one job.
+/// After this many unusable answers in a row, the cause is taken to be the service, not a single job.
 const MAX_UNUSABLE_ANSWERS: u32 = 3;
 /// How long polling pauses if the store can't record answers.
 const STORE_PAUSE: TimeDelta = TimeDelta::seconds(15);
@@ -47,7 +47,7 @@ pub(super) enum PollerCommand {
     Retry,
     /// The poll lease was taken or released.
     Lease,
-    /// The connection state that another instance, which polls, has stored.
+    /// The connection state that another instance has written to the store, because that instance polls.
     SharedConnection(Connection),
 }
 
@@ -87,7 +87,7 @@ struct Poller {
     mode_changed_at: Time,
     /// The number of unusable answers in a row.
     unusable_answers: u32,
-    /// The job whose request failed. It is used as the probe if the schedule is empty.
+    /// The job of the last failed request. It is used as the probe if the schedule is empty.
     suspect: Option<JobKey>,
 }
 
@@ -165,7 +165,7 @@ impl Poller {
             PollerMode::Down { failures, next_try, probe: None } if next_try <= now => {
                 let probe = self.scheduler.take_probe(now);
                 if probe.is_none() && self.suspect.is_some() {
-                    // The suspect is not in the schedule, but its GET counts toward the limit.
+                    // The suspect is not in the schedule, but its GET counts toward the polling budget.
                     self.scheduler.count_unscheduled(now);
                 }
                 if let Some(key) = probe.or(self.suspect) {
@@ -285,9 +285,9 @@ impl Poller {
         }
     }
 
-    /// Updates the schedule, the mode and the connection state from the outcome of a request. `counts`:
-    /// whether a failure makes the backoff longer, which it does not if the request had started before
-    /// the first failure.
+    /// Updates the schedule, the mode and the connection state from the outcome of a request. `counts` says
+    /// whether a failure of this request makes the backoff longer. It does not if the request may have started
+    /// before the first failure.
     async fn apply(&mut self, outcome: FetchOutcome, counts: bool) {
         let (wall, now) = (local_now(), self.inner.clock.steady_now());
         match &outcome.job_check {
@@ -319,7 +319,8 @@ impl Poller {
                 self.unusable_answers = self.unusable_answers.saturating_add(1);
                 match self.mode {
                     PollerMode::Down { .. } => self.go_down(outcome.key, reason, counts, now).await,
-                    // If the service answers usably for other jobs, one unusable answer says nothing about it.
+                    // Once the service is known to be `Ready`, report it as `Unusable` only after several unusable
+                    // answers in a row. A single unusable answer may concern only its job.
                     PollerMode::Running
                         if self.last_emitted_connection != Connection::Ready
                             || self.unusable_answers >= MAX_UNUSABLE_ANSWERS =>
@@ -359,7 +360,7 @@ impl Poller {
             self.emit_connection(Connection::Offline { reason, next_try: None }).await;
             return;
         }
-        // A probe counts toward the request limit, so it waits for a free request.
+        // A probe counts toward the polling budget, so it waits until the budget permits a request.
         let next_try = self.scheduler.next_free(now).max(now + backoff(failures));
         self.set_mode(PollerMode::Down { failures, next_try, probe: None });
         self.emit_connection(Connection::Offline {
@@ -394,21 +395,22 @@ impl Poller {
     }
 
     fn set_mode(&mut self, mode: PollerMode) {
-        // After a refusal, another instance polls: it may have a valid API key, and if not, it loses only
-        // one request.
+        // After a refusal, polling is left to another instance: its API key may be valid, and if not, only one
+        // more request is lost.
         self.inner.leases.yield_polling(mode == PollerMode::Refused);
         self.mode = mode;
         self.mode_changed_at = local_now();
     }
 
-    /// Takes over the connection state that another instance, which polls, has written to the store.
+    /// Takes over the connection state that the polling instance has written to the store, if that is another
+    /// instance.
     async fn follow_connection(&mut self, connection: Connection) {
         if self.has_lease() || self.mode == PollerMode::Refused {
             return;
         }
         match connection {
             Connection::Ready if self.mode != PollerMode::Running => self.set_mode(PollerMode::Running),
-            // The other instance has only just started.
+            // The other instance has just started and knows nothing yet, so the state stays as it is.
             Connection::Unknown if !self.last_emitted_connection.is_outage() => return,
             // Only a check after this moment ends the outage, see `follow_rows`.
             _ if connection.is_outage() => self.mode_changed_at = local_now(),
@@ -417,8 +419,8 @@ impl Poller {
         self.emit_connection(connection).await;
     }
 
-    /// Reports the service as reachable if another instance, which polls, has checked one of these jobs
-    /// since the last change of mode.
+    /// Reports the service as reachable if another instance has checked one of these jobs since the last change
+    /// of mode.
     async fn follow_rows(&mut self, rows: &[Job]) {
         if rows.iter().any(|row| row.checked_at.is_some_and(|at| at > self.mode_changed_at)) {
             if self.mode != PollerMode::Running {
@@ -428,7 +430,7 @@ impl Poller {
         }
     }
 
-    /// Reports whether a request is in flight, as long as the connection state is not known otherwise.
+    /// Reports whether a request is in flight, as long as nothing else is known about the connection.
     async fn report_connecting(&mut self) {
         let is_requesting = self.others_in_flight > 0 || !self.gets.is_empty();
         match self.last_emitted_connection {

@@ -1,5 +1,6 @@
-//! Returns the cached page views of a date range, and loads the site's totals of several ranges, from the
-//! store or with requests within the hourly limit. The module `load_all` loads all pages of a range.
+//! Reads the cached report of a date range, and loads the site's totals of several ranges. Totals that are
+//! not fresh in the store cost one request per range, within the hourly limit. The module `load_all` loads
+//! all pages of a range.
 
 use super::state::EngineState;
 use crate::model::engine_event::EngineEvent;
@@ -41,8 +42,8 @@ impl EngineState {
         Ok(())
     }
 
-    /// Converts the report's time from service time, which the store contains, to the local clock, with
-    /// which the screen compares it.
+    /// Converts the report's time from service time, as it is stored, to local wall time, as the screen needs
+    /// it.
     pub(super) fn to_local_time(&self, report: &mut Report) {
         report.as_of = self.clock.service_to_local(report.as_of);
     }

@@ -41,7 +41,7 @@ pub(super) struct EngineState {
     pub(super) instance: Instance,
     /// Whether only this instance may send the prompts that are submitted to it.
     pub(super) reserves_prompts: bool,
-    /// Wakes the dispatcher: there is a prompt to send, or the time until which prompts wait has changed.
+    /// Wakes the dispatcher, because there is a prompt to send, or because the end of a wait has changed.
     pub(super) dispatch_wake: Notify,
     /// Wakes the watcher, which looks for changes by other instances.
     pub(super) watch_wake: Notify,
@@ -63,7 +63,7 @@ pub(super) struct EngineState {
     sending: AtomicUsize,
     /// The number of prompt outcomes that the store could not record yet.
     unrecorded: AtomicUsize,
-    /// The number of changes for which the `on_change` program has not finished yet.
+    /// The number of changes that the `on_change` program has not handled yet.
     pub(super) running_hooks: AtomicUsize,
     /// The highest job revision that [`EngineState::catch_up`] has read, and the store's number of prunes
     /// at that time.
@@ -73,7 +73,7 @@ pub(super) struct EngineState {
     pub(super) shared_connection: Mutex<Option<Connection>>,
 }
 
-/// What [`EngineState::new`] found, for the tasks to start with.
+/// What [`EngineState::new`] has found and the tasks need when they start.
 #[derive(Debug)]
 pub(super) struct StartState {
     /// The store's data version before anything was read; `None` if there can be no other instance.
@@ -102,7 +102,8 @@ impl EngineState {
         // An instance without the dispatch role is a command. If a command ends before it has sent its
         // prompt, no other instance may send the prompt later.
         let reserving = !roles.includes(LeaseRole::Dispatch);
-        // A store that can't be written is emitted as a problem elsewhere, and nothing is sent then.
+        // A store that can't be written is reported elsewhere. No prompt can be sent then, so a missing lock does
+        // no harm.
         let trouble = match locked {
             Err(_) if store.check_writable().await.unwrap_or(true) => Some(Failure::local(
                 "File locks don't work in the data folder, so another docdeck may treat prompts that are being \
@@ -199,7 +200,7 @@ impl EngineState {
                 self.dispatch_wake.notify_one();
             }
             if let Some(offset) = save {
-                // If the offset can't be saved (disk full), the next start uses the local clock until an answer.
+                // If the offset can't be saved (disk full), the next start uses the old offset until the first answer.
                 let _ = self.store.set_value(&self.scope.clock_key(), &offset.num_milliseconds().to_string()).await;
             }
         }
@@ -244,14 +245,14 @@ impl EngineState {
 
     /// Emits which jobs were merged into the job `into` when it got its id.
     pub(super) async fn emit_merged(&self, into: JobKey) {
-        // On a read error nothing is emitted: after a restart the merged jobs are not shown anyway.
+        // A read error does little harm: the merged jobs stay on screen only until a restart.
         for gone in self.store.merged_into(into).await.unwrap_or_default() {
             self.emit(EngineEvent::Merged { gone, into }).await;
         }
     }
 
-    /// Emits the delivery states of the job's prompts that were submitted to this instance. If another
-    /// instance sends them, code that waits for their outcome thus receives the same events.
+    /// Emits the delivery states of the job's prompts that were submitted to this instance. So code that waits
+    /// for the outcome of such a prompt receives the same events if another instance sends the prompt.
     async fn emit_own_deliveries(&self, row: &Job) -> Result<(), StoreError> {
         if !lock(&self.own_prompts).values().any(|job| *job == row.key) {
             return Ok(());
@@ -263,7 +264,8 @@ impl EngineState {
                 continue;
             }
             let kind = prompt.delivery.kind();
-            // Only a pause by the user is emitted: an instance that reserves a prompt may be about to send it.
+            // A prompt that an instance has reserved is also `Paused`, but that instance may be about to send it.
+            // So only a pause by the user is emitted.
             if kind == DeliveryKind::Paused && self.store.paused_by(prompt.id).await? != PausedBy::User {
                 continue;
             }
@@ -287,8 +289,8 @@ impl EngineState {
         }
     }
 
-    /// Marks prompts as unconfirmed that an instance was sending when it died. Returns whether another
-    /// living instance is sending.
+    /// Marks as `Unconfirmed` the prompts that an instance was sending when it died. Returns whether a living
+    /// instance other than this one is sending a prompt.
     pub(super) async fn recover_abandoned_sends(&self) -> Result<bool, StoreError> {
         let mut others_send = false;
         for name in self.store.sending_instances(&self.scope).await? {
@@ -311,7 +313,7 @@ impl EngineState {
         Ok(others_send)
     }
 
-    /// Marks the prompts that this instance is sending as unconfirmed. Called when the engine stops.
+    /// Marks as `Unconfirmed` the prompts that this instance is sending. Called when the engine stops.
     pub(super) async fn abandon_own_sends(&self) {
         let is_busy = !lock(&self.prompts_being_sent).is_empty();
         if is_busy {
@@ -348,8 +350,9 @@ impl EngineState {
         self.unrecorded.load(Ordering::Relaxed) > 0
     }
 
-    /// Counts a change as not passed to the hook yet, until the guard is dropped. Taken before the change's
-    /// event is emitted: its receiver may stop the engine at once, but must wait for the hook.
+    /// Counts a change as not passed to the hook yet, until the guard is dropped. Must be called before the
+    /// change's event is emitted. Otherwise the receiver of the event could stop the engine before the hook has
+    /// run.
     pub(super) fn hook_guard(&self) -> HookGuard<'_> {
         self.running_hooks.fetch_add(1, Ordering::Relaxed);
         HookGuard(self)
@@ -404,7 +407,8 @@ impl Drop for RecordingGuard {
     }
 }
 
-/// No code panics while holding one of these locks, so a poisoned mutex still holds valid data.
+/// Locks a mutex, even if it is poisoned: no code panics while holding one of these locks, so the data is
+/// valid.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

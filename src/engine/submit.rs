@@ -141,11 +141,11 @@ impl EngineState {
         Ok(self.enqueue((prompt, row)).await.1)
     }
 
-    /// Makes this instance send a prompt that is on disk, unless another instance starts to send it before.
+    /// Makes this instance send a prompt that is on disk, unless another instance starts to send it first.
     async fn enqueue(&self, (prompt, row): (PromptId, Job)) -> (PromptId, Job) {
         lock(&self.own_prompts).insert(prompt, row.key);
-        // The dispatcher is woken before the event, which may have to wait for space in the channel. If the
-        // caller stops waiting, the prompt is sent anyway.
+        // Wake the dispatcher before emitting the event, because that may have to wait for space in the channel.
+        // If the caller stops waiting meanwhile, the prompt is sent anyway.
         self.dispatch_wake.notify_one();
         self.emit_delivery(prompt, Delivery::Queued { until: None }, row.clone()).await;
         (prompt, row)

@@ -33,8 +33,9 @@ pub(super) type PendingLoad = Shared<BoxFuture<'static, ViewsRequestResult>>;
 pub(super) enum RequestPurpose {
     /// To show one page of views: the answer is only cached.
     Page,
-    /// To load all pages: the answer is cached and merged into the unfinished report, unless it contains no
-    /// new page. The report contains only answers from after `since`.
+    /// To load all pages: the answer is cached, and if it contains new pages or is the last one, it is merged
+    /// into the unfinished report. That report contains only answers from after `since`; `so_far` is its
+    /// content before this answer.
     Report { since: Option<Time>, so_far: Option<Arc<ReportMerge>> },
 }
 
@@ -44,12 +45,13 @@ pub(super) struct ViewsRequestResult {
     pub(super) loaded: LoadedViews,
     /// Whether the load used up one of the hour's requests.
     pub(super) cost_request: bool,
-    /// Whether the answer was merged into the report on disk, or that was tried and failed. If not, the
-    /// caller has to merge it.
+    /// Whether the merge of the answer into the report on disk was already done or tried. If false, the caller
+    /// has to merge the answer.
     pub(super) is_merged: bool,
 }
 
-/// A cached answer whose time is further in the future was recorded with a wrong clock and is not fresh.
+/// A cached answer whose time is more than this in the future was recorded with a wrong clock and is not
+/// fresh.
 const MAX_CLOCK_ERROR: TimeDelta = TimeDelta::minutes(1);
 
 impl EngineState {
@@ -60,9 +62,9 @@ impl EngineState {
         self.load_views_for(query, force, RequestPurpose::Page).await.loaded
     }
 
-    /// Loads like [`EngineState::load_views`], but without the first cache lookup. If the query is being
-    /// loaded by another call, waits for that load, which keeps its purpose and is not counted as a request
-    /// of this call.
+    /// Loads like [`EngineState::load_views`], but without the first cache lookup. If another call is loading
+    /// the query, waits for that load. The load keeps its own purpose, and its request is not counted as one of
+    /// this call.
     pub(super) async fn load_views_for(
         self: &Arc<Self>,
         query: ViewsQuery,
@@ -71,7 +73,8 @@ impl EngineState {
     ) -> ViewsRequestResult {
         let (loading, is_own) = Arc::clone(self).join_load(query, force, purpose);
         let answer = loading.await;
-        // If another call made the request, it may have merged the answer into a report that was deleted since.
+        // Another call may have merged its answer into a report that was deleted in the meantime, so this caller
+        // merges the answer again.
         ViewsRequestResult {
             cost_request: is_own && answer.cost_request,
             is_merged: is_own && answer.is_merged,
@@ -110,7 +113,7 @@ impl EngineState {
         is_fresh(range, as_of, self.clock.now())
     }
 
-    /// Joins the running load of this query or starts a new load. Returns true with a new load.
+    /// Joins the running load of this query or starts a new load. Returns the load, and whether it is new.
     fn join_load(self: Arc<Self>, query: ViewsQuery, force: bool, purpose: RequestPurpose) -> (PendingLoad, bool) {
         let mut loading = lock(&self.pending_loads);
         if let Some(under_way) = loading.get(&query) {
@@ -214,14 +217,14 @@ impl ViewsRequestResult {
     }
 }
 
-/// Describes an answer for the store, which merges it into the report on disk.
+/// Builds the [`ReportAnswer`] that the store merges into the report on disk.
 pub(super) fn report_answer(query: ViewsQuery, answer: Timed<ViewsPage>, since: Option<Time>) -> ReportAnswer {
     let (complete, Timed { value, as_of }) = (!query.has_next(&answer.value), answer);
     ReportAnswer { range: query.range, number: query.page, answer: value, complete, as_of, restarted_at: since }
 }
 
-/// Returns a failure if the answer announces more pages but contains no row that is new to the report, in
-/// which case the load would never end. Returns `None` if the load can go on or is complete.
+/// Returns a failure if the answer announces more pages but contains no row that is new to the report,
+/// because the load would then never end. Returns `None` if the load can go on or is complete.
 pub(super) fn makes_no_progress(
     query: ViewsQuery,
     answer: &ViewsPage,

@@ -17,7 +17,8 @@ use tokio::time::Instant;
 
 /// The interval between two checks of the store's data version.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// The number of checks within which a free lease is taken. Must take less than 10 s.
+/// After this many checks, the watcher tries again to take a lease that it lacks. So many checks must take
+/// less than 10 s.
 const CHECKS_PER_LEASE_ATTEMPT: u32 = 3;
 /// How often to check whether another instance that is sending has died.
 const DEATH_CHECK_INTERVAL: Duration = Duration::from_secs(10);
@@ -125,9 +126,9 @@ impl Watcher {
         }
     }
 
-    /// Marks prompts as unconfirmed that another instance was sending when it died, if this instance has
-    /// the dispatch lease. It checks when it gets the lease, after each write by another instance (every
-    /// send begins with a write), and regularly while another instance is sending.
+    /// Marks as `Unconfirmed` the prompts that another instance was sending when it died. Only the instance with
+    /// the dispatch lease does this. It does so when it gets the lease, after each write by another instance
+    /// (every send begins with a write), and regularly while another instance is sending.
     async fn recover_from_deaths(&mut self, others_wrote: bool) {
         let has_lease = self.inner.leases.holds(LeaseRole::Dispatch);
         let is_due = self.next_death_check.is_some_and(|at| at <= Instant::now());

@@ -1,5 +1,5 @@
 //! Reads many prompts from one file: text separated by blank lines, CSV with a `prompt` column, or JSON Lines. Prompts
-//! are returned in the order of the file, and errors name the line.
+//! are returned in the order of the file. An error that concerns one line names it.
 
 use super::text::CleanText;
 use serde_json::Value;
@@ -138,8 +138,8 @@ fn column_index(reader: &mut csv::Reader<&[u8]>) -> Option<usize> {
     reader.headers().ok()?.iter().position(|name| name.trim().eq_ignore_ascii_case(PROMPT))
 }
 
-/// Returns the delimiter with which the header has a `prompt` column: a comma, or the semicolon or tab that some
-/// spreadsheets write instead.
+/// Returns the delimiter that yields a `prompt` column in the header: a comma, or the semicolon or tab that some
+/// spreadsheets write instead. Returns `None` if there is no such column.
 fn find_delimiter(text: &str) -> Option<u8> {
     [b',', b';', b'\t'].into_iter().find(|delimiter| column_index(&mut reader(text, *delimiter)).is_some())
 }

@@ -21,8 +21,8 @@ pub enum LocalChange {
     Viewed,
     /// Records that the user has opened the job's pull request or marked the job as done.
     Handled,
-    /// Sets when the user last acted on the job, to undo `Handled`. `None` means that the user has not acted on it, so
-    /// the job may be listed under "needs you" again.
+    /// Undoes `Handled`: restores the earlier time at which the user acted on the job. `None` means that the user had
+    /// not acted on it, so the job may be listed under "needs you" again.
     HandledAt(Option<Time>),
 }
 

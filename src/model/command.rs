@@ -109,10 +109,10 @@ pub fn placeholders(argument: &str) -> Result<Vec<Placeholder>, &str> {
     words.collect()
 }
 
-/// Why the placeholders of a command can't be replaced, so that the command is not run.
+/// Why a placeholder of a command can't be replaced. The command is not run in this case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FillError {
-    /// There is no value.
+    /// The placeholder has no value.
     Missing(Placeholder),
     /// The value starts with `-`, so a program could read it as an option.
     LikeAnOption(Placeholder),

@@ -1,8 +1,9 @@
 //! Decides which days of two date ranges are compared, and how a number of views changed. Only complete days are
 //! compared. If one range has more complete days, numbers are compared per day.
 //!
-//! If the shown range includes today, the other range is cut to the same number of days, so that Monday to Saturday is
-//! compared with Monday to Saturday. A range of another length that the user chose to compare with is not cut.
+//! If the shown range includes today, the other range is cut to as many days as the shown range has complete days, so
+//! that Monday to Saturday is compared with Monday to Saturday. If the user chose the other range and its length is
+//! different, it is not cut.
 
 use super::period::DateRange;
 use super::report::Report;
@@ -71,8 +72,8 @@ impl ComparedRanges {
         self.label_with(self.per_day_text(), shown)
     }
 
-    /// Returns the full label for a number that is already called a daily one, so without "per day": `31 vs 30 days,
-    /// 1–31 Oct vs 1–30 Sep`.
+    /// Returns the full label without "per day": `31 vs 30 days, 1–31 Oct vs 1–30 Sep`. It is for a number whose name
+    /// already says that it is a daily one.
     pub fn label_before_daily(self, shown: DateRange) -> String {
         self.label_with(self.day_counts(), shown)
     }
@@ -83,7 +84,7 @@ impl ComparedRanges {
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the short label: `complete days vs 9–14 Nov`.
+    /// Returns the short label: `complete days vs 9–14 Nov` or `per day, 31 vs 30 days`.
     pub fn short_label(self, shown: DateRange) -> String {
         let complete = if self.now == shown { "" } else { "complete days " };
         let years = [self.now.to(), self.before.from(), self.before.to()].map(|day| day.year());
@@ -91,13 +92,13 @@ impl ComparedRanges {
         self.per_day_text().unwrap_or_else(|| format!("{complete}vs {}", short_dates(self.before, with_year)))
     }
 
-    /// Converts a number of views in the current range for the comparison: to the mean per day if the ranges differ in
-    /// length.
+    /// Returns the number to compare for `views` in the current range: the mean per day if the ranges differ in length,
+    /// otherwise `views`.
     pub fn scale_now(self, views: ViewCount) -> ViewCount {
         self.scaled(views, self.now)
     }
 
-    /// Converts a number of views in the previous range for the comparison, in the same way.
+    /// Does the same as [`Self::scale_now`], but for `views` in the previous range.
     pub fn scale_before(self, views: ViewCount) -> ViewCount {
         self.scaled(views, self.before)
     }

@@ -25,9 +25,9 @@ pub enum Connection {
     Refused { reason: CleanText },
 }
 
-/// Written in place of an unknown time.
+/// What [`Connection::to_line`] writes in place of an unknown time.
 const NO_TIME: &str = "-";
-/// Written after a time that docdeck estimated because the service gave none.
+/// What [`Connection::to_line`] writes after a time that docdeck estimated because the service gave none.
 const ESTIMATE: &str = "estimate";
 
 impl Connection {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, Sub};
 
-/// A count from the service. A value that isn't a number in range is stored as received.
+/// A count from the service: a number, or whatever the service sent instead.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Count {
     /// A whole number (`12` or `12.0`). A negative number is kept, but left out of sums.
@@ -14,7 +14,7 @@ pub enum Count {
     /// A number with a fraction (`12.5`), stored as the nearest double. A negative number is kept, but left out of
     /// sums.
     Fraction(Fraction),
-    /// A value that isn't a number in range, such as text or a number beyond 64 bits.
+    /// Any other value, as received: text, or a number that is too large to be stored exactly.
     Odd(CleanText),
     /// The answer doesn't contain the count, or contains null. This is not the same as 0.
     #[default]
@@ -39,7 +39,8 @@ impl Fraction {
 }
 
 impl Count {
-    /// Converts a double. Returns `None` for NaN, infinity and whole numbers beyond ±2⁵³, which may be inexact.
+    /// Converts a double. Returns `None` for NaN, infinity, and whole numbers beyond ±2⁵³, which a double may not hold
+    /// exactly.
     pub fn from_f64(number: f64) -> Option<Self> {
         if number.fract() != 0.0 && number.is_finite() {
             return Some(Self::Fraction(Fraction(number)));
@@ -175,8 +176,8 @@ impl ViewCount {
         self.0
     }
 
-    /// Whether the two numbers differ by less than 0.05, which the screen can't show with its one decimal. The service
-    /// and docdeck round numbers, and such a difference must not be reported as a mismatch. Two different whole numbers
+    /// Whether the two numbers differ by less than 0.05, too little to show with one decimal. Such a difference can be
+    /// due to rounding by the service or docdeck, and must not be reported as a mismatch. Two different whole numbers
     /// are never nearly equal.
     pub fn nearly_equals(self, other: Self) -> bool {
         (self - other).0.saturating_abs() < UNIT / 20
@@ -235,7 +236,7 @@ impl fmt::Display for ViewCount {
     }
 }
 
-/// Formats the number as a JSON number, with as many digits as are needed to parse the same double again.
+/// Formats the number as a JSON number, with enough digits that parsing it returns the same double.
 impl fmt::Display for Fraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Without an exponent, a tiny number would be written with hundreds of zeros.

@@ -1,5 +1,5 @@
-//! Events that the engine sends to the dashboard or to a command that waits for it. A change is in the store before its
-//! event is sent, except for [`EngineEvent::Unrecorded`].
+//! Events that the engine sends to the dashboard or to a waiting command. A change is in the store before its event is
+//! sent, except for [`EngineEvent::Unrecorded`].
 
 use super::connection::Connection;
 use super::failure::Failure;
@@ -31,7 +31,7 @@ pub enum EngineEvent {
     Thread(JobKey),
     /// Progress of loading all pages of a range.
     Loading(LoadProgress),
-    /// The site's totals of a range, which an answer of the service contained.
+    /// The service sent the site's totals of a range.
     Totals { range: DateRange, totals: Timed<Counts> },
     /// The state of the connection changed.
     Connection(Connection),

@@ -9,7 +9,7 @@ use super::text::CleanText;
 use super::views::Counts;
 use chrono::{Days, NaiveDate};
 
-/// The length in days of the two ranges, one before the start and one after the end of a job, whose views are compared.
+/// The length in days of the two ranges whose views are compared: one before a job started, one after it finished.
 pub const WINDOW_DAYS: u32 = 7;
 
 /// What is known about the views of a page in a range.
@@ -17,7 +17,7 @@ pub const WINDOW_DAYS: u32 = 7;
 pub enum PageViewsState {
     /// No data about the page and the range is stored on this computer.
     Unknown,
-    /// At this time, all pages of the range were loaded, and this page was not among them.
+    /// At this time, all pages of the range had been loaded, and this page was not among them.
     NotListed(Time),
     Known(Timed<Counts>),
 }

@@ -99,7 +99,7 @@ impl JobState {
         match self {
             Self::Active => ("active", "the agent is working"),
             Self::Completed => ("completed", "agent finished"),
-            Self::Archived => ("archived", "on the service"),
+            Self::Archived => ("archived", "archived on the service"),
             Self::Failed => ("failed", "ended with an error"),
             Self::Gone => ("gone", "no longer on the service"),
             Self::Other => ("other", "a status that docdeck doesn't know"),
@@ -150,7 +150,7 @@ pub const NOT_OPENED: &str = "○";
 pub const MARKED: &str = "*";
 
 /// Returns the words that the user can type to filter jobs, with their meanings: statuses and delivery states, then
-/// groups. Statuses that docdeck doesn't know can be typed, but are not included.
+/// groups. Statuses that docdeck doesn't know can be typed too, but are not returned.
 pub fn filter_words() -> impl Iterator<Item = (String, &'static str)> {
     let is_searched = |state: &JobState| !matches!(state, JobState::Other | JobState::NoStatus);
     let states = JobState::ALL.into_iter().filter(is_searched).map(JobState::word_and_meaning);

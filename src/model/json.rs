@@ -33,10 +33,13 @@ pub fn job_object(row: &Job, prompt: Option<&str>) -> Value {
     })
 }
 
-/// Returns the entries of a thread, oldest first: prompts (`type` `prompt`, with `kind`, `text`, `delivery`, `reason`,
-/// `writtenAt`, `sentAt`) and changes of the job (`type` `status` with `from` and `to`, `pullRequest` with `prLink`,
-/// `gone`, `back`). Each entry has `at`: for a change, when docdeck saw it; for a prompt, when it was last sent, or
-/// when it was written if it was never sent.
+/// Returns the entries of a thread, oldest first: prompts and changes of the job.
+///
+/// A prompt has the `type` `prompt` and the fields `kind`, `text`, `delivery`, `reason`, `writtenAt` and `sentAt`. Its
+/// `at` is when it was last sent, or when it was written if it was never sent.
+///
+/// A change has the `type` `status` (with `from` and `to`), `pullRequest` (with `prLink`), `gone` or `back`. Its `at`
+/// is when docdeck saw it.
 pub fn thread_json(thread: &Thread) -> Vec<Value> {
     let prompts = thread.prompts.iter().map(|one| (one.sent_at.unwrap_or(one.written_at), prompt_json(one)));
     let mut entries: Vec<(Time, Value)> =

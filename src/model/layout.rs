@@ -97,8 +97,7 @@ pub struct SortBy {
     pub reversed: bool,
 }
 
-/// Deserializes a value, or returns the default for one that can't be read, for example because another version wrote
-/// it.
+/// Deserializes a value. Returns the default if the value can't be read, for example because another version wrote it.
 fn readable<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(from: D) -> Result<T, D::Error> {
     let value = serde_json::Value::deserialize(from)?;
     Ok(serde_json::from_value(value).unwrap_or_default())

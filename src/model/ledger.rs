@@ -51,7 +51,7 @@ impl RateLimited {
 /// The length of the rolling window in which the service counts requests.
 pub const RATE_LIMIT_WINDOW: TimeDelta = TimeDelta::hours(1);
 
-/// The longest wait that a 429 can cause. A longer one comes from a wrong clock or an invalid header and is shortened.
+/// The longest wait after a 429. A longer wait can only come from a wrong clock or an invalid header, and is shortened.
 pub const MAX_WAIT: TimeDelta = TimeDelta::hours(24);
 
 /// A wait, given as the time until which no request may be sent.
@@ -78,7 +78,7 @@ impl Wait {
         }
     }
 
-    /// Returns when the text of the time left changes next, or when the wait ends.
+    /// Returns when the text that [`Self::time_left`] returns changes next, or when the wait ends.
     pub fn next_text_change(self, now: Time) -> Time {
         let half = self.until - TimeDelta::seconds(30);
         match self.is_estimate {
@@ -114,14 +114,14 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    /// Returns the start of the hour in which the request counts: `at`, or, while `at` is in the future, the clock
-    /// reading at which that was first noticed. When the clock reaches `at`, the hour starts at `at` again: the slower
-    /// clock may have been the wrong one, and a request must not expire early.
+    /// Returns the start of the hour in which the request counts. While `at` is in the future, the hour starts at the
+    /// clock reading at which that was first noticed. Once the clock has reached `at`, the hour starts at `at`, because
+    /// the slower clock may have been the wrong one, and a request must not expire early.
     fn counts_from(&self, now: Time) -> Time {
         if self.at <= now { self.at } else { first_seen(self.seen_ahead_at, now) }
     }
 
-    /// Whether `now` must be stored with the entry as the earliest clock reading at which `at` was in the future.
+    /// Whether `seen_ahead_at` must be set to `now`: `at` is in the future, and no earlier reading is stored.
     pub fn needs_mark(&self, now: Time) -> bool {
         self.at > now && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
@@ -140,19 +140,19 @@ pub struct RateLimitBlock {
     pub is_estimate: bool,
     /// When the 429 was received; `None` if an earlier version of docdeck stored it.
     pub received_at: Option<Time>,
-    /// The earliest clock reading at which the clock was found to have been ahead when the 429 was received; `None` if
-    /// that never happened.
+    /// The earliest clock reading at which docdeck noticed that its clock had been ahead when it received the 429;
+    /// `None` if it never noticed this.
     pub seen_ahead_at: Option<Time>,
 }
 
 impl RateLimitBlock {
-    /// Whether the block was recorded by a clock that was ahead of the current one, which reads `now`.
+    /// Whether the clock that recorded the block was ahead of the current clock, which reads `now`.
     fn is_ahead(&self, now: Time) -> bool {
         self.received_at.is_some_and(|at| at > now) || self.until - now > MAX_WAIT
     }
 
-    /// Whether `now` must be stored with the block as the earliest reading at which the clock was found to have been
-    /// ahead.
+    /// Whether `seen_ahead_at` must be set to `now`: the block was recorded by a clock that was ahead, and no earlier
+    /// reading is stored.
     pub fn needs_mark(&self, now: Time) -> bool {
         self.is_ahead(now) && self.seen_ahead_at.is_none_or(|seen| seen > now)
     }
@@ -170,7 +170,7 @@ impl RateLimitBlock {
     }
 }
 
-/// Returns the earlier of the stored clock reading and `now`.
+/// Returns the earlier of `mark`, the stored clock reading, and `now`.
 fn first_seen(mark: Option<Time>, now: Time) -> Time {
     mark.map_or(now, |seen| seen.min(now))
 }
@@ -181,8 +181,8 @@ pub struct Budget {
     /// The number of requests that this computer made in the last hour.
     pub used: u32,
     pub limit: u32,
-    /// When another request becomes available: when the wait after a 429 ends, otherwise when the oldest request that
-    /// counts expires. `None` if no request counts.
+    /// When more requests become available: when the wait after a 429 ends, otherwise when the oldest request in the
+    /// current hour's count expires. `None` if there is no wait and no request is counted.
     pub resets_at: Option<Time>,
     /// The wait after a 429, during which no request may be sent, whatever the count is; `None` if there is none.
     pub blocked: Option<Wait>,
@@ -212,7 +212,7 @@ impl Budget {
 }
 
 /// Calculates the budget at the time `now` from recorded requests in any order. All times are in the service's time.
-/// Requests in the future count, so that setting the clock back doesn't free any request early.
+/// Requests recorded at a future time count too, so that setting the clock back doesn't free any request early.
 pub fn compute_budget(
     limited: RateLimited,
     entries: &[LedgerEntry],
@@ -224,8 +224,8 @@ pub fn compute_budget(
     inside.sort_unstable();
     let blocked = block.and_then(|block| block.wait(now));
     let used = u32::try_from(inside.len()).unwrap_or(u32::MAX);
-    // If more requests were used than the limit allows (because the limit was higher, or stores of several computers
-    // were merged), another request becomes available only after the surplus has expired.
+    // If more requests were used than the limit allows (because the limit was higher then, or stores of several
+    // computers were merged), another request becomes available only after the surplus has expired.
     let excess = inside.len().saturating_sub(limited.limit() as usize);
     let frees = inside.get(excess).map(|&at| at + RATE_LIMIT_WINDOW);
     Budget { used, limit: limited.limit(), resets_at: blocked.map(|wait| wait.until).or(frees), blocked }

@@ -1,8 +1,8 @@
 //! Web links, displayed and opened with the host that a browser would connect to.
 //!
-//! A host can be spelled so that it looks like another host (letters of another script, escapes, a number, a host name
-//! before an `@`). Links are therefore displayed and opened in the form that a browser resolves them to: ASCII, with
-//! other letters in the host as punycode.
+//! A host can be spelled so that it looks like another host: with letters of another script, with escapes, as a number,
+//! or with another host name before an `@`. Links are therefore displayed and opened in the form that a browser
+//! resolves them to: ASCII, with other letters in the host as punycode.
 
 use super::text::CleanText;
 use url::Url;
@@ -82,7 +82,7 @@ mod tests {
             ("https://evil.example\\@github.com/", "https://evil.example/@github.com/"),
             // Browsers treat a full-width stop in a host name like a dot.
             ("https://github.com\u{ff0e}evil.example/", "https://github.com.evil.example/"),
-            // `CleanText` replaces a line break by a space, and a browser encodes the space.
+            // `CleanText` replaces a line break with a space, and a browser encodes the space.
             ("https://b\u{fc}cher.example/a b", "https://xn--bcher-kva.example/a%20b"),
             ("https://example.com/日本", "https://example.com/%E6%97%A5%E6%9C%AC"),
         ];

@@ -5,7 +5,7 @@ use super::job::Status;
 use super::row::Job;
 use chrono::TimeDelta;
 
-/// The shortest interval between two checks: the first check comes this long after the service accepted a prompt.
+/// The shortest interval between two checks, and the time from an accepted prompt to the first check.
 pub const MIN_INTERVAL: TimeDelta = TimeDelta::seconds(2);
 /// The longest interval between two checks in the first hour after the service accepted a prompt.
 pub const MAX_FIRST_HOUR_INTERVAL: TimeDelta = TimeDelta::seconds(30);
@@ -19,8 +19,8 @@ pub const LATE_CHECKS: [TimeDelta; 3] = [TimeDelta::seconds(5), TimeDelta::secon
 
 /// Returns when to check the job next, or `None` if no further change is expected.
 ///
-/// The interval after a check depends only on the time t between the last accepted prompt and that check: it is 2 + t/2
-/// seconds, so the checks come 2, 5, 9.5, … seconds after the prompt.
+/// In the first hour, the interval after a check depends only on t, the time from the last accepted prompt to that
+/// check. It is 2 + t/2 seconds, but at most 30, so the checks come 2, 5, 9.5, … seconds after the prompt.
 pub fn next_poll(job: &Job) -> Option<Time> {
     if job.gone || job.id.is_none() {
         return None;

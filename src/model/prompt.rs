@@ -23,13 +23,13 @@ pub enum PromptKind {
 pub enum Delivery {
     /// Stored; docdeck sends it when its turn comes and the limit allows it.
     Queued {
-        /// The time before which the prompt is not sent, because the rate limit is used up; `None` if it was not used
-        /// up.
+        /// The prompt is not sent before this time, because the rate limit is used up. `None` if it is not used up.
         until: Option<Time>,
     },
     /// Stored, and not sent until the user resumes it.
     Paused,
-    /// Being sent. If the process is killed, the prompt stays in this state and becomes unconfirmed on the next start.
+    /// Being sent. If the process is killed, the prompt stays in this state until the next start, when it becomes
+    /// `Unconfirmed`.
     Sending,
     /// The service accepted the prompt and answered with the job.
     Accepted,
@@ -218,6 +218,6 @@ pub enum Resolution {
     SendAgain,
     /// Send this text instead of the prompt (not possible for an unconfirmed prompt).
     SendEdited(String),
-    /// Link the unconfirmed prompt to the job with this id, which the prompt created on the service.
+    /// Link the unconfirmed prompt to the job that it created on the service. This is the job's id.
     Link(JobId),
 }

@@ -1,5 +1,5 @@
-//! Removes API keys from text before it is shown, logged or exported. A key may appear there because the user put it
-//! into the wrong field of the configuration, or because the service repeats it.
+//! Removes API keys from text before it is shown, logged or exported. Text may contain a key because the user put it
+//! into the wrong field of the configuration, or because an answer of the service repeats it.
 //!
 //! [`redacted`] finds the service's keys by their form and leaves all other text alone. [`Redactor`] finds one known
 //! key in any form. [`redacted_setting`] and [`redacted_text`] are for texts about the user's settings, where it does
@@ -20,10 +20,10 @@ const REDACTED: &str = "***";
 const KEY_PREFIX: &[u8] = b"mint";
 /// The minimum length of the random part of a service key. A shorter part is a word, as in `mint_config`.
 const MIN_SECRET_LENGTH: usize = 8;
-/// The length in bytes from which a part of a text is too long to be a word.
+/// The length in bytes of the longest words. A longer part of a text is probably not a word.
 const MAX_WORD_LENGTH: usize = 20;
-/// The base64 characters of the prefixes `mint_` and `MINT_` (three forms each, for 0, 1 or 2 bytes before the prefix,
-/// modulo 3), without characters that also depend on neighbouring bytes.
+/// The prefixes `mint_` and `MINT_` in base64, without characters that also depend on neighbouring bytes. Each prefix
+/// has three forms, for 0, 1 or 2 bytes (modulo 3) before it.
 const ENCODED_PREFIXES: [&[u8]; 6] = [b"bWludF", b"1pbnRf", b"taW50X", b"TUlOVF", b"1JTlRf", b"NSU5UX"];
 /// The minimum length of a base64 text that can contain a service key.
 const MIN_ENCODED_LENGTH: usize = 16;
@@ -36,7 +36,7 @@ pub fn redacted(text: &str) -> Cow<'_, str> {
     replace_keys(text, |bytes, at| key_at(bytes, at, false))
 }
 
-/// Redacts a text that repeats a setting. Like [`redacted`], but also removes everything that looks like a token of any
+/// Redacts a text that quotes a setting. Like [`redacted`], but also removes everything that looks like a token of any
 /// service.
 pub fn redacted_setting(text: &str) -> Cow<'_, str> {
     let text = match replace_keys(text, |bytes, at| key_at(bytes, at, true)) {
@@ -46,8 +46,8 @@ pub fn redacted_setting(text: &str) -> Cow<'_, str> {
     Cow::Owned(replace_keys(&text, token_at).into_owned())
 }
 
-/// Redacts an error about a settings file. Like [`redacted_setting`], but also removes everything that is not a word,
-/// because the mistake may have split a key into pieces.
+/// Redacts an error about a settings file. Like [`redacted_setting`], but also removes every sequence of letters and
+/// digits that is not a word, because the mistake in the file may have split a key into pieces.
 pub fn redacted_text(text: &str) -> String {
     let text = redacted_setting(text);
     let mut out = String::with_capacity(text.len());
@@ -77,10 +77,10 @@ pub fn redacted_path(path: &Path) -> PathBuf {
     }
 }
 
-/// Removes one known key from texts: unchanged, in other letter case, percent-encoded or in base64.
+/// Removes one known key from texts, even if it is in another letter case, percent-encoded or in base64.
 #[derive(Debug)]
 pub struct Redactor {
-    /// The key and its percent-encoded form, searched for in any letter case.
+    /// The key and its percent-encoded form, searched for in any letter case. A short key is only found unchanged.
     plain: Vec<Zeroizing<String>>,
     /// The base64 forms of the key.
     encoded: Vec<Zeroizing<String>>,
@@ -150,8 +150,8 @@ fn base64_form(key: &[u8], before: usize) -> Zeroizing<String> {
     Zeroizing::new(text.get((before * 8).div_ceil(6)..whole).unwrap_or_default().to_owned())
 }
 
-/// Replaces every key in the text by `***`. `find` gets the bytes of the text and a position, and returns the range of
-/// the key at this position, if there is one.
+/// Replaces every key in the text with `***`. `find` gets the bytes of the text and a position, and returns the range
+/// of the key at this position, if there is one.
 fn replace_keys(text: &str, find: impl Fn(&[u8], usize) -> Option<Range<usize>>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut out = String::new();
@@ -174,8 +174,8 @@ fn replace_keys(text: &str, find: impl Fn(&[u8], usize) -> Option<Range<usize>>)
     Cow::Owned(out)
 }
 
-/// Returns the range of the service key whose prefix ends at `at`, either with its separator (`_` or `%5F`) or with its
-/// last base64 character. If `is_strict` is true, short keys and keys inside a word are also found.
+/// Returns the range of the service key whose prefix ends at `at`. The prefix ends with the separator `_` or `%5F`, or
+/// with its last base64 character. If `is_strict` is true, short keys and keys inside a word are also found.
 fn key_at(bytes: &[u8], at: usize, is_strict: bool) -> Option<Range<usize>> {
     let separator = match bytes.get(at)? {
         b'_' => 1,

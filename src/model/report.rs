@@ -19,8 +19,8 @@ pub struct Report {
     pub totals: Counts,
     /// The loaded pages, each path once, in the service's order.
     pub rows: Vec<PageRow>,
-    /// The number of rows whose path had been received before: in an earlier answer, if the data changed between two
-    /// requests, or in the same answer. Such a row replaces the counts of the earlier row.
+    /// The number of received rows that repeat the path of a row from an earlier answer (if the data changed between
+    /// two requests) or from the same answer. Such a row replaces the counts of the earlier row.
     pub duplicates: u32,
     /// The number of answers that were merged.
     pub answers: u32,
@@ -189,10 +189,10 @@ pub struct StoredReport {
     pub interrupted_after: Option<u32>,
     /// The site's totals, from the last answer about this range.
     pub totals: Option<Timed<Counts>>,
-    /// The number of requests for the stored complete report; `None` if there is no complete report.
+    /// The number of requests that loading the stored complete report took; `None` if there is no complete report.
     pub requests_last_time: Option<u32>,
-    /// The fully loaded range that is most similar in length; `None` if this range has a complete report, or if there
-    /// is no other report.
+    /// Another fully loaded range, the one most similar to this range in length; `None` if this range has a complete
+    /// report itself, or if no other range has one.
     pub similar: Option<SimilarRange>,
 }
 
@@ -268,8 +268,8 @@ impl LoadEstimate {
 
 /// The minimum number of loaded rows for an estimate.
 const MIN_ROWS_FOR_ESTIMATE: usize = 10;
-/// The most rows that an estimate adds to the loaded ones: with 1,000 requests, they take ten hours at the hourly
-/// limit.
+/// The maximum number of rows that an estimate adds to the loaded rows. Loading this many takes 1,000 requests, which
+/// is ten hours at the hourly limit.
 const MAX_ESTIMATED_ROWS: f64 = 250_000.0;
 
 /// Returns how many requests are needed for this many rows at the largest page size, at least one.
@@ -295,7 +295,7 @@ pub struct LoadProgress {
     pub range: DateRange,
     /// The number of loaded rows, each path counted once.
     pub rows: usize,
-    /// The number of merged answers, including those before an interruption.
+    /// The number of merged answers, including answers from before an interruption.
     pub answers: u32,
     /// The number of requests that this load has used so far.
     pub requests: u32,

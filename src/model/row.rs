@@ -89,10 +89,10 @@ pub struct Job {
 /// The groups of the jobs list, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JobGroup {
-    /// The job failed or has a pull request and the user has not acted yet, or a prompt is unconfirmed, rejected or not
-    /// sent.
+    /// A prompt is `Unconfirmed`, `Rejected` or `NotSent`, or the job failed or has a pull request and the user has not
+    /// acted on it yet.
     NeedsYou,
-    /// The agent is working, or the status is unknown.
+    /// A prompt is being sent, the agent is working, or the status is unknown.
     Working,
     /// A prompt waits for its turn or for the rate limit, or is paused.
     Queued,
@@ -120,8 +120,8 @@ impl JobGroup {
 /// The top of the jobs list, which the first frame shows before all jobs are loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InitialRows {
-    /// The first jobs: grouped by urgency, newest first in each group, but queued jobs in the order in which they are
-    /// sent.
+    /// The first jobs, grouped by urgency. Each group is sorted newest first, except that queued jobs are in the order
+    /// in which they are sent.
     pub rows: Vec<Job>,
     /// The number of jobs in each group, in the order of [`JobGroup::ALL`].
     pub sizes: [usize; JobGroup::ALL.len()],
@@ -132,7 +132,7 @@ pub struct InitialRows {
 }
 
 impl Job {
-    /// Creates a job of which only the title and the creation time are known.
+    /// Creates a job when only its title and its creation time are known.
     pub fn new(key: JobKey, title: CleanText, written_at: Time) -> Self {
         Self {
             key,
@@ -231,8 +231,8 @@ impl Job {
         self.followed_up_at.map_or(self.started_at, |at| at.max(self.started_at))
     }
 
-    /// Returns when the displayed state began: that of the undelivered prompt if there is one, otherwise that of the
-    /// job on the service. Returns `None` if the time is unknown.
+    /// Returns when the displayed state began, or `None` if the time is unknown. The displayed state is the delivery
+    /// state of the undelivered prompt if there is one, otherwise the state of the job on the service.
     pub fn state_since(&self) -> Option<Time> {
         if self.undelivered.is_some() {
             return self.undelivered_at;
@@ -247,8 +247,8 @@ impl Job {
         }
     }
 
-    /// Returns the time by which lists sort the job: [`Job::state_since`], or when it finished or was created if that
-    /// is unknown.
+    /// Returns the time by which lists sort the job: [`Job::state_since`] if it is known, otherwise when the job
+    /// finished, otherwise when it was created.
     pub fn sort_time(&self) -> Time {
         self.state_since().or(self.finished_at).unwrap_or(self.created_at)
     }

@@ -1,5 +1,5 @@
-//! Makes text from outside docdeck safe to show. Only as [`CleanText`] may such text reach the screen, the log or a
-//! file.
+//! Makes text from outside docdeck safe to show. Such text may reach the screen, the log or a file only as
+//! [`CleanText`].
 //!
 //! Cleaning removes everything that could move the cursor, hide or reorder text, or create links (control characters
 //! with their escape sequences, bidi controls, zero-width and tag characters) and limits combining marks.
@@ -136,8 +136,7 @@ fn remove_controls(raw: &str, keep_lines: bool) -> String {
             }
             '\n' | '\u{2028}' | '\u{2029}' => out.push(if keep_lines { '\n' } else { ' ' }),
             '\t' => out.push_str(if keep_lines { "    " } else { " " }),
-            // An escape sequence is removed completely, so combining marks after it still count for the character
-            // before it.
+            // An escape sequence is removed completely, so combining marks after it belong to the character before it.
             '\x1b' => {
                 skip_escape(&mut chars);
                 continue;

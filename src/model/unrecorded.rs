@@ -1,12 +1,12 @@
-//! Outcomes of sending prompts that can't be written to the store. They are shown to the user, so that no prompt is
-//! sent twice and no job id is lost.
+//! Handles the case that the outcome of sending a prompt can't be written to the store. The outcome is shown to the
+//! user, so that no prompt is sent twice and no job id is lost.
 
 use super::engine_event::EngineEvent;
 use super::job::JobId;
 use super::prompt::{Delivery, PromptId, PromptKind};
 use super::text::CleanText;
 
-/// The outcome of sending a prompt, which is not on disk.
+/// The outcome of sending a prompt, if it could not be written to disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnrecordedOutcome {
     pub prompt: PromptId,
@@ -68,7 +68,7 @@ impl UnrecordedOutcome {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnrecordedPrompts {
     all: Vec<UnrecordedOutcome>,
-    /// The prompt whose outcome was written to the store last, after that had failed before.
+    /// The last prompt whose outcome was written to the store after a failed attempt, until `take_recorded` returns it.
     recorded: Option<PromptId>,
 }
 
@@ -86,8 +86,8 @@ impl UnrecordedPrompts {
         self.all.iter()
     }
 
-    /// Whether the outcome of the prompt was written to the store late, so that the user has already been notified of
-    /// it. Returns true only once.
+    /// Whether the outcome of the prompt was written to the store only after a failed attempt, so that the user has
+    /// already been notified of it. Returns true only once.
     pub fn take_recorded(&mut self, prompt: PromptId) -> bool {
         self.recorded.take_if(|recorded| *recorded == prompt).is_some()
     }

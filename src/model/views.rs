@@ -75,7 +75,7 @@ impl ViewsQuery {
         u64::from(self.page.saturating_sub(1)) * u64::from(self.limit)
     }
 
-    /// Whether more rows follow after this answer. If the answer doesn't state it, an answer with `limit` rows is
+    /// Whether more rows follow after those in `answer`. If it doesn't state this, an answer with `limit` rows is
     /// assumed not to be the last.
     pub fn has_next(&self, answer: &ViewsPage) -> bool {
         answer.has_more.unwrap_or(answer.rows.len() >= self.limit as usize)

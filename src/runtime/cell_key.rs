@@ -1,5 +1,5 @@
-//! Represents the content of a cell as two integers, so that the thousands of cells of a frame can be compared quickly
-//! with those of the previous frame. ratatui's own comparison takes twice as long, because it calls a function for the
+//! Represents the content of a cell as two integers. With them, the thousands of cells of a frame are quickly compared
+//! with the cells of the previous frame. ratatui's own comparison takes twice as long: it calls a function for the
 //! bytes of each glyph, and also compares the invisible styles of blanks.
 
 use super::encode::VISIBLE_ON_BLANK;
@@ -24,9 +24,9 @@ impl CellKey {
     /// The key of a cell on which nothing was drawn.
     pub(super) const EMPTY: Self = Self { glyph: b' ' as u64, colors: 0 };
 
-    /// Returns the key of a cell, which for a blank leaves out the invisible part of its style. This function and those
-    /// that it calls are inlined: the build is optimized for size, and thousands of calls would take longer than the
-    /// computation.
+    /// Returns the key of a cell. The key of a blank leaves out the invisible part of its style. This function,
+    /// `forced_width` and `color_code` are inlined: the build is optimized for size, and thousands of calls would take
+    /// longer than the computation.
     #[inline(always)]
     pub(super) fn of(cell: &Cell) -> Self {
         let glyph = match cell.symbol().as_bytes() {
@@ -68,8 +68,8 @@ fn multi_byte_glyph_code(bytes: &[u8]) -> u64 {
     if bytes.len() > 4 { LONG_GLYPH } else { bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte)) }
 }
 
-/// Returns the forced width of a cell, in the bits above those of the glyph. It distinguishes the cells of a link from
-/// the same glyphs without a link.
+/// Returns the forced width of a cell, shifted to the bits that the glyph and the modifiers don't use. It distinguishes
+/// the cells of a link from the same glyphs without a link.
 #[inline(always)]
 fn forced_width(cell: &Cell) -> u64 {
     match cell.diff_option {
@@ -83,7 +83,7 @@ fn forced_width(cell: &Cell) -> u64 {
 #[inline(always)]
 fn color_code(color: Color) -> u64 {
     if matches!(color, Color::Reset) {
-        // Nearly every background has this colour.
+        // Return early, because nearly every background has this colour.
         return 0;
     }
     let kind = match color {

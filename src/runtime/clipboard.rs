@@ -33,8 +33,8 @@ pub fn copy_sequence(text: &str) -> Result<Vec<u8>, CopyTooLong> {
     Ok(format!("\x1b]52;c;{}\x07", STANDARD.encode(text)).into_bytes())
 }
 
-/// How long the program may take to read the text, and then to exit. A program that is still running after that has
-/// read the text, and keeps running in order to provide it.
+/// How long the program may take to read the text, and how long to wait for its exit after that. A program that is
+/// still running then has not failed: some programs keep running to provide the copied text.
 const PROGRAM_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Passes the text to a program, given as its name and arguments.

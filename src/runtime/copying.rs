@@ -1,5 +1,6 @@
-//! Copies text through the terminal, which reaches the user even over SSH, and with the configured program. Over SSH
-//! that program runs on the remote computer, so it is used only if the terminal can't copy the text.
+//! Copies text in two ways: through the terminal, and with the configured program. The terminal reaches the user's
+//! clipboard even over SSH. The program then runs on the remote computer, so over SSH it is used only if the terminal
+//! can't copy the text.
 
 use super::clipboard::{copy_sequence, copy_with_program};
 use super::event_loop::Dashboard;

@@ -41,7 +41,7 @@ impl CursorBackend {
     }
 
     /// Returns the sequences that move the cursor to the position that the frame requests, and show or hide it. If
-    /// `flickers`, a visible cursor is hidden until the cells of the frame are drawn.
+    /// `flickers` is true, a visible cursor is hidden until the cells of the frame are drawn.
     pub(super) fn finish_frame(&mut self, shown: bool, flickers: bool) -> CursorSequences {
         let Cursor { at, is_shown } = self.cursor;
         let shown = shown && self.target.is_some();

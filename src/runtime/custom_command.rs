@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::process::ExitStatus;
 
 impl Dashboard {
-    /// Runs a command, given as its program and arguments. A returned message means that nothing was run.
+    /// Runs a command, given as its program and arguments. Returns a message only if nothing was run.
     pub(super) fn run_custom_command(&mut self, words: Vec<String>) -> Option<Msg> {
         let program = CleanText::line(words.first().map_or("", String::as_str));
         let answer = self.run_in_foreground(&[words], move |result| finished_msg(&program, result));

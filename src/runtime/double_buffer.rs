@@ -16,7 +16,8 @@ const VISIBLE_BEHIND_WIDE_GLYPH: Modifier = Modifier::REVERSED
     .union(Modifier::SLOW_BLINK)
     .union(Modifier::RAPID_BLINK)
     .union(Modifier::CROSSED_OUT);
-/// Follows a glyph that is drawn as an emoji. Not every terminal then clears the second cell of the glyph.
+/// Makes the character before it an emoji, which is two cells wide. Some terminals don't clear the second cell when
+/// they draw such an emoji.
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 
 /// The frame that the terminal shows and the next frame. Before the first frame, the terminal shows nothing, so only
@@ -72,7 +73,7 @@ impl DoubleBuffer {
         if self.keys.len() != self.shown.content.len() {
             self.keys = self.shown.content.iter().map(CellKey::of).collect();
         }
-        // Takes the place of every row of `shown` if that has no cells.
+        // If `shown` has no cells, each row of the next frame is compared with this blank row.
         let blank = vec![Cell::EMPTY; if self.shown.content.is_empty() { width } else { 0 }];
         let mut rows: Vec<(u16, usize, RowChanges)> = Vec::new();
         let starts = (0..).step_by(width);
@@ -115,14 +116,14 @@ struct RowChanges {
     /// For each cell of the row, whether it has to be drawn. Empty if no cell has to be drawn.
     cells: Vec<bool>,
     count: usize,
-    /// Whether each glyph of the row, and each glyph that it replaces, is one cell wide. If so, no other cells than
-    /// those in `cells` have to be drawn.
+    /// Whether each glyph of the row, and each glyph that it replaces, is one cell wide. If so, only the cells that are
+    /// set in `cells` have to be drawn.
     is_simple: bool,
 }
 
 impl RowChanges {
-    /// Adds a cell whose key has changed, or whose key doesn't show whether it has changed. Not inlined, so that the
-    /// calling loop over thousands of cells has more registers.
+    /// Adds a cell whose key has changed. If the key can't show whether the cell has changed, compares the glyphs
+    /// first. Not inlined, so that the calling loop over thousands of cells has more registers.
     #[inline(never)]
     fn add(&mut self, at: usize, (was, is): (CellKey, CellKey), shown: &[Cell], cell: &mut Cell) {
         let before = shown.get(at);
@@ -142,8 +143,8 @@ impl RowChanges {
     }
 }
 
-/// Compares a row of the next frame with the row that the terminal shows. Replaces `keys`, the keys of the shown row,
-/// by the keys of the next frame's row.
+/// Compares a row of the next frame with the row that the terminal shows. `keys` contains the keys of the shown row,
+/// and is overwritten with the keys of the next frame's row.
 fn compare_row(keys: &mut [CellKey], shown: &[Cell], next: &mut [Cell]) -> RowChanges {
     let mut all = RowChanges::default();
     for (at, (key, cell)) in keys.iter_mut().zip(next.iter_mut()).enumerate() {
@@ -159,7 +160,7 @@ fn compare_row(keys: &mut [CellKey], shown: &[Cell], next: &mut [Cell]) -> RowCh
     all
 }
 
-/// Adds the cells of a row that have to be drawn to `updates`. `(x, y)` is the position of the row's first cell.
+/// Adds to `updates` the cells of a row that have to be drawn. `(x, y)` is the position of the row's first cell.
 fn add_changes<'a>(
     (x, y): (u16, u16),
     shown: &[Cell],
@@ -202,8 +203,8 @@ fn add_changes<'a>(
     }
 }
 
-/// Adds the second halves of removed wide glyphs to `updates`, in which the cells of this row start at index `begin`.
-/// If only the first half of a glyph is erased, some terminals (such as tmux) keep the second half.
+/// Adds the second halves of removed wide glyphs to `updates`. If only the first half of a glyph is erased, some
+/// terminals (such as tmux) keep the second half. In `updates`, the cells of this row start at index `begin`.
 fn add_second_halves<'a>(
     (x, y): (u16, u16),
     shown: &[Cell],
@@ -249,7 +250,7 @@ fn add_second_halves<'a>(
 struct WideGlyphTail {
     from: usize,
     end: usize,
-    /// Whether all these cells have to be drawn, or only changed ones.
+    /// Whether all these cells have to be drawn; if false, only the changed cells.
     all: bool,
 }
 

@@ -21,7 +21,7 @@ pub(super) struct DrainingSession {
     pub(super) tasks: JoinSet<Option<Msg>>,
     pub(super) last_ordered: Option<oneshot::Receiver<()>>,
     pub(super) events: mpsc::Receiver<EngineEvent>,
-    /// Receives those events of the previous engine that still matter to the dashboard.
+    /// Receives the events of the previous engine that still matter to the dashboard.
     pub(super) forward_to: mpsc::Sender<EngineEvent>,
     /// Whether the new profile has the same project. If so, all events are forwarded, because they are about its jobs.
     pub(super) is_same_project: bool,

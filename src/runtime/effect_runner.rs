@@ -228,8 +228,8 @@ impl EffectRunner {
             return Err(Failure::local("Threads are not prefetched before the engine runs."));
         }
         let mut threads = self.store.threads(&jobs, max_bytes).await.map_err(save_failure)?;
-        // Send times are stored in the time of the service's clock. Without a running engine, the clocks are assumed to
-        // be equal.
+        // The store contains service time, and the screen needs local time. Without a running engine, both are assumed
+        // to be equal.
         if let Some(Ok(engine)) = self.engine.borrow().as_ref() {
             for prompt in threads.iter_mut().flat_map(|(_, thread)| &mut thread.prompts) {
                 if let Delivery::Queued { until: Some(until) } = &mut prompt.delivery {

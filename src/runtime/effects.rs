@@ -57,10 +57,11 @@ pub struct Effects {
     tasks: JoinSet<Option<Msg>>,
     /// Resolves when the last task that has to run in order (see [`is_ordered`]) has ended.
     last_ordered: Option<oneshot::Receiver<()>>,
-    /// Sessions of the profiles from which the user has switched away.
+    /// The sessions of previous profiles, which are ending in the background.
     draining: JoinSet<()>,
     first_rows: FirstRead,
-    /// The latest prefetch, until nothing is left to draw. The state machine requests one prefetch at a time.
+    /// The latest prefetch, which waits until nothing is left to draw. The state machine requests one prefetch at a
+    /// time.
     deferred: Option<Effect>,
 }
 
@@ -75,7 +76,7 @@ impl std::fmt::Debug for FirstRead {
 }
 
 impl Effects {
-    /// Creates it without running tasks. Effects that need the engine wait for [`Self::start_engine`].
+    /// Creates the value; no task runs yet. Effects that need the engine wait for [`Self::start_engine`].
     pub fn new(store: Store, scope: Scope, templates: Option<PathBuf>) -> Self {
         let (started, engine) = watch::channel(None);
         Self {
@@ -94,7 +95,7 @@ impl Effects {
         self.first_rows = FirstRead(Some(rows));
     }
 
-    /// Sets the folder to which exports are written instead of the current folder.
+    /// Sets the folder for exports. Without this call, exports are written to the current folder.
     pub fn set_export_folder(&mut self, folder: PathBuf) {
         self.runner.exports = Some(folder);
     }
@@ -193,8 +194,8 @@ impl Effects {
         });
     }
 
-    /// Runs the deferred effect, if any. To be called when nothing is left to draw, so that the effect doesn't slow
-    /// down the frame for a key.
+    /// Runs the deferred effect, if any. The caller waits until nothing is left to draw, so that the effect doesn't
+    /// slow down the frame for a key.
     pub fn run_deferred(&mut self) {
         if let Some(effect) = self.deferred.take() {
             self.start(effect);
@@ -205,7 +206,7 @@ impl Effects {
         self.tasks.spawn(self.runner.clone().run(effect));
     }
 
-    /// Checks in the background whether the store can be written, and reports it if not.
+    /// Checks in the background whether the store can be written, and reports a store that can't be written.
     pub(super) fn check_writable(&mut self) {
         let store = self.runner.store.clone();
         self.tasks.spawn(async move {
@@ -271,9 +272,10 @@ impl Effects {
         self.started.borrow().as_ref().and_then(|started| started.as_ref().ok()).cloned()
     }
 
-    /// Waits until the service has answered a prompt that is being sent, which would otherwise be unconfirmed, and
-    /// until its outcome is recorded. A signal ends the wait. The terminal must already be restored. Receives events
-    /// from `engine_events` in the meantime, because the engine would block otherwise.
+    /// Waits until the service has answered a prompt that is being sent, and until its outcome is recorded. Without
+    /// this wait, the prompt would become `Unconfirmed`. Also waits for the sessions of previous profiles. A signal or
+    /// a timeout ends the wait. The terminal must already be restored. Receives events from `engine_events` in the
+    /// meantime, because the engine would block otherwise.
     pub(super) async fn await_answers(
         &mut self,
         engine_events: &mut mpsc::Receiver<EngineEvent>,

@@ -1,7 +1,7 @@
-//! Encodes the changed cells of a frame in few bytes, because every byte counts over SSH. Only style differences that
-//! the glyph shows are sent, short gaps are written again, longer gaps are skipped, long blanks are erased, and rows
-//! with alternating styles are drawn style by style if that is shorter. The screen looks the same as if every cell were
-//! sent.
+//! Encodes the changed cells of a frame in few bytes, because every byte counts over SSH. Only visible style
+//! differences are sent. Short gaps between changed cells are written again, longer gaps are skipped, and long blanks
+//! are erased. Rows with alternating styles are drawn style by style if that is shorter. The screen looks the same as
+//! if every cell were sent.
 
 use super::cell_key::CellKey;
 use super::sgr::{SgrState, push_number, replace_if_shorter};
@@ -23,7 +23,7 @@ const MAX_REWRITTEN_GAP: u16 = 3;
 /// Length in bytes of the shortest emoji that is joined from several characters.
 const MIN_JOINED_BYTES: usize = 7;
 
-/// Removes what is invisible from the style of a blank, so that the blank is not sent again if only that changes.
+/// Removes the invisible part of a blank's style, so that a change of only that part doesn't send the blank again.
 pub(super) fn normalize_blank(cell: &mut Cell) {
     if is_plain_blank(cell) {
         cell.fg = Color::Reset;
@@ -32,8 +32,8 @@ pub(super) fn normalize_blank(cell: &mut Cell) {
 }
 
 /// Encodes the changed cells of a frame. The terminal has the default style before and after. `updates` is sorted by
-/// row and column. If `on_blank`, the terminal shows a blank screen, and the result is not minimized: saving a fifth of
-/// the bytes would take twice the time, while nothing is visible yet.
+/// row and column. `on_blank` says whether the terminal shows a blank screen. If so, the result is not minimized,
+/// because saving a fifth of the bytes would take twice the time, while nothing is visible yet.
 pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer, on_blank: bool) -> String {
     let mut frame =
         Encoder { buffer, out: String::with_capacity(1024), style: SgrState::default(), at: CursorPos::Unknown };
@@ -57,9 +57,9 @@ pub(super) fn encode_cells(updates: &[CellUpdate<'_>], buffer: &Buffer, on_blank
     frame.out
 }
 
-/// Returns the changed cells of a row, plus unchanged neighbours that should be drawn with them: blanks between changed
-/// blanks, so that one long blank can be erased, and the cells that a joined emoji covers in a terminal that doesn't
-/// join its parts.
+/// Returns the changed cells of a row, plus unchanged neighbours that should be drawn with them. These are blanks
+/// between changed blanks, so that one long blank can be erased. They are also the cells that a joined emoji covers in
+/// a terminal that draws its parts side by side.
 fn with_neighbours<'a>(row: &[CellUpdate<'a>], buffer: &'a Buffer) -> Vec<CellUpdate<'a>> {
     let mut cells = Vec::with_capacity(row.len());
     let mut before: Option<CellUpdate<'a>> = None;
@@ -162,8 +162,8 @@ struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// Replaces what was written since `begin` by the same rows drawn style by style, if that takes fewer bytes.
-    /// `before` is the style and the cursor position at `begin`.
+    /// Replaces what was written since `begin` with the same rows drawn style by style, if that takes fewer bytes.
+    /// `before` contains the style and the cursor position at `begin`.
     fn redraw_by_style_if_shorter(
         &mut self,
         begin: usize,
@@ -201,8 +201,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// Draws the first of these cells, as long as they directly follow the cursor and contain ASCII characters in the
-    /// current style, the most common case. Returns the remaining cells.
+    /// Draws the first of `cells`, as long as each cell directly follows the cursor and contains an ASCII character in
+    /// the current style. This is the most common case. Returns the remaining cells.
     fn draw_ascii<'a, 'b>(&mut self, cells: &'b [CellUpdate<'a>]) -> &'b [CellUpdate<'a>] {
         let (CursorPos::Exactly(x, y), style) = (self.at, CellKey::of_style(self.style)) else { return cells };
         let follow = (x..).zip(cells).take_while(|(x, cell)| (*x, y) == (cell.0, cell.1));

@@ -83,7 +83,7 @@ fn two_alternating_styles_are_drawn_style_by_style() {
 }
 
 #[test]
-fn the_sixteen_colours_use_the_codes_of_every_terminal() {
+fn the_sixteen_colours_use_codes_that_every_terminal_supports() {
     let after = line(&[("a", Style::new().fg(Color::Red)), ("b", Style::new().fg(Color::White).bg(Color::DarkGray))]);
     assert_eq!(sent(&empty(), &after), "\x1b[1;1H\x1b[31ma\x1b[97;100mb\x1b[m");
 }

@@ -17,7 +17,7 @@ pub struct EscapeReassembler {
 }
 
 impl EscapeReassembler {
-    /// Processes one event. Pushes the events that need not wait to `out`, in order.
+    /// Processes one event. Appends to `out`, in order, the events that don't have to wait.
     pub fn push(&mut self, event: Event, now: Instant, out: &mut impl Extend<Event>) {
         let key = match event {
             Event::Key(key) if key.kind == KeyEventKind::Release => return,
@@ -54,7 +54,7 @@ impl EscapeReassembler {
         }
     }
 
-    /// Returns when the held keys are to be released, or `None` if no keys are held.
+    /// Returns when [`Self::expire`] must be called to release the held keys, or `None` if no keys are held.
     pub fn deadline(&self) -> Option<Instant> {
         self.last_held_at.map(|since| since + HOLD)
     }

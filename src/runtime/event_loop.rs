@@ -1,6 +1,6 @@
-//! The event loop: owns the state machine; waits for keys, messages, timers and signals; runs the effects that need the
-//! terminal; draws when the frame scheduler allows it. There is no fixed tick: the loop wakes up only when something
-//! happens.
+//! The event loop. It owns the state machine, waits for keys, messages, timers and signals, and runs the effects that
+//! need the terminal. It draws when the frame scheduler allows it. There is no fixed tick: the loop wakes up only when
+//! something happens.
 
 use super::effects::Effects;
 use super::foreground_child::{self, ForegroundChild};
@@ -36,7 +36,7 @@ const MAX_BURST: usize = 2048;
 const MAX_BURST_TIME: Duration = Duration::from_millis(8);
 /// Minimum time between two timers of the state machine.
 const MIN_TIMER_INTERVAL: Duration = Duration::from_millis(10);
-/// How long after the end of a foreground program SIGINT and SIGQUIT are assumed to be meant for that program.
+/// For this long after a foreground program has ended, SIGINT and SIGQUIT are assumed to be meant for that program.
 const INTERRUPT_ECHO: Duration = Duration::from_millis(500);
 /// Maximum time to sleep. After the computer has woken up from standby, ages on the screen are correct again within
 /// this time.
@@ -58,7 +58,7 @@ pub(super) struct Dashboard {
     pub(super) folders: Folders,
     pub(super) profiles: ProfileSwitcher,
     pub(super) scheduler: FrameScheduler,
-    /// Whether input from the terminal has arrived since the last check whether a frame is due.
+    /// Whether input from the terminal has arrived since the last call of [`Self::draw_when_due`].
     pub(super) has_new_input: bool,
     /// The program that has the terminal, if any.
     pub(super) foreground: Option<ForegroundChild>,
@@ -306,7 +306,7 @@ impl Dashboard {
     fn react_to_signal(&mut self, signal: Signal) {
         if let Some(foreground) = &mut self.foreground {
             match signal {
-                // The key was typed for the foreground program, which is in the same process group.
+                // The signal is meant for the foreground program, which is in the same process group and gets it too.
                 Signal::Interrupt | Signal::Quit | Signal::Continue => return,
                 Signal::Stop => {
                     self.release_leases();

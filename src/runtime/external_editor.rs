@@ -1,5 +1,5 @@
-//! Edits a prompt in the user's own editor: writes it to a file that only the user can read, gives the terminal to
-//! the editor, reads the text back and removes the file.
+//! Edits a prompt in the user's own editor. Writes the prompt to a file that only the user can read, gives the terminal
+//! to the editor, reads the text back and removes the file.
 
 use super::event_loop::Dashboard;
 use crate::app::Msg;
@@ -22,7 +22,7 @@ const MAX_TEXT_BYTES: u64 = 8 << 20;
 const DEFAULT_EDITORS: [&str; 2] = ["vi", "nano"];
 
 impl Dashboard {
-    /// Opens the text in the user's editor. A returned message means that no editor was started.
+    /// Opens the text in the user's editor. Returns a message only if no editor was started.
     pub(super) fn open_external_editor(&mut self, text: &str) -> Option<Msg> {
         let parent = self.folders.data.clone().unwrap_or_else(std::env::temp_dir);
         let file = EditedFile::write(&parent, text).or_else(|_| EditedFile::write(&std::env::temp_dir(), text));
@@ -72,7 +72,7 @@ impl EditedFile {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut open = options.open(file.path())?;
         open.write_all(text.as_bytes())?;
-        // Adds a final line feed, because editors complain about a text file without one.
+        // Adds a final line feed, because editors complain about a text file that doesn't end with a line feed.
         if !text.is_empty() && !text.ends_with('\n') {
             open.write_all(b"\n")?;
         }
@@ -83,7 +83,8 @@ impl EditedFile {
         self.folder.join(FILE_NAME)
     }
 
-    /// Returns what the editor has saved so far. Returns `None` for an empty file, which may just be being written.
+    /// Returns what the editor has saved so far. Returns `None` for an empty file, because the editor may be writing it
+    /// at this moment.
     fn saved_text(&self) -> Option<String> {
         self.text().ok().filter(|text| !text.trim().is_empty())
     }

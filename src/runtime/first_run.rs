@@ -46,13 +46,13 @@ impl FirstRun {
         Msg::FilterSaved { filter, result: save_setting(write).await }
     }
 
-    /// Saves the theme in the configuration as the one with which docdeck starts.
+    /// Saves the theme in the configuration, so that docdeck starts with it.
     pub(super) async fn save_theme(self, name: String) -> Msg {
         let what = CleanText::line(&format!("Theme {name} saved in {}.", self.config.display()));
         Msg::ActionFinished { what, result: save_setting(move || write::save_theme(&self.config, &name)).await }
     }
 
-    /// Converts a new profile to a [`ConfiguredProfile`], to which the dashboard can switch.
+    /// Converts a new profile to a [`ConfiguredProfile`], so that the dashboard can switch to it.
     pub fn configured_profile(&self, profile: &NewProfile) -> ConfiguredProfile {
         ConfiguredProfile {
             name: CleanText::line(&profile.name),

@@ -20,7 +20,7 @@ pub(super) struct ForegroundChild {
     exit: Pin<Box<dyn Future<Output = Msg> + Send>>,
     /// The process id; `None` for a task of docdeck.
     process_id: Option<u32>,
-    /// Whether the program has exited. `exit` may still wait for a follow-up.
+    /// Whether the program has exited. `exit` may still wait for a follow-up (see [`Self::and_then`]).
     has_exited: Arc<AtomicBool>,
     /// Returns a message with what the program has saved so far, in case docdeck ends before the program.
     rescue: Option<Box<dyn FnOnce() -> Option<Msg> + Send>>,
@@ -57,8 +57,8 @@ impl ForegroundChild {
 }
 
 impl ForegroundChild {
-    /// Creates one for a task of docdeck that uses the terminal (itself, or through programs that it starts) until the
-    /// task returns a message.
+    /// Creates a `ForegroundChild` for a task of docdeck. The task uses the terminal, itself or through programs that
+    /// it starts, until it returns a message.
     pub(super) fn from_task(ended: impl Future<Output = Msg> + Send + 'static) -> Self {
         Self { exit: Box::pin(ended), process_id: None, has_exited: Arc::default(), rescue: None }
     }
@@ -83,8 +83,8 @@ pub(super) async fn wait_for_exit(foreground: Option<&mut ForegroundChild>) -> M
 
 impl Dashboard {
     /// Runs the first of these programs that is installed (each with its arguments, without a shell) in the foreground.
-    /// `then` creates the message about the result, which is handled after the terminal was taken back. A returned
-    /// message means that nothing was run.
+    /// `then` creates the message about the result, which is handled after the terminal was taken back. Returns a
+    /// message only if nothing was run.
     pub(super) fn run_in_foreground(
         &mut self,
         programs: &[Vec<String>],

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 /// Minimum time between two frames.
 pub const FRAME_INTERVAL: Duration = Duration::from_millis(16);
-/// Maximum time for which a frame waits for a read from the store. It avoids a frame with “Loading…” that would be
-/// replaced before anybody could read it.
+/// Maximum time for which a frame waits for a read from the store. The wait avoids a frame with “Loading…” that would
+/// be replaced before anybody could read it.
 pub const MAX_READ_DELAY: Duration = Duration::from_millis(5);
 
 /// Decides when the next frame is due.

@@ -26,7 +26,7 @@ pub struct LogGuard {
 }
 
 impl LogGuard {
-    /// Opens the log file, to which everything that docdeck logs from now on is written. Works only once per process.
+    /// Opens the log file. Everything that docdeck logs from now on is written to it. Works only once per process.
     ///
     /// # Errors
     /// The file can't be written, or a log is already open.
@@ -102,7 +102,7 @@ impl RotatingFile {
     }
 
     fn rotate(&mut self) -> io::Result<()> {
-        // If another instance has already rotated the file, only the file handle is outdated.
+        // If the file at this path is small, another instance has already rotated it, and it only has to be reopened.
         if std::fs::metadata(&self.path).is_ok_and(|meta| meta.len() >= self.limit) {
             let numbered = |n: u32| PathBuf::from(format!("{}.{n}", self.path.display()));
             for n in (1..KEPT_FILES).rev() {

@@ -24,8 +24,8 @@ impl Multiplexer {
         }
     }
 
-    /// Wraps a sequence so that it reaches the terminal. From version 3.3 on, tmux drops it without `allow-passthrough
-    /// on`.
+    /// Wraps a sequence so that it reaches the terminal. From version 3.3 on, tmux drops wrapped sequences unless its
+    /// option `allow-passthrough` is on.
     pub fn wrap(self, sequence: &[u8]) -> Vec<u8> {
         match self {
             Self::None => sequence.to_vec(),
@@ -38,7 +38,7 @@ impl Multiplexer {
                 out.extend_from_slice(b"\x1b\\");
                 out
             }
-            // The terminal receives the parts one after the other, and takes them for one sequence.
+            // The terminal receives the parts one after the other, and treats them as a single sequence.
             Self::Screen => {
                 sequence.chunks(MAX_SCREEN_STRING_BYTES).flat_map(|part| [b"\x1bP", part, b"\x1b\\"].concat()).collect()
             }

@@ -1,5 +1,5 @@
-//! Opens a link in a browser. If a browser window would not be visible (over SSH, or without a display), the link is to
-//! be copied instead. Only http and https links are opened, and never through a shell.
+//! Opens a link in a browser. If a browser window would not be visible (over SSH, or without a display), the caller
+//! must copy the link instead. Only http and https links are opened, and never through a shell.
 
 use crate::config::environment::Environment;
 use crate::model::endpoint::API_KEY_VARIABLE;

@@ -13,11 +13,11 @@ pub(super) const QUERY: &[u8] = b"\x1b]11;?\x1b\\";
 /// How long after the request a single Esc may be the start of a split reply. A reply that is not split is filtered out
 /// at any time.
 const SPLIT_REPLY_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a program that exits waits for the reply: the round trip of a slow connection.
+/// How long docdeck waits for the reply before it exits: the round trip of a slow connection.
 const EXIT_TIMEOUT: Duration = Duration::from_millis(400);
-/// How long a single Esc is held back, which may be typed.
+/// How long a single Esc is held back. It may be a typed key.
 const ESC_HOLD: Duration = Duration::from_millis(25);
-/// How long Alt-`]` and the keys after it are held back while they may still be typed, which is unlikely.
+/// How long Alt-`]` and the keys after it are held back as long as they may be typed keys, which is unlikely.
 const START_HOLD: Duration = Duration::from_millis(150);
 /// How long keys that can only be a reply are held back until the next part arrives.
 const REPLY_HOLD: Duration = Duration::from_millis(1000);
@@ -58,7 +58,7 @@ impl OscReplyFilter {
         self.requested_at.filter(|_| !self.is_answered).map(|asked| asked + EXIT_TIMEOUT)
     }
 
-    /// Returns when the held keys are to be released, or `None` if no keys are held.
+    /// Returns when [`Self::expire`] must be called for the held keys, or `None` if no keys are held.
     pub fn deadline(&self) -> Option<Instant> {
         let hold = match self.held_text {
             Some(_) if self.is_surely_a_reply() => REPLY_HOLD,
@@ -151,7 +151,7 @@ impl OscReplyFilter {
         opener.is_some() || (awaited && key.code == KeyCode::Esc && key.modifiers.is_empty())
     }
 
-    /// Releases the held keys, which were typed, or drops them if they can only be the start of a reply.
+    /// Releases the held keys as typed keys, or drops them if they can only be the start of a reply.
     fn release_held(&mut self, out: &mut impl Extend<Event>) {
         if !self.is_surely_a_reply() {
             out.extend(self.held_keys.drain(..).map(Event::Key));

@@ -1,5 +1,5 @@
-//! Writes to the terminal. Each frame is a single write, inside synchronized output unless the terminal would print
-//! unknown sequences. ratatui would flush after each cursor call; this module flushes once, at the end of the frame.
+//! Writes to the terminal. Each frame is a single write. It is sent inside synchronized output, unless the terminal
+//! would print unknown sequences. ratatui would flush after each cursor call; this module flushes once per frame.
 
 use super::cursor_backend::CursorBackend;
 use super::double_buffer::DoubleBuffer;
@@ -100,7 +100,7 @@ impl<W: Write> TerminalOutput<W> {
     }
 
     /// Draws a frame of this size. Sends the changes since the last frame in a single write, or nothing if there are
-    /// none. The cursor moves to the position that the frame sets, and is visible if `cursor_shown`.
+    /// none. The cursor moves to the position that the frame sets, and is visible if `cursor_shown` is true.
     ///
     /// # Errors
     /// The terminal is gone.

@@ -43,11 +43,13 @@ pub fn color_support(choice: ColorChoice, environment: &Environment) -> ColorSup
 pub struct ProbeReplies {
     /// The background colour (OSC 11).
     pub background: Option<Rgb>,
-    /// Whether the terminal supports the kitty keyboard protocol, which distinguishes keys that are the same otherwise.
+    /// Whether the terminal supports the kitty keyboard protocol. It distinguishes keys that otherwise send the same
+    /// bytes.
     pub keyboard: bool,
     /// The device attributes of the terminal (DA1): numbers separated by semicolons.
     pub device: Option<String>,
-    /// Whether the terminal has replied to DA1, as every terminal does after all earlier queries.
+    /// Whether the terminal has replied to DA1, the last query. Every terminal does, after it has handled the other
+    /// queries.
     pub is_complete: bool,
 }
 
@@ -87,7 +89,7 @@ fn parse_replies(bytes: &[u8]) -> ProbeReplies {
         let end = part.find(['\x07', '\x1b'])?;
         super::osc_replies::parse_background(part.get(..end)?)
     });
-    // For each reply `ESC [ ? NUMBERS LETTER`: the numbers and the letter.
+    // Returns the numbers and the letter of each reply of the form `ESC [ ? NUMBERS LETTER`.
     let reports = || {
         text.split("\x1b[?").skip(1).filter_map(|part| {
             let end = part.find(|c: char| !c.is_ascii_digit() && c != ';')?;

@@ -1,5 +1,5 @@
-//! Reads the terminal on a separate thread, because crossterm may block or spin inside a read (after a partial
-//! sequence, or if the terminal is gone), which must not stop the event loop. Dropping the reader ends the reading.
+//! Reads the terminal on a separate thread, so that the event loop never blocks. crossterm may block or spin inside a
+//! read: after a partial sequence, or if the terminal is gone. Dropping the reader ends the reading.
 //!
 //! `EventStream` is used only to interrupt a poll, because polling the stream itself would switch threads for every
 //! event. Cargo.toml selects crossterm's `use-dev-tty` source: the default source is edge-triggered and misses a key

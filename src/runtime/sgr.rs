@@ -60,7 +60,7 @@ impl SgrState {
         }
     }
 
-    /// Adds one code after the other for the differences between `self` and `to`.
+    /// Adds the codes for the differences between `self` and `to`.
     fn write_differences(self, to: Self, codes: &mut Codes<'_>) {
         if self.modifier != to.modifier {
             let removed = self.modifier.difference(to.modifier);
@@ -86,7 +86,7 @@ impl SgrState {
     }
 }
 
-/// Replaces the output since `begin` by what `other` writes, if that is shorter. Returns whether it was replaced.
+/// Replaces the output since `begin` with what `other` writes, if that is shorter. Returns whether it was replaced.
 pub(super) fn replace_if_shorter(out: &mut String, begin: usize, other: impl FnOnce(&mut String)) -> bool {
     let end = out.len();
     other(out);

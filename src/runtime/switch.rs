@@ -21,9 +21,11 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The id of a job that doesn't exist, which is fetched to test a key. That is the only request that no limit counts.
+/// The id of a nonexistent job that is fetched to test a key. Fetching a job is the only request that counts toward no
+/// hourly limit.
 const PROBE_JOB: &str = "docdeck-asks-whether-the-key-works";
-/// How long the service may take to check a key. The user can switch even if the service is unreachable.
+/// How long the service may take to check a key. After that, the user can switch without the check, because an
+/// unreachable service must not prevent it.
 const KEY_CHECK_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The configured profiles, and the settings that they share.
@@ -79,7 +81,7 @@ impl ProfileSwitcher {
         }
     }
 
-    /// Adds a saved profile, to which the user can then switch. Returns the message for the state machine.
+    /// Adds a saved profile, so that the user can switch to it. Returns the message for the state machine.
     pub fn add(&mut self, known: ConfiguredProfile, key: Option<ApiKey>) -> Msg {
         let profile = ProfileEntry { name: known.name.clone(), scope: known.scope.clone(), problem: known.problem() };
         self.profiles.push(known);
@@ -135,8 +137,8 @@ impl Dashboard {
     }
 }
 
-/// Checks a key with one GET request. A rejected key is an error, which prevents the switch. Returns any other failure
-/// as `Some`: it doesn't prevent the switch, because the store is usable without the service.
+/// Checks a key with one GET request. If the service refuses the key, returns an error, which prevents the switch.
+/// Returns any other failure as `Some`: it doesn't prevent the switch, because the store is usable without the service.
 async fn check_key(client: &Client) -> Result<Option<Failure>, Failure> {
     let Some(id) = JobId::new(PROBE_JOB) else { return Ok(None) };
     let Ok(answer) = tokio::time::timeout(KEY_CHECK_TIMEOUT, client.get_job(&id)).await else {

@@ -27,8 +27,8 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("check-links", include_str!("../../assets/templates/check-links.md")),
 ];
 
-/// Returns the user's templates, sorted by name, then the built-in templates except those that a user template of the
-/// same name replaces. Skips unreadable files.
+/// Returns the user's templates, sorted by name, then the built-in templates. A user template replaces the built-in
+/// template of the same name. Skips unreadable files.
 pub(super) fn read_templates(folder: Option<&Path>) -> Vec<Template> {
     let user = folder.map(user_templates).unwrap_or_default();
     let built_in: Vec<_> = BUILT_IN.iter().filter(|(name, _)| !user.contains_key(*name)).collect();

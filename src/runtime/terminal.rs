@@ -66,14 +66,14 @@ pub fn supports_links(environment: &Environment) -> bool {
 pub struct TerminalState {
     caps: TerminalCaps,
     is_taken_over: AtomicBool,
-    /// Whether the terminal is to report the mouse.
+    /// Whether the terminal should report the mouse while it is taken over.
     reports_mouse: AtomicBool,
     /// Whether mouse reports were ever switched on. If not, they are not switched off either.
     had_mouse: AtomicBool,
 }
 
-/// Switches on reports of presses, drags and the wheel, also for cells beyond column 223. Not of every motion
-/// (`?1003`), which would be a flood over SSH.
+/// Switches on reports of presses, drags and the wheel, also for cells beyond column 223. Does not switch on reports of
+/// every motion (`?1003`), which would be a flood over SSH.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
@@ -92,7 +92,7 @@ impl TerminalState {
         self.caps
     }
 
-    /// Sets whether the terminal is to report the mouse. Returns the sequence to send if the terminal is taken over.
+    /// Sets whether the terminal should report the mouse. Returns the sequence to send if the terminal is taken over.
     pub fn set_mouse(&self, on: bool) -> &'static str {
         self.reports_mouse.store(on, Ordering::SeqCst);
         self.had_mouse.fetch_or(on, Ordering::SeqCst);
@@ -164,7 +164,7 @@ fn leave_sequences(caps: TerminalCaps, mouse: bool) -> String {
         out.push_str("\x1b[?2026l");
         append_ansi(&mut out, PopKeyboardEnhancementFlags);
     }
-    // Sent even if mouse reports were switched off later, because that sequence may not have arrived.
+    // Sent even if mouse reports were switched off in the meantime, because that sequence may not have arrived.
     if mouse {
         out.push_str(MOUSE_OFF);
     }

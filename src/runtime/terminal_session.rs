@@ -33,8 +33,8 @@ pub enum TerminalEvent {
 #[derive(Debug)]
 pub struct TerminalSession {
     pub screen: TerminalOutput<Tty>,
-    /// `None` before [`Self::begin_reading`] and while `is_away` is set. Declared before `guard`, so that it is dropped
-    /// first: reading ends before the terminal is restored, and later input goes to the shell.
+    /// `None` before [`Self::begin_reading`] and while `is_away` is set. Declared before `guard`, so that the reader is
+    /// dropped first. Then reading ends before the terminal is restored, and later input goes to the shell.
     reader: Option<Reader>,
     guard: TerminalGuard,
     is_away: bool,
@@ -151,7 +151,7 @@ impl TerminalSession {
         }
     }
 
-    /// Passes on the keys that were held back long enough in case the rest of a sequence followed.
+    /// Passes on held keys if the rest of a possible sequence has not followed in time.
     fn release_held(&mut self, now: Instant) {
         let mut passed = Vec::new();
         self.osc_filter.expire(now, &mut passed);

@@ -12,8 +12,8 @@ use std::path::Path;
 /// Everything on which the current theme depends.
 #[derive(Debug)]
 pub(super) struct ThemeState {
-    /// The colours of the selected theme. `None` while the default theme is not loaded: the first frame only needs
-    /// colours that fit any background.
+    /// The colours of the selected theme. `None` while the default theme is selected but not loaded: the first frame
+    /// only needs colours that fit any background.
     colours: Option<ThemePalettes>,
     depth: ColorDepth,
     ascii: bool,
@@ -46,7 +46,8 @@ impl ThemeState {
         theme_state
     }
 
-    /// Sets the background. Loads the default theme if the current colours don't fit that background.
+    /// Sets the background. If the default theme is selected but not loaded yet, loads it when it is needed: if the
+    /// background is known, or if the terminal has sixteen colours.
     fn set_background(&mut self, background: Background) {
         self.background = background;
         if self.colours.is_none() && (background != Background::Unknown || self.depth == ColorDepth::Sixteen) {
@@ -102,8 +103,8 @@ pub(super) fn color_depth(choice: ColorChoice, environment: &Environment) -> Col
     }
 }
 
-/// Replaces the default theme by the theme `terminal-16` in a terminal with sixteen colours, because the default theme
-/// needs more.
+/// In a terminal with sixteen colours, replaces the default theme with the theme `terminal-16`, because the default
+/// theme needs more colours.
 fn for_depth(theme: ThemePalettes, depth: ColorDepth) -> ThemePalettes {
     if depth == ColorDepth::Sixteen && theme == themes::default_theme() {
         return themes::load_theme("terminal-16", None).unwrap_or(theme);

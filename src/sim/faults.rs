@@ -29,8 +29,8 @@ pub enum FaultKind {
     Refuse,
     /// `400`, `401`, `403`, `404`, `500`, `503`: not carried out, answered with this status and an error body.
     Status(u16),
-    /// `429`, `429-SECONDS`, `429-date`, `429-bare`: not carried out, answered with 429 and a Retry-After header of
-    /// 60 seconds, of SECONDS, with a date, or no such header.
+    /// `429`, `429-SECONDS`, `429-date`, `429-bare`: not carried out, answered with 429. The `Retry-After` header is,
+    /// in this order: 60 seconds, SECONDS, a date, or absent.
     TooMany(SimRetryAfter),
     /// `500-done`: carried out, then answered with 500.
     FailsAfterwards,
@@ -48,7 +48,7 @@ pub enum FaultKind {
     Huge,
     /// `slow`: carried out, answered at eight bytes a second.
     Slow,
-    /// `odd`: carried out. In page views, four rows of five have an invalid number: a fraction that the total does not
+    /// `odd`: carried out. In page views, four of five rows have an invalid number: a fraction that the total does not
     /// contain, a missing number, a number beyond 64 bits, or a negative number.
     MalformedNumbers,
     /// `tenths`: carried out. Every number in page views is divided by ten, so most numbers have a fraction.

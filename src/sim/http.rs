@@ -1,5 +1,5 @@
 //! The HTTP server: accepts connections, parses requests and injects faults. If a fault demands that an answer is lost,
-//! it closes the connection without sending a byte. `service` answers the requests.
+//! the server closes the connection without sending a byte. `service` answers the requests.
 
 use super::bad_bodies::{CloseUnanswered, damage, fault_response};
 use super::faults::FaultKind;
@@ -40,7 +40,7 @@ pub(super) async fn serve(listener: TcpListener, service: Arc<Service>, mut stop
                 Ok((stream, _)) => {
                     connections.spawn(serve_connection(stream, router.clone()));
                 }
-                // Usually there are too many open files, so wait until one may be closed.
+                // The usual cause is too many open files, so wait until some may have been closed.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
@@ -66,7 +66,7 @@ async fn serve_connection(stream: TcpStream, router: Router) {
         }
     });
     let connection = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // If the client disconnects, that is no failure of the service.
+    // An error means that the client disconnected, which is no failure of the service.
     let _ = connection.await;
 }
 

@@ -1,5 +1,6 @@
-//! The documented limits per rolling hour, and the `Retry-After` header of requests beyond them. A request that is
-//! rejected because of a limit does not count. All other requests count, even invalid ones.
+//! The documented limits per rolling hour, and the `Retry-After` header for requests beyond these limits. A request
+//! that is rejected because of a limit does not count. All other requests with a valid key and project count, even if
+//! they are invalid.
 
 use crate::model::Time;
 use crate::model::ledger::{RATE_LIMIT_WINDOW, RateLimited};
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn every_third_rejection_has_a_date_at_which_the_limit_is_free() {
+    fn every_third_rejection_states_a_date_at_which_requests_are_accepted_again() {
         let mut limits = SimLimits::default();
         for _ in 0..100 {
             limits.count_request(RateLimited::FollowUp, at(1)).expect("free");

@@ -126,7 +126,7 @@ impl Sim {
         service::PROJECT
     }
 
-    /// Returns shell commands after which docdeck, started in the same shell, uses this simulated service.
+    /// Returns shell commands that make docdeck, when it is started in the same shell, use this simulated service.
     pub fn shell_lines(&self) -> String {
         format!(
             "export DOCDECK_BASE_URL={}\nexport DOCDECK_API_KEY={}\nexport DOCDECK_PROJECT_ID={}\n",

@@ -2,8 +2,9 @@
 //! seed when they are needed.
 //!
 //! A few pages are read often, most pages hardly ever. There are fewer views at weekends, and the share of AI grows.
-//! Some pages become more or less popular, are new, or disappear. Days are counted from the first of a month, so that
-//! the history is the same after a restart in the same month. `views` selects the range and the rows.
+//! Some pages become more or less popular, appear, or disappear. Days are counted from the first of the month in which
+//! the history begins. After a restart, the views are therefore the same if the history still begins in that month.
+//! `views` selects the range and the rows.
 
 use super::paths::paths;
 use super::rng::{SeededRng, mix};
@@ -132,7 +133,7 @@ impl Site {
 impl SimPage {
     fn new(seed: u64, path: Box<str>, rank: u32) -> Self {
         let mut rng = SeededRng::new(seed, (6 << 32) + u64::from(rank));
-        // The average number of views is inversely proportional to the page's rank to the power of 1.5.
+        // The average number of views is inversely proportional to (rank + 6) to the power of 1.5.
         let from_top = u64::from(rank) + 6;
         let mean = 35_000_000_000 / from_top.saturating_pow(3).saturating_mul(1_000_000).isqrt().max(1);
         let is_known = rank <= 12;

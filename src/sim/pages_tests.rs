@@ -30,7 +30,7 @@ fn only_the_same_seed_gives_the_same_views() {
 }
 
 #[test]
-fn a_restart_in_the_same_month_has_the_same_history() {
+fn views_are_the_same_after_a_restart_if_the_history_begins_in_the_same_month() {
     let sums = |site: &Site| {
         let days = site.days(day("2026-10-01"), day("2026-10-08"), now());
         site.sums(&days).collect::<Vec<_>>()

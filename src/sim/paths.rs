@@ -7,7 +7,7 @@ const WORDS: &str = include_str!("../../assets/demo/pages.txt");
 const PATH_STREAM: u64 = 4 << 32;
 
 /// Returns `count` different paths: the well-known pages in the order of the file, then all other pages in an order
-/// that depends on the seed, then translations of those.
+/// that depends on the seed, then translations of these other pages.
 pub(super) fn paths(seed: u64, count: u32) -> Vec<Box<str>> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let mut paths: Vec<Box<str>> = section_lines("top").take(count).map(Box::from).collect();

@@ -28,7 +28,7 @@ pub(super) struct InitialJobData {
 /// What kind of job to create.
 struct SeedJob {
     state: SeedState,
-    /// How long before the start the job finished or, if it is still active, its run began.
+    /// How long before the start the job finished, or how long before the start its run began if it is still active.
     age: TimeDelta,
     seen: bool,
 }

@@ -8,9 +8,10 @@
 //! | `[sim:fail]` | fails |
 //! | `[sim:status=reviewing]` | ends with the status `reviewing` and stays in it |
 //! | `[sim:late-link=4]` | completes; the link of its pull request appears 4 seconds later |
-//! | `[sim:archive]`, `[sim:archive=60]` | its job is archived when it ends, or 60 seconds later |
+//! | `[sim:archive]`, `[sim:archive=60]` | the job is archived when the run ends, or 60 seconds later |
 //!
-//! A run with any directive is deterministic: by default it ends with an immediate pull request and is not archived.
+//! Any directive makes the ending of the run independent of chance: unless a directive says otherwise, the run ends
+//! with an immediate pull request and the job is not archived.
 
 use chrono::TimeDelta;
 use std::time::Duration;

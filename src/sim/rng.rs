@@ -13,7 +13,7 @@ pub(super) fn mix(n: u64) -> u64 {
 }
 
 impl SeededRng {
-    /// Creates the generator of one of the independent streams of random numbers that a seed has.
+    /// Creates the generator for one stream of random numbers. The streams of a seed are independent of each other.
     pub(super) fn new(seed: u64, stream: u64) -> Self {
         Self(mix(seed) ^ mix(!stream))
     }

@@ -81,7 +81,8 @@ fn parse_number(name: &str, value: Option<&str>, default: u32, low: u32, high: u
     })
 }
 
-/// The site's page views and the last ranking. A client that loads all rows gets every answer from the same ranking.
+/// The site's page views and the last ranking. A client that loads all rows within the same minute gets every answer
+/// from the same ranking.
 #[derive(Debug)]
 pub(super) struct SimViews {
     site: Site,

@@ -42,7 +42,7 @@ pub struct InitialJob {
     pub body: JobBody,
 }
 
-/// One change in a seeded job's history.
+/// One change in an initial job's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InitialJobChange {
     pub at: Time,
@@ -111,21 +111,21 @@ impl SimWorld {
         body
     }
 
-    /// Returns the job as it is at `now`, `None` for an unknown id.
+    /// Returns the job as it is at `now`, or `None` for an unknown id.
     pub(super) fn job(&self, id: &str, now: Time) -> Option<JobBody> {
         let index = self.indexes.get(id)?;
         self.jobs.get(*index).map(|job| job.body(now))
     }
 
-    /// Starts a new run of a job. A finished or archived job becomes active again, an active job stays active for
-    /// longer. Returns `None` for an unknown id.
+    /// Starts a new run of a job. A finished or archived job becomes active again; an active job stays active at least
+    /// as long as before. Returns `None` for an unknown id.
     pub(super) fn follow_up(&mut self, id: &str, prompt: &str, now: Time) -> Option<JobBody> {
         let index = *self.indexes.get(id)?;
         let before = self.jobs.get(index)?.clone();
         let plan = self.plan(prompt, true);
         let (mut run, delay) = self.start(plan, now);
         run.ends = run.ends.max(before.run.ends);
-        // A pull request that is open already is kept. A planned pull request is replaced by the new run's.
+        // A pull request that is already open is kept. Otherwise, only the new run decides whether there will be one.
         let opened = before.link.filter(|link| link.visible_from <= now);
         let link = match (opened, delay) {
             (Some(link), _) => Some(link),
@@ -170,8 +170,8 @@ impl SimWorld {
         }
     }
 
-    /// Converts a plan to a run that starts at `now`. Also returns how long after the run its pull request link
-    /// appears, `None` if the run opens no pull request.
+    /// Converts a plan to a run that starts at `now`. Also returns how long after the end of the run the link of its
+    /// pull request appears, or `None` if the run opens no pull request.
     fn start(&self, plan: RunPlan, now: Time) -> (SimRun, Option<TimeDelta>) {
         let ends = now + scaled(plan.work, self.speed);
         let archived = plan.archive_after.map(|after| ends + scaled(after, self.speed));

@@ -14,9 +14,9 @@ use std::collections::HashMap;
 
 impl Store {
     /// Lists the ranges with cached pages, the range with the latest last day first. For a range without a report,
-    /// `rows` is the number of cached rows at the page size for which the most rows are cached. Leaves out ranges of
-    /// which only totals are cached (the days of the trend). `bytes` is the space that the page views of all projects
-    /// use in the file. Times are the service's.
+    /// `rows` is the number of cached rows at the page size for which the most rows are cached. Leaves out ranges with
+    /// nothing but cached totals (the days of the trend). `bytes` is the space that the page views of all projects use
+    /// in the file. Times are the service's.
     pub async fn cached_ranges(&self, scope: &Scope) -> StoreResult<CachedViews> {
         let scope = scope.clone();
         self.handle
@@ -33,8 +33,8 @@ impl Store {
 
 fn read_known_ranges(connection: &Connection, scope: i64) -> StoreResult<Vec<CachedRange>> {
     let mut by_range: HashMap<DateRange, CachedRange> = HashMap::new();
-    // `collect` never replaces a range: a complete report takes precedence over an unfinished one, and that over single
-    // answers.
+    // A range that was already added is never replaced. So a complete report takes precedence over an unfinished
+    // report, and an unfinished report over single answers.
     add_ranges(
         connection,
         "SELECT date_from, date_to, row_count, 1, as_of, totals FROM views_report WHERE scope = ?1 AND complete = 1",

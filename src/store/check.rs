@@ -1,5 +1,5 @@
-//! Checks the store while it is in use: on a separate connection, in short steps between which other processes can
-//! write.
+//! Checks the store while it is in use, on a separate connection. The check consists of short steps, and other
+//! processes can write between them.
 
 use super::error::{StoreError, StoreResult};
 use super::{open, schema};
@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// From this file size in bytes on, index rows are only counted: looking up each row would block writers for too long.
+/// In a file of at least this many bytes, index rows are only counted: looking up each row would block writers for too
+/// long.
 const COUNT_ONLY_FROM_BYTES: u64 = 16 << 20;
 /// Maximum number of faults that are read per table.
 const TABLE_FAULTS_MAX: usize = 100;
@@ -86,13 +87,15 @@ fn indexes(connection: &Connection) -> StoreResult<Vec<IndexDefinition>> {
     Ok(indexes.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the indexes whose number of rows differs from that of their table.
+/// Returns the indexes that don't have as many rows as their table has. For a partial index, only the table's rows that
+/// meet its condition are counted.
 fn count_rows(connection: &Connection, indexes: &[IndexDefinition]) -> StoreResult<BTreeSet<String>> {
     let mut wrong = BTreeSet::new();
     for IndexDefinition { name, table, condition } in indexes {
         let all = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
         let all = all.column_names().collect::<Vec<_>>().join(", ");
-        // SQLite would count the table's rows in its smallest index, so the query uses columns that no index has.
+        // To count the rows of a table, SQLite would count those of its smallest index. It can't do so here, since the
+        // query uses all columns, and no index contains them all.
         let same = format!(
             "SELECT (SELECT total(1) FROM {table} INDEXED BY {name} WHERE {condition})
                  = (SELECT total(coalesce({all}, 1) IS NOT NULL) FROM {table} NOT INDEXED WHERE {condition})"

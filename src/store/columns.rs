@@ -80,14 +80,14 @@ pub(super) const JOB_COLUMNS: &str = "key, id, coalesce(own_title, title), statu
      undelivered_at, \
      (SELECT group_concat(path, char(10) ORDER BY position) FROM job_page WHERE job_page.job = job.key)";
 
-/// Like [`JOB_COLUMNS`], without the pages that the job is about: if many rows are read, one further query reads the pages of
-/// all.
+/// Like [`JOB_COLUMNS`], but with NULL in place of the pages that the job is about. For reading many rows, whose pages
+/// are then read with one further query.
 pub(super) const JOB_WITHOUT_PAGES: &str = "key, id, coalesce(own_title, title), status, repository, git_ref, model, \
      pr_link, created_at, archived_at, started_at, finished_at, changed_at, checked_at, viewed_at, gone, dismissed, \
      undelivered, revision, own_title IS NOT NULL, tags, note, queue_position, handled_at, followed_up_at, gone_at, \
      undelivered_at, NULL";
 
-/// Texts that many rows of a list have in common; each text is stored once.
+/// Texts that many rows of a list have in common. The rows share one allocation per text.
 #[derive(Debug, Default)]
 pub(super) struct SharedTexts {
     /// The most recently used text comes first.
@@ -95,8 +95,8 @@ pub(super) struct SharedTexts {
 }
 
 impl SharedTexts {
-    /// Maximum number of shared texts: with more, searching them would take too long. The last text is dropped for a
-    /// new one.
+    /// Maximum number of shared texts: with more, searching them would take too long. A new text then replaces the last
+    /// text.
     const MAX: usize = 32;
 
     fn line(&mut self, row: &Row<'_>, index: usize) -> Result<Option<Arc<CleanText>>> {
@@ -120,7 +120,7 @@ pub(super) fn read_job_row(row: &Row<'_>) -> Result<Job> {
     job_row_sharing(row, &mut SharedTexts::default())
 }
 
-/// Like [`read_job_row`], for one of many rows: equal texts of the rows are stored once, in `shared`.
+/// Like [`read_job_row`], for one of many rows: rows with equal texts share them through `shared`.
 pub(super) fn job_row_sharing(row: &Row<'_>, shared: &mut SharedTexts) -> Result<Job> {
     let id: Option<String> = row.get(1)?;
     let undelivered: Option<String> = row.get(17)?;
@@ -158,10 +158,10 @@ pub(super) fn job_row_sharing(row: &Row<'_>, shared: &mut SharedTexts) -> Result
     })
 }
 
-/// SQL for a prompt's state in the model: the state of a queued prompt that the user paused is `paused`.
+/// SQL for a prompt's state in the model. The table stores a paused prompt as `queued` with `paused` set.
 pub(super) const STATE_SQL: &str = "CASE WHEN state = 'queued' AND paused = 1 THEN 'paused' ELSE state END";
 
-/// SQL for the time at which the prompt's state began.
+/// SQL for the time at which the prompt entered its current state.
 pub(super) const STATE_AT_SQL: &str = "iif(state = 'dismissed', discarded_at, state_at)";
 
 /// Returns the columns of the table `prompt`, in the order in which [`read_prompt_row`] reads them.

@@ -115,8 +115,8 @@ pub(super) fn delete_draft_about_pages(tx: &Transaction<'_>, scope: i64) -> Stor
     delete_without_job(tx, scope, DraftTarget::AboutPages)
 }
 
-/// Deletes the batch draft if it contains exactly these prompts. A batch that was read from a file leaves another draft
-/// in place.
+/// Deletes the batch draft if it contains exactly these prompts. So a batch that was read from a file doesn't delete
+/// what the user has typed.
 pub(super) fn delete_batch_draft_of(tx: &Transaction<'_>, scope: i64, prompts: &[String]) -> StoreResult<()> {
     let draft: Option<String> = tx
         .prepare_cached("SELECT text FROM draft WHERE scope = ?1 AND job IS NULL AND prompt IS NULL AND batch = 1")?
@@ -147,8 +147,8 @@ pub(super) fn delete_draft_of_prompt(tx: &Transaction<'_>, id: PromptId) -> Stor
     Ok(())
 }
 
-/// Moves the follow-up draft of the job `from` to `to`, when the rows are merged. If both have a draft, appends the
-/// moved text to the other draft, so that no typed text is lost.
+/// Moves the follow-up draft of the job `from` to the job `to`, when their rows are merged. If both jobs have a draft,
+/// appends the text from `from` to that of `to`, so that no typed text is lost.
 pub(super) fn move_draft(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     let Some((moved, at)) = find_draft(tx, from)? else { return Ok(()) };
     let (text, at) = match find_draft(tx, to)? {

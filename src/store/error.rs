@@ -18,7 +18,7 @@ pub enum StoreError {
          changed: update docdeck, or choose another folder with --data-dir", path.display()
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
-    /// An older version of docdeck wrote the file, which can't be migrated and was not touched.
+    /// An older version of docdeck wrote the file. It needs a migration, but can't be written, and was not touched.
     #[error(
         "the database {} was written by an older docdeck (schema {found}, this one needs {known}) and can't be \
          updated, since its folder can't be written: make the folder writable and restart docdeck, or copy the file to \
@@ -39,8 +39,8 @@ pub enum StoreError {
     ReadOnly,
     #[error("the disk is full, so nothing was saved or sent: free some space, then try again")]
     DiskFull,
-    /// The disk refused a write: it fails, or a quota or a file size limit is exceeded. SQLite reports all of these in
-    /// the same way, except for a full disk.
+    /// The disk refused a write although it isn't full: it is failing, or a quota or a file size limit is exceeded.
+    /// SQLite reports all of these with the same code.
     #[error(
         "the disk refuses to write (quota exceeded, or failing), so nothing was saved or sent: free some space, then \
          try again"
@@ -78,7 +78,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Returns what keeps something that has already happened from being stored, and what to do about it.
+    /// Returns why something that has already happened can't be stored, and what the user can do about it.
     pub fn obstacle(&self) -> Obstacle {
         let (what, remedy) = match self {
             Self::DiskFull => ("the disk is full", "free some space"),
@@ -96,8 +96,8 @@ impl StoreError {
         Obstacle { what: CleanText::line(what), remedy: CleanText::line(remedy) }
     }
 
-    /// Returns the message for a failed change other than sending a prompt. It doesn't mention prompts, since one may
-    /// be sent at the same time.
+    /// Returns the message for a failed change other than sending a prompt. Unlike [`Self::failure`], it doesn't say
+    /// that nothing was sent, since a prompt may be sent at the same time.
     pub fn not_saved(&self) -> Failure {
         if !matches!(self, Self::DiskFull | Self::WriteRefused | Self::ReadOnly) {
             return self.failure();

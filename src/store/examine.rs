@@ -34,7 +34,7 @@ pub struct StoreContent {
     pub jobs: i64,
     /// Jobs of the current project.
     pub jobs_in_project: i64,
-    /// Prompts that wait for the user's decision: rejected, not sent, unconfirmed.
+    /// Prompts that wait for the user's decision: those that are `Rejected`, `NotSent` or `Unconfirmed`.
     pub undelivered: i64,
     /// Queued prompts that are not paused.
     pub queued: i64,
@@ -45,8 +45,8 @@ pub struct StoreContent {
     pub senders: Vec<String>,
     /// The service's id of the newest job of the project that has an id and still exists at the service.
     pub example_job: Option<JobId>,
-    /// The budgets of all limited operations: at the service's time if docdeck knows how far its clock differs,
-    /// otherwise at local time.
+    /// The budget of each limited operation at the current time of the service. If it isn't known by how much the
+    /// service's clock differs from the local clock, the local time is used instead.
     pub budgets: Vec<(RateLimited, Budget)>,
 }
 
@@ -62,7 +62,7 @@ pub fn examine(folder: &Path, scope: Option<&Scope>, now: Time) -> StoreResult<O
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::Unusable(error.to_string())),
     };
-    // This returns the reason if the file can't be opened: SQLite would only report that it can't.
+    // If the file can't be opened, this error contains the reason. SQLite's error would not.
     std::fs::File::open(&path).map_err(|error| StoreError::Unusable(error.to_string()))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&path, flags)?;

@@ -1,7 +1,7 @@
 //! The thread that owns the connection, and the handle that sends calls to this thread, one after the other.
 //!
-//! A submitted call runs to its end, whether or not its caller still waits. The thread ends when the last handle is
-//! dropped, or when a handle closes the store; an error or a panic ends only the call that caused it. Calls may be
+//! A submitted call runs to its end, whether or not its caller still waits. An error or a panic ends only the call that
+//! caused it. The thread ends when the last handle is dropped, or when a handle closes the store. Calls may be
 //! submitted while the thread is still opening the file.
 
 use super::error::StoreError;
@@ -33,9 +33,10 @@ enum StoreCommand {
 #[derive(Debug, Clone)]
 pub(super) struct Handle {
     commands: mpsc::Sender<StoreCommand>,
-    /// Whether every write is refused. Set when the file has been opened.
+    /// Whether every write is refused. Set when the file has been opened, and again by [`Self::try_writing`].
     read_only: Arc<AtomicBool>,
-    /// The path of the file that marks the database as damaged for the next opening; `None` for a store in memory.
+    /// The path of the file that tells the next opening that the database is damaged. `None` if no such note is left:
+    /// for a store in memory, or one that is opened for reading only.
     damage_note: Option<PathBuf>,
 }
 
@@ -175,7 +176,7 @@ impl Handle {
     ) -> Result<T, StoreError> {
         let read_only = Arc::clone(&self.read_only);
         self.run(move |connection| {
-            // Checked on the store's thread, since an earlier call in the queue may have changed it.
+            // This is checked on the store's thread, since an earlier call in the queue may have changed `read_only`.
             if read_only.load(Ordering::SeqCst) {
                 return Err(StoreError::ReadOnly);
             }

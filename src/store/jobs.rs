@@ -1,7 +1,8 @@
 //! The table of jobs: reads the list, merges the service's answers and the user's changes, and merges two rows that
 //! turn out to be the same job.
 //!
-//! Every change of a row ends with [`update_job`] or [`touch`], which give the row its next revision in the same transaction.
+//! Every change of a row ends with [`update_job`] or [`touch`], which give the row its next revision in the same
+//! transaction.
 
 use super::columns::{
     self, JOB_COLUMNS, JOB_WITHOUT_PAGES, STATE_AT_SQL, STATE_SQL, SharedTexts, UnixMillis, stored_status, text_param,
@@ -21,7 +22,8 @@ use std::sync::LazyLock;
 
 pub(super) fn load_jobs(connection: &Connection, scope: &Scope) -> StoreResult<Vec<Job>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
-    // Rows are read in their stored order: with an index by scope, they would have to be sorted.
+    // `NOT INDEXED` reads the rows in their stored order, by key: if SQLite used an index by scope, it would have to
+    // sort them.
     let sql = format!(
         "SELECT {JOB_WITHOUT_PAGES} FROM job NOT INDEXED WHERE scope = ?1 AND merged_into IS NULL ORDER BY key"
     );
@@ -30,7 +32,7 @@ pub(super) fn load_jobs(connection: &Connection, scope: &Scope) -> StoreResult<V
     Ok(rows)
 }
 
-/// Counts the jobs that belong to none of these scopes, without dismissed jobs.
+/// Counts the jobs that belong to none of these scopes. Dismissed jobs don't count.
 pub(super) fn count_in_other_scopes(connection: &Connection, scopes: &[Scope]) -> StoreResult<usize> {
     let mut total = 0;
     for other in scopes::read_scopes(connection)? {
@@ -54,8 +56,9 @@ pub(super) fn read_first_rows(connection: &Connection, scope: &Scope, limit: u32
     Ok(first)
 }
 
-/// Returns the query for the first rows of the jobs list: in each group newest first, except for queued jobs, which are
-/// in the order of the queue. The index contains the complete sort key, so that SQLite reads only the returned rows.
+/// Returns the query for the first rows of the jobs list. In each group, the newest job comes first; only queued jobs
+/// are in the order of the queue. The index contains the complete sort key, so that SQLite reads only the returned
+/// rows.
 pub(super) fn first_rows_sql() -> String {
     format!(
         "SELECT {JOB_COLUMNS} FROM job INDEXED BY job_by_list_order WHERE scope = ?1 AND merged_into IS NULL
@@ -63,7 +66,7 @@ pub(super) fn first_rows_sql() -> String {
     )
 }
 
-/// The number of jobs of a scope, without rows that were merged into others.
+/// The number of jobs in each group of a scope. Rows that were merged into another row are not counted.
 #[derive(Debug, Default)]
 pub(super) struct GroupSizes {
     /// The size of each group, in the order of [`JobGroup`].
@@ -95,8 +98,8 @@ pub(super) fn read_group_sizes(connection: &Connection, scope: i64) -> StoreResu
     Ok(counted)
 }
 
-/// Returns the rows of the scope that may have to be checked again, oldest first: every row for which
-/// [`next_poll`](crate::model::poll::next_poll) returns a time, and a few more.
+/// Returns the rows of the scope that may have to be checked again at the service, oldest first. These are all rows for
+/// which [`next_poll`](crate::model::poll::next_poll) returns a time, and a few more.
 pub(super) fn read_jobs_to_check(connection: &Connection, scope: &Scope) -> StoreResult<Vec<Job>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };
     let sql = format!(
@@ -115,8 +118,8 @@ pub(super) fn revision(connection: &Connection, scope: &Scope) -> StoreResult<i6
     Ok(statement.query_row([scope], |row| row.get(0))?)
 }
 
-/// Returns the rows with a later revision than `revision`, in the order of their revisions, and the rows that were
-/// merged into another row since `revision`.
+/// Returns the rows that changed after `revision`, in the order of their revisions. Also returns which rows were merged
+/// into another row after `revision`.
 pub(super) fn changed_since(connection: &Connection, scope: &Scope, revision: i64) -> StoreResult<JobChanges> {
     let prunes = kv::get_number(connection, prune_jobs::PRUNE_COUNT_KEY)?;
     let nothing = JobChanges { revision, prune_count: prunes, ..JobChanges::default() };
@@ -200,7 +203,7 @@ pub(super) fn job_scope_id(connection: &Connection, key: JobKey) -> StoreResult<
     statement.query_row([key.0], |row| row.get(0)).optional()?.ok_or(StoreError::NoSuchJob)
 }
 
-/// Adds a row for a job about which the service has sent no answer yet.
+/// Adds a row for a job of which nothing but the title is known yet.
 pub(super) fn insert_job(tx: &Transaction<'_>, scope: i64, title: &CleanText, now: Time) -> StoreResult<JobKey> {
     tx.prepare_cached(
         "INSERT INTO job (scope, title, created_at, started_at, changed_at, revision) VALUES (?1, ?2, ?3, ?3, ?3, 0)",
@@ -209,14 +212,14 @@ pub(super) fn insert_job(tx: &Transaction<'_>, scope: i64, title: &CleanText, no
     Ok(JobKey(tx.last_insert_rowid()))
 }
 
-/// Sets the title that a job has until the user gives it one.
+/// Sets the title that a job has as long as the user gives it no other title.
 pub(super) fn set_default_title(tx: &Transaction<'_>, key: JobKey, title: &CleanText) -> StoreResult<()> {
     tx.prepare_cached("UPDATE job SET title = ?2 WHERE key = ?1")?.execute(params![key.0, title.as_str()])?;
     Ok(())
 }
 
-/// The columns that [`update_job`] writes, in the order of [`model_values`]. The user's title, tags and note are written by
-/// `labels` instead.
+/// The columns that [`update_job`] writes, in the order of [`model_values`]. The user's title, tags and note are
+/// written by `labels` instead.
 const MODEL_COLUMNS: [&str; 18] = [
     "id",
     "status",
@@ -269,7 +272,7 @@ fn text_or_null(text: Option<&str>) -> ToSqlOutput<'_> {
     text.map_or(NULL, Into::into)
 }
 
-/// Writes the row, except for its title, tags and note (see `labels`), and returns it as it is stored then.
+/// Writes the row, except for its title, tags and note (see `labels`). Returns the row as it is stored afterwards.
 pub(super) fn update_job(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
     static UPDATE: LazyLock<String> = LazyLock::new(|| {
         let columns: Vec<String> =
@@ -281,8 +284,8 @@ pub(super) fn update_job(tx: &Transaction<'_>, row: &Job) -> StoreResult<Job> {
     touch(tx, row.key)
 }
 
-/// Adds a row with all data of the job except its pages, in one statement. `name` is the title that the job has until
-/// the user gives it one. If a prompt of the job is undelivered, the caller must [`touch`] the row after storing the
+/// Adds a row with all data of the job except its pages, in one statement. `name` is the job's default title (see
+/// [`set_default_title`]). If a prompt of the job is undelivered, the caller must [`touch`] the row after storing that
 /// prompt.
 pub(super) fn insert_complete(tx: &Transaction<'_>, scope: i64, name: &CleanText, row: &Job) -> StoreResult<JobKey> {
     static INSERT: LazyLock<String> = LazyLock::new(|| {
@@ -310,9 +313,9 @@ fn next_revision(tx: &Transaction<'_>) -> StoreResult<i64> {
     Ok(next.query_row([], |row| row.get(0))?)
 }
 
-/// Gives the row its next revision, and updates the columns that depend on its prompts: the state of its most urgent
-/// prompt and its position in the queue. If the first prompt of a job without an id was discarded, the job's state is
-/// discarded.
+/// Gives the row its next revision, and updates the columns that depend on its prompts: the state of the most urgent
+/// undelivered prompt, and the job's position in the queue. A discarded prompt counts here only if it would have
+/// created the job and the job has no id.
 pub(super) fn touch(tx: &Transaction<'_>, key: JobKey) -> StoreResult<Job> {
     let revision = next_revision(tx)?;
     tx.prepare_cached(&format!(
@@ -360,14 +363,14 @@ pub(super) fn track_job(tx: &Transaction<'_>, scope: i64, job: &RemoteJob, now: 
     let events = merge::merge_answer(&mut row, job, now);
     row.id = Some(job.id.clone());
     row.started_at = row.created_at;
-    // The job may have finished long ago, and the answer doesn't contain the time.
+    // The job may have finished long ago; when it did so is not in the answer.
     row.finished_at = None;
     insert_events(tx, key, &events)?;
     update_job(tx, &row)
 }
 
-/// Gives the row the service's id. If another row already has this id, moves the prompts, events, draft and pages of
-/// that row to `row`; the other row stays, without an id and dismissed.
+/// Gives `row` this id of the service. If another row already has the id, moves that row's prompts, events, draft and
+/// pages to `row`. The other row is not deleted, but loses its id and is dismissed.
 pub(super) fn assign_id(tx: &Transaction<'_>, row: &mut Job, id: &JobId) -> StoreResult<()> {
     let scope = job_scope_id(tx, row.key)?;
     if let Some(other) = find_by_id(tx, scope, id)?.filter(|other| other.key != row.key) {

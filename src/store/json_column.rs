@@ -1,5 +1,5 @@
-//! Stores answers and counts as JSON in a column, each number exactly as it was received. Reading never fails, since
-//! the file may have been edited by others: what can't be read is treated as missing.
+//! Stores page-view answers and counts as JSON in a column, each number exactly as it was received. Since others may
+//! have edited the file, reading never fails: what can't be read is treated as missing.
 
 use super::error::StoreError;
 use crate::model::text::CleanText;
@@ -8,7 +8,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 
-/// An answer in the form in which it is written to disk.
+/// A page-view answer in the form in which it is written to disk.
 #[derive(Debug, Serialize)]
 struct EncodedAnswer<'a> {
     totals: WrittenCounts<'a>,
@@ -29,7 +29,7 @@ enum WrittenCount<'a> {
     Missing(()),
 }
 
-/// An answer in the form in which it is read from disk.
+/// A page-view answer in the form in which it is read from disk.
 #[derive(Debug, Deserialize)]
 struct DecodedAnswer {
     totals: [ReadCount; 3],

@@ -1,5 +1,5 @@
-//! The data that the user sets for jobs on this computer (title, tags, note, viewed, handled, dismissed), and the
-//! search for jobs by the text of their prompts. None of it is sent to the service.
+//! The data that the user sets for jobs on this computer: title, tags, note, viewed, handled, dismissed. It is never
+//! sent to the service. Also searches for jobs by the texts of their prompts, and lists the texts of sent prompts.
 
 use super::columns::join_tags;
 use super::error::StoreResult;
@@ -17,7 +17,7 @@ use thin_vec::ThinVec;
 const SENT_PROMPTS_MAX: usize = 1000;
 /// Maximum total size in bytes of the texts that [`sent_prompts`] returns.
 const SENT_BYTES_MAX: usize = 16 << 20;
-/// Maximum length of a searched text in bytes: SQLite rejects patterns that are much longer.
+/// Texts of at least this many bytes are not searched by SQLite, which rejects patterns that are much longer.
 const PATTERN_MAX: usize = 10_000;
 
 /// Applies the change to each of these jobs, and returns their rows in this order.
@@ -56,7 +56,7 @@ fn apply_change(row: &mut Job, change: &LocalChange, now: Time) {
         }
         LocalChange::Note(note) => row.note = note.clone().filter(|note| !note.as_str().trim().is_empty()),
         LocalChange::Dismissed(dismissed) => row.dismissed = *dismissed,
-        // The later of both times, since the clock may have been set back since the last change.
+        // The time is never earlier than the last change, even if the clock was set back since.
         LocalChange::Viewed => row.viewed_at = Some(now.max(row.changed_at)),
         LocalChange::Handled => {
             row.handled_at = Some(now.max(row.changed_at));
@@ -79,8 +79,8 @@ fn add_tags(tags: &mut ThinVec<CleanText>, more: &[CleanText]) {
     }
 }
 
-/// Adds the title, tags and note that the user wrote for `other` to `target`, when the rows are merged, so that no
-/// typed text is lost.
+/// Adds the title, tags and note that the user wrote for `other` to `target`, when the two rows are merged. Only the
+/// title of `other` is dropped if `target` has its own.
 pub(super) fn merge_labels(tx: &Transaction<'_>, target: &mut Job, other: &Job) -> StoreResult<()> {
     if !target.has_custom_title && other.has_custom_title {
         target.has_custom_title = true;
@@ -118,7 +118,7 @@ pub(super) fn find_jobs_by_prompt(connection: &Connection, scope: &Scope, text: 
         let keys = statement.query_map(params![scope, pattern], |row| row.get(0).map(JobKey))?;
         return Ok(keys.collect::<rusqlite::Result<_>>()?);
     }
-    // Compared in Rust, since SQLite ignores case only for ASCII letters.
+    // The texts are compared in Rust: SQLite ignores case only for ASCII letters, and rejects very long patterns.
     let wanted = text.to_lowercase();
     let mut statement = connection.prepare_cached(
         "SELECT job.key, prompt.text FROM job CROSS JOIN prompt ON prompt.job = job.key
@@ -151,8 +151,8 @@ fn like_pattern(text: &str) -> String {
     pattern
 }
 
-/// The query of [`sent_prompts`], which uses an index: SQLite reads the newest rows first, and only as many as are
-/// needed.
+/// The query of [`sent_prompts`]. It uses an index by time, so that SQLite reads the newest rows first and only as many
+/// rows as are needed.
 pub(super) const SENT_PROMPTS_SQL: &str = "SELECT prompt.text FROM prompt CROSS JOIN job ON job.key = prompt.job
      WHERE prompt.sent_at IS NOT NULL AND job.scope = ?1 ORDER BY prompt.sent_at DESC, prompt.id DESC";
 

@@ -1,5 +1,5 @@
-//! The ledgers of operations with an hourly limit: every use by this computer, and until when a 429 blocks further
-//! requests.
+//! The ledgers of operations with an hourly limit. A ledger contains every use by this computer, and the time until
+//! which a 429 blocks further requests.
 //!
 //! The counting rules are in `model::ledger`. The service counts new jobs and follow-ups per project, and requests for
 //! views per organization.
@@ -11,9 +11,9 @@ use crate::model::endpoint::Scope;
 use crate::model::ledger::{self, Budget, LedgerEntry, MAX_WAIT, RateLimitBlock, RateLimited, Wait};
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
-/// Maximum number of uses that a ledger stores. It is twice the hourly limit: older uses can't affect any count, even
-/// if the clock is changed. Old uses are deleted because of their number, never because of their age, since the clock
-/// may be wrong.
+/// Maximum number of uses that a ledger stores: twice the hourly limit. Uses beyond this number can't affect any count,
+/// even if the clock is changed. When a use is recorded, old uses are deleted only by this number and not by their age,
+/// since the clock may be wrong.
 const USES_MAX: u32 = 200;
 
 /// Returns the id by which the service counts this operation: the project, or for views the organization.
@@ -24,7 +24,7 @@ pub(super) fn limit_owner(scope: &Scope, limited: RateLimited) -> &str {
     }
 }
 
-/// Returns the budget at this moment of the service's time, and whether [`mark_ahead_of_clock`] has anything to store.
+/// Returns the budget at `now` in the service's time, and whether [`mark_ahead_of_clock`] has anything to change.
 pub(super) fn read_budget(
     connection: &Connection,
     scope: &Scope,
@@ -40,8 +40,9 @@ pub(super) fn read_budget(
     Ok((ledger::compute_budget(limited, &entries, block, now), has_unmarked))
 }
 
-/// Stores the time `now` with all entries of the ledger that are ahead of it, so that they can expire; deletes the
-/// entries for which an earlier call did so more than an hour ago.
+/// Stores `now` as `seen_ahead_at` with each entry of the ledger that is later than `now`, unless an earlier
+/// `seen_ahead_at` is stored. Deletes the entries that are still later than `now` although their `seen_ahead_at` is an
+/// hour ago: they have expired. Also stores `now` with a 429 that was received later than `now`.
 pub(super) fn mark_ahead_of_clock(
     tx: &Transaction<'_>,
     scope: &Scope,
@@ -63,7 +64,7 @@ pub(super) fn mark_ahead_of_clock(
     Ok(())
 }
 
-/// Like [`read_budget`], but also calls [`mark_ahead_of_clock`] if it has anything to store.
+/// Like [`read_budget`], but also calls [`mark_ahead_of_clock`] if that has anything to change.
 fn mark_and_read_budget(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, now: Time) -> StoreResult<Budget> {
     let (budget, has_unmarked) = read_budget(tx, scope, limited, now)?;
     if has_unmarked {
@@ -72,8 +73,8 @@ fn mark_and_read_budget(tx: &Transaction<'_>, scope: &Scope, limited: RateLimite
     Ok(budget)
 }
 
-/// Records one use and returns the budget after it. If no request is left, records nothing and returns how long to
-/// wait.
+/// Records one use and returns the remaining budget. If no request is left, records nothing and returns how long to
+/// wait for one.
 pub(super) fn spend(
     tx: &Transaction<'_>,
     scope: &Scope,
@@ -93,7 +94,7 @@ pub(super) fn spend(
     read_budget(tx, scope, limited, now).map(|(after, _)| Ok(after))
 }
 
-/// Deletes one use recorded at this moment, since its request never reached the service.
+/// Deletes one use that was recorded with the time `at`. For a request that never reached the service.
 pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, limited: RateLimited, at: Time) -> StoreResult<()> {
     let Some((id, _)) = find_ledger(tx, scope, limited)? else { return Ok(()) };
     tx.prepare_cached(
@@ -104,7 +105,8 @@ pub(super) fn refund_use(tx: &Transaction<'_>, scope: &Scope, limited: RateLimit
     Ok(())
 }
 
-/// Stores a 429: no request is sent before `wait` is over. If a longer wait is already stored, it stays.
+/// Stores that a 429 was received: no request is allowed before `wait` is over. If a stored wait ends later, its end is
+/// kept.
 pub(super) fn mark_full(
     tx: &Transaction<'_>,
     scope: &Scope,

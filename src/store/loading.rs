@@ -1,5 +1,5 @@
-//! Unfinished reports, which are being loaded or whose load was interrupted. Their answers are stored as received, one
-//! after the other.
+//! Unfinished reports: their load is in progress or was interrupted. Their answers are stored as received, one after
+//! the other.
 
 use super::columns::{UnixMillis, opt_time, read_time};
 use super::error::StoreResult;
@@ -19,7 +19,7 @@ pub(super) struct LoadingRow {
     pub(super) id: i64,
     /// The number of answers received so far.
     pub(super) answers: u32,
-    /// When the load was restarted on purpose; otherwise `None`.
+    /// When the user restarted the load; `None` if it was not restarted.
     pub(super) restarted_at: Option<Time>,
     /// The number of duplicate rows in the answers that a migration combined into the first stored part.
     duplicates: u32,
@@ -73,8 +73,8 @@ pub(super) fn append_answer(
     Ok(())
 }
 
-/// Merges the stored answers into one report. Returns `None` if an answer can't be read, since the file was edited by
-/// others: the report is then loaded again, since without some of its rows it would be wrong.
+/// Merges the stored answers into one report. Returns `None` if an answer can't be read (others may have edited the
+/// file). The caller then has to load the report again, since it would be wrong without some of its rows.
 pub(super) fn merge_parts(
     connection: &Connection,
     range: DateRange,
@@ -89,7 +89,8 @@ pub(super) fn merge_parts(
         let Some(answer) = part.get_ref(0)?.as_str().ok().and_then(decode_answer) else { return Ok(None) };
         merge = Some(ReportMerge::with(merge, range, answer, false, as_of));
     }
-    // A migration may have combined several answers into one part, so the parts can't be counted instead.
+    // The number of answers is not that of the parts, since a migration may have combined several answers into one
+    // part.
     Ok(merge.map(ReportMerge::into_report).map(|report| Report {
         answers: loading.answers,
         duplicates: report.duplicates.saturating_add(loading.duplicates),
@@ -97,8 +98,8 @@ pub(super) fn merge_parts(
     }))
 }
 
-/// Returns the answers of unfinished reports that contain `text`, of one range or of all ranges; newest first within
-/// each range.
+/// Returns those answers of unfinished reports that contain `text`, the newest first within each range. If `range` is
+/// given, returns only the answers of this range.
 pub(super) fn answers_containing(
     connection: &Connection,
     scope: i64,

@@ -25,7 +25,8 @@ pub(super) fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<Job
         set_times(row, from.as_ref().is_some_and(Status::is_finished), awaits_first_look, now);
         kinds.push(EventKind::Status { from, to: job.status.clone() });
     } else if awaits_first_look && row.finished_at.is_none() && row.status.as_ref().is_some_and(Status::is_finished) {
-        // The service may still report a finished job as finished after a follow-up: it is then finished again.
+        // In the first answer after a follow-up, the service may report the job as finished, just as before the
+        // follow-up. The job then counts as finished again.
         row.finished_at = Some(now);
         is_done_again = row.followed_up_at.is_some();
     }
@@ -41,14 +42,14 @@ pub(super) fn merge_answer(row: &mut Job, job: &RemoteJob, now: Time) -> Vec<Job
     row.checked_at = Some(now);
     let is_news = |kind: &EventKind| matches!(kind, EventKind::Status { .. } | EventKind::PullRequest(_));
     if is_done_again || kinds.iter().any(is_news) {
-        // Even if the clock was set back, the change must be later than the user's last action.
+        // The change must be later than the user's last action, even if the clock was set back since.
         let last = row.viewed_at.max(row.handled_at);
         row.changed_at = last.map_or(now, |last| now.max(last + TimeDelta::milliseconds(1)));
     }
     kinds.into_iter().map(|kind| JobEvent { at: now, kind }).collect()
 }
 
-/// Marks the job as gone, since the service no longer has it. Returns an event unless it was already gone.
+/// Marks the job as gone, since the service no longer has it. Returns an event unless the job was already gone.
 pub(super) fn mark_gone(row: &mut Job, now: Time) -> Vec<JobEvent> {
     row.checked_at = Some(now);
     if std::mem::replace(&mut row.gone, true) {

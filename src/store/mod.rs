@@ -83,8 +83,8 @@ pub struct Store {
 /// The result of opening the store.
 #[derive(Debug, Default)]
 pub struct OpenOutcome {
-    /// The new path of the damaged file, whose readable data was recovered into a new file; `None` if no file was
-    /// moved.
+    /// The path to which the damaged file was moved after its readable data had been recovered into a new file; `None`
+    /// if no file was moved.
     pub damaged_file: Option<PathBuf>,
     /// Counts of what was recovered from the damaged file; all 0 if no file was moved.
     pub recovered: RecoveryCounts,
@@ -109,14 +109,14 @@ impl PendingOpen {
     }
 }
 
-/// The reason for which a prompt is paused.
+/// What paused a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PausedBy {
     /// The prompt is not paused.
     None,
     /// The user paused the prompt.
     User,
-    /// Only the instance with this name may send the prompt; for all other instances it is paused.
+    /// The prompt is reserved for the instance with this name. For all other instances, it is paused.
     Instance(String),
 }
 
@@ -125,13 +125,13 @@ pub enum PausedBy {
 pub enum SendPermit {
     /// Yes: the prompt is now `Sending` and its ledger entry is written, both in one transaction that is on disk.
     Go { kind: PromptKind, text: String, job: JobKey, id: Option<JobId> },
-    /// No: the hourly limit is used up, or a 429 blocks the request. The prompt stays queued until this moment of the
-    /// service's time.
+    /// No: the hourly limit is used up, or a 429 blocks the request. The prompt stays queued until `until`, which is a
+    /// moment of the service's time.
     Wait { until: Time },
-    /// No: the prompt stays queued, since an earlier prompt of its thread is undelivered, its job has no id yet, or it
-    /// is paused.
+    /// No: the prompt stays queued, since an earlier prompt of the thread is undelivered, the prompt itself is paused,
+    /// or the job of a follow-up has no id yet.
     Blocked,
-    /// No: another instance is sending the prompt, or its delivery has already ended.
+    /// No: the prompt is neither queued nor paused. It is already being sent, or its delivery has ended.
     NotQueued,
 }
 
@@ -166,8 +166,8 @@ pub struct MergeResult {
     pub row: Job,
     /// The changes of the job; empty if nothing changed.
     pub events: Vec<JobEvent>,
-    /// The title of another job that an earlier prompt created, if the service gave the same id to this prompt's job;
-    /// otherwise `None`.
+    /// If the service gave this prompt's job the id of a job that an earlier prompt created, the title of that earlier
+    /// job; otherwise `None`.
     pub shares_id_with: Option<CleanText>,
 }
 
@@ -190,7 +190,8 @@ pub struct JobChanges {
     pub merged: Vec<(JobKey, JobKey)>,
     /// The last revision whose changes are included.
     pub revision: i64,
-    /// How many times jobs have been pruned since the store was created; see [`Store::remaining_jobs`].
+    /// How many times jobs have been pruned since the store was created. If this changed, jobs may be missing; see
+    /// [`Store::remaining_jobs`].
     pub prune_count: i64,
 }
 
@@ -210,9 +211,10 @@ fn data_version(db: &rusqlite::Connection) -> StoreResult<i64> {
 
 /// Calls that open, check and close the store.
 impl Store {
-    /// Opens [`DATABASE_FILE`] in `folder`, and creates both if they are missing (folder mode 0700, file mode 0600). If the file
-    /// is damaged, recovers what can be read into a new file, and keeps the damaged file under a name with the date
-    /// `now`. If the folder can't be written, existing data can still be read; without a file, the store is empty.
+    /// Opens [`DATABASE_FILE`] in `folder`, and creates both if they are missing (folder mode 0700, file mode 0600). If
+    /// the file is damaged, recovers what can be read into a new file, and keeps the damaged file under a name that
+    /// contains the date `now`. If the folder can't be written, existing data can still be read; without a file, the
+    /// store is empty.
     ///
     /// # Errors
     /// [`StoreError::Newer`], [`StoreError::Older`] (the file needs a migration, but can't be written) and
@@ -224,8 +226,8 @@ impl Store {
         Ok((Self { handle }, opened))
     }
 
-    /// Like [`Store::open`], but opens the file on the store's own thread. Calls made before the file is open wait for
-    /// that, and fail if the file can't be opened. Doesn't check whether writing works: call [`Store::check_writable`]
+    /// Like [`Store::open`], but opens the file on the store's own thread. Calls made before the file is open wait
+    /// until it is, and fail if it can't be opened. Doesn't check whether writing works: call [`Store::check_writable`]
     /// afterwards.
     ///
     /// # Errors
@@ -281,9 +283,9 @@ impl Store {
         open::damage_note(folder).exists()
     }
 
-    /// Counts the jobs in each state immediately, on the calling thread: for a shell prompt or a status line, which
-    /// can't wait. Returns `None` if there is no store, or if nothing was ever stored for `scope`. Creates no store and
-    /// migrates nothing.
+    /// Counts the jobs in each state immediately, on the calling thread, for callers that can't wait (a shell prompt, a
+    /// status line). Returns `None` if there is no store, or if nothing was ever stored for `scope`. Creates no store
+    /// and migrates nothing.
     ///
     /// # Errors
     /// The errors of [`Store::open`]; a damaged file is left in place.
@@ -330,7 +332,7 @@ impl Store {
         self.handle.read(move |db| jobs::load_jobs(db, &scope)).await
     }
 
-    /// Counts the jobs that belong to none of these scopes, without dismissed jobs.
+    /// Counts the jobs that belong to none of these scopes. Dismissed jobs don't count.
     pub async fn count_in_other_scopes(&self, scopes: Vec<Scope>) -> StoreResult<usize> {
         self.handle.read(move |db| jobs::count_in_other_scopes(db, &scopes)).await
     }
@@ -406,7 +408,7 @@ impl Store {
         self.handle.read(|db| kv::get_number(db, prune_jobs::PRUNE_COUNT_KEY)).await
     }
 
-    /// Returns the keys of the rows that the scope still has, so that the caller can forget pruned jobs.
+    /// Returns the keys of all rows that the scope has now. The caller can then forget jobs that were pruned.
     pub async fn remaining_jobs(&self, scope: &Scope) -> StoreResult<RemainingJobs> {
         let scope = scope.clone();
         self.handle.read(move |db| jobs::read_remaining_jobs(db, &scope)).await
@@ -445,7 +447,7 @@ impl Store {
         self.handle.read(move |db| prompts::threads(db, &jobs, max_bytes)).await
     }
 
-    /// Merges the answer to a GET request into the job. Fields that the answer leaves out keep their values.
+    /// Merges the service's answer to a GET request into the job. Fields that the answer leaves out keep their values.
     pub async fn apply_fetched(&self, job: JobKey, what: JobAnswer, now: Time) -> StoreResult<MergeResult> {
         self.handle.write(move |tx| jobs::merge_fetched(tx, job, &what, now)).await
     }
@@ -494,8 +496,8 @@ impl Store {
             .await
     }
 
-    /// Like [`Store::add_new_job`], for a job about these pages, which are stored with the job. Deletes the draft about
-    /// pages instead of the new-job draft.
+    /// Like [`Store::add_new_job`], but stores these pages with the job as the pages that it is about. Deletes the
+    /// draft in [`DraftTarget::AboutPages`] instead of the new-job draft.
     pub async fn add_job_about(
         &self,
         scope: &Scope,
@@ -526,7 +528,7 @@ impl Store {
         self.handle.write(move |tx| prompts::add_follow_up(tx, job, &text, SendingInstance::Only(&instance), now)).await
     }
 
-    /// Like [`Store::add_follow_up`], but first discards the job's prompts that were rejected or not sent, since they
+    /// Like [`Store::add_follow_up`], but first discards the job's prompts that are `Rejected` or `NotSent`, since they
     /// would block the new prompt. Returns the discarded prompts as they were before. If `instance` is given, only the
     /// instance with that name may send the new prompt.
     pub async fn supersede_follow_ups(
@@ -545,7 +547,7 @@ impl Store {
             .await
     }
 
-    /// Marks the prompt as being sent if it may be sent now. `instance` is the name of this process (see
+    /// Marks the prompt as `Sending` if it may be sent now. `instance` is the name of this process (see
     /// [`Store::abandon_sends`]), `service_now` is the service's time for the ledger, and `now` is the local time for
     /// the prompt.
     pub async fn take_turn(
@@ -559,9 +561,9 @@ impl Store {
         self.handle.write(move |tx| sending::take_turn(tx, prompt, &instance, now, service_now)).await
     }
 
-    /// Stores how sending the prompt ended, and returns what changed. [`SendOutcome::NotSent`] gives the request back
-    /// to the ledger. A late acceptance is always stored; any other outcome is ignored if the prompt is neither being
-    /// sent nor unconfirmed any more.
+    /// Stores how sending the prompt ended, and returns what changed. [`SendOutcome::Accepted`] is always stored, even
+    /// if it arrives late. Any other outcome is ignored unless the prompt is still `Sending` or `Unconfirmed`.
+    /// [`SendOutcome::NotSent`] also refunds the request in the ledger.
     pub async fn finish_send(&self, prompt: PromptId, how: SendOutcome, now: Time) -> StoreResult<MergeResult> {
         self.handle.write(move |tx| sending::record_send_outcome(tx, prompt, how, now)).await
     }
@@ -580,13 +582,14 @@ impl Store {
         self.handle.read(move |db| queue::sendable_prompts(db, &scope, None)).await
     }
 
-    /// Like [`Store::sendable_prompts`], but includes the prompts that only the instance with this name may send.
+    /// Like [`Store::sendable_prompts`], but also returns the prompts that are reserved for the instance with this name
+    /// (see [`Store::reserve_new_job`]).
     pub async fn sendable_prompts_for(&self, scope: &Scope, instance: &str) -> StoreResult<Vec<QueuedPrompt>> {
         let (scope, instance) = (scope.clone(), instance.to_owned());
         self.handle.read(move |db| queue::sendable_prompts(db, &scope, Some(&instance))).await
     }
 
-    /// Returns the reason for which this prompt is paused.
+    /// Returns what paused this prompt.
     pub async fn paused_by(&self, prompt: PromptId) -> StoreResult<PausedBy> {
         let stored = self.handle.read(move |db| prompts::read_stored_prompt(db, prompt)).await?;
         Ok(match (stored.state, stored.instance) {
@@ -596,7 +599,7 @@ impl Store {
         })
     }
 
-    /// Changes the queued prompts of all these jobs, or of none if one of the jobs is unknown. `Pause` and `Release`
+    /// Changes the queued prompts of all these jobs, or of none if one of the jobs is unknown. `Pause` and `Resume`
     /// change all queued prompts of a job; `Up` and `Down` swap new jobs with their neighbours in the queue. Skips jobs
     /// without a queued prompt. Returns every row that changed.
     pub async fn change_queue(&self, jobs: &[JobKey], change: QueueChange, now: Time) -> StoreResult<Vec<Job>> {
@@ -621,8 +624,9 @@ impl Store {
         self.handle.read(move |db| labels::find_jobs_by_prompt(db, &scope, &text)).await
     }
 
-    /// Returns the prompts of new jobs that are queued or being sent, and those that were sent (or written, if they
-    /// were not sent) after `since`, oldest first. Leaves out rejected and discarded prompts.
+    /// Returns prompts of new jobs, oldest first: those that are queued or being sent, and those in `Accepted`,
+    /// `Unconfirmed` or `NotSent` that were sent at `since` or later. If a prompt was never sent, the time at which it
+    /// was written counts instead.
     pub async fn recent_prompts(&self, scope: &Scope, since: Time) -> StoreResult<Vec<RecentPrompt>> {
         let scope = scope.clone();
         self.handle.read(move |db| recent_prompts::find_recent_prompts(db, &scope, since)).await
@@ -640,7 +644,7 @@ impl Store {
         self.handle.read(move |db| sending::sending_instances(db, &scope)).await
     }
 
-    /// Marks every prompt that an ended instance left in `Sending` as unconfirmed. Returns the changed rows.
+    /// Marks every prompt that this ended instance left in `Sending` as `Unconfirmed`. Returns the rows of their jobs.
     pub async fn abandon_sends(&self, scope: &Scope, instance: &str, now: Time) -> StoreResult<Vec<Job>> {
         let (scope, instance) = (scope.clone(), instance.to_owned());
         self.handle.write(move |tx| sending::mark_unconfirmed(tx, &scope, &instance, now)).await
@@ -653,8 +657,8 @@ impl Store {
         self.handle.write(move |tx| prompts::requeue_prompt(tx, prompt, edited.as_deref(), now)).await
     }
 
-    /// Links an undelivered (usually unconfirmed) new job to this job of the service. If another row has the id of
-    /// `job`, merges that row into the linked one.
+    /// Links a new job, whose prompt is undelivered (usually `Unconfirmed`), to the service's job `job`. If another row
+    /// already has the id of `job`, merges that row into the row of the new job.
     pub async fn link_job(&self, prompt: PromptId, job: RemoteJob, now: Time) -> StoreResult<Job> {
         self.handle.write(move |tx| sending::link_to_job(tx, prompt, &job, now)).await
     }
@@ -668,8 +672,8 @@ impl Store {
     /// rows of their jobs.
     ///
     /// # Errors
-    /// [`StoreError::StateChanged`] if one of the prompts is no longer discarded (a late answer may have accepted it),
-    /// or if it was queued and a later prompt of its job was sent in the meantime.
+    /// [`StoreError::StateChanged`] if one of the prompts is no longer discarded (it may have been accepted late), or
+    /// if one of them would be queued again although a later prompt of its job has been sent.
     pub async fn restore_prompts(&self, prompts: &[PromptId]) -> StoreResult<Vec<Job>> {
         let prompts = prompts.to_vec();
         self.handle.write(move |tx| prompts::restore(tx, &prompts)).await
@@ -703,9 +707,8 @@ impl Store {
         self.handle.write(move |tx| drafts::delete_from_slot(tx, &scope, slot)).await
     }
 
-    /// Returns what is left of the hourly limit at this moment of the service's time. If ledger entries are later than
-    /// `service_now` (the clock was ahead when they were stored), stores `service_now` with them, so that they can
-    /// expire.
+    /// Returns what is left of the hourly limit at `service_now`. If ledger entries are later than `service_now`, the
+    /// clock was ahead when they were stored. In that case, stores `service_now` with them, so that they can expire.
     pub async fn budget(&self, scope: &Scope, limited: RateLimited, service_now: Time) -> StoreResult<Budget> {
         let reader = scope.clone();
         let (budget, is_unmarked) =
@@ -718,7 +721,8 @@ impl Store {
         Ok(budget)
     }
 
-    /// Records one use if a request is left; otherwise returns the time to wait for one as `Ok(Err(_))`.
+    /// Records one use if a request is left. Otherwise records nothing and returns how long to wait for a request, as
+    /// `Ok(Err(wait))`.
     pub async fn spend(
         &self,
         scope: &Scope,
@@ -729,14 +733,14 @@ impl Store {
         self.handle.write(move |tx| ledgers::spend(tx, &scope, limited, service_now)).await
     }
 
-    /// Deletes the use recorded at `at` (the `service_now` of [`Store::spend`]), since its request never reached the
+    /// Deletes the use that [`Store::spend`] recorded with `at` as `service_now`. For a request that never reached the
     /// service.
     pub async fn refund(&self, scope: &Scope, limited: RateLimited, at: Time) -> StoreResult<()> {
         let scope = scope.clone();
         self.handle.write(move |tx| ledgers::refund_use(tx, &scope, limited, at)).await
     }
 
-    /// Stores a 429 of the service: no request is sent before the wait is over.
+    /// Stores that the service answered with 429. No request of this kind is allowed before the wait is over.
     pub async fn mark_full(
         &self,
         scope: &Scope,
@@ -754,7 +758,7 @@ impl Store {
         self.handle.read(move |db| views::find_views_answer(db, &scope, query)).await
     }
 
-    /// Returns the newest cached answer that alone contains all pages of the range, whatever its page size.
+    /// Returns the newest cached answer that contains all pages of the range by itself, whatever its page size.
     pub async fn complete_views(&self, scope: &Scope, range: DateRange) -> StoreResult<Option<Timed<ViewsPage>>> {
         let scope = scope.clone();
         self.handle.read(move |db| views::find_complete_answer(db, &scope, range)).await

@@ -21,7 +21,7 @@ const REPAIR_LOCK: &str = "docdeck.db-moving";
 /// The temporary name of the new file into which a damaged file is recovered.
 const RECOVERY_FILE: &str = "docdeck.db-recovering";
 
-/// Returns the path of the file which shows the next opening that a call found a damaged page.
+/// Returns the path of the note file: a call that finds a damaged page creates it for the next opening.
 pub(super) fn damage_note(folder: &Path) -> PathBuf {
     folder.join(DAMAGE_NOTE)
 }
@@ -71,7 +71,8 @@ pub(super) enum WriteCheck {
     Later,
 }
 
-/// Opens or creates the store in `folder`. If the file is damaged, its new name contains the date `now`.
+/// Opens or creates the store in `folder`. Repairs a damaged file; `now` becomes part of the name under which the
+/// damaged file is kept.
 pub(super) fn open_or_create(
     folder: &Path,
     now: Time,
@@ -231,8 +232,8 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mode = fs::metadata(folder)?.permissions().mode();
-    // A folder that also contains files of other programs (a home, /tmp) keeps its permissions; the store's file itself
-    // is narrow anyway.
+    // A folder that also contains files of other programs (a home, /tmp) keeps its permissions; only the owner can read
+    // the store's file anyway.
     if mode & 0o077 != 0 && contains_only_our_files(folder) {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
     }
@@ -265,8 +266,8 @@ fn restrict_permissions(path: &Path) {
 #[cfg(not(unix))]
 fn restrict_permissions(_path: &Path) {}
 
-/// Copies or links the damaged file to a new name with a date, and moves its journal to that name: otherwise SQLite
-/// would roll the journal back into the new file.
+/// Copies or links the damaged file to a new name that contains the date `now`. Renames its journal in the same way:
+/// otherwise SQLite would roll the journal back into the recovered file.
 fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
     let stem = format!("docdeck-corrupt-{}", now.format("%Y%m%d-%H%M%S"));
     let mut aside = folder.join(format!("{stem}.db"));
@@ -289,7 +290,7 @@ fn move_aside(folder: &Path, now: Time) -> Result<PathBuf, StoreError> {
     Ok(aside)
 }
 
-/// Syncs new file names to disk, if the file system supports this.
+/// Waits until the new file names in the folder are on disk, if the file system supports this.
 fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();

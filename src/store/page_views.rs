@@ -146,7 +146,7 @@ fn add_from_answers(
     by_range: &mut HashMap<DateRange, Timed<Counts>>,
 ) -> StoreResult<()> {
     let mut statement = connection.prepare_cached(
-        // SQLite finds these ranges in the index alone, so that it reads no answers of other ranges.
+        // SQLite finds the incomplete ranges in the index alone, so it reads no answers for complete ranges.
         "WITH incomplete AS MATERIALIZED (
              SELECT date_from, date_to FROM views_answer WHERE scope = ?1
              EXCEPT SELECT date_from, date_to FROM views_report WHERE scope = ?1 AND complete = 1)
@@ -166,12 +166,12 @@ fn add_from_answers(
     Ok(())
 }
 
-/// Returns the path as it is written in a stored answer: an answer without this text need not be parsed.
+/// Returns the path as it is written in the JSON of a stored answer. An answer without this text need not be parsed.
 fn path_literal(path: &CleanText) -> String {
     serde_json::Value::from(path.as_str()).to_string()
 }
 
-/// Returns the page's counts in the answer; if several rows have the path, those of the last row.
+/// Returns the page's counts in the answer. If several rows have the path, returns the counts of the last row.
 fn find_page(answer: Timed<ViewsPage>, path: &CleanText) -> Option<Timed<Counts>> {
     let row = answer.value.rows.into_iter().rfind(|row| row.path == *path)?;
     Some(Timed { value: row.counts, as_of: answer.as_of })

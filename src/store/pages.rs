@@ -1,5 +1,5 @@
-//! The pages that a job was started about: they are stored with the job, and moved when its row is merged into another
-//! row.
+//! The pages that a job was started about. They are stored with the job, and move with it if its row is merged into
+//! another row.
 
 use super::columns::{JOB_COLUMNS, read_clean_line, read_job_row};
 use super::error::StoreResult;
@@ -43,7 +43,7 @@ pub(super) fn jobs_about(connection: &Connection, scope: &Scope, path: &str) -> 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Reads the pages of these rows, which must be sorted by key, into the rows.
+/// Reads the pages of these jobs and adds them to the rows. The rows must be sorted by key.
 pub(super) fn read_pages_into(connection: &Connection, rows: &mut [Job]) -> StoreResult<()> {
     let mut statement = connection.prepare_cached("SELECT job, path FROM job_page ORDER BY job, position")?;
     let mut pages = statement.query([])?;
@@ -59,8 +59,8 @@ pub(super) fn read_pages_into(connection: &Connection, rows: &mut [Job]) -> Stor
     Ok(())
 }
 
-/// Moves the pages of the job `from` to the end of the pages of `to`, when the rows are merged. Pages that `to` already
-/// has are not added again.
+/// Appends the pages of the job `from` to the pages of the job `to`, when their rows are merged. Pages that `to`
+/// already has are not added again.
 pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> StoreResult<()> {
     tx.execute(
         "INSERT OR IGNORE INTO job_page (job, position, path)
@@ -72,7 +72,7 @@ pub(super) fn move_pages(tx: &Transaction<'_>, from: JobKey, to: JobKey) -> Stor
     Ok(())
 }
 
-/// Joins paths for one column of a draft, one path per line.
+/// Joins the paths of a draft's pages for its column, one path per line.
 pub(super) fn join_paths(pages: &[CleanText]) -> String {
     pages.iter().map(CleanText::as_str).collect::<Vec<_>>().join("\n")
 }

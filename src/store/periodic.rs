@@ -1,5 +1,5 @@
-//! Tasks that the store's thread runs at intervals, between the calls. The thread waits for calls anyway, so that
-//! running these tasks wakes up no other thread. With a timer in the caller, two threads would have to wake up.
+//! Tasks that the store's thread runs at intervals, between the calls. Only this thread wakes up for a task. With a
+//! timer in the caller, the caller's thread would have to wake up as well.
 
 use rusqlite::Connection;
 use std::fmt;
@@ -22,7 +22,7 @@ impl PeriodicTask {
         Self { interval: every, due: Instant::now(), work: Box::new(work) }
     }
 
-    /// Runs the task once. Returns whether it continues: not if it returned `Break` or panicked.
+    /// Runs the task once. Returns `false` if the task has ended, since it returned `Break` or panicked.
     fn run(&mut self, connection: &mut Connection) -> bool {
         let Self { interval: every, due, work } = self;
         let continues = matches!(catch_unwind(AssertUnwindSafe(|| work(connection))), Ok(ControlFlow::Continue(())));

@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 /// Maximum length of a title in characters; a longer title is cut and ends with `…`.
 pub(super) const TITLE_CHARS_MAX: usize = 200;
 
-/// The columns of a prompt that decide what may be done with it.
+/// Those columns of a prompt that decide what may be done with the prompt.
 #[derive(Debug)]
 pub(super) struct StoredPrompt {
     pub(super) id: PromptId,
@@ -48,7 +48,7 @@ pub(super) fn read_stored_prompt(connection: &Connection, id: PromptId) -> Store
     prompt.optional()?.ok_or(StoreError::NoSuchPrompt)
 }
 
-/// Reads the prompts and events of a job. If its row was merged into another row, reads those of the other row.
+/// Reads the prompts and events of a job. If the job's row was merged into another row, reads those of the other row.
 pub(super) fn read_thread(connection: &Connection, key: JobKey) -> StoreResult<Thread> {
     thread_of_current(connection, jobs::current_key(connection, key)?)
 }
@@ -62,8 +62,8 @@ pub(super) fn thread_of_current(connection: &Connection, key: JobKey) -> StoreRe
     Ok(Thread { prompts, events: jobs::read_job_events(connection, key)? })
 }
 
-/// Like [`read_thread`], but uses no index and doesn't rely on the order of the rows, which may be damaged. Returns
-/// `None` if there is no such job.
+/// Like [`read_thread`], but works even if the indexes or the order of the rows are damaged: it relies on neither.
+/// Returns `None` if there is no such job.
 pub(super) fn search_thread(connection: &Connection, key: JobKey) -> StoreResult<Option<Thread>> {
     // The plus sign keeps SQLite from looking up the key in the tree of the table.
     let current = "SELECT coalesce(merged_into, key) FROM job NOT INDEXED WHERE +key = ?1";
@@ -180,7 +180,7 @@ pub(super) fn add_follow_up(
     Ok((prompt, jobs::touch(tx, key)?))
 }
 
-/// Like [`add_follow_up`], but first discards the job's prompts that were rejected or not sent, so that they don't
+/// Like [`add_follow_up`], but first discards the job's prompts that are `Rejected` or `NotSent`, so that they don't
 /// block the new prompt. Returns the discarded prompts as they were before.
 pub(super) fn supersede(
     tx: &Transaction<'_>,
@@ -226,8 +226,8 @@ fn insert_prompt(
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
-/// Stores a prompt from a backup with the record's delivery, which doesn't let this computer send what another one may
-/// send (see `model::backup::join`).
+/// Adds a prompt from a backup to a job, with the delivery in `record`. The caller has already adapted this delivery,
+/// so that this computer doesn't send what another computer may send (see `model::backup::merge_rules`).
 pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &PromptRecord) -> StoreResult<PromptId> {
     let (state, paused, until) = delivery_columns(&record.delivery);
     let (state_at, from) = (state_at(record), discarded_from(&record.delivery));
@@ -252,8 +252,8 @@ pub(super) fn insert_imported(tx: &Transaction<'_>, key: JobKey, record: &Prompt
     Ok(PromptId(tx.last_insert_rowid()))
 }
 
-/// Replaces the text and the times of a known prompt by those of its copy in a backup, and sets its state to
-/// `delivery`.
+/// Sets the state of a known prompt to `delivery`. Replaces its text, its sending time and the start of its state with
+/// those of its copy in a backup.
 pub(super) fn update_imported(
     tx: &Transaction<'_>,
     id: PromptId,
@@ -268,8 +268,8 @@ pub(super) fn update_imported(
     Ok(())
 }
 
-/// Returns when the prompt in a backup entered its state. If the backup doesn't contain that time, returns when the
-/// prompt was sent or, if it wasn't sent, written.
+/// Returns when the prompt in a backup entered its state. If the backup doesn't contain that time, returns the time at
+/// which the prompt was sent or, if it was never sent, the time at which it was written.
 fn state_at(record: &PromptRecord) -> Time {
     record.state_at.or(record.sent_at).unwrap_or(record.written_at)
 }
@@ -282,8 +282,7 @@ fn discarded_from(delivery: &Delivery) -> Option<&'static str> {
     }
 }
 
-/// Returns the first line with a visible character as the title. Fails if there is no such line, since the text is
-/// blank.
+/// Returns the first line with a visible character, as the title. Fails if the text is blank.
 fn prompt_title(text: &str) -> StoreResult<CleanText> {
     text.lines()
         .map(|line| CleanText::title(line, TITLE_CHARS_MAX))
@@ -291,12 +290,12 @@ fn prompt_title(text: &str) -> StoreResult<CleanText> {
         .ok_or(StoreError::BlankPrompt)
 }
 
-/// Sets the state of the prompt, which begins `now`. Clears the instance in every state but `Queued`; only
-/// [`take_turn`](super::sending::take_turn) sets the instance of a sending prompt.
+/// Puts the prompt into a new state, which begins at `now`. For every state but `Queued`, clears the stored instance.
+/// Don't use it for `Sending`: [`take_turn`](super::sending::take_turn) sets that state together with the instance.
 pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: Time) -> StoreResult<()> {
     let (state, paused, until) = delivery_columns(to);
     if matches!(to, Delivery::Queued { .. }) {
-        // If only one instance may send the prompt, that stays so: for the other instances it stays paused.
+        // If only one instance may send the prompt, `paused` and `instance` keep their values.
         tx.prepare_cached(
             "UPDATE prompt SET state = ?2, until = ?3, reason = NULL, state_at = ?4,
                  instance = iif(paused, instance, NULL), discarded_from = NULL, discarded_at = NULL
@@ -314,8 +313,7 @@ pub(super) fn set_state(tx: &Transaction<'_>, id: PromptId, to: &Delivery, now: 
     Ok(())
 }
 
-/// Stores until when a queued prompt has to wait for the hourly limit. Doesn't change the time since which it is
-/// queued.
+/// Stores until when a queued prompt has to wait for the hourly limit. The start of its state stays the same.
 pub(super) fn set_wait_until(tx: &Transaction<'_>, id: PromptId, until: Time) -> StoreResult<()> {
     tx.prepare_cached("UPDATE prompt SET until = ?2 WHERE id = ?1")?.execute(params![id.0, UnixMillis(until)])?;
     Ok(())
@@ -342,7 +340,8 @@ pub(super) fn has_undelivered_before(connection: &Connection, prompt: &StoredPro
     Ok(statement.query_row([prompt.job.0, prompt.id.0], |row| row.get(0))?)
 }
 
-/// Queues the prompt again, neither paused nor waiting for the hourly limit, and with the text `edited` if it is given.
+/// Queues the prompt again, neither paused nor waiting for the hourly limit. If `edited` is given, it becomes the
+/// prompt's text.
 pub(super) fn requeue_prompt(tx: &Transaction<'_>, id: PromptId, edited: Option<&str>, now: Time) -> StoreResult<Job> {
     let prompt = read_stored_prompt(tx, id)?;
     if !(prompt.state.needs_user() || matches!(prompt.state, DeliveryKind::Queued | DeliveryKind::Paused)) {
@@ -376,7 +375,8 @@ pub(super) fn discard(tx: &Transaction<'_>, id: PromptId, now: Time) -> StoreRes
     Ok(DiscardedPrompts { prompts: vec![id], rows: vec![jobs::touch(tx, prompt.job)?] })
 }
 
-/// Discards a prompt, and stores what [`restore`] needs: the prompt's state, its wait, its reason and its position.
+/// Discards a prompt. Stores its previous state, and keeps its wait, reason and position in the queue, so that
+/// [`restore`] can bring them back.
 pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> StoreResult<()> {
     tx.prepare_cached(&format!(
         "UPDATE prompt SET discarded_from = {STATE_SQL}, discarded_at = ?2, state = 'dismissed', instance = NULL
@@ -387,7 +387,8 @@ pub(super) fn set_discarded(tx: &Transaction<'_>, id: PromptId, now: Time) -> St
 }
 
 /// Restores all these discarded prompts to their previous states, or none. Returns the rows of their jobs. Fails if one
-/// of the prompts was accepted after all, or if it was queued and a follow-up that was written later has been sent.
+/// of the prompts is no longer discarded, or if one of them was queued before and a later follow-up has been sent
+/// since.
 pub(super) fn restore(tx: &Transaction<'_>, ids: &[PromptId]) -> StoreResult<Vec<Job>> {
     let mut changed = BTreeSet::new();
     for id in ids {

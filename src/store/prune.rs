@@ -15,11 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct ViewsPruneFilter {
     /// Selects what was loaded before this moment.
     pub before: Option<Time>,
-    /// Selects the ranges of each project, except for this many of them: those that were loaded last.
+    /// Selects all ranges of each project except for the ones that were loaded last. The value is the number of ranges
+    /// that each project keeps.
     pub keep: Option<u32>,
     /// Selects everything.
     pub all: bool,
-    /// If given, only page views of this project are deleted, at any service.
+    /// If given, only page views of this project are deleted, whichever service it is on.
     pub project: Option<String>,
     /// If given, only page views of the service with this address are deleted.
     pub base_url: Option<String>,
@@ -28,7 +29,7 @@ pub struct ViewsPruneFilter {
 /// Counts of what was deleted, or would be deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrunedViews {
-    /// Ranges of which pages were cached. The other counts also include ranges of which only totals were cached.
+    /// Ranges with cached pages. The other counts also include ranges for which only totals were cached.
     pub ranges: u32,
     /// Reports of all pages of a range, complete or partial.
     pub reports: u32,
@@ -38,7 +39,8 @@ pub struct PrunedViews {
     pub totals: u32,
     /// Size of the whole file in bytes before the deletion.
     pub bytes_before: u64,
-    /// Size of the whole file in bytes after the deletion; the same as before if nothing was deleted.
+    /// Size of the whole file in bytes afterwards. It can be smaller even if nothing was deleted, since space that was
+    /// already unused may be returned to the disk.
     pub bytes_after: u64,
     /// Whether the file could not be made smaller, since another process has it open or the disk is full. docdeck then
     /// reuses the free space in the file.
@@ -81,7 +83,7 @@ impl Store {
     }
 }
 
-/// A range of a scope in the form of its columns: the scope's id, the first day and the last day.
+/// A range of a scope, as the values of its columns: the scope's id, the first day and the last day.
 type RangeKey = (i64, String, String);
 
 /// The kind of an item that is stored for a range.
@@ -91,7 +93,7 @@ enum RangeContent {
     /// A report that is being loaded, or whose load was interrupted.
     Loading,
     Answer,
-    /// The totals of the range. They have no id of their own: scope and range identify them.
+    /// The totals of the range. They have no id of their own, but are identified by scope and range.
     Totals,
 }
 
@@ -102,7 +104,7 @@ struct CachedItem {
     id: i64,
     key: RangeKey,
     as_of: Time,
-    /// Whether the item contains pages, so that the list of cached ranges shows its range.
+    /// Whether the item contains pages. If it does, the list of cached ranges shows its range.
     has_pages: bool,
 }
 
@@ -157,7 +159,7 @@ fn items(connection: &Connection, what: &ViewsPruneFilter) -> StoreResult<Vec<Ca
     Ok(statement.query_map(params![what.project, what.base_url], of_row)?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the ranges with pages, except for the `keep` ranges of each project that were loaded last.
+/// Returns the ranges with cached pages, but without the `keep` ranges that were loaded last for each project.
 fn ranges_beyond(found: &[CachedItem], keep: u32) -> BTreeSet<RangeKey> {
     let mut last: BTreeMap<&RangeKey, Time> = BTreeMap::new();
     for item in found.iter().filter(|item| item.has_pages) {
@@ -181,7 +183,7 @@ fn ranges_beyond(found: &[CachedItem], keep: u32) -> BTreeSet<RangeKey> {
     surplus
 }
 
-/// Deletes the items, and the paths that no report contains any more. Returns the number of these paths.
+/// Deletes the items, and the paths that are then in no report any more. Returns the number of deleted paths.
 fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<usize> {
     let mut answer = tx.prepare("DELETE FROM views_answer WHERE rowid = ?1")?;
     let mut totals =
@@ -197,7 +199,7 @@ fn delete_items(tx: &Transaction<'_>, selected: &[CachedItem]) -> StoreResult<us
     Ok(tx.execute("DELETE FROM views_path WHERE id NOT IN (SELECT path FROM views_row)", [])?)
 }
 
-/// Whether more than a tenth of the file is unused, for example after the space could not be returned to the disk.
+/// Whether more than a tenth of the file is unused, for example because an earlier prune could not shrink the file.
 fn has_much_free_space(connection: &Connection) -> StoreResult<bool> {
     Ok(pragma(connection, "freelist_count")?.saturating_mul(10) > pragma(connection, "page_count")?)
 }

@@ -1,5 +1,5 @@
-//! Deletes old jobs that are finished, viewed, and unchanged for a long time. Never deletes jobs that are unsent,
-//! unfinished or not viewed, or that have a draft.
+//! Deletes old jobs that are finished, viewed, and unchanged for a long time. Never deletes a job that is unfinished or
+//! not viewed, or that has an undelivered prompt or a draft.
 
 use super::backup::ScopeFilter;
 use super::error::StoreResult;
@@ -12,7 +12,7 @@ use crate::model::row::{Job, JobGroup, JobKey};
 use rusqlite::{Connection, Transaction};
 use std::collections::HashSet;
 
-/// The key under which the store counts prunes, so that other instances notice that jobs were deleted.
+/// The key of the value that counts how often jobs were pruned. Other instances see from it that jobs were deleted.
 pub(super) const PRUNE_COUNT_KEY: &str = "prunes";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,8 @@ pub struct PrunedJobs {
     pub jobs: u64,
     /// Prompts of the deleted jobs.
     pub prompts: u64,
-    /// Jobs that are old enough but are not deleted, since they are unfinished, unsent or not viewed, or have a draft.
+    /// Jobs that are old enough but are not deleted, since they are unfinished or not viewed, or have an undelivered
+    /// prompt or a draft.
     pub skipped: u64,
     /// Size of the whole file in bytes before the deletion.
     pub bytes_before: u64,
@@ -50,7 +51,7 @@ impl Store {
     }
 
     /// Deletes the selected jobs with their threads in one transaction, then returns their space to the disk. Other
-    /// instances notice it because [`Store::prune_count`] changes.
+    /// instances notice the deletion because [`Store::prune_count`] changes.
     pub async fn prune_jobs(&self, what: JobPruneFilter) -> StoreResult<PrunedJobs> {
         let work = move |tx: &Transaction<'_>| {
             let bytes_before = file_bytes(tx)?;
@@ -70,7 +71,7 @@ impl Store {
     }
 }
 
-/// Returns the keys of the jobs to delete, and the counts for them.
+/// Returns the keys of the jobs to delete, and the counts of what is deleted and skipped.
 fn jobs_to_delete(connection: &Connection, what: &JobPruneFilter) -> StoreResult<(Vec<JobKey>, PrunedJobs)> {
     let (mut keys, mut pruned) = (Vec::new(), PrunedJobs::default());
     for scope in scopes::read_scopes(connection)?.into_iter().filter(|scope| what.only.includes(scope)) {

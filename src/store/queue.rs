@@ -13,8 +13,8 @@ use crate::model::row::{Job, JobKey};
 use rusqlite::{Connection, Transaction, params};
 use std::collections::BTreeSet;
 
-/// The query for the prompts that may be sent. CROSS JOIN makes SQLite read only queued prompts: otherwise it might
-/// scan all jobs.
+/// The query for the prompts that may be sent. `CROSS JOIN` makes SQLite start with the queued prompts: otherwise it
+/// might scan all jobs.
 pub(super) const SENDABLE_PROMPTS_SQL: &str = "SELECT prompt.id, prompt.job, prompt.kind, prompt.until
      FROM prompt CROSS JOIN job ON job.key = prompt.job
      WHERE prompt.state = 'queued' AND (prompt.paused = 0 OR prompt.instance = ?2) AND job.scope = ?1
@@ -43,8 +43,8 @@ pub(super) fn sendable_prompts(
     Ok(prompts.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Changes the queued prompts of these jobs. Returns every changed row, including those of jobs that were only moved
-/// past.
+/// Changes the queued prompts of these jobs. Returns every changed row, including the rows of other jobs that only
+/// changed places with them.
 pub(super) fn apply_queue_change(
     tx: &Transaction<'_>,
     jobs: &[JobKey],
@@ -120,8 +120,8 @@ struct QueuedJob {
     position: i64,
 }
 
-/// Moves the new jobs with these keys by one position in the queue. They keep their order among each other, and jobs at
-/// the end of the queue stay there.
+/// Moves the new jobs with these keys by one position, towards the front or the back of the queue. They keep their
+/// order among each other. Jobs that are already in front (or at the back) stay there.
 fn move_new_jobs(tx: &Transaction<'_>, keys: &BTreeSet<JobKey>, towards_front: bool) -> StoreResult<BTreeSet<JobKey>> {
     let Some(first) = keys.first() else { return Ok(BTreeSet::new()) };
     let mut queue = read_queued_new_jobs(tx, jobs::job_scope_id(tx, *first)?)?;

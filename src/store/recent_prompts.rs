@@ -1,5 +1,5 @@
-//! Finds the prompts of new jobs that are queued or were sent recently: a batch that is submitted again must not send
-//! them twice.
+//! Finds the prompts of new jobs that are queued or were sent recently. If a batch is submitted again, these prompts
+//! must not be sent twice.
 
 use super::columns::{self, STATE_SQL, UnixMillis};
 use super::error::StoreError;
@@ -19,8 +19,9 @@ pub struct RecentPrompt {
     pub state: DeliveryKind,
 }
 
-/// Returns the prompts of new jobs that are queued or being sent, and those that were sent (or written, if they were
-/// not sent) after `since`, oldest first. Leaves out rejected and discarded prompts.
+/// Returns prompts of new jobs, oldest first: those that are queued or being sent, and those in `Accepted`,
+/// `Unconfirmed` or `NotSent` that were sent at `since` or later. If a prompt was never sent, the time at which it was
+/// written counts instead.
 pub(super) fn find_recent_prompts(
     connection: &Connection,
     scope: &Scope,

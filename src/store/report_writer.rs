@@ -1,6 +1,6 @@
-//! Writes a complete report, which has thousands of rows with the ids of their paths. The rows are written in the order
-//! of their paths, which is that of the index of paths and mostly that of the path ids. So SQLite visits each page of
-//! the file only once.
+//! Writes a complete report with thousands of rows, each of which contains the id of its path. The rows are written in
+//! the order of their paths. The index of paths has the same order, and so do most of the path ids. SQLite therefore
+//! visits each page of the file only once.
 
 use super::columns::UnixMillis;
 use super::error::StoreResult;
@@ -10,7 +10,7 @@ use crate::model::report::Report;
 use crate::model::views::{Count, Counts, PageRow};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 
-/// Stores the complete report of its range; no complete report of the range may be stored yet.
+/// Stores a complete report. No complete report of the same range may be stored yet.
 pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -> StoreResult<()> {
     let (from, to) = date_columns(report.range);
     let rows = u32::try_from(report.rows.len()).unwrap_or(u32::MAX);
@@ -52,13 +52,13 @@ pub(super) fn insert_report(tx: &Transaction<'_>, scope: i64, report: &Report) -
 /// The query for the id of a path.
 pub(super) const FIND_PATH: &str = "SELECT id FROM views_path WHERE path = ?1";
 
-/// The three counts of a report's row, in the form of its columns.
+/// The three counts of a report's row, as the values of its columns.
 struct CountColumns {
     human: Option<i64>,
     ai: Option<i64>,
     total: Option<i64>,
-    /// All three counts as received, if one of them isn't an integer; then the other columns are empty, since they
-    /// contain only integers.
+    /// All three counts as received, if one of them isn't an integer; otherwise `None`. The other columns can only
+    /// contain integers, so they are empty if this one is set.
     raw_counts: Option<String>,
 }
 

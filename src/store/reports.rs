@@ -30,8 +30,8 @@ pub struct ReportAnswer {
     /// Whether the service reported that there are no more rows.
     pub complete: bool,
     pub as_of: Time,
-    /// When the user restarted the load, so that earlier answers are not used; otherwise `None`. Stored with the first
-    /// answer.
+    /// When the user restarted the load, so that answers loaded before that time are not used. `None` if it was not
+    /// restarted. Stored with the first answer of the load.
     pub restarted_at: Option<Time>,
 }
 
@@ -39,14 +39,15 @@ pub struct ReportAnswer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfinishedReport {
     pub report: Report,
-    /// When the user restarted the load: answers loaded before must not be used. `None` if it was not restarted.
+    /// When the user restarted the load, so that answers loaded before that time must not be used. `None` if it was not
+    /// restarted.
     pub restarted_at: Option<Time>,
 }
 
 impl Store {
     /// Adds the next answer to the report that is being loaded. The last answer completes the report, which then
-    /// replaces the previous complete report. Returns `false` and changes nothing if `next` is not the next answer:
-    /// another instance has already added it, or has deleted the unfinished report.
+    /// replaces the previous complete report. Returns `false` and changes nothing if `next` doesn't continue the
+    /// report, since another instance has already added this answer, or has restarted the load or deleted the report.
     pub async fn absorb_answer(&self, scope: &Scope, next: ReportAnswer) -> StoreResult<bool> {
         let scope = scope.clone();
         self.handle
@@ -58,9 +59,9 @@ impl Store {
     }
 
     /// Does [`Store::save_views`] and [`Store::absorb_answer`] in one transaction, for an answer with the largest page
-    /// size. If this fails, the answer is neither in the cache nor in the report. If `next` is not the next answer of
-    /// the report, it is only cached and `false` is returned. `so_far` is the merge of the earlier answers, if the
-    /// caller has it.
+    /// size. If this fails, the answer is neither in the cache nor in the report. If `next` doesn't continue the
+    /// report, the answer is only cached, and `false` is returned. `so_far` contains the earlier answers, already
+    /// merged, if the caller has them.
     pub async fn cache_and_absorb(
         &self,
         scope: &Scope,
@@ -79,7 +80,8 @@ impl Store {
             .await
     }
 
-    /// Returns what is cached for a range: the complete report, or the unfinished one if there is no complete report.
+    /// Returns what is cached for a range. Its `report` is the complete report or, if there is none, the unfinished
+    /// one.
     pub async fn cached_report(&self, scope: &Scope, range: DateRange) -> StoreResult<StoredReport> {
         self.handle.read_in_scope(scope, move |db, scope| find_cached(db, scope, range)).await
     }
@@ -176,8 +178,8 @@ fn absorb(
     Ok(true)
 }
 
-/// Returns the unfinished report of the answer's range. If that report can't be read and `next` is a first answer,
-/// deletes the report and returns `None`.
+/// Returns the unfinished report of the answer's range. If `next` is the first answer of a report and the stored
+/// unfinished report can't be read, deletes that report and returns `None`.
 fn find_unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> StoreResult<Option<LoadingRow>> {
     let Some(loading) = loading::find_loading(tx, scope, next.range)? else { return Ok(None) };
     if next.number == 1 && loading::merge_parts(tx, next.range, &loading)?.is_none() {
@@ -187,8 +189,8 @@ fn find_unfinished(tx: &Transaction<'_>, scope: i64, next: &ReportAnswer) -> Sto
     Ok(Some(loading))
 }
 
-/// Whether both times are those of the same load: restarted at the same moment, or never restarted. Another instance
-/// may have restarted the load in the meantime.
+/// Whether both times belong to the same load: they are the same moment, or both `None`. They differ if another
+/// instance has restarted the load in the meantime.
 fn is_same_load(restarted_at: Option<Time>, other_restarted_at: Option<Time>) -> bool {
     let millis = |time: Option<Time>| time.map(|time| time.timestamp_millis());
     millis(restarted_at) == millis(other_restarted_at)
@@ -231,8 +233,8 @@ fn find_cached(connection: &Connection, scope: i64, range: DateRange) -> StoreRe
     })
 }
 
-/// Returns the complete report whose range is closest in length to `range`; if several are equally close, the newest of
-/// them.
+/// Returns the complete report with the range whose length is closest to that of `range`. If several are equally close,
+/// returns the newest of them.
 fn similar_range(connection: &Connection, scope: i64, range: DateRange) -> StoreResult<Option<SimilarRange>> {
     let mut statement = connection.prepare_cached(
         "SELECT date_from, date_to, row_count FROM views_report WHERE scope = ?1 AND complete = 1
@@ -256,7 +258,7 @@ fn read_report(connection: &Connection, range: DateRange, row: ReportRow) -> Sto
         let position: i64 = row.get(5)?;
         read.push((usize::try_from(position).unwrap_or(usize::MAX), PageRow { path, counts: read_counts(row, 1)? }));
     }
-    // The rows are sorted by position here, since SQLite would copy their texts while sorting.
+    // The rows are sorted by position here and not by SQLite, which would copy their texts.
     let mut slots: Vec<Option<PageRow>> = read.iter().map(|_| None).collect();
     for (position, row) in read {
         match slots.get_mut(position) {

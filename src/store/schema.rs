@@ -56,8 +56,8 @@ pub(super) const TABLES: [&str; 18] = [
 
 /// How long a call waits for another process's lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a call waits for another process's lock after a call has timed out, until a write succeeds: the calls that
-/// wait behind it shall fail early.
+/// The lock timeout that replaces [`LOCK_TIMEOUT`] after a call has timed out and until a write succeeds. It makes the
+/// calls that are queued behind the failed call fail early.
 const LOCK_TIMEOUT_AFTER_BUSY: Duration = Duration::from_millis(500);
 
 /// Returns the schema version that this docdeck reads and writes.
@@ -89,9 +89,9 @@ pub(super) fn check_owner(connection: &Connection, path: &Path) -> Result<i64, S
     Ok(found)
 }
 
-/// Lets a connection read the job groups and their sizes from an older file, with the current names of tables and
-/// columns: temporary views compute what the file doesn't store. `found` is the file's schema version. The file is not
-/// changed.
+/// Creates temporary views, so that the job groups and their sizes can be read from an older file with the current
+/// names of tables and columns. The views compute what the file doesn't store. `found` is the file's schema version.
+/// The file is not changed.
 pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result<(), StoreError> {
     if found >= PLAIN_COLUMNS_SCHEMA {
         return Ok(());
@@ -124,9 +124,9 @@ pub(super) fn add_temporary_views(connection: &Connection, found: i64) -> Result
     Ok(())
 }
 
-/// Applies the settings that a connection needs before its first statement. `EXTRA` also waits until the end of the
-/// journal is on disk: if the journal reappeared after a power failure, it would undo a finished transaction, and a
-/// prompt would be sent twice.
+/// Applies the settings that a connection needs before its first statement. With `synchronous = EXTRA`, a commit also
+/// waits until the removal of the journal is on disk. If the journal reappeared after a power failure, it would undo a
+/// finished transaction, and a prompt would be sent twice.
 pub(super) fn configure_connection(connection: &Connection) -> Result<(), StoreError> {
     connection.busy_timeout(LOCK_TIMEOUT)?;
     // Large enough to keep all statements of the store prepared.
@@ -147,15 +147,15 @@ pub(super) fn configure_connection(connection: &Connection) -> Result<(), StoreE
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PageCache {
-    /// For all other transactions.
+    /// For every transaction that doesn't need [`Self::Bulk`].
     Normal,
     /// For a transaction that writes most of the file. With the normal cache, index pages would be written out and read
     /// again for each row.
     Bulk,
 }
 
-/// Sets the size of the page cache, and from how many changed pages on SQLite writes pages before the end of a
-/// transaction. The normal cache is small, since the operating system caches the file, too.
+/// Sets the size of the page cache, and how many changed pages it may hold before SQLite writes some of them to the
+/// file in the middle of a transaction. The normal cache is small, since the operating system caches the file, too.
 pub(super) fn set_cache(connection: &Connection, cache: PageCache) -> Result<(), StoreError> {
     let (read_kb, changed_pages) = match cache {
         PageCache::Normal => (512, 512),
@@ -170,9 +170,9 @@ pub(super) fn set_lock_timeout(connection: &Connection, has_timed_out: bool) -> 
     Ok(connection.busy_timeout(if has_timed_out { LOCK_TIMEOUT_AFTER_BUSY } else { LOCK_TIMEOUT })?)
 }
 
-/// Uses a rollback journal: write-ahead logs need shared memory, which home folders on a network do not have. After a
-/// transaction, the journal is truncated, not deleted: to create and delete a file, the folder must be synced to disk,
-/// which takes a quarter of the time of a transaction.
+/// Uses a rollback journal: a write-ahead log needs shared memory, which home folders on a network do not have. After a
+/// transaction, the journal is truncated, not deleted. Creating and deleting it each time would require syncing the
+/// folder to disk, which takes a quarter of a transaction's time.
 pub(super) fn use_rollback_journal(connection: &Connection) -> Result<(), StoreError> {
     let mode: rusqlite::Result<String> =
         connection.pragma_update_and_check(None, "journal_mode", "TRUNCATE", |row| row.get(0));
@@ -211,7 +211,7 @@ pub(super) fn check_sound(connection: &Connection, every_page: bool) -> Result<(
     let firsts = TABLES.map(|table| format!("(SELECT 1 FROM {table} LIMIT 1)"));
     match connection.query_row(&format!("SELECT {}", firsts.join(", ")), [], |_| Ok(())) {
         Ok(()) => Ok(()),
-        // A file with the current schema version has this table, so pages of the file are lost.
+        // The file has the current schema version, so it had this table: pages of the file are lost.
         Err(error) if error.to_string().contains("no such table") => Err(StoreError::Damaged),
         Err(error) => Err(error.into()),
     }
@@ -226,7 +226,8 @@ pub(super) fn rebuild_indexes(connection: &mut Connection) -> Result<bool, Store
     if faults.is_empty() {
         return Ok(false);
     }
-    // These messages are about an index with a missing or superfluous row; all other messages are about damaged pages.
+    // A message that contains ` index ` is about an index with a missing or superfluous row. Any other message means
+    // that pages are damaged.
     if !faults.iter().all(|fault| fault.contains(" index ")) {
         return Err(StoreError::Damaged);
     }
@@ -252,8 +253,8 @@ pub(super) fn is_store_writable(connection: &mut Connection) -> Result<bool, Sto
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .and_then(|trial| trial.execute("UPDATE revision SET value = value + 1", []).and_then(|_| trial.rollback()));
     match tried.map_err(StoreError::from) {
-        // Busy: another process is writing, so writing works. Full: later writes report it, and space may be freed
-        // until then.
+        // Busy: another process is writing, so writing works. No space: later writes report it, and space may have been
+        // freed by then.
         Ok(()) | Err(StoreError::Busy | StoreError::DiskFull | StoreError::WriteRefused) => Ok(true),
         Err(StoreError::ReadOnly) => Ok(false),
         Err(error) => Err(error),

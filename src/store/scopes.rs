@@ -1,4 +1,4 @@
-//! The ids of scopes. The rows of jobs, drafts and cached page views contain them.
+//! The ids of scopes. Rows of jobs, drafts and cached page views contain the id of their scope.
 
 use super::error::StoreError;
 use crate::model::endpoint::Scope;

@@ -17,11 +17,11 @@ use crate::model::row::{Job, JobKey};
 use crate::model::text::CleanText;
 use rusqlite::{Connection, Transaction, params};
 
-/// The reason that is stored with an unconfirmed prompt if its process ended while sending it.
+/// The reason that is stored with a prompt that becomes unconfirmed because docdeck ended while sending it.
 pub(super) const ABANDONED_REASON: &str =
     "docdeck ended before the reply arrived: the service may or may not have received this prompt";
 
-/// Returns the hourly limit that counts a prompt of this kind.
+/// Returns the hourly limit that applies to prompts of this kind.
 fn limit_of(kind: PromptKind) -> RateLimited {
     match kind {
         PromptKind::Create => RateLimited::Create,
@@ -29,7 +29,7 @@ fn limit_of(kind: PromptKind) -> RateLimited {
     }
 }
 
-/// Marks the prompt as being sent and records the use in the ledger, if it may be sent now ([`SendPermit::Go`]).
+/// If the prompt may be sent now ([`SendPermit::Go`]), marks it as `Sending` and records the use in the ledger.
 pub(super) fn take_turn(
     tx: &Transaction<'_>,
     id: PromptId,
@@ -72,9 +72,9 @@ pub(super) fn take_turn(
 
 /// Stores how sending the prompt ended.
 ///
-/// An acceptance is always stored, even if another instance has marked the send as abandoned in the meantime. Any other
-/// outcome is stored only if the prompt is still being sent or unconfirmed. The use of a prompt that never reached the
-/// service is refunded.
+/// `Accepted` is always stored, even if another instance has marked the prompt as abandoned in the meantime. Any other
+/// outcome is stored only if the prompt is still `Sending` or `Unconfirmed`. For `NotSent`, the use in the ledger is
+/// refunded.
 pub(super) fn record_send_outcome(
     tx: &Transaction<'_>,
     id: PromptId,
@@ -103,7 +103,7 @@ pub(super) fn record_send_outcome(
     jobs::touch(tx, prompt.job).map(unchanged)
 }
 
-/// Deletes the use that the last attempt to send the prompt recorded in the ledger.
+/// Deletes from the ledger the use that was recorded for the last attempt to send the prompt.
 fn refund_attempt(tx: &Transaction<'_>, prompt: &StoredPrompt) -> StoreResult<()> {
     let paid_at: Option<UnixMillis> =
         tx.prepare_cached("SELECT paid_at FROM prompt WHERE id = ?1")?.query_row([prompt.id.0], |row| row.get(0))?;
@@ -132,7 +132,7 @@ fn accept(tx: &Transaction<'_>, prompt: &StoredPrompt, job: &RemoteJob, now: Tim
         jobs::insert_events(tx, row.key, &events)?;
         row.dismissed = false;
     } else {
-        // The user agreed to send the prompt twice, or the service answered with another job: both jobs must be listed.
+        // The user had the prompt sent twice, or the service answered with another job. Both jobs must be listed.
         jobs::track_job(tx, jobs::job_scope_id(tx, row.key)?, job, now)?;
     }
     if prompt.state != DeliveryKind::Accepted && (is_this_job || prompt.kind == PromptKind::FollowUp) {
@@ -163,7 +163,7 @@ fn title_of_earlier_job(tx: &Transaction<'_>, key: JobKey, id: &JobId) -> StoreR
     Ok(was_created_by_prompt.then_some(other.title))
 }
 
-/// Links an undelivered (usually unconfirmed) new job to this job of the service.
+/// Links a new job, whose prompt is undelivered (usually `Unconfirmed`), to the service's job `job`.
 pub(super) fn link_to_job(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, now: Time) -> StoreResult<Job> {
     let prompt = prompts::read_stored_prompt(tx, id)?;
     let mut row = jobs::read_current_job(tx, prompt.job)?;
@@ -176,7 +176,7 @@ pub(super) fn link_to_job(tx: &Transaction<'_>, id: PromptId, job: &RemoteJob, n
     let events = merge::merge_answer(&mut row, job, now);
     if !had_answer {
         row.started_at = job.created_at.or(prompt.sent_at).unwrap_or(row.started_at);
-        // The job may have finished a while ago, and the answer doesn't contain the time.
+        // The job may have finished a while ago; when it did so is not in the answer.
         row.finished_at = None;
     }
     row.dismissed = false;
@@ -195,7 +195,7 @@ pub(super) fn sending_instances(connection: &Connection, scope: &Scope) -> Store
     Ok(instances.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Marks the prompts that an ended instance left in `Sending` as unconfirmed; returns the changed rows.
+/// Marks the prompts that this ended instance left in `Sending` as `Unconfirmed`. Returns the rows of their jobs.
 pub(super) fn mark_unconfirmed(
     tx: &Transaction<'_>,
     scope: &Scope,

@@ -1,5 +1,5 @@
-//! Counts the jobs in each state quickly: opens the file for reading only, skips slow checks, and uses the stored
-//! counts if the file has them.
+//! Counts the jobs in each state quickly. Opens the file for reading only, skips slow checks, and uses the stored sizes
+//! of the job groups if the file has them.
 
 use super::columns::UnixMillis;
 use super::error::{StoreError, StoreResult};
@@ -30,7 +30,7 @@ pub struct StatusSummary {
     pub queued: usize,
     /// Queued jobs that stay paused until the user resumes them.
     pub paused: usize,
-    /// When the active jobs were last checked: the oldest of these times. `None` if no job is active.
+    /// The oldest time at which an active job was last checked. `None` if no job is active.
     pub as_of: Option<Time>,
 }
 
@@ -51,15 +51,15 @@ fn try_read_summary(folder: &Path, scope: &Scope, may_roll_back: bool) -> StoreR
         // Another process is just creating the file.
         0 => Ok(None),
         version => {
-            // An older file is read without a migration: so a status line works during an update, and no other process
-            // has to wait for it.
+            // An older file is read without migrating it. So a status line works during an update of docdeck, and no
+            // other process has to wait for a migration.
             schema::add_temporary_views(&connection, version)?;
             summarize_scope(&connection, scope)
         }
     }
 }
 
-/// Reads the stored counts, and finds the rest with the generated column `list_group`, which has an index.
+/// Reads the stored sizes of the groups. Finds the rest with the generated column `list_group`, which has an index.
 fn summarize_scope(connection: &Connection, scope: &Scope) -> StoreResult<Option<StatusSummary>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(None) };
     let GroupSizes { sizes, working: active } = jobs::read_group_sizes(connection, scope)?;

@@ -14,8 +14,9 @@ use crate::model::views::Counts;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 impl Store {
-    /// Returns the cached totals of these ranges, in this order: for each range those of the answer that was stored
-    /// last, as received and with the service's time. Leaves out ranges without cached totals.
+    /// Returns the cached totals of these ranges, in the order of `ranges`. The totals of a range are those of the
+    /// answer that was stored last for it, as received. Times are the service's. Leaves out ranges without cached
+    /// totals.
     pub async fn views_totals(
         &self,
         scope: &Scope,

@@ -1,6 +1,6 @@
-//! The cache of page views: one answer per query, replaced when the query has been sent again.
+//! The cache of page views: one answer per query. If a query is sent again, the new answer replaces the old one.
 //!
-//! The caller decides whether an answer is still fresh, by the time that is stored with the answer.
+//! Each answer is stored with its time, by which the caller decides whether the answer is still fresh.
 
 use super::columns::{UnixMillis, read_time};
 use super::error::StoreResult;
@@ -32,8 +32,8 @@ pub(super) fn replace_views_answer(
     totals::replace_totals(tx, scope, query.range, &page.totals, as_of)
 }
 
-/// Returns the cached answer to this query. Returns `None` if there is none or if it can't be read: it can be loaded
-/// again.
+/// Returns the cached answer to this query. Returns `None` if there is none or if it can't be read, since it can then
+/// be loaded again.
 pub(super) fn find_views_answer(
     connection: &Connection,
     scope: &Scope,
@@ -52,7 +52,8 @@ pub(super) fn find_views_answer(
     Ok(decode_answer(&answer).map(|value| Timed { value, as_of }))
 }
 
-/// Returns the newest answer, of any page size, whose first page contains all pages of the range.
+/// Returns the newest answer to a query for the first page of results, of any page size, that already contains all
+/// documentation pages of the range.
 pub(super) fn find_complete_answer(
     connection: &Connection,
     scope: &Scope,
@@ -82,8 +83,8 @@ pub(super) fn date_columns(range: DateRange) -> (String, String) {
     (range.from().to_string(), range.to().to_string())
 }
 
-/// Reads a range from two columns, starting at `index`. Returns `None` if they don't contain a valid range, since the
-/// file may have been edited by others.
+/// Reads a range from two columns, starting at `index`. Returns `None` if they don't contain a valid range: others may
+/// have edited the file.
 pub(super) fn read_range(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<DateRange>> {
     let (from, to): (String, String) = (row.get(index)?, row.get(index + 1)?);
     Ok(from.parse().ok().zip(to.parse().ok()).and_then(|(from, to)| DateRange::new(from, to)))

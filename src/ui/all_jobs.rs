@@ -33,13 +33,13 @@ const MAX_PROFILE_CELLS: usize = 16;
 const MAX_PROFILE_CELLS_MEDIUM: usize = 12;
 /// Maximum width of the profile column in a narrow list.
 const MAX_PROFILE_CELLS_NARROW: usize = 8;
-/// Minimum width of the list at which the profile column has its normal maximum width.
+/// From this width of the list on, the maximum width of the profile column is [`MAX_PROFILE_CELLS`].
 const MIN_WIDTH_WIDE: usize = 100;
 /// Width of the "more below" text in the lower border.
 const MORE_BELOW_CELLS: u16 = 16;
-/// Width of the list below which profile names are cut even shorter.
+/// Below this width of the list, the maximum width of the profile column is [`MAX_PROFILE_CELLS_NARROW`].
 const MIN_WIDTH_MEDIUM: usize = 60;
-/// Width of the list below which only the symbol shows the state of a job.
+/// Below this width of the list, only the symbol shows the state of a job.
 const MIN_WIDTH_WITH_INFO: usize = 50;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rect) {
@@ -74,12 +74,9 @@ fn draw_omitted(frame: &mut Frame<'_>, view: View<'_>, open: &AllJobs, area: Rec
         return;
     }
     let space = usize::from(area.width.saturating_sub(4 + taken));
-    let jobs = plural(open.omitted_count(), "job");
-    let texts = [
-        format!(" {jobs} in projects without a profile not listed "),
-        format!(" {jobs} without a profile not listed "),
-        format!(" {jobs} not listed "),
-    ];
+    let more = plural(open.omitted_count(), "more job");
+    let texts =
+        [format!(" {more} in projects without a profile "), format!(" {more} without a profile "), format!(" {more} ")];
     let Some(text) = texts.iter().find(|text| text.width() <= space) else { return };
     let width = u16::try_from(text.width()).unwrap_or(0);
     let place = Rect::new(area.x + 2, area.bottom().saturating_sub(1), width, 1);

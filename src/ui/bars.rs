@@ -1,5 +1,5 @@
-//! Draws bars: `█` for human views and `▒` for AI views, stacked or alone, distinguishable without colour. A total that
-//! is not stacked is `■`.
+//! Draws bars. `█` stands for human views and `▒` for AI views, stacked or alone, so that they differ even without
+//! colour. A bar of the total that is not stacked consists of `■`.
 
 use super::theme::Theme;
 use crate::app::format::{format_views, grouped_number};

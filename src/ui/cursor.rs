@@ -18,8 +18,8 @@ pub(super) fn place_in_corner(frame: &mut Frame<'_>, inner: Rect) {
     }
 }
 
-/// Places the cursor on a row that is about to be drawn, if that row is selected: at its first letter, digit or `/`. In
-/// any other row, places the cursor on a reversed span, such as the selected day of a calendar.
+/// Places the cursor on a row that is about to be drawn. If the row is selected, places it at the first letter, digit
+/// or `/`. In any other row, places it on a reversed span, such as the selected day of a calendar, if there is one.
 pub(super) fn place_on_selected(frame: &mut Frame<'_>, row: Rect, line: &Line<'_>) {
     let mut chars = line.spans.iter().flat_map(|span| span.content.chars());
     if row.is_empty() {

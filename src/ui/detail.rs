@@ -210,8 +210,8 @@ fn ago(from: Time, now: Time) -> String {
     }
 }
 
-/// Returns `lead` followed by the time that the job has been in its state, if `lead` ends in “for”; otherwise followed
-/// by how long ago the job entered that state. Empty if unknown.
+/// Returns `lead` with the time since the job entered its state: `… for 5m` if `lead` ends in “for”, otherwise
+/// `… 5m ago`. Returns an empty text if that time is unknown.
 fn duration_since(lead: &str, job: &Job, now: Time) -> String {
     match job.state_since() {
         Some(since) => match (lead.strip_suffix(" for"), short_age(now - since)) {

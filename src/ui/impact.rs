@@ -17,7 +17,7 @@ pub(super) fn range_or_day(range: DateRange) -> String {
     if range.days() == 1 { range.from().to_string() } else { range.to_string() }
 }
 
-/// Formats the change of a number, with a sign for its direction so that it is readable without colour.
+/// Formats the change of a number. A sign shows the direction of the change, even without colour.
 pub(super) fn change_with_sign(now: ViewCount, before: ViewCount) -> String {
     if now == before {
         return "same".to_owned();
@@ -98,7 +98,7 @@ pub(super) fn push_after(
     for (n, (label, count, before, style)) in [human, ai].into_iter().enumerate() {
         row.push(if n == 0 { "" } else { " · " }, theme.muted);
         row.push(count_text(count), style);
-        // Without a comparison the numbers need labels. With one, the views before the job have the labels.
+        // Without a comparison, label the numbers here. In a comparison, the numbers before the job have the labels.
         if before.is_none() {
             row.push(label, theme.muted);
         }
@@ -109,20 +109,20 @@ pub(super) fn push_after(
     push_warnings(row, view, views, range);
 }
 
-/// Returns why there are no numbers after a job yet; the days themselves if they are over.
+/// Returns why there are no views after a job yet. If the days after the job are over, returns these days.
 pub(super) fn after_text(after: AfterWindow) -> String {
     match after {
         AfterWindow::NotSent => "not sent yet".to_owned(),
         AfterWindow::Working => "job still working".to_owned(),
         AfterWindow::FinishUnknown => "finish time unknown".to_owned(),
-        AfterWindow::Open(day) => format!("data on {day}"),
+        AfterWindow::Open(day) => format!("due {day}"),
         AfterWindow::Complete(range) => range_or_day(range),
     }
 }
 
 fn push_unknown(row: &mut TextRow<'_>, view: View<'_>, views: &PageViewsState) {
     let text = match views {
-        PageViewsState::NotListed(_) => "no views listed",
+        PageViewsState::NotListed(_) => "not listed",
         _ => "not loaded",
     };
     row.push(text, view.theme.muted);

@@ -164,8 +164,8 @@ fn job_line<'a>(view: View<'_>, job: &'a Job, width: usize) -> Line<'a> {
     row.left(job.title.as_str(), title_width.saturating_sub(tags.width()), title_style);
     row.push_cow(tags, theme.muted).push_cow("  ", theme.text);
     let (info, info_style) = match app.queue_wait(job, now) {
-        // All queued prompts wait at least until this time.
         Some(wait) if wait.is_estimate => ("about 1 min".into(), theme.muted),
+        // Other queued prompts may be sent first, so the text says “after” the time at which the next one is sent.
         Some(wait) if wait.until - now >= TimeDelta::minutes(1) => {
             let clock = wait.until.with_timezone(&app.config.offset).format("%H:%M");
             (format!("after {clock}").into(), theme.muted)
@@ -217,7 +217,7 @@ pub(super) fn symbol_style(view: View<'_>, state: JobState) -> Style {
     }
 }
 
-/// Returns the text of the column behind the title, which shows what the symbol alone doesn't, and its style.
+/// Returns the text and the style of the column behind the title. The text shows what the symbol alone doesn't.
 pub(super) fn job_info<'a>(view: View<'_>, job: &'a Job) -> (Cow<'a, str>, Style) {
     let theme = view.theme;
     let style = match JobState::of(job) {

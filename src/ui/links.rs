@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_cell_contains_the_complete_run_which_is_sent_once() {
+    fn the_first_cell_contains_the_complete_link_which_is_sent_once() {
         let empty = Buffer::empty(Rect::new(0, 0, 30, 1));
         let with = linked("PR 1423 more", "1423", URL);
         let sent_first = sent(&empty, &with);

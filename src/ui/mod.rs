@@ -52,8 +52,8 @@ struct View<'a> {
 pub fn draw(frame: &mut Frame<'_>, app: &App, theme: &Theme, now: Time) {
     let view = View { app, theme, now };
     let area = frame.buffer_mut().area;
-    // A message notifies the state of a resize. Until then nothing is drawn, because the state was laid out for another
-    // size.
+    // After a resize, nothing is drawn until the app has received the message about it, because its state was laid out
+    // for another size.
     let size = (app.size.0.min(area.width), app.size.1.min(area.height));
     if !is_usable(size) || (area.width, area.height) != app.size {
         if !is_usable((area.width, area.height)) {
@@ -85,12 +85,12 @@ fn link_of(view: View<'_>) -> Option<links::ScreenLink> {
     if theme.links && shown { detail::pr_screen_link(view, g.detail) } else { None }
 }
 
-/// Removes control and format characters from a finished frame: the editor's widget draws text that users typed or
-/// pasted, and none of these characters may reach the terminal. A cell that contains nothing else shows `\u{fffd}`.
+/// Removes control and format characters from a finished frame, because none of them may reach the terminal. The
+/// editor's widget draws text that users typed or pasted, so a frame may contain them. A cell that contains nothing
+/// else shows `\u{fffd}`.
 fn replace_hidden_chars(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
-        // Skips the most common symbols: those of one byte, which are ASCII, and lines and blocks, of which borders and
-        // bars consist.
+        // Skips the most common symbols: ASCII (one byte), and the lines and blocks that borders and bars consist of.
         let is_plain = matches!(cell.symbol().as_bytes(), [_] | [0xe2, 0x94..=0x97, _]);
         if !is_plain && cell.symbol().contains(is_hidden) {
             let seen: String = cell.symbol().chars().filter(|c| !is_hidden(*c)).collect();

@@ -9,7 +9,7 @@ use ratatui::widgets::Widget as _;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar as _;
 
-/// As many blanks as most gaps need, so that most gaps are slices of this text.
+/// Enough blanks for most gaps. A gap is a slice of this text, so that no new text has to be allocated.
 const BLANKS: &str = "                                                                                                ";
 
 /// The modifiers that are invisible on a blank.
@@ -41,8 +41,8 @@ pub(super) fn paint(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
     paint_over(buffer, row, line, RowContent::Anything);
 }
 
-/// Like [`paint`], for a row on which nothing was drawn yet. The blanks, half of a frame, are already there and are not
-/// drawn.
+/// Like [`paint`], for a row on which nothing was drawn yet. The blanks of the line, which make up half of a frame,
+/// are already there and are not drawn.
 pub(super) fn paint_on_blank(buffer: &mut Buffer, row: Rect, line: &Line<'_>) {
     let is_blank = |cell: &Cell| cell.symbol() == " " && INVISIBLE_ON_BLANK.contains(cell.modifier);
     debug_assert!(row.intersection(buffer.area).positions().all(|at| buffer.cell(at).is_some_and(is_blank)));
@@ -130,8 +130,8 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content
     if is_unseen && content == RowContent::Blanks && BLANKS.get(..text.len()) == Some(text) {
         return u16::try_from(text.len()).ok();
     }
-    // Nothing is drawn before the text that fits, and one more byte, is known to be ASCII: a combining character could
-    // follow the last letter.
+    // Check first that the text that fits is ASCII. Also check one more byte, because a combining character could
+    // follow the last letter that fits.
     let reach = text.len().min(usize::from(row.width) + 1);
     if !text.as_bytes().get(..reach)?.is_ascii() {
         return None;
@@ -151,8 +151,8 @@ fn paint_ascii(buffer: &mut Buffer, row: Rect, text: &str, style: Style, content
     Some(drawn)
 }
 
-/// Draws a single one-cell character, or a bar that repeats a line, block or shape, which never combine with the next
-/// character. Returns the number of cells, or `None` for any other text.
+/// Draws a single one-cell character, or a bar that repeats a line, block or shape. Lines, blocks and shapes never
+/// combine with the next character. Returns the number of cells, or `None` for any other text.
 fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Option<u16> {
     let sign = text.chars().next().filter(|sign| sign.width() == Some(1))?;
     let length = sign.len_utf8();
@@ -168,7 +168,7 @@ fn paint_signs(buffer: &mut Buffer, row: Rect, text: &str, style: Style) -> Opti
     Some(drawn)
 }
 
-/// A number of spans that most rows don't exceed.
+/// The number of spans for which a row reserves memory. Most rows don't have more.
 const TYPICAL_SPANS: usize = 16;
 
 /// A row of cells that is filled from the left; what doesn't fit is cut.

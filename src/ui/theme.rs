@@ -105,8 +105,8 @@ fn color(colour: ThemeColor, depth: ColorDepth) -> Option<Color> {
     }
 }
 
-/// The sixteen colours of PC text mode, in which dark yellow is brown. Their hues are nearest to the hues that themes
-/// use.
+/// The values that are assumed for the terminal's sixteen colours: those of PC text mode, in which dark yellow is
+/// brown. Their hues are nearest to the hues that themes use.
 const SIXTEEN_COLORS: [Rgb; 16] = [
     Rgb(0, 0, 0),
     Rgb(170, 0, 0),
@@ -126,8 +126,8 @@ const SIXTEEN_COLORS: [Rgb; 16] = [
     Rgb(255, 255, 255),
 ];
 
-/// Returns those 240 of the 256 colours that look the same in every terminal, with their numbers: a cube of 6 × 6 × 6
-/// colours, then 24 greys.
+/// Returns the 240 of the 256 colours that look the same in every terminal, with their numbers. They are a cube of
+/// 6 × 6 × 6 colours, then 24 greys.
 fn fixed_colors() -> impl Iterator<Item = (Rgb, u8)> {
     let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
     let cube = (0..216_u8).map(move |n| Rgb(level(n / 36), level(n / 6 % 6), level(n % 6)));

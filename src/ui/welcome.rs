@@ -166,8 +166,8 @@ fn placeholder(form: &Form, field: Field) -> &'static str {
     }
 }
 
-/// Returns the text of the line that opens the optional fields: the values that are set, or the names of these fields
-/// if none is set.
+/// Returns the text of the line that opens the optional fields: the fields that are set, with their values. If none is
+/// set, returns the names of the fields. Returns an empty text while the fields are open.
 fn more_fields_text(form: &Form) -> String {
     if form.is_open {
         return String::new();

@@ -94,7 +94,10 @@ fn each_format_has_a_range_that_includes_both_days_and_marks_partial_data() {
         (Some(true), 21)
     );
     let md = fixture.run(&days(&["--format", "md"])).expect_exit_code(0).out;
-    assert!(md.contains(&format!("**Page views {from} … {to} (UTC)**")) && md.contains("Partial: more pages"), "{md}");
+    assert!(
+        md.contains(&format!("**Page views {from} … {to} (UTC)**")) && md.contains("Partial: not all pages"),
+        "{md}"
+    );
     assert_eq!(views_requests(&fixture), 1, "a range that has ended is asked for once");
     let second = fixture.run(&days(&["--format", "json", "--page", "2"])).expect_exit_code(0);
     let second: Value = serde_json::from_str(&second.out).expect("JSON");

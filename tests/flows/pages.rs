@@ -211,14 +211,14 @@ async fn the_views_after_a_job_are_not_requested_before_that_week_is_complete() 
     store_finished_job(&sim, folder.path(), "/quickstart", 2).await;
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.until_shown("before  not loaded").await;
-    dashboard.assert_shows("after   data on ");
+    dashboard.assert_shows("after   due ");
     dashboard.press_chars("a");
     let is_confirmation_open =
         |dashboard: &DashboardFixture| matches!(dashboard.app.dialogs.last(), Some(Dialog::Confirm(_)));
     dashboard.until("a question", is_confirmation_open).await;
     dashboard.press_chars("y");
     dashboard.until("the week before", |dashboard| dashboard.screen().contains(" human · ")).await;
-    dashboard.assert_shows("after   data on ");
+    dashboard.assert_shows("after   due ");
     until_job_pages_loaded(&mut dashboard).await;
     assert_eq!(sim.requests(Operation::Views), 1);
     dashboard.press_chars("a");
@@ -235,7 +235,7 @@ async fn page_details_list_the_jobs_about_the_page_and_enter_opens_one() {
     dashboard.until_shown("JOBS 1").await;
     dashboard.assert_shows("Shorten it");
     dashboard.assert_shows("PR 77");
-    dashboard.assert_shows("unknown until all pages are loaded (a load all)");
+    dashboard.assert_shows("unknown until all pages are loaded (press a)");
     dashboard.assert_shows("CACHED RANGES 1");
     dashboard.press_key(KeyCode::Enter);
     assert_eq!(dashboard.selected_job().key, key);

@@ -123,7 +123,7 @@ async fn an_export_writes_the_visible_rows_to_the_file_that_the_dialog_showed() 
     dashboard.press_chars("e");
     dashboard.assert_shows(&name);
     dashboard.assert_shows("50 pages to the current folder.");
-    dashboard.assert_shows("Partial: more pages were not loaded.");
+    dashboard.assert_shows("Partial: not all pages are loaded.");
     dashboard.press_key(KeyCode::Enter);
     dashboard.until_shown("written to").await;
     let path = exports_in(folder.path()).join(&name);

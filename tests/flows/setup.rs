@@ -332,7 +332,7 @@ async fn the_first_empty_field_has_the_focus() {
 async fn a_tip_appears_once_per_computer() {
     let (sim, folder) = (start_sim(&[]).await, create_folder());
     let mut dashboard = DashboardFixture::start(&sim, folder.path()).await;
-    dashboard.assert_shows("Tip: ? lists the keyboard shortcuts");
+    dashboard.assert_shows("Tip: press ? for the shortcuts");
     dashboard.press_chars("2");
     dashboard.assert_shows("Tip: press a to load all pages");
     dashboard.press_chars("1");
@@ -352,7 +352,7 @@ async fn tips_also_appear_if_the_command_line_created_the_database() {
     store.close().await;
     let dashboard = DashboardFixture::start(&sim, folder.path()).await;
     dashboard.assert_shows("Fix the links");
-    dashboard.assert_shows("Tip: ? lists the keyboard shortcuts");
+    dashboard.assert_shows("Tip: press ? for the shortcuts");
 }
 
 #[tokio::test]

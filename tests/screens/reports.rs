@@ -487,7 +487,7 @@ fn partial_reports_are_never_called_all_pages() {
                 fixture.handle(Msg::LoadEnded { range, end });
                 fixture.press_keys(keys);
             });
-            let others = ["not all pages", "until all pages are loaded", "(a load all)"];
+            let others = ["not all pages", "until all pages are loaded", "(press a)"];
             let claims = others.iter().fold(shown.clone(), |shown, other| shown.replace(other, ""));
             assert!(!claims.contains("all pages"), "{keys:?}\n{shown}");
         }

@@ -99,7 +99,7 @@ fn an_id_to_link_that_the_service_does_not_know() {
             Effect::Resolve(prompt, _) => Some(*prompt),
             _ => None,
         });
-        let why = "The service has no job job_9 (404: job not found). Check the id on the dashboard.";
+        let why = "The service has no job_9 (404: job not found). Check the id on the dashboard.";
         let failure = Failure::new(FailureKind::NotFound, why);
         fixture.handle(Msg::Resolved { prompt: asked.expect("one is asked for"), result: Err(failure) });
     });

@@ -48,7 +48,7 @@ fn bars_with_a_scale_distinguish_human_from_ai_without_colours() {
     assert!(heading.contains("share") && heading.contains("0 to "), "{text}");
     let first = text.lines().find(|line| line.trim_start().starts_with("1  /")).expect("the first page");
     assert!(first.contains('█') && first.contains('▒'), "{text}");
-    assert!(text.contains("Partial: more pages were not loaded."), "{text}");
+    assert!(text.contains("Partial: not all pages are loaded."), "{text}");
     assert!(!pty.sent().contains("\x1b[3"), "no colours: {:?}", pty.sent());
 }
 

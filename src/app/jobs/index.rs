@@ -1,8 +1,8 @@
 //! Filters and sorts the rows of the jobs list.
 //!
 //! With each typed character, the filter usually becomes narrower. In that case, only the rows that passed, and the
-//! rows that may pass when more is typed ([`Match::Fuzzy`]), are matched again. The remaining rows stay in order, so
-//! they are not sorted again.
+//! rows that may pass when more is typed ([`Match::Fuzzy`]), are matched again. The rows that still pass keep
+//! their order, so they are not sorted again.
 
 use super::super::filter::{JobFilter, Match, SearchUpdate};
 use super::super::order::{JobSorting, SECTION_COUNT, Sort, SortKey, section_index};
@@ -49,8 +49,8 @@ impl JobList {
         self.add_passing(entries, indexes);
     }
 
-    /// Replaces the list with `entries` plus the rows at these indexes that pass the filter. No index may be in
-    /// `entries`.
+    /// Replaces the list with `entries` plus the rows at these indexes that pass the filter. None of the indexes may
+    /// be in `entries` already.
     fn add_passing(&mut self, mut entries: Vec<(SortKey, usize)>, indexes: impl Iterator<Item = usize>) {
         let mut more = EntriesBySection::default();
         for index in indexes {

@@ -51,8 +51,8 @@ impl JobList {
             return;
         }
         // The job that was selected may now change its group or leave the list, and the job that gets selected may
-        // enter the list. Usually, neither of them moves. In that case, no row is moved, because moving a row takes
-        // longer the longer the list is.
+        // enter the list. Usually, both stay in place. Only a job that doesn't stay in place is moved, because
+        // moving a row takes long in a long list.
         let indexes = [self.selected, key].map(|key| key.and_then(|key| self.index.get(&key).copied()));
         let before = indexes.map(|index| self.row_state(index));
         let keeps_group = key.and_then(|key| self.get(key)).is_some_and(|row| row.group() == JobGroup::NeedsYou);

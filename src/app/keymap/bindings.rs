@@ -1,4 +1,4 @@
-//! The default key bindings. Each has its keys, the action that they run, a footer hint and a help text.
+//! The default key bindings. Each has a context, its keys, the action that the keys run, a footer hint and a help text.
 
 use super::super::chord::{alt, ch, ctrl, plain_key, with_alt, with_ctrl};
 use super::Context as C;
@@ -161,14 +161,14 @@ pub const BINDINGS: &[Binding] = &[
         C::Movers,
         &[plain_key(KeyCode::Tab), plain_key(KeyCode::BackTab)],
         Action::NextPane,
-        "gain/loss",
+        "up/down",
         "switch between pages up and down",
     ),
     key_binding(C::Movers, &[ch('m')], Action::Metric, "metric", "rank by human, AI or total views"),
     key_binding(C::Movers, &[ch('w')], Action::Close, "", "close the movers"),
     key_binding(C::Lists, &[ch('j'), plain_key(KeyCode::Down)], Action::Down, "", "move down"),
     key_binding(C::Lists, &[ch('k'), plain_key(KeyCode::Up)], Action::Up, "", "move up"),
-    key_binding(C::Lists, &[ch('g'), plain_key(KeyCode::Home)], Action::Top, "", "go to the first"),
+    key_binding(C::Lists, &[ch('g'), plain_key(KeyCode::Home)], Action::Top, "", "go to the top"),
     key_binding(C::Lists, &[ch('G'), plain_key(KeyCode::End)], Action::Bottom, "", "go to the last"),
     key_binding(C::Lists, &[plain_key(KeyCode::PageDown), ctrl('d')], Action::PageDown, "", "scroll down a page"),
     key_binding(C::Lists, &[plain_key(KeyCode::PageUp), ctrl('b')], Action::PageUp, "", "scroll up a page"),

@@ -5,7 +5,7 @@ use super::names::Action;
 /// A group of actions, shown under its own heading in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyGroup {
-    /// Actions on the selected row, and those that start something new.
+    /// Actions on the selected row, and actions that start something new.
     Act,
     /// Filtering, sorting and comparing.
     Find,
@@ -105,7 +105,7 @@ impl Action {
         }
     }
 
-    /// Returns words, in addition to those of the name and the help text, that users may type to find the action.
+    /// Returns words that users may type to find the action, in addition to its name and its help text.
     pub fn synonyms(self) -> &'static str {
         use Action as A;
         match self {

@@ -33,7 +33,7 @@ pub struct Keymap {
 }
 
 impl Keymap {
-    /// Replaces the keys of a binding; without any keys, the action is unbound. Returns false if the context has no
+    /// Replaces the keys of a binding. If `keys` is empty, no key runs the action. Returns false if the context has no
     /// action with this name.
     pub fn set_keys(&mut self, context: Context, action: &str, keys: Vec<Chord>) -> bool {
         let row = BINDINGS.iter().find(|row| row.context == context && row.action.has_name(action));
@@ -66,14 +66,14 @@ impl Keymap {
         contexts.iter().find_map(|&context| self.binding(context, chord)).map(|row| row.action)
     }
 
-    /// Returns the bindings of these contexts, which are ordered from the most to the least specific. Leaves out
-    /// bindings all of whose keys are bound in a more specific context too.
+    /// Returns the bindings of these contexts, which are ordered from the most to the least specific. Leaves out a
+    /// binding if all its keys are also bound in more specific contexts.
     pub fn active_bindings<'a>(&'a self, contexts: &'a [Context]) -> impl Iterator<Item = &'static Binding> + 'a {
         self.active_bindings_where(contexts, |_| true)
     }
 
-    /// Returns those of the `active_bindings` for which `wanted` is true. This is faster than filtering them
-    /// afterwards, because keys are compared only for these bindings.
+    /// Returns the bindings of [`Self::active_bindings`] for which `wanted` is true. This is faster than filtering
+    /// afterwards, because the keys of unwanted bindings are not compared.
     pub fn active_bindings_where<'a>(
         &'a self,
         contexts: &'a [Context],
@@ -104,9 +104,10 @@ impl Keymap {
         })
     }
 
-    /// Returns the first key override that makes a global binding (`Context::Everywhere`) unreachable in another
-    /// context: the key, the binding of that context and the global binding. Ignores contexts in which text is typed or
-    /// in which global keys don't apply.
+    /// Returns the first key that is bound both globally (in `Context::Everywhere`) and in another context, so that the
+    /// global binding is unreachable there. Also returns the binding of the other context and the global binding.
+    /// Ignores keys that both bindings have by default. Ignores contexts in which text is typed or global keys don't
+    /// apply.
     pub fn find_hidden_global(&self) -> Option<(Chord, &'static Binding, &'static Binding)> {
         let is_separate = |context: Context| {
             context.takes_text() || matches!(context, Context::Everywhere | Context::Confirm | Context::CalendarLine)

@@ -3,7 +3,7 @@
 use strum::{EnumIter, EnumString, IntoStaticStr};
 
 /// The part of the dashboard in which a key binding applies. The topmost dialog or screen determines which contexts are
-/// active; a key is looked up in the most specific one first.
+/// active. A key is looked up in the most specific active context first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Context {
@@ -263,7 +263,7 @@ impl Action {
         }
     }
 
-    /// Whether the configuration may use this name for the action: its current name, or its name in earlier versions.
+    /// Whether `name` is the name of the action in the configuration, now or in an earlier version of docdeck.
     pub fn has_name(self, name: &str) -> bool {
         let former = match self {
             Self::Discard => "let-go",
@@ -276,7 +276,7 @@ impl Action {
     }
 }
 
-/// An earlier range with which a single key of the calendar compares the range on screen.
+/// An earlier range that a single key of the calendar compares with the range on screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PreviousPeriod {
     /// The previous period of the same length.
@@ -293,7 +293,7 @@ impl PreviousPeriod {
     /// All periods, in the order in which the calendar lists them.
     pub const ALL: [Self; 4] = [Self::Period, Self::Week, Self::FourWeeks, Self::Year];
 
-    /// Returns the key that compares with this period.
+    /// Returns the default key of the calendar that compares the range on screen with this period.
     pub const fn key(self) -> char {
         match self {
             Self::Period => 'b',

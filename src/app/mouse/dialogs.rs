@@ -24,14 +24,15 @@ fn place_cursor(input: &mut TextInput, text: Rect, at: Position) {
 enum ClickResult {
     /// The action is to be run, because the click confirmed the selection.
     Run(Action),
-    /// The click was handled: it selected something or closed the dialog.
+    /// No action is to be run: the click selected an entry, closed the dialog, or hit nothing.
     Handled,
     /// No action is to be run: the click hit nothing, or only moved the selection or a cursor.
     Nothing,
 }
 
-/// Returns how many lines the clicked line is below the selected one, negative if above it. `is_selected` yields for
-/// each visible line whether it is selected. `None` if the click hit no line.
+/// Returns how many lines the clicked line is below the selected line. The number is negative if the clicked line is
+/// above. `is_selected` yields, for each visible line, whether it is selected. `None` if the click hit no line or no
+/// visible line is selected.
 fn lines_from_selection(list: Rect, at: Position, is_selected: impl Iterator<Item = bool>) -> Option<isize> {
     let line = line_at(list, at)?;
     let lines: Vec<bool> = is_selected.collect();

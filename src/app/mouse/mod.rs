@@ -75,8 +75,8 @@ impl App {
         }
     }
 
-    /// Whether clicks go to the current screen. They do under a filter input, but not under any other dialog, which
-    /// covers the screen.
+    /// Whether clicks go to the current screen. They do if no dialog is open, or only a filter input, which doesn't
+    /// cover the screen.
     fn screen_is_on_top(&self) -> bool {
         matches!(self.dialogs.last(), None | Some(Dialog::Filter(_)))
     }
@@ -111,8 +111,8 @@ impl App {
         self.read_draft_of_new_editor(count_before, effects);
     }
 
-    /// Whether the jobs list may still lack jobs, because the store is being read. Its lines may move just before a
-    /// click.
+    /// Whether the jobs list may still lack jobs, because the store is being read. Clicks on jobs and on the footer are
+    /// then ignored, because the lines of the list may move just before a click.
     fn is_list_partial(&self) -> bool {
         self.store == StoreState::Reading && self.screen == Screen::Jobs
     }

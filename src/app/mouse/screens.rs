@@ -44,7 +44,7 @@ impl App {
             let side = if g.arrangement == JobsArrangement::Right { at.x - divider.x } else { at.y - divider.y };
             self.pointer.dragged_side = Some(side);
         } else if self.is_list_partial() {
-            // Lines of a partial list may move just before a click, which would then hit another job.
+            // The click is ignored, because the lines of a partial list may have moved just before the click.
         } else if self.shows_list_at(g, at) {
             let title = g.list_title();
             if title.contains(at) {
@@ -93,7 +93,8 @@ impl App {
         }
     }
 
-    /// Applies the clicked choice beside the range: a preset, the next preset, or a custom range from the calendar.
+    /// Handles a click beside the range: applies the clicked preset or the next preset, or opens the calendar for a
+    /// custom range.
     fn click_range(&mut self, cell: usize, now: Time, effects: &mut Vec<Effect>) {
         let choice = self.range_choice_at(cell, usize::from(self.size.0), now);
         if choice.is_some() {

@@ -52,7 +52,7 @@ fn selected(app: &App) -> i64 {
     app.jobs.selected().expect("a job").key.0
 }
 
-/// Returns the first column of a label in the footer.
+/// Returns a column of the footer hint with the label `word`.
 fn hint_column(app: &App, word: &str) -> u16 {
     let hints = app.footer(usize::from(app.size.0));
     let hint = hints.iter().find(|hint| hint.label == word).unwrap_or_else(|| panic!("no {word:?} in {hints:?}"));
@@ -621,7 +621,7 @@ fn a_click_on_a_preset_selects_its_range() {
     let names = app.range_line(160, at(1)).1;
     assert!(names.iter().any(|name| name.is_current && name.text == "[7d]"), "{names:?}");
     for name in names.iter().rev().filter(|name| matches!(name.choice, PresetChoice::Preset(_))) {
-        // The current preset is in brackets, which shift the other presets.
+        // The current preset is in brackets, which shift the other presets, so the position is looked up again.
         let now = app.range_line(160, at(1)).1.into_iter().find(|other| other.choice == name.choice).expect("there");
         click(&mut app, u16::try_from(now.at).expect("a cell"), 1);
         assert_eq!(app.views.preset().map(PresetChoice::Preset), Some(name.choice));

@@ -25,11 +25,11 @@ pub struct AllPages {
     pub(super) active: Option<ActiveLoad>,
     /// The loads that start after the active load, in this order.
     pub(super) queued_loads: VecDeque<LoadPlan>,
-    /// Requests that the current load may still use before docdeck asks again.
+    /// Requests that the active load and the queued loads may still use before docdeck asks again.
     pub(super) confirmed_requests_left: u32,
     request: Option<LoadRequest>,
     pub(super) comparison: Option<RequestedComparison>,
-    /// The range of the last load that ended early, and why it did.
+    /// The range of the last load and why the load failed; `None` if it didn't fail.
     pub(super) failure: Option<(DateRange, Failure)>,
 }
 
@@ -47,7 +47,8 @@ pub struct ActiveLoad {
     pub(super) last_offer_percent: u8,
 }
 
-/// Ranges whose pages the user wants to load, until the cost is known.
+/// Ranges whose pages the user wants to load. Kept until all of them are read from the cache, because the cost is known
+/// only then.
 #[derive(Debug)]
 struct LoadRequest {
     ranges: Vec<(DateRange, RequiredData)>,
@@ -55,7 +56,7 @@ struct LoadRequest {
     unread: Vec<DateRange>,
 }
 
-/// The data that an action needs of a range. If the cache contains it, nothing is requested.
+/// The pages of a range that an action needs. If the cache contains them, nothing is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequiredData {
     /// All pages, however old.
@@ -64,9 +65,9 @@ pub(super) enum RequiredData {
     Final,
     /// All pages, still fresh.
     Fresh,
-    /// More pages than the cache contains, so that a load always starts. It continues an interrupted load.
+    /// More pages than the cache contains, so a load always starts. If a load was interrupted, it is continued.
     More,
-    /// All pages, loaded again from the start.
+    /// All pages, loaded again from the start even if the cache contains them.
     Reload,
 }
 
@@ -110,7 +111,7 @@ impl AllPages {
         Some(partial.map_or(answers as usize * crate::model::views::MAX_PAGE_SIZE as usize, |report| report.rows.len()))
     }
 
-    /// Returns why the last load of this range ended early.
+    /// Returns why the last load failed; `None` if it didn't fail or if it loaded another range.
     pub fn failure_of(&self, range: DateRange) -> Option<&Failure> {
         self.failure.as_ref().filter(|(of, _)| *of == range).map(|(_, failure)| failure)
     }
@@ -141,7 +142,7 @@ impl AllPages {
         let part = end.report.as_ref().filter(|report| !report.complete).map(|report| report.answers);
         known.interrupted_after = match end.end_reason {
             LoadEndReason::Complete => None,
-            // A load that started over discards the rows of an earlier load.
+            // A load that started over has discarded the rows of an earlier load, so only its own answers count.
             _ if load.is_some_and(|load| load.from_start) => loaded_answers.or(part),
             _ => loaded_answers.or(part).or(known.interrupted_after),
         };
@@ -154,8 +155,8 @@ impl AllPages {
         }
     }
 
-    /// Drops the data of ranges that are not listed, compared, requested or being loaded. It can be read from disk
-    /// again.
+    /// Drops the data of ranges that are not listed, compared, requested or being loaded. The data can be read from
+    /// disk again.
     pub(super) fn drop_unused(&mut self, listed: DateRange) {
         let compared = self.comparison.as_ref().map(|request| [request.ranges.now, request.ranges.before]);
         let requested: Vec<DateRange> =
@@ -196,8 +197,8 @@ impl App {
         self.request_load(vec![(range, RequiredData::More)], now, effects);
     }
 
-    /// Whether the key that loads all pages has nothing to do: all pages are listed and fresh, and no load was
-    /// interrupted.
+    /// Whether the key that loads all pages has nothing to do: all pages are loaded and fresh, and no load can be
+    /// continued.
     pub(in crate::app) fn has_fresh_pages(&self, now: Time) -> bool {
         let (all, range) = (&self.views.all_pages, self.views.query().range);
         all.satisfies(range, RequiredData::Fresh, now) && all.rows_to_continue_after(range).is_none()
@@ -298,7 +299,7 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         self.dirty = true;
-        // A report that can't be read counts as not cached; the store reports the failure when it matters.
+        // A report that can't be read counts as not cached.
         self.views.all_pages.set_cached(range, recalled.unwrap_or_default());
         if let Some(request) = &mut self.views.all_pages.request {
             request.unread.retain(|unread| *unread != range);
@@ -339,8 +340,8 @@ impl App {
         true
     }
 
-    /// Asks to confirm the cost, once all requested ranges are read from the cache. If one request is enough, starts
-    /// without asking.
+    /// Once all requested ranges are read from the cache, asks to confirm the cost. If one request is enough, starts
+    /// the load without asking.
     fn confirm_or_load(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(request) = self.views.all_pages.request.take_if(|request| request.unread.is_empty()) else { return };
         let all = &self.views.all_pages;

@@ -188,7 +188,7 @@ fn a_complete_report_is_listed_regardless_of_its_age_and_nothing_is_requested() 
 }
 
 #[test]
-fn a_range_without_a_complete_report_costs_one_request() {
+fn a_range_without_a_complete_report_requests_one_page_of_rows() {
     let test = LoadFixture::with_cached(interrupted(week()));
     let asked: Vec<&Effect> = test.effects.iter().filter(|effect| matches!(effect, Effect::LoadViews { .. })).collect();
     assert_eq!(asked.len(), 1);
@@ -196,7 +196,7 @@ fn a_range_without_a_complete_report_costs_one_request() {
 }
 
 #[test]
-fn an_interrupted_load_is_listed_if_the_request_fails() {
+fn rows_of_an_interrupted_load_are_listed_if_the_request_fails() {
     let mut test = LoadFixture::with_cached(interrupted(week()));
     let failure = Failure::new(FailureKind::Offline, "No network.");
     test.send(Msg::Views { query: test.app.views.query(), result: Err(failure), old: None });
@@ -242,7 +242,7 @@ fn a_fresh_first_answer_of_the_largest_page_size_is_not_requested_again() {
 }
 
 #[test]
-fn the_countdown_of_a_rate_limit_is_redrawn_each_second_of_its_last_minute() {
+fn the_countdown_of_a_rate_limit_is_redrawn_each_second_in_its_last_minute() {
     let mut test = LoadFixture::with_cached(StoredReport::default());
     test.send(Msg::Engine(EngineEvent::Budget(
         RateLimited::Views,
@@ -260,7 +260,7 @@ fn the_countdown_of_a_rate_limit_is_redrawn_each_second_of_its_last_minute() {
 }
 
 #[test]
-fn the_cost_is_at_least_that_of_the_rows_known_to_exist_and_shows_the_cost_of_the_last_load() {
+fn the_cost_includes_all_rows_known_to_exist_and_shows_the_cost_of_the_last_load() {
     let mut test = LoadFixture::with_cached(StoredReport { requests_last_time: Some(5), ..StoredReport::default() });
     test.send(Msg::Views {
         query: test.app.views.query(),
@@ -404,7 +404,7 @@ fn a_load_warns_if_too_few_requests_are_left_and_is_refused_if_none_are_left() {
 }
 
 #[test]
-fn a_missed_reset_of_the_limit_still_triggers_an_update() {
+fn budgets_are_updated_even_if_the_timer_fires_after_the_limit_was_reset() {
     let mut test = LoadFixture::with_an_answer();
     test.set_left(0);
     let resets_at = now() + TimeDelta::minutes(22);
@@ -416,7 +416,7 @@ fn a_missed_reset_of_the_limit_still_triggers_an_update() {
 }
 
 #[test]
-fn pressing_a_again_or_esc_stops_a_load_which_can_continue_later() {
+fn a_load_stopped_with_a_or_esc_can_continue_later() {
     for stop in ["a", "␛"] {
         let mut test = LoadFixture::with_an_answer();
         test.keys("ay");
@@ -514,7 +514,7 @@ fn a_late_answer_does_not_replace_all_pages() {
 }
 
 #[test]
-fn a_load_that_is_stopping_does_not_keep_ctrl_c_from_quitting() {
+fn ctrl_c_quits_while_a_load_is_stopping() {
     let mut test = LoadFixture::with_an_answer();
     test.keys("ay");
     assert!(test.app.has_something_to_close());

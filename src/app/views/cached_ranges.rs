@@ -79,7 +79,7 @@ impl App {
         }
     }
 
-    /// Returns when the visible ranges were loaded; nothing unless the list is the topmost dialog.
+    /// Returns when each visible range was loaded. Empty unless the list is the topmost dialog.
     pub(in crate::app) fn cached_ranges_as_of(&self) -> Vec<Time> {
         match self.dialogs.last() {
             Some(Dialog::CachedRanges(open)) => {

@@ -50,14 +50,14 @@ pub struct Calendar {
 pub enum CalendarChoice {
     /// Nothing is picked or typed yet.
     Nothing,
-    /// The days from the picked day to the cursor, or from the cursor to the picked day.
+    /// The days between the picked day and the cursor, including both.
     Picked(DateRange),
     Typed(Result<TypedPeriod, RangeError>),
 }
 
 impl Calendar {
-    /// Creates a calendar with the cursor on the last day of `present`, the range on screen. To compare, the cursor is
-    /// on the day before that range.
+    /// Creates a calendar. `present` is the range on screen, and `previous` is the period before it. The cursor starts
+    /// on the last day of `present` to show a range, or on the day before `present` to compare.
     pub fn new(purpose: CalendarPurpose, present: DateRange, previous: Option<DateRange>, today: NaiveDate) -> Self {
         let day = match purpose {
             CalendarPurpose::Show => present.to(),
@@ -94,7 +94,8 @@ impl Calendar {
         }
     }
 
-    /// Returns a day whose month has to be visible: the last day of the typed range, otherwise the cursor.
+    /// Returns the day whose month has to be visible: the last day of the typed range, or the day under the cursor if
+    /// no valid range is typed.
     pub fn visible_day(&self) -> NaiveDate {
         match self.choice() {
             CalendarChoice::Typed(Ok(typed)) => typed.range.to(),
@@ -126,7 +127,8 @@ impl Calendar {
         }
     }
 
-    /// Describes the chosen range, or the day under the cursor if no range is chosen. Fails if the range is invalid.
+    /// Describes the chosen range, or the day under the cursor if no range is chosen. Fails if the range is invalid, or
+    /// if the range on screen would be compared with itself.
     pub fn summary(&self) -> Result<String, String> {
         match self.choice() {
             CalendarChoice::Nothing => Ok(self.day_label()),
@@ -152,7 +154,8 @@ impl Calendar {
         format!("{}{today}", self.cursor.format("%a %Y-%m-%d"))
     }
 
-    /// Moves the cursor to a day, at most to today, and clears the typed text. `None` leaves the cursor on its day.
+    /// Moves the cursor to a day, or to today if that day is in the future, and clears the typed text. If `to` is
+    /// `None`, the cursor stays.
     fn move_cursor(&mut self, to: Option<NaiveDate>) {
         self.input = TextInput::line("");
         self.cursor = to.filter(|day| day.year() > 0).unwrap_or(self.cursor).min(self.today);
@@ -184,7 +187,7 @@ impl Calendar {
         self.move_cursor(Some(self.today));
     }
 
-    /// Whether the cursor is visible on this day.
+    /// Whether to draw the cursor on this day. The cursor is hidden while a range is typed.
     pub fn has_cursor_on(&self, day: NaiveDate) -> bool {
         day == self.cursor && self.focus == CalendarFocus::Days && self.input.is_blank()
     }
@@ -205,8 +208,8 @@ impl Calendar {
         self.focus = if self.focus == CalendarFocus::Days { CalendarFocus::TypedRange } else { CalendarFocus::Days };
     }
 
-    /// Undoes one step: clears the typed text and leaves its line, or forgets the picked day if there is no text.
-    /// Returns `false` if there is nothing to undo.
+    /// Undoes one step: clears the typed text and moves the focus to the days. If the days have the focus already and
+    /// there is no text, forgets the picked day. Returns `false` if there is nothing to undo.
     pub fn step_back(&mut self) -> bool {
         if !self.input.is_blank() || self.focus == CalendarFocus::TypedRange {
             self.input = TextInput::line("");
@@ -247,7 +250,7 @@ impl App {
         if choice == CalendarChoice::Nothing && open.focus == CalendarFocus::Days {
             open.anchor = Some(open.cursor);
         }
-        // The dialog already shows the error below the typed line.
+        // An invalid choice can't be confirmed. The dialog already shows why it is invalid.
         let typed = match (open.summary(), choice) {
             (Err(_), _) | (_, CalendarChoice::Nothing | CalendarChoice::Typed(Err(_))) => return,
             (Ok(_), CalendarChoice::Typed(Ok(typed))) => typed,
@@ -260,8 +263,8 @@ impl App {
             CalendarPurpose::Show => effects.extend(self.views.set_period(typed.period, typed.preset, now)),
             CalendarPurpose::Compare => self.compare_with(typed.range, now, effects),
         }
-        // A named month, week or quarter in progress obviously has future days. For any other range, a notice reports
-        // that future days are left out.
+        // A named month, week or quarter in progress obviously has future days, so no notice is needed. For any other
+        // range, a notice reports that future days are left out.
         if let (Some(last), None) = (typed.future_end, typed.period.name()) {
             self.notify(Severity::Info, &format!("Cut at today: days up to {last} are in the future."), now);
         }

@@ -8,7 +8,7 @@ use crate::model::period::DateRange;
 use chrono::{Datelike as _, Days, NaiveDate};
 use ratatui::layout::{Position, Rect};
 
-/// Columns of a day: two digits with a sign on each side.
+/// Columns of a day: two digits, with a column for a marker on each side, such as `>20<`.
 pub const DAY_WIDTH: usize = 4;
 /// Columns of the week number and the blank after it.
 pub const WEEK_NUMBER_WIDTH: usize = 3;
@@ -18,12 +18,12 @@ pub const MONTH_WIDTH: usize = WEEK_NUMBER_WIDTH + 7 * DAY_WIDTH;
 pub const MONTH_GAP: usize = 2;
 /// The highest number of weeks that the days of a month can belong to. Each week has a row.
 const MAX_WEEKS: usize = 6;
-/// Weeks that are shown if the dialog is too low for all of them.
+/// Number of weeks that are shown of each month if the dialog is too low for all six.
 const WEEKS_IF_LOW: usize = 5;
 /// Rows between the borders: names of the months, names of the days, weeks, a gap, the typed line, and two lines of
 /// text.
 const ROWS: u16 = 12;
-/// Rows of the quick choices, with a gap above.
+/// Rows of the quick choices, including the gap above them.
 const QUICK_ROWS: u16 = 5;
 
 /// The layout of the calendar for the available space.
@@ -69,7 +69,7 @@ impl CalendarLayout {
         let inner = Rect { x: area.x + 2, y: area.y + 1, width, height };
         let first = first_month(open, months);
         let firsts = (0..months).filter_map(|n| first.checked_add_months(chrono::Months::new(n))).collect();
-        // If six weeks don't fit and the chosen day is in the sixth, the first week is left out.
+        // If six weeks don't fit and the day that has to be visible is in the sixth week, the first week is left out.
         let week = usize::from(!is_tall && week_index_in_month(open.visible_day()) >= WEEKS_IF_LOW);
         Self { area, inner, firsts, is_tall, has_quick_rows: quick, first_week: week }
     }
@@ -113,8 +113,8 @@ impl CalendarLayout {
         (day <= open.today).then_some(CalendarTarget::Day(day))
     }
 
-    /// Whether the quick choices are shown in place of the chosen range: they have no rows of their own, and no range
-    /// is chosen yet.
+    /// Whether the line of the chosen range shows the quick choices instead: there is no space for rows of their own,
+    /// and no range is chosen yet.
     pub fn has_quick_line(&self, open: &Calendar) -> bool {
         open.purpose == CalendarPurpose::Compare && !self.has_quick_rows && open.choice() == CalendarChoice::Nothing
     }
@@ -129,8 +129,9 @@ pub fn days_of_week(first: NaiveDate, week: usize) -> [Option<NaiveDate>; 7] {
     [0, 1, 2, 3, 4, 5, 6].map(|n| monday?.checked_add_days(Days::new(n)).filter(|day| day.month() == first.month()))
 }
 
-/// Returns the first day of the first visible month. The month of the chosen day is in the middle, unless that would
-/// show future months.
+/// Returns the first day of the first visible month. Of three months, the month of [`Calendar::visible_day`] is in the
+/// middle; of two months, it is the last. If this month is the present month, it is always the last, so that no future
+/// month is shown.
 fn first_month(open: &Calendar, months: u32) -> NaiveDate {
     let month = |day: NaiveDate| DateRange::month_of(day).from();
     let seen = month(open.visible_day());

@@ -53,7 +53,7 @@ pub struct PageColumns {
     pub bar: usize,
     /// Total width.
     pub width: usize,
-    /// Number of rows on the pages of rows before the listed one; 0 if a report is listed.
+    /// Number of rows on all pages of rows before the listed page of rows; 0 if a report is listed.
     pub offset: u64,
 }
 
@@ -77,7 +77,7 @@ impl PageColumns {
             width,
             offset,
         };
-        // Allows wide numbers first. If they leave no space for a readable path, cuts them to fewer cells.
+        // Tries columns for wide numbers first. If these leave too little space for the path, uses narrower columns.
         for most in [26, 14] {
             let shown = visible_columns(table, width);
             // The sign for numbers that don't add up is shown after the last column of counts.
@@ -141,7 +141,8 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
         };
         cells.into_iter().filter(is_shown).collect()
     };
-    // The change of the share gets a column only if the share is the metric or is sorted by.
+    // From 120 to 159 cells, the change of the share has a column only if the share is the metric or the table is
+    // sorted by it. Otherwise `of_share` is `Ai`, which adds no further column.
     let of_share = if [metric, sorted].contains(&Metric::Share) { Metric::Share } else { Metric::Ai };
     match (table.comparison().is_some(), width) {
         (false, 70..) => of(&Metric::ALL, &[]),
@@ -151,7 +152,8 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
         (true, 120..) => of(&[Metric::Human, Metric::Ai, Metric::Share], &[Metric::Human, Metric::Ai, of_share]),
         (true, 60..) if metric != sorted => of(&[metric, sorted], &[sorted]),
         (true, ..60) => of(&[sorted], &[sorted]),
-        // The share alone doesn't show how many views there were, so the total is added.
+        // The metric is shown with the share. The share itself is shown with the total, because a share alone doesn't
+        // tell how many views there were.
         (compared, _) => {
             let other = if metric == Metric::Share { Metric::Total } else { Metric::Share };
             let changes = if compared { vec![sorted] } else { Vec::new() };
@@ -160,7 +162,7 @@ fn visible_columns(table: &PageTable, width: usize) -> Vec<NumberColumn> {
     }
 }
 
-/// Whether there is space for the word `new` or `gone` before the change of such a page.
+/// Whether a table of this width has space for the word `new` or `gone` in the column of changes.
 pub fn shows_new_and_gone(width: usize) -> bool {
     width >= 60
 }
@@ -173,7 +175,8 @@ pub fn is_column_visible(table: &PageTable, width: usize, column: PageColumn) ->
 fn cell_width(cell: NumberColumn, table: &PageTable, most: usize, width: usize) -> usize {
     match cell {
         NumberColumn::Change(metric) if metric != Metric::Share && table.sorting().by == cell.sort_column() => {
-            // Space for `new` or `gone` with a blank; the other two cells are for the sign.
+            // `words` is the space for `new` or `gone` and a blank. The two cells that are added below are for the
+            // sign.
             let words = if shows_new_and_gone(width) { 5 } else { 0 };
             (words + 2 + format_views(table.measures().largest_change).len()).clamp(CHANGE_WIDTH, MAX_CHANGE_WIDTH)
         }

@@ -24,7 +24,8 @@ pub(super) struct RequestedComparison {
     other: DateRange,
     /// The days of `shown` and of `other` that are compared.
     pub(super) ranges: ComparedRanges,
-    /// After a change of range, the ranges that are still being read from the cache. Nothing is requested for them.
+    /// The ranges that are still being read from the cache after a change of range. If the cache lacks their pages, the
+    /// comparison ends and nothing is requested.
     unread: Vec<DateRange>,
 }
 
@@ -41,8 +42,8 @@ pub struct SiteChange {
 }
 
 impl AllPages {
-    /// Returns the two reports by which the range `shown` is compared. `None` until both are complete and loaded after
-    /// their last day.
+    /// Returns the two reports for the requested comparison of the range `shown`. `None` until both reports are
+    /// complete and were loaded after the last day of their ranges.
     pub(super) fn comparison_of(&self, shown: DateRange) -> Option<Comparison> {
         let request = self.comparison.as_ref().filter(|request| request.shown == shown)?;
         let settled = |range| self.complete_report(range).filter(|report| is_final(range, report.as_of)).cloned();
@@ -73,8 +74,8 @@ impl super::ViewsScreen {
         report.or_else(|| self.load.shown().map(|shown| &shown.value.page.totals))
     }
 
-    /// Returns the days whose totals are compared as long as no pages are: days of the range on screen and of the
-    /// previous period.
+    /// Returns which days of the range on screen and of the previous period can be compared. The site's totals of these
+    /// days are compared as long as no pages are compared.
     pub(super) fn days_of_previous_period(&self, today: NaiveDate) -> Option<ComparedRanges> {
         self.days_to_compare(self.previous_period()?, today).ok()
     }
@@ -88,8 +89,8 @@ impl super::ViewsScreen {
         [now, before, today].into_iter().chain(day_by_day(now)).chain(day_by_day(before)).collect()
     }
 
-    /// Returns how the site's totals changed: between the compared reports, otherwise since the previous period. `None`
-    /// if the totals for that are not cached.
+    /// Returns how the site's totals changed: between the compared reports, or since the previous period if no reports
+    /// are compared. `None` if the necessary totals are not cached.
     pub fn site_change(&self, now: Time) -> Option<SiteChange> {
         if !self.is_current() {
             return None;
@@ -102,7 +103,8 @@ impl super::ViewsScreen {
                 (comparison.ranges(), now.totals.clone(), before.totals.clone(), true)
             }
             None => {
-                // Totals that were loaded before midnight miss views of that day, so the day counts as incomplete.
+                // Totals that were loaded before the last midnight miss views of the day on which they were loaded, so
+                // that day counts as incomplete.
                 let ranges = self.days_of_previous_period(as_of.min(now).date_naive())?;
                 let before = self.totals.final_totals(ranges.before)?;
                 let totals = if ranges.now == shown { listed.clone() } else { self.totals.final_totals(ranges.now)? };
@@ -113,8 +115,9 @@ impl super::ViewsScreen {
         Some(SiteChange { ranges, now: totals, before, compares_pages: by_page, so_far })
     }
 
-    /// Returns the last day of the range, which isn't complete, and its views: the listed totals minus the totals of
-    /// the complete days, or the cached totals of the day if the listed totals are from another day.
+    /// Returns the last day of the range, which isn't complete, and its views so far. These are the listed totals minus
+    /// `complete`, the totals of the complete days. If the listed totals were loaded on another day, the cached total
+    /// of the last day is returned instead.
     fn views_so_far(&self, listed: &Counts, complete: &Counts, as_of: Time) -> Option<(NaiveDate, ViewCount)> {
         let day = self.query.range.to();
         let views = if as_of.date_naive() == day {
@@ -169,8 +172,8 @@ impl App {
         }
     }
 
-    /// Handles a change of range during a comparison: compares the new range with its own previous period if all pages
-    /// of both are cached, otherwise ends the comparison.
+    /// Handles a change of range during a comparison. If all pages of the new range and of its previous period are
+    /// cached, compares these two; otherwise ends the comparison.
     pub(super) fn compare_new_range(&mut self, range: DateRange, now: Time, effects: &mut Vec<Effect>) {
         if self.views.all_pages.comparison.as_ref().is_none_or(|old| old.shown == range) {
             return;

@@ -172,7 +172,7 @@ impl App {
         self.dialogs.push(Dialog::Export(open));
     }
 
-    /// Selects a line, and the choice at `index` in this line.
+    /// Selects a line of the dialog, and switches this line to its choice at `index`.
     pub(in crate::app) fn choose_export(&mut self, part: ExportLine, index: usize) {
         let Some(Dialog::Export(open)) = self.dialogs.last_mut() else { return };
         open.line = part;
@@ -229,8 +229,8 @@ impl App {
         });
     }
 
-    /// Asks whether to overwrite a file that already exists and was not changed. Shows a notice instead if another
-    /// screen or dialog has the focus, whose keys must not answer the question.
+    /// Asks whether to overwrite a file that already exists and that docdeck has left unchanged. If another screen or
+    /// dialog has the focus, shows a notice instead, so that keys meant for it don't answer the question.
     pub(in crate::app) fn ask_to_overwrite(&mut self, file: NewFile, now: Time) {
         self.dirty = true;
         if self.dialogs.is_empty() && self.screen == Screen::Views {

@@ -133,7 +133,7 @@ impl App {
                 rest.extend(std::mem::take(&mut self.views.all_pages.queued_loads));
                 self.ask_to_continue(rest, progress, now);
             }
-            // `TargetReached` never happens here: the dashboard sets no share at which a load ends.
+            // `TargetReached` never happens here, because the dashboard always sets `stop_at_percent` to `None`.
             LoadEndReason::Stopped | LoadEndReason::TargetReached => {
                 self.views.all_pages.queued_loads.clear();
                 let rows = self.views.all_pages.rows_to_continue_after(range).map(format::format_count);
@@ -199,8 +199,8 @@ impl App {
         }
     }
 
-    /// Lists the rows that a load of the current range brought. A complete report stays listed if the newer rows are
-    /// partial.
+    /// Lists the rows of a load that has ended, if it loaded the current range. A complete report stays listed, even if
+    /// newer rows of a partial report were loaded.
     fn list_loaded_rows(&mut self, range: DateRange) {
         if range != self.views.query().range || self.list_complete() {
             return;

@@ -43,8 +43,8 @@ pub struct ViewsAnswer {
 pub struct ViewsScreen {
     /// The preset that determines the range; `None` if the range is not a preset.
     preset: Option<Preset>,
-    /// The days, week, month or quarter that the range shows up to today. `[` and `]` go to the previous and the next
-    /// period.
+    /// The period that is shown: a number of days, a week, a month or a quarter. The range contains its days up to
+    /// today. `[` and `]` go to the previous and the next period.
     period: Period,
     query: ViewsQuery,
     /// The page of rows that is requested or listed. Becomes idle when a [`Report`] is listed instead.
@@ -62,8 +62,8 @@ pub struct ViewsScreen {
     pub totals: trend::RangeTotals,
 }
 
-/// Two answers whose times differ by at most this count as equally new: the service's times have whole seconds, and the
-/// estimate of the service's clock is corrected with each answer.
+/// Maximum difference between the times of two answers that count as equally new. The times aren't exact: the service's
+/// times have whole seconds, and the estimate of the service's clock is corrected with each answer.
 const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(2);
 
 impl ViewsScreen {
@@ -166,7 +166,8 @@ impl ViewsScreen {
         let same_range = query.range == self.query.range;
         let lists_all = self.table.report().is_some() && self.is_current();
         if same_range && lists_all {
-            // All pages of the range are listed, so nothing is requested; only the page size is stored.
+            // A report of this range is listed instead of one page of rows, so nothing is requested. Only the page size
+            // is stored.
             self.query.limit = query.limit;
             return None;
         }
@@ -188,7 +189,7 @@ impl ViewsScreen {
         self.go_to_page(page)
     }
 
-    /// Goes to a page of rows, counted from 1.
+    /// Goes to a page of rows. `page` is counted from 1.
     pub fn go_to_page(&mut self, page: u32) -> Option<Effect> {
         self.set_query(ViewsQuery { page: page.max(1), ..self.query })
     }
@@ -204,8 +205,8 @@ impl ViewsScreen {
         self.set_query(ViewsQuery { range, page: 1, ..self.query })
     }
 
-    /// Applies the result of a query and returns whether anything changed. An answer to an older query is dropped. If
-    /// the request failed, `old` is listed: the cached answer.
+    /// Applies the result of a query and returns whether anything changed. The result of an older query is dropped.
+    /// `old` is the cached answer, which is listed if the request failed.
     pub fn apply_answer(
         &mut self,
         query: ViewsQuery,
@@ -217,7 +218,7 @@ impl ViewsScreen {
             return false;
         }
         if self.table.report().is_some_and(|report| report.range == query.range) {
-            // All pages of the range arrived while this answer was being loaded.
+            // A report of the range was listed while this answer was being loaded, so the answer isn't needed.
             self.load = Load::Idle;
             return true;
         }

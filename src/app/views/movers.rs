@@ -59,11 +59,11 @@ impl MoverMetric {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mover {
     pub path: CleanText,
-    /// Views in the previous range, per day if the ranges differ in length. `None` for a new page, which is not among
+    /// Views in the previous range, per day if the ranges differ in length. `None` if the page is new: it is not among
     /// the pages of that range.
     pub before: Option<ViewCount>,
-    /// Views in the current range, per day if the ranges differ in length. `None` for a page that is gone, which is not
-    /// among the pages of that range.
+    /// Views in the current range, per day if the ranges differ in length. `None` if the page is gone: it is not among
+    /// the pages of that range.
     pub now: Option<ViewCount>,
 }
 
@@ -138,9 +138,9 @@ pub struct Movers {
     /// Number of pages that are left out because one of their two numbers is not a valid count.
     pub without_counts: usize,
     comparison: Comparison,
-    /// The range on screen, of which the complete days are compared.
+    /// The range on screen. Only its complete days are compared.
     shown: DateRange,
-    /// The row indexes of every page that both reports list, or that one report is known not to list.
+    /// The row indexes of every page that both reports list, or that is known to be missing from one of them.
     pairs: Vec<PageIndexPair>,
 }
 
@@ -216,7 +216,8 @@ impl Movers {
         self.is_lost_half_focused = self.gained.is_empty() && !self.lost.is_empty();
     }
 
-    /// Returns the pages whose views changed most, the largest change first, equal changes sorted by path.
+    /// Returns the pages whose views changed most, with the largest change first. Pages with equal changes are sorted
+    /// by path.
     fn top_movers(&self, mut moved: Vec<PageMove>) -> MoversHalf {
         let total = moved.len();
         if total > MAX_LISTED {
@@ -270,8 +271,8 @@ impl Movers {
         }
     }
 
-    /// Focuses the clicked half and selects the clicked page. Returns whether that page was the focused selection
-    /// before the click.
+    /// Focuses the clicked half and selects the clicked page. Returns whether that page was already selected and its
+    /// half already had the focus.
     pub(in crate::app) fn click(&mut self, at: Position, g: Geometry) -> bool {
         let had_keys = self.is_lost_half_focused;
         let Some((half, area, rows, on_lost)) = self.half_at(at, g) else { return false };

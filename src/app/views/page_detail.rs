@@ -72,12 +72,12 @@ pub enum PageDetailLine {
     RangeBefore,
     Heads,
     Now,
-    /// The complete days of a range that includes today.
+    /// The page's numbers in the complete days, if the range includes today.
     CompleteDays,
     Before,
     Change,
     Rank,
-    /// The number of pages of the range, if there is no space for it beside the rank.
+    /// The number of pages of the range, if there is no space for this number beside the rank.
     RankOf,
     /// The AI share, if there is no space for a column of shares.
     Share,
@@ -130,7 +130,8 @@ impl PageDetail {
         self.history.shown()?.value.jobs.get(self.selected).map(|(job, ..)| *job)
     }
 
-    /// Selects another job; if there is none in that direction, scrolls through the lines.
+    /// Selects the next or previous job and scrolls to it. If there is no such job, or if `by` is a page or an end of
+    /// the lines, scrolls through the lines.
     fn move_by(&mut self, by: Scroll, columns: usize, rows: usize) {
         let lines = self.lines(columns);
         let jobs = self.history.shown().map_or(0, |known| known.value.jobs.len());
@@ -230,7 +231,7 @@ impl App {
         })
     }
 
-    /// Returns the selected job of the page details, which Enter opens.
+    /// Returns the job that is selected in the page details. Enter opens this job.
     pub(in crate::app) fn selected_page_job(&self) -> Option<JobKey> {
         self.page_detail().and_then(PageDetail::selected_job)
     }
@@ -302,7 +303,7 @@ impl App {
         Some(Effect::LoadCachedPage(detail.path.clone()))
     }
 
-    /// Shows the job that is selected in the page details on the jobs screen.
+    /// Switches to the jobs screen and shows the job there that is selected in the page details.
     pub(in crate::app) fn open_selected_page_job(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let Some(job) = self.selected_page_job() else { return };
         let Some(dismissed) = self.jobs.get(job).map(|row| row.dismissed) else {

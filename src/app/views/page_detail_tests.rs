@@ -50,7 +50,7 @@ fn history(app: &mut App, jobs: &[i64], periods: Vec<PagePeriod>) {
 }
 
 #[test]
-fn a_rank_is_known_only_among_all_pages() {
+fn a_rank_is_known_only_if_all_pages_are_loaded() {
     let mut app = views_screen();
     let range = app.views.query().range;
     assert_eq!(open(&mut app).numbers.rank, None);
@@ -124,7 +124,7 @@ fn page_details_can_copy_the_path_and_start_a_job_about_the_page() {
 }
 
 #[test]
-fn the_history_of_another_page_or_a_failure_changes_nothing() {
+fn a_failure_or_the_history_of_another_page_changes_nothing() {
     let mut app = views_screen();
     open(&mut app);
     let path = CleanText::line("/b");

@@ -16,7 +16,8 @@ use crate::model::text::CleanText;
 use crate::model::views::{Count, Counts, PageRow, ViewCount};
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of pages that a title or a notice lists by path. More pages are only counted.
+/// Maximum number of pages that are all listed by path in a title or a notice. If there are more, a title lists two and
+/// counts the rest, and a notice only counts them.
 const MAX_NAMED_PAGES: usize = 3;
 
 /// Formats the pages as a short text: `/a`, `/a, /b and /c` or `12 pages`.
@@ -69,7 +70,7 @@ pub(in crate::app) fn template_order(text: &str, pages: usize) -> u8 {
 }
 
 /// Loads a draft from another docdeck on this computer into the editor, and returns the notice to show. If
-/// `has_own_text` is set, `text` also contains the draft that the editor had.
+/// `has_own_text` is set, `text` also contains the draft that was in the editor.
 pub(in crate::app) fn load_other_draft(
     editor: &mut Editor,
     text: &str,
@@ -94,8 +95,8 @@ fn are_same_pages(one: &[CleanText], other: &[CleanText]) -> bool {
 }
 
 impl App {
-    /// Opens the editor for a job about the chosen pages. There is only one draft about pages: if it is about other
-    /// pages than the chosen ones, asks first, so that no job is about the wrong pages.
+    /// Opens the editor for a job about the chosen pages. There is only one draft about pages. If that draft is about
+    /// other pages, asks first, so that no job is about the wrong pages.
     pub(in crate::app) fn open_job_about_pages(&mut self, now: Time, effects: &mut Vec<Effect>) {
         let pages: Vec<CleanText> = match self.dialogs.last() {
             Some(Dialog::PageDetail(card)) => vec![card.path.clone()],
@@ -135,13 +136,13 @@ impl App {
         }
     }
 
-    /// Asks whether to start a new draft about `pages`, so that the draft about other pages becomes the draft of a new
-    /// job. If a new job already has a draft, offers to open the draft about other pages instead.
+    /// Asks whether to start a new draft about `pages`. The existing draft about other pages then becomes the draft of
+    /// a new job. If a new job already has a draft, offers to open the draft about other pages instead.
     fn ask_to_start_over(&mut self, pages: Vec<CleanText>) {
         let (theirs, these) = (short_list(&self.draft_pages), short_list(&pages));
         let has_new_job = self.draft(DraftTarget::NewJob).is_some_and(|text| !text.trim().is_empty());
         if has_new_job {
-            let text = format!("You have unsent drafts. Open the one about {theirs} first?");
+            let text = format!("Open your unsent draft about {theirs} instead?");
             let yes = ConfirmAction::OpenDraft(DraftTarget::AboutPages);
             self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: yes }));
             return;
@@ -154,8 +155,8 @@ impl App {
         self.dialogs.push(Dialog::Confirm(ConfirmDialog { text, on_yes: ConfirmAction::NewDraftAbout(pages) }));
     }
 
-    /// Opens the editor for a job about `pages`. The draft about other pages becomes the draft of a new job, whose text
-    /// names those pages.
+    /// Opens the editor for a job about `pages`. The existing draft about other pages becomes the draft of a new job.
+    /// If its text doesn't name its pages, they are added to the text.
     pub(in crate::app) fn start_over_about(&mut self, pages: Vec<CleanText>, now: Time, effects: &mut Vec<Effect>) {
         let slot = DraftTarget::AboutPages;
         if let Some(text) = self.drafts.remove(&slot) {
@@ -246,8 +247,9 @@ fn sum_over_pages(
     pages.iter().map(|page| count(&rows.get(page)?.counts).value()).sum()
 }
 
-/// Describes how the views of the pages changed: `human +4%, AI −31% against 2026-11-07 … 2026-11-13`. Includes the
-/// compared days if they aren't the complete range on screen. `None` if a number is unknown in one of the reports.
+/// Describes how the views of the pages changed: `human +4%, AI −31% against 2026-11-07 … 2026-11-13`. Also names the
+/// compared days of the range on screen, unless they are the whole range. `None` if a number is unknown in one of the
+/// reports.
 fn change_since(comparison: &Comparison, shown: DateRange, pages: &[CleanText]) -> Option<String> {
     let ranges = comparison.ranges();
     let sums = |report: &Report, count: fn(&Counts) -> &Count| -> Option<ViewCount> {

@@ -173,7 +173,7 @@ fn no_draft_is_replaced_if_a_new_job_already_has_a_draft() {
     let mut app = views_screen_with_draft();
     app.drafts.insert(DraftTarget::NewJob, "another".to_owned());
     assert_eq!(press(&mut app, 'n'), []);
-    assert_eq!(question(&app), "You have unsent drafts. Open the one about /a first?");
+    assert_eq!(question(&app), "Open your unsent draft about /a instead?");
     assert_eq!((app.draft(DraftTarget::NewJob), app.draft_count()), (Some("another"), 2));
     press(&mut app, 'y');
     assert_eq!((editor(&app).title.as_str(), editor(&app).input.text().as_str()), ("New job about /a", "/a: mend it"));
@@ -217,7 +217,7 @@ fn a_prompt_that_cannot_be_stored_keeps_its_text_and_pages() {
     app.update(Msg::Submitted { slot, result: Err(refused()) }, at(1));
     assert_eq!(editor(&app).title.as_str(), "New job about /a");
     assert!(press_ctrl(&mut app, 's').contains(&sent), "the same pages again");
-    // Another dialog was opened meanwhile, so the text becomes a draft.
+    // If another dialog is opened meanwhile, the text becomes a draft.
     let pressed = |c, with| Msg::Input(Event::Key(KeyEvent::new(KeyCode::Char(c), with)));
     app.update(pressed('?', KeyModifiers::NONE), at(2));
     app.update(Msg::Submitted { slot, result: Err(refused()) }, at(2));
@@ -255,7 +255,7 @@ fn a_draft_from_another_docdeck_is_not_overwritten() {
 }
 
 #[test]
-fn merged_drafts_are_about_the_pages_of_both() {
+fn a_merged_draft_is_about_the_pages_of_both_drafts() {
     let mut editor = Editor::new(DraftTarget::AboutPages, CleanText::default(), "ours");
     editor.pages = paths(&["/a", "/x"]);
     load_other_draft(&mut editor, "theirs\n\nours", &paths(&["/x", "/y"]), true);
@@ -292,7 +292,7 @@ fn a_sum_is_unknown_if_one_page_is_unknown() {
 }
 
 #[test]
-fn invalid_counts_are_shown_as_received_and_missing_ones_as_unknown() {
+fn invalid_counts_are_shown_as_received_and_missing_counts_as_unknown() {
     let mut app = views_screen();
     let query = app.views.query();
     let mut rows = rows();
@@ -311,7 +311,7 @@ fn invalid_counts_are_shown_as_received_and_missing_ones_as_unknown() {
 }
 
 #[test]
-fn a_range_that_includes_today_ends_with_today_so_far() {
+fn the_end_of_a_range_that_includes_today_is_labeled_today_so_far() {
     let app = views_screen();
     let to = app.views.query().range.to();
     assert_eq!(app.page_template_values(&paths(&["/a"]), at(0)).to, Some(format!("{to} (today so far)")));

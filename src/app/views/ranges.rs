@@ -35,16 +35,16 @@ impl ViewsScreen {
         self.set_range(range)
     }
 
-    /// Switches to the days of `period` up to today; does nothing if the period begins after today. `preset` is set if
-    /// the user chose the period as a preset.
+    /// Switches to the days of `period` up to today; does nothing if the period begins after today. `preset` is the
+    /// preset that means this period, if there is one.
     pub fn set_period(&mut self, period: Period, preset: Option<Preset>, now: Time) -> Option<Effect> {
         let range = period.range(now.date_naive())?;
         (self.preset, self.period) = (preset, period);
         self.set_range(range)
     }
 
-    /// Goes `steps` periods forward, or back if negative: by the number of days of the range, or by weeks, months or
-    /// quarters. Does nothing if the new period begins after today.
+    /// Goes `steps` periods forward, or back if negative. A period has as many days as the range, or is a week, a month
+    /// or a quarter. Does nothing if the new period begins after today.
     pub fn step_range(&mut self, steps: i32, now: Time) -> Option<Effect> {
         let today = now.date_naive();
         let period = self.period.step(steps).filter(|period| period.range(today).is_some())?;
@@ -66,7 +66,7 @@ impl ViewsScreen {
 }
 
 impl App {
-    /// Goes `steps` periods forward or back, and reports if there are no page views after today.
+    /// Goes `steps` periods forward, or back if negative. Shows a notice if the new period would begin after today.
     pub(in crate::app) fn step_period(&mut self, steps: i32, now: Time, effects: &mut Vec<Effect>) {
         let before = self.views.query().range;
         effects.extend(self.views.step_range(steps, now));

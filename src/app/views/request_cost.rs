@@ -1,6 +1,6 @@
-//! The cost of loading all pages, in requests. The service doesn't report how many rows a range has, so the cost is a
-//! lower bound, with an estimate from the last load, a similar range or the first rows. The questions also show how
-//! many requests are left.
+//! The cost of loading all pages, in requests. The service doesn't report how many rows a range has, so only a lower
+//! bound is certain. If possible, the cost is also estimated from the last load, a similar range or the first rows. The
+//! questions that ask to confirm a cost also show how many requests are left.
 
 use super::super::{App, format};
 use super::all_pages::REQUESTS_PER_CONFIRMATION;
@@ -22,12 +22,12 @@ struct LoadCost {
 }
 
 impl LoadCost {
-    /// Adds up the costs of several loads. A load without an estimate is expected to cost the mean of the estimated
-    /// loads.
+    /// Adds up the costs of several loads. A load without an estimate is expected to cost the mean of the other loads.
+    /// If the costs of all other loads are known from the last time, the sum has no estimate instead.
     fn of_all(costs: &[Self]) -> Self {
         let at_least = costs.iter().fold(0_u32, |sum, cost| sum.saturating_add(cost.at_least));
         let known: Vec<LoadEstimate> = costs.iter().filter_map(|cost| cost.expected).collect();
-        // One load that is only estimated makes the sum an estimate.
+        // The sum is based on the last time only if every known cost is. Otherwise it is an estimate.
         let basis = known
             .iter()
             .map(|known| known.basis)
@@ -86,12 +86,13 @@ impl App {
         })
     }
 
-    /// Returns how many rows the listed answer proves to exist, and whether the range has no more rows than these.
+    /// Returns how many rows the range has at least, according to the listed answer, and whether it has no more rows.
     fn rows_proven(&self, range: DateRange) -> Option<(u64, bool)> {
         let shown = self.views.load().shown().filter(|shown| shown.value.query.range == range)?;
         let (query, page) = (shown.value.query, &shown.value.page);
         let rows = query.offset().saturating_add(u64::try_from(page.rows.len()).unwrap_or(0));
-        // An empty page of rows beyond the end proves nothing about the number of rows before it.
+        // If the page of rows is empty because it is beyond the end, it proves nothing about the number of rows before
+        // it.
         (!page.rows.is_empty() || query.page == 1).then(|| (rows, !query.has_next(page)))
     }
 
@@ -184,7 +185,8 @@ impl App {
         format!("{so_far}Continue {range}? At most {most} more, {left} left.")
     }
 
-    /// Returns the message that no requests are left: when the next one is free, and what works without requests.
+    /// Returns the message that no requests are left. It says when the next request is free and what works without
+    /// requests.
     pub(in crate::app) fn no_requests_left_text(&self, now: Time) -> String {
         let when = match self.budget(RateLimited::Views).wait().filter(|wait| wait.until > now) {
             Some(wait) => format!("the next one is free in {}", wait.time_left(now)),

@@ -39,12 +39,13 @@ impl ViewsScreen {
         }
     }
 
-    /// Whether page views are listed or being loaded, as they are once the screen was shown.
+    /// Whether the screen has been shown since docdeck started. Page views are listed or being loaded ever since.
     pub(in crate::app) fn has_been_shown(&self) -> bool {
         !matches!(self.load, Load::Idle) || self.table.report().is_some()
     }
 
-    /// Restores saved settings and ignores invalid ones. Loads nothing: that happens when the screen is shown.
+    /// Restores saved settings and ignores invalid settings. Loads nothing, because pages are loaded only when the
+    /// screen is shown.
     pub(in crate::app) fn restore(&mut self, layout: &ViewsLayout, now: Time) {
         let today = now.date_naive();
         let chosen = match &layout.range {

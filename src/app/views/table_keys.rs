@@ -48,8 +48,8 @@ impl App {
         if inwards { self.views.table.enter_folder() } else { self.views.table.leave_folder() }
     }
 
-    /// Warns and returns `true` if Esc has to be pressed once more to clear the marks: several marks are work to set
-    /// again. Returns `false` if there are fewer than two marks, or if the warning is already on screen.
+    /// Warns and returns `true` if Esc has to be pressed once more to clear the marks, because it takes work to set
+    /// several marks again. Returns `false` if there are fewer than two marks, or if the warning is already on screen.
     pub(in crate::app) fn warn_before_clearing_marks(&mut self, marks: usize, now: Time) -> bool {
         if marks < 2 {
             return false;
@@ -82,7 +82,7 @@ impl App {
         filtered
     }
 
-    /// Whether an action on the list would do something now; `None` if `action` is not decided in this function.
+    /// Whether an action would do something now; `None` if that doesn't depend on the list of pages.
     pub(in crate::app) fn can_change_table(&self, action: Action) -> Option<bool> {
         let table: &PageTable = &self.views.table;
         let folder = table.selected_folder();

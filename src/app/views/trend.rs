@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 /// Ranges of at least this many days have one bar per week instead of per day.
 pub const MIN_DAYS_FOR_WEEKS: u32 = 60;
-/// Number of days in the moving mean: the day that the mean is shown for, and the days before.
+/// Number of days in a moving mean: the day for which the mean is shown, and the six days before it.
 pub const MEAN_DAYS: u32 = 7;
 
 /// The cached totals of the site, by range.
@@ -50,10 +50,10 @@ impl RangeTotals {
         }
     }
 
-    /// Adds up the totals of all days of a range; `None` if one day is unknown. The load time of each day is moved
-    /// forward by the number of days from that day to the end of the range; the earliest of these times is the load
-    /// time of the sum. So a week is complete if each day was loaded after it was over, even if Monday was loaded on
-    /// Wednesday.
+    /// Adds up the totals of all days of a range; `None` if one day is unknown. For the load time of the sum, each
+    /// day's load time is moved forward by the number of days from that day to the end of the range. The earliest
+    /// result counts. So a week counts as complete if each day was loaded after that day was over, even if Monday was
+    /// loaded on Wednesday.
     fn sum_of_days(&self, range: DateRange) -> Option<Timed<Counts>> {
         let add = |sum: &Count, more: &Count| Some(Count::from(sum.value()? + more.value()?));
         let of = |day: DateRange| {
@@ -75,8 +75,9 @@ impl RangeTotals {
         Some(sum)
     }
 
-    /// Returns totals of a range that were loaded after its last day: the answer for the whole range, otherwise the sum
-    /// of its days. `None` if neither is available.
+    /// Returns the totals of a range if they can't change any more. The answer for the whole range counts if it was
+    /// loaded after the range was over. Otherwise, the sum of all days counts if each day was loaded after that day was
+    /// over.
     pub(super) fn final_totals(&self, range: DateRange) -> Option<Counts> {
         let settled = |range: DateRange| self.of(range).filter(|known| is_final(range, known.as_of));
         if let Some(known) = settled(range) {
@@ -117,7 +118,7 @@ pub fn single_days(range: DateRange) -> impl Iterator<Item = DateRange> {
     range.from().iter_days().take_while(move |day| *day <= to).filter_map(|day| DateRange::new(day, day))
 }
 
-/// Returns the ISO weeks of a range, starting on Monday, cut at the ends of the range.
+/// Splits a range into weeks that start on Monday. The first and the last week are cut at the ends of the range.
 fn weeks(range: DateRange) -> Vec<DateRange> {
     let mut weeks = Vec::new();
     let mut from = range.from();
@@ -163,7 +164,7 @@ pub struct FullDaysMean {
     pub mean: ViewCount,
     /// Number of days in the mean.
     pub known_days: u32,
-    /// Number of days of the range that are over, including unknown ones.
+    /// Number of days of the range that are over, including days with unknown views.
     pub complete_days: u32,
 }
 
@@ -227,7 +228,7 @@ impl TrendDialog {
     }
 
     /// Returns the mean of human plus AI views per day over all complete days that are known; `None` if there are none.
-    /// Of the current week, the days up to yesterday count, whether they were loaded as one range or day by day.
+    /// The days of the current week up to yesterday are included, whether they were loaded as one range or day by day.
     pub fn mean_of_full_days(&self, totals: &RangeTotals, now: Time) -> Option<FullDaysMean> {
         let settled = |range: DateRange| {
             let known = totals.newest(range).filter(|known| is_final(range, known.as_of))?;
@@ -492,7 +493,7 @@ mod tests {
         assert_eq!((found.known_days, found.complete_days), (11, 67));
         assert_eq!(found.mean.rounded(), 10, "113 views on 11 days");
         assert_eq!(found.mean.tenths(), 103);
-        // The days of the current week up to yesterday, loaded as one range as a comparison does.
+        // Next, the days of the current week up to yesterday are loaded as one range, as a comparison loads them.
         let trend = TrendDialog::new(range("2026-09-15", "2026-11-20"));
         totals.by_range.remove(&range("2026-11-18", "2026-11-18"));
         let mean =

@@ -11,7 +11,7 @@ use crate::model::setup::{
 /// Where the API key comes from, as chosen in the form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeySourceChoice {
-    /// The source that the configuration file already has.
+    /// The source that the configuration file already names.
     Unchanged,
     /// A command that prints the key.
     Command,
@@ -86,7 +86,8 @@ pub struct Form {
 }
 
 impl Form {
-    /// Creates a form with values that are already set elsewhere. Focuses the first empty line.
+    /// Creates a form. The existing settings, `known`, prefill its fields. Focuses the first required line that is
+    /// empty.
     pub(super) fn new(purpose: SetupPurpose, known: &ExistingSettings) -> Self {
         let line = |text: &Option<String>| TextInput::line(text.as_deref().unwrap_or_default());
         let mut form = Self {
@@ -161,7 +162,7 @@ impl Form {
         self.key_presence == KeyPresence::Environment
     }
 
-    /// Whether the chosen source can have a key. It has none if it is the environment variable and that is not set.
+    /// Whether the chosen source can have a key. Only an unset environment variable can't.
     pub fn has_key(&self) -> bool {
         self.source != KeySourceChoice::Variable || self.has_variable()
     }

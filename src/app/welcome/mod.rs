@@ -100,13 +100,13 @@ pub enum ConfigWriteError {
 }
 
 impl Welcome {
-    /// Creates the form for the first profile, with values that are already set elsewhere. `config` is the path of the
-    /// configuration file.
+    /// Creates the form for the first profile. The existing settings, `known`, prefill its fields. `config` is the path
+    /// of the configuration file.
     pub fn new(known: &ExistingSettings, config: CleanText) -> Self {
         Self::with(Form::new(SetupPurpose::FirstProfile, known), config, 0)
     }
 
-    /// Creates the form for another profile. `attempts` is at least the number of every earlier attempt.
+    /// Creates the form for another profile. `attempts` is the number of the last attempt in an earlier form.
     fn additional(config: CleanText, attempts: u64) -> Self {
         Self::with(Form::new(SetupPurpose::AnotherProfile, &ExistingSettings::default()), config, attempts)
     }

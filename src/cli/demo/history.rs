@@ -19,9 +19,9 @@ use std::sync::Arc;
 const MAX_FIRST_JOBS: usize = 200;
 /// The name of the instance that sent the prompts of the history.
 const INSTANCE: &str = "demo";
-/// How long after the end of a job it was checked for the last time.
+/// The time between the end of a job and its last check.
 const LAST_CHECK_DELAY: TimeDelta = TimeDelta::seconds(60);
-/// An unconfirmed prompt, whose answer was lost. It lets users try how to resolve one.
+/// A prompt whose answer was lost, so it is `Unconfirmed`. It lets users try how to resolve such a prompt.
 const UNCONFIRMED_PROMPT: &str = "Explain how to rotate API keys without downtime";
 const UNCONFIRMED_REASON: &str =
     "The connection broke after the request went out, so the service may or may not have carried it out.";
@@ -41,8 +41,8 @@ const PAUSED_BATCH: [&str; 3] = [
 ];
 const PAUSED_BATCH_AGE: TimeDelta = TimeDelta::minutes(26);
 
-/// The first lines of some prompts, each with the pages that its job is about. The jobs are working, failed or finished
-/// days ago.
+/// The first lines of some prompts, each with the pages that its job is about. Some of these jobs are working, some
+/// have failed, and some finished days ago.
 const PAGES_BY_PROMPT: [(&str, &[&str]); 5] = [
     ("Rewrite the SSO guide", &["/guides/sso"]),
     ("Shorten the introduction to one screen", &["/introduction"]),
@@ -99,13 +99,14 @@ enum HistoryStep<'a> {
 
 impl DemoHistory<'_> {
     /// Writes the newest jobs and, if there are more than two, adds undelivered prompts, labels and a paused batch.
-    /// Returns the older jobs, which `add_rest` writes.
+    /// Returns the older jobs, which the caller passes to `add_rest`.
     pub(super) async fn fill(&self, mut jobs: Vec<InitialJob>) -> Result<Vec<InitialJob>, ImportError> {
         let first = jobs.split_off(jobs.len().saturating_sub(MAX_FIRST_JOBS));
         let is_full = first.len() > 2;
         self.import(first).await?;
         if is_full {
-            // The requests are recorded as two days old, so that the ledgers of the last hour start empty.
+            // The requests of the history are recorded as two days old, so that they don't count toward the hourly
+            // limits.
             let mut paid = self.now - TimeDelta::hours(48);
             let at = self.now - UNCONFIRMED_AGE;
             let (prompt, _) = self.store.add_new_job(self.scope, UNCONFIRMED_PROMPT, at).await?;
@@ -117,7 +118,7 @@ impl DemoHistory<'_> {
         Ok(jobs)
     }
 
-    /// Makes the store write the older jobs after the requests that it has already received.
+    /// Has the store write the older jobs. The store first answers the requests that it has already received.
     pub(super) fn add_rest(&self, rest: Vec<InitialJob>) {
         let (store, lines, now) = (self.store.clone(), ExportReader::new(rest, self.scope, self.now), self.now);
         let mut import = Box::pin(async move {
@@ -203,7 +204,7 @@ fn pages_of(job: &InitialJob) -> Vec<CleanText> {
     known.map_or_else(Vec::new, |(_, pages)| pages.iter().map(|page| CleanText::line(page)).collect())
 }
 
-/// Returns the job as the store would have it if the job had been sent from this computer and checked all the time.
+/// Returns the job as the store would have it if the job had been sent from this computer and polled ever since.
 /// Returns `None` if the job's id is invalid.
 fn job_record(scope: &Scope, job: &InitialJob, now: Time) -> Option<JobRecord> {
     let created = job.created_at;
@@ -336,7 +337,7 @@ mod tests {
         history.add_rest(rest);
         let after = store.jobs(&scope).await.expect("jobs");
         assert_eq!(after.len(), before.len() + 1_000 - MAX_FIRST_JOBS);
-        // All jobs that are not done are written before the older jobs.
+        // All jobs that are not done are among the first jobs, so writing the older jobs adds none.
         let needs = |rows: &[Job]| rows.iter().filter(|row| row.group() < JobGroup::Done).count();
         assert_eq!(needs(&after), needs(&before));
     }

@@ -12,9 +12,9 @@ use crate::store::{ReportAnswer, Store, StoreError};
 use chrono::{Days, NaiveDate, NaiveTime, TimeDelta};
 use std::sync::Arc;
 
-/// How many days before today the first cached day of the trend is.
+/// The first cached day of the trend, as a number of days before today.
 const FIRST_CACHED_DAYS_AGO: u64 = 29;
-/// How many days before today the last cached day of the trend is. Later days are missing, so that the demo has
+/// The last cached day of the trend, as a number of days before today. Later days are missing, so that the demo has
 /// something to load.
 const LAST_CACHED_DAYS_AGO: u64 = 3;
 
@@ -25,8 +25,8 @@ pub(super) async fn fill_cache(sim: Arc<Sim>, store: Store, scope: Scope) {
     let _ = writer.fill().await;
 }
 
-/// Returns the ranges that are needed to compare the default range with the previous period: the complete days of both,
-/// and all days of the previous period.
+/// Returns the ranges that are needed to compare the default range with the previous period: the complete days of both
+/// periods, and the whole previous period.
 fn weeks_to_compare(today: NaiveDate) -> Vec<DateRange> {
     let week = DateRange::last_days(7, today);
     let Some(previous) = week.step(-1) else { return Vec::new() };
@@ -85,8 +85,9 @@ impl CacheWriter {
         tokio::task::spawn_blocking(move || sim.views(query)).await.unwrap_or_default()
     }
 
-    /// Returns when a range that ends on `last` was loaded: at 9:00 two days later, or an hour ago if that is earlier,
-    /// but not before `last` was over.
+    /// Returns the load time to record for a range that ends on `last`: 9:00 UTC two days after `last`, or an hour ago
+    /// if that is earlier. If `last` ended within the past hour, returns the end of `last`. If `last` is not over yet,
+    /// returns now.
     fn load_time(&self, last: NaiveDate) -> Time {
         let at = |days, time: NaiveTime| last.checked_add_days(Days::new(days)).map(|day| day.and_time(time).and_utc());
         let now = self.sim.now();

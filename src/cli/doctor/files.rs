@@ -18,15 +18,15 @@ use chrono::Utc;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The disk counts as full if its free space, in bytes, is too small for a transaction: its journal and the pages that
-/// it adds.
+/// With less free space than this, in bytes, the disk counts as full. A transaction needs space for its journal and for
+/// the pages that it adds.
 #[cfg(unix)]
 const MIN_FREE_BYTES: u64 = 64 << 10;
 #[cfg(unix)]
 const LOW_FREE_BYTES: u64 = 32 << 20;
 
-/// Checks the files and adds the results to the report. Returns the id of a tracked job that the service should have,
-/// or `None` if there is none.
+/// Checks the files and adds the results to the report. Returns the id of a tracked job that the check of the service
+/// can request, or `None` if there is none.
 pub(super) async fn check_files(report: &mut DoctorReport, settings: &ResolvedSettings, repair: bool) -> Option<JobId> {
     report.begin_section("Files");
     let folder = settings.data_folder.clone()?;

@@ -90,7 +90,8 @@ fn with_tilde(text: &str, home: &str) -> String {
     short
 }
 
-/// Returns a prefix of the id and `***`: enough for users to tell their projects apart, but useless to others.
+/// Returns the first 4 characters of the id and `***`, or only `***` if the id is short. That is enough for users to
+/// tell their projects apart, but useless to others.
 pub(super) fn mask_id(id: &str) -> String {
     let head: String = id.chars().take(if id.chars().count() > 8 { 4 } else { 0 }).collect();
     format!("{head}***")
@@ -225,7 +226,7 @@ pub(super) struct ReportHead {
     pub(super) at: String,
 }
 
-/// Wraps the text to the width right of the margin. Returns one line if `width` is `None`.
+/// Wraps the text to `width` columns minus the margin. Returns one line if `width` is `None`.
 fn wrap_message(text: &str, width: Option<usize>) -> Vec<String> {
     use unicode_width::UnicodeWidthStr as _;
     let Some(columns) = width.map(|width| width.saturating_sub(MARGIN.len()).max(24)) else {

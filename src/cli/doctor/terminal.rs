@@ -40,7 +40,8 @@ pub(super) async fn check_terminal(report: &mut DoctorReport, settings: &Resolve
     let default = "vi or nano (neither VISUAL nor EDITOR is set)";
     report.ok("editor", if editor.is_empty() { default.to_owned() } else { editor.to_owned() });
     let environment = environment.clone();
-    // Until this is dropped, a signal that would end the program is delayed, so that the terminal is restored first.
+    // Until `_signals` is dropped, a signal that would end the program is delayed, so that the terminal is restored
+    // first.
     let _signals = SignalStream::listen();
     let answers = tokio::task::spawn_blocking(move || probe::query_terminal(&environment)).await;
     report_replies(report, answers.unwrap_or(Err(NotQueried::Refused)));
@@ -79,7 +80,7 @@ fn check_window_size(report: &mut DoctorReport) {
     }
 }
 
-/// Reports tmux, screen and SSH, through which docdeck reaches the terminal.
+/// Reports whether docdeck runs in tmux or GNU screen, and whether it runs over SSH.
 fn report_multiplexer(report: &mut DoctorReport, environment: &Environment) {
     let ssh = if environment.is_ssh { "over SSH" } else { "not over SSH" };
     let multiplexer = match Multiplexer::of(environment) {
@@ -117,7 +118,8 @@ fn report_clipboard(report: &mut DoctorReport, program: &[String], environment: 
 fn report_mouse(report: &mut DoctorReport, look: &DisplaySettings, environment: &Environment) {
     let message = match (look.mouse, is_modern(environment)) {
         (true, true) => "on (SGR 1006); hold Shift to select text in most terminals, or press M to turn it off",
-        // The mouse is requested in any case, because a terminal without mouse support ignores that.
+        // The dashboard requests mouse events from every terminal. A terminal without mouse support ignores the
+        // request.
         (true, false) => "requested (SGR 1006), but this terminal may not support it",
         (false, _) => "off (mouse under [ui]); press M to turn it on",
     };

@@ -136,8 +136,8 @@ impl PageLayout {
     }
 }
 
-/// Replaces the backticks around code in a line with bold text. `in_code` is true if the line starts inside code;
-/// afterwards it is true if the next line does.
+/// Replaces the backticks around code in a line with bold text. `in_code` is true if the line starts inside code.
+/// Afterwards, `in_code` is true if the next line starts inside code.
 fn bold_code(line: &str, in_code: &mut bool) -> String {
     let mut text = if *in_code { BOLD.to_owned() } else { String::new() };
     for (n, part) in line.split('`').enumerate() {

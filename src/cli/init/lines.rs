@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 /// Asks questions and reads each answer as one line.
 #[derive(Debug, Default)]
 pub(super) struct AnswerReader {
-    /// Input after the last answer, which the next answer starts with. It may contain an API key.
+    /// Input that was read after the end of the last answer: the start of the next answer. It may contain an API key.
     unread_input: Zeroizing<Vec<u8>>,
 }
 

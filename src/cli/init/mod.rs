@@ -148,7 +148,7 @@ impl InitInput<'_> {
     /// Asks for all settings that no option sets, then checks and writes the profile. Repeats each question until the
     /// answer is valid.
     async fn ask(&self, out: &mut Out) -> Result<Code, CliError> {
-        // Fails early if the file can't be changed.
+        // Fail before the first question if the file exists but is unreadable or invalid.
         required_permission(&self.path, DEFAULT_PROFILE)?;
         let mut lines = AnswerReader::default();
         out.note(&format!("The settings will be written to {}. Press Ctrl-C to cancel.", self.path.display()));
@@ -212,8 +212,9 @@ impl InitInput<'_> {
         Ok((profile, read))
     }
 
-    /// Asks for the source of the API key until the key can be read. Also returns the key, unless it was not read:
-    /// `--no-check` is used, DOCDECK_API_KEY is not set, or the user keeps a source that fails.
+    /// Asks for the source of the API key until the key can be read. Returns the source and the key. The key is `None`
+    /// if `--no-check` is used, if it should come from DOCDECK_API_KEY but that is not set, or if the user keeps a
+    /// source that fails.
     async fn ask_key(
         &self,
         lines: &mut AnswerReader,

@@ -96,7 +96,7 @@ pub(super) async fn run(
 ) -> Result<Code, CliError> {
     // The range is checked first, because an invalid range can be reported without a key.
     options.days.range(Utc::now().date_naive())?;
-    // If this session can't be opened, the session below can't either, and reports the error.
+    // An error is ignored here, because the session that is opened below then reports it.
     if let Some(session) = StoreSession::open(flags, environment, out).ok().filter(|_| !options.fresh) {
         let answered = cached::write_if_cached(&session, options, out).await;
         session.close().await;
@@ -111,7 +111,7 @@ pub(super) async fn run(
 }
 
 async fn load_and_write(session: &mut Session, options: &Options, out: &mut Out) -> Result<Code, CliError> {
-    // Today is the current day of the service's clock, if that is known.
+    // Today is taken from the service's clock if docdeck knows its time, otherwise from this computer's clock.
     let days = options.days.range(session.engine.service_now().date_naive())?;
     days.note_future_end(out);
     if options.all {

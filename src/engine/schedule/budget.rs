@@ -6,8 +6,9 @@ use crate::model::Time;
 use chrono::TimeDelta;
 use std::collections::VecDeque;
 
-/// When requests are spaced evenly and one starts late, the next ones start up to this much sooner. So late
-/// timers and slow answers lose no request. The limit prevents a burst of requests after a long pause.
+/// If requests are spaced evenly and one of them starts late, the next requests start sooner, by at most
+/// this much. So no request of the budget is lost to late timers and slow answers. The limit prevents a burst
+/// of requests after a long pause.
 const MAX_CATCH_UP: TimeDelta = TimeDelta::seconds(2);
 
 /// The share of the polling budget that a request counts toward.
@@ -27,8 +28,8 @@ pub(super) struct BudgetUsage {
     in_flight: usize,
     /// When the requests of the last minute ended, oldest first.
     request_ends: VecDeque<Time>,
-    /// Whether requests are spaced evenly, because a job was due when the share was used up. They are until
-    /// no due job is left that may use the share.
+    /// Whether requests are spaced evenly. Set when the share is used up while a job is due. Reset when no
+    /// due job is left that may use the share.
     spaces_evenly: bool,
     /// When the next request may start if requests are spaced evenly.
     next_start: Option<Time>,
@@ -104,8 +105,8 @@ impl BudgetUsage {
 pub(super) struct BudgetLimits {
     /// The most requests in any rolling minute.
     pub(super) slots: usize,
-    /// Whether the jobs need more requests than the share has. Requests are then spaced evenly, because
-    /// after a burst each of its jobs would wait a minute too long for its next check.
+    /// Whether the jobs need more requests than the share allows. Requests are then spaced evenly. After a
+    /// burst of requests, the share would be used up, and the next checks would be up to a minute late.
     pub(super) is_overbooked: bool,
 }
 
@@ -120,7 +121,7 @@ impl BudgetLimits {
 pub(super) enum NextSlot {
     Now,
     At(Time),
-    /// Not before a request in flight ends or another limit changes.
+    /// Unknown until a request in flight ends or another limit changes.
     Unknown,
 }
 
@@ -135,7 +136,7 @@ impl NextSlot {
     }
 }
 
-/// Returns when the next request may start, so that these usages together never exceed `slots` requests.
+/// Returns when the next request may start if all these usages together must not exceed `slots` requests.
 pub(super) fn next_slot(spent: &[&BudgetUsage], slots: usize) -> NextSlot {
     let count: usize = spent.iter().map(|spent| spent.count()).sum();
     let Some(too_many) = count.checked_sub(slots) else { return NextSlot::Now };

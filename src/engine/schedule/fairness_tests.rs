@@ -14,7 +14,7 @@ fn start() -> Time {
     Time::from_timestamp_millis(1_800_000_000_000).expect("in range")
 }
 
-/// Whether the job is one of the tenth of the initial jobs that started recently. If the budget permits, such a job
+/// Whether the job is one of the initial jobs that started recently (one in ten). If the budget permits, such a job
 /// is checked twice a minute.
 fn is_young(key: JobKey) -> bool {
     key.0 % 10 == 3
@@ -50,8 +50,8 @@ struct SimulationPlan {
     response_time: fn(&mut Jitter) -> TimeDelta,
     /// When the jobs on screen change, and which jobs are on screen from then on.
     screens: Vec<(TimeDelta, Vec<i64>)>,
-    /// When jobs are replaced, and how many: so many new jobs are added that were never checked, and as many of the
-    /// oldest jobs will be finished at their next check.
+    /// When jobs are replaced, and how many. For each replacement, a job that was never checked is added, and one of
+    /// the oldest jobs will be finished at its next check.
     turnover: Vec<(TimeDelta, i64)>,
     /// When the service starts to answer 429, each time for one second.
     limited: Vec<TimeDelta>,
@@ -75,7 +75,7 @@ struct SimulatedCheck {
     answer: SimulatedAnswer,
 }
 
-/// The number of jobs and of reserved requests from one moment until the next snapshot.
+/// The numbers of jobs and of reserved requests. They are valid from `from` until the next snapshot.
 #[derive(Debug, Clone, Copy)]
 struct Snapshot {
     from: Time,
@@ -217,7 +217,8 @@ impl Simulation {
         }
         let shown = self.rows.values().filter(|row| self.shown.contains(&row.key));
         let (shown, young) = shown.fold((0, 0), |(all, young), row| (all + 1, young + usize::from(is_young(row.key))));
-        // A job on screen is checked once a minute, twice if it started recently; one more check is for the jitter.
+        // A job on screen is checked once a minute, or twice if it started recently. One more check is reserved because
+        // the pauses vary at random.
         let wanted = if shown > 0 { shown + young + 1 } else { 0 };
         let (others, reserved) = (self.rows.len() - shown, wanted.min(self.fixture.per_minute / 4));
         if self.history.last().is_none_or(|last| (last.others, last.reserved) != (others, reserved)) {
@@ -311,7 +312,8 @@ impl Simulation {
     }
 
     /// Returns every wait for a check, with its job, start and end. A job waits from its creation to its first check,
-    /// from each check to the next one, and, if it is unfinished, from its last check to the end of the simulation.
+    /// and from each check to the next one. An unfinished job also waits from its last check to the end of the
+    /// simulation.
     fn waits(&self) -> Vec<(JobKey, Time, Time)> {
         let mut moments: BTreeMap<JobKey, Vec<Time>> = self.created.iter().map(|(key, at)| (*key, vec![*at])).collect();
         for check in self
@@ -383,7 +385,7 @@ fn slow_response_time(rng: &mut Jitter) -> TimeDelta {
     TimeDelta::milliseconds(50) + rng.random_up_to(TimeDelta::milliseconds(2950))
 }
 
-/// Simulates the time of 4500 requests without events.
+/// Runs a simulation without events, for the shortest time in which 4500 requests fit.
 fn simulate_without_events(per_minute: usize, took: fn(&mut Jitter) -> TimeDelta) -> Simulation {
     let end = time_for_1000_requests(per_minute, 450);
     Simulation::run(SimulationPlan {
@@ -397,13 +399,13 @@ fn simulate_without_events(per_minute: usize, took: fn(&mut Jitter) -> TimeDelta
     })
 }
 
-/// Returns the shortest time for a thousand requests, times `hundredths` / 100.
+/// Returns the shortest time in which a thousand requests fit, multiplied by `hundredths` / 100.
 fn time_for_1000_requests(per_minute: usize, hundredths: i64) -> TimeDelta {
     MINUTE * 1000 / i32::try_from(per_minute).expect("small") / 100 * i32::try_from(hundredths).expect("small")
 }
 
-/// Simulates the time of 4500 requests, in which the jobs on screen change, jobs come and go, and the service answers
-/// 429 at two times and fails at another.
+/// Runs a simulation with events, for the shortest time in which 4500 requests fit. The jobs on screen change, jobs
+/// come and go, and the service answers 429 at two times and fails at another.
 fn simulate_with_events(per_minute: usize) -> Simulation {
     let at = |hundredths| time_for_1000_requests(per_minute, hundredths);
     Simulation::run(SimulationPlan {
@@ -457,8 +459,8 @@ fn no_job_gets_a_second_check_before_every_job_had_one() {
         let mut turns: BTreeMap<JobKey, Vec<usize>> = BTreeMap::new();
         run.checks.iter().enumerate().for_each(|(turn, check)| turns.entry(check.key).or_default().push(turn));
         assert_eq!(turns.len(), 1000);
-        // Two checks of a job are 1000 requests apart, or a few more or fewer: requests that start at the same moment,
-        // at most `IN_FLIGHT`, have no fixed order.
+        // Two checks of a job are 1000 requests apart, or a few more or fewer. Up to `IN_FLIGHT` requests may start at
+        // the same moment, and these have no fixed order.
         let is_apart = |pair: &[usize]| (pair[1] - pair[0]).abs_diff(1000) < IN_FLIGHT;
         let is_in_turn = |turns: &[usize]| turns.len() >= 4 && turns[0] < 1000 && turns.windows(2).all(is_apart);
         let wrong = turns.iter().find(|(_, turns)| !is_in_turn(turns));
@@ -472,8 +474,8 @@ fn every_job_gets_a_fair_share_despite_changing_jobs_and_screens_and_failures() 
         let run = simulate_with_events(per_minute);
         assert_fair(&run);
         let (longest, ..) = run.longest_wait_on_screen().expect("some were on screen");
-        // The jobs on screen are checked once a minute, or up to a tenth later at random. Many of them wait for the
-        // fair share of 42 jobs in a quarter of the budget, if that is longer.
+        // A job on screen is checked once a minute, or up to a tenth later at random. While 42 jobs are on screen, a
+        // quarter of the budget may be too little for that. Each job then waits until all 42 had their turn.
         let share = run.share(42, per_minute / 4).max(66.0);
         assert!(seconds(longest) <= share * 1.05, "at {per_minute} a minute: {longest} of {share}");
         assert!(

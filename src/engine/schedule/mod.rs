@@ -5,9 +5,9 @@
 //! # The fair share
 //!
 //! The next job is the due job whose last check is longest ago. While the jobs need more checks than the
-//! budget allows, requests are spaced evenly, and no job gets a second check before every job had one. A
-//! job waits at least for its pause, and then for its next check (or its first one after the start) no
-//! longer than its fair share, apart from small differences in response times:
+//! budget allows, requests are spaced evenly, and no job gets a second check before every job had one. No
+//! check comes before the job's pause is over. Apart from that, and from small differences in response times,
+//! a job waits for a check (also for its first one after the start) no longer than its fair share:
 //!
 //! ```text
 //! jobs not on screen × (one minute + response time) ÷ (budget − reserved share)
@@ -53,9 +53,9 @@ pub(super) enum RequestEnd {
     /// The answer was a 429 or a refused key, or the store could not record it. The job keeps its position.
     Postponed,
     /// The service failed. The job keeps its position, but from its second failure on it waits for
-    /// `SLOW_INTERVAL`, so that other jobs are tried. If the next answer shows that only this job failed,
-    /// it counts as checked and does not delay the others. If several jobs failed, the service was the
-    /// cause, and none of them loses its position.
+    /// `SLOW_INTERVAL`, so that other jobs are tried. When the service answers again, and only this job has
+    /// failed, the job counts as checked and does not delay the others. If several jobs have failed, the
+    /// service was the cause, and none of them loses its position.
     Failed,
 }
 
@@ -67,12 +67,12 @@ struct ScheduledJob {
     checked_at: Time,
     /// The earliest time of the job's next check.
     due: Time,
-    /// The due time before the random variation. An update that does not change it leaves the job's position
-    /// unchanged.
+    /// The due time in local wall time, without the random variation. An update that does not change it leaves
+    /// the job's position unchanged.
     due_without_jitter: Time,
     /// While the job's request is in flight: the share of the budget it counts toward, and when it started.
     in_flight_since: Option<(BudgetShare, Time)>,
-    /// How often the job has to be checked, from its current pause.
+    /// How often the job has to be checked, computed from its current pause.
     rate: Rate,
     /// The number of failed requests since the job was last updated.
     failures: u32,
@@ -124,9 +124,10 @@ impl Scheduler {
         }
     }
 
-    /// Adds or removes a job or changes its due time, depending on `row`. `wall` is the local wall time now,
-    /// in which the job's times are; `now` is the scheduler's steady time. Only the time until the next check
-    /// is taken from the job, at most `SLOW_INTERVAL`, so that a jump of the wall clock can't stop polling.
+    /// Adds or removes a job or changes its due time, depending on `row`. The times in `row` are local wall
+    /// times; `wall` is the wall time now, and `now` is the steady time. From `row`, only the time left until the
+    /// next check is used, which is limited to `SLOW_INTERVAL` while the job is not completed. So a jump of the
+    /// wall clock can't stop polling.
     pub(super) fn update(&mut self, row: &Job, wall: Time, now: Time) {
         let Some(base) = next_poll(row) else {
             self.remove(row.key, now);
@@ -139,7 +140,8 @@ impl Scheduler {
         let wait = if pause <= TimeDelta::zero() {
             pause
         } else if matches!(row.status, Some(Status::Completed)) {
-            // If a completed job is checked too early, the check has to be repeated, so it is only made later.
+            // A completed job that is checked too early has to be checked again, so the random variation only makes
+            // this pause longer.
             pause + self.jitter.random_up_to(pause / 10)
         } else {
             self.jitter.with_jitter(pause.min(SLOW_INTERVAL))
@@ -183,8 +185,8 @@ impl Scheduler {
         moved.into_iter().for_each(|(key, entry)| self.insert(key, entry));
     }
 
-    /// Returns the jobs to check now, the job whose last check is longest ago first. Each counts as in flight
-    /// until [`Scheduler::finish_request`].
+    /// Returns the jobs to check now, in the order in which to check them. Each counts as in flight until
+    /// [`Scheduler::finish_request`].
     pub(super) fn take_due(&mut self, now: Time) -> Vec<JobKey> {
         self.advance_to(now);
         let mut out = Vec::new();
@@ -214,8 +216,8 @@ impl Scheduler {
         out
     }
 
-    /// Returns the job to check while the service is failing: the job whose last check is longest ago or,
-    /// if no job is due, the job that becomes due first. Returns `None` if no job waits.
+    /// Returns the job to check while the service is failing: the due job whose last check is longest ago. If
+    /// no job is due, returns the job that becomes due first. Returns `None` if no job waits.
     pub(super) fn take_probe(&mut self, now: Time) -> Option<JobKey> {
         self.advance_to(now);
         let of_both = |first: fn(&WaitQueue) -> Option<(Time, JobKey)>| {
@@ -247,7 +249,8 @@ impl Scheduler {
             self.record_request_end(entry.in_flight_since.take(), now);
             match how {
                 RequestEnd::Answered => {
-                    // The start of the request counts, so that jobs keep their order however long each answer took.
+                    // The time of the check is when its request started, so that jobs keep their order however long
+                    // the answers took.
                     entry.checked_at = since;
                     self.resolve_failures(key, now);
                 }
@@ -264,8 +267,9 @@ impl Scheduler {
         self.insert(key, entry);
     }
 
-    /// Handles the failures before the answer about the job `answered`. If only one job failed, that job was
-    /// the cause and may count as checked. If several failed, the service was the cause and they are due.
+    /// Settles the failures since the service last answered, now that it has answered about the job `answered`.
+    /// If only one job failed, that job was the cause, and it counts as checked if it failed more than once. If
+    /// several jobs failed, the service was the cause, and they are due again.
     fn resolve_failures(&mut self, answered: JobKey, now: Time) {
         let failing = std::mem::take(&mut self.failing);
         let alone = failing.len() == 1;
@@ -280,8 +284,8 @@ impl Scheduler {
         }
     }
 
-    /// Resumes polling after a time without it. The checks of overdue jobs are spread over a few seconds, the
-    /// job whose last check is longest ago first.
+    /// Resumes polling after a time without it. The checks of overdue jobs are spread over a few seconds, in
+    /// the order of the jobs' last checks.
     pub(super) fn resume(&mut self, now: Time) {
         self.advance_to(now);
         let mut overdue: Vec<(Time, JobKey)> = self.shown.due_jobs().chain(self.others.due_jobs()).collect();
@@ -297,7 +301,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns when [`Scheduler::take_due`] will return a job again; `None` if it will not before an answer or a
+    /// Returns when [`Scheduler::take_due`] will return a job again; `None` if that depends on an answer or on a
     /// changed job.
     pub(super) fn next_wake(&mut self, now: Time) -> Option<Time> {
         self.advance_to(now);
@@ -309,7 +313,7 @@ impl Scheduler {
         let overdue = self.shown.first().map_or(NextSlot::Now, |(checked_at, _)| {
             next_slot(&[&self.reserved], self.shown_rate.slots()).min(NextSlot::At(checked_at + MINUTE))
         });
-        // Jobs on screen may use both shares, so the share that permits a request first counts.
+        // Jobs on screen may use both shares, so the earlier of the two times counts for them.
         let either = self.reserved.next_start(self.reserved_limits()).max(overdue).min(common);
         let after =
             |queue: &WaitQueue, next_slot: NextSlot| queue.next_due(now).and_then(|due| next_slot.max(any).after(due));
@@ -332,8 +336,8 @@ impl Scheduler {
         self.reserved.count() < self.shown_rate.slots() || checked_at + MINUTE <= now
     }
 
-    /// Returns the limits of the common share: the budget minus a quarter, or minus the number of requests
-    /// that the jobs on screen can use if that is less.
+    /// Returns the limits of the common share: the budget minus the requests that are reserved for the jobs on
+    /// screen. As many are reserved as these jobs can use, but at most a quarter of the budget.
     fn common_limits(&self) -> BudgetLimits {
         let reserved = self.shown_rate.slots().min(self.max_per_minute / 4);
         BudgetLimits::new(self.max_per_minute - reserved, self.rate - self.shown_rate.min(Rate::per_minute(reserved)))
@@ -347,7 +351,7 @@ impl Scheduler {
         self.common.count() + self.reserved.count()
     }
 
-    /// Moves the jobs that have become due to the due jobs, and drops expired requests from the budget.
+    /// Updates the queues with the jobs that have become due, and drops expired requests from the budget.
     fn advance_to(&mut self, now: Time) {
         self.common.drop_expired(now);
         self.reserved.drop_expired(now);

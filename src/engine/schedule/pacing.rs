@@ -5,12 +5,12 @@ use chrono::TimeDelta;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-/// The interval in which requests are counted.
+/// Requests are counted over this interval.
 pub(super) const MINUTE: TimeDelta = TimeDelta::minutes(1);
 /// Rates are counted per hour, because a job with a long pause is checked less than once a minute.
 const MINUTES_PER_HOUR: i64 = 60;
-/// The most checks that one job gets in a minute: the pauses grow by half with each check, and from the
-/// shortest pause on, six checks fit into a minute.
+/// The most checks that one job gets in a minute. Its pauses begin with the shortest one and grow by half with
+/// each check, so six checks fit into the first minute.
 const MAX_PER_MINUTE: i64 = 6;
 
 /// How many requests per hour are needed.
@@ -18,7 +18,7 @@ const MAX_PER_MINUTE: i64 = 6;
 pub(super) struct Rate(i64);
 
 impl Rate {
-    /// Returns the rate of a job whose next check is after `pause`.
+    /// Returns the rate for a job with this pause between two checks.
     pub(super) fn for_pause(pause: TimeDelta) -> Self {
         Self(
             (MINUTES_PER_HOUR * MINUTE.num_milliseconds() / pause.num_milliseconds().max(1))

@@ -105,7 +105,7 @@ fn requests_that_waited_for_the_budget_are_spaced_evenly() {
 }
 
 #[test]
-fn no_minute_of_the_service_exceeds_the_budget_however_long_requests_take() {
+fn the_service_gets_no_more_requests_a_minute_than_the_budget_however_long_they_take() {
     let all = run_with_arrivals(1000, &[1, 2, 3], 30);
     let mut arrivals: Vec<(Time, JobKey)> = all.into_iter().map(|(_, key, arrived)| (arrived, key)).collect();
     arrivals.sort_unstable();
@@ -129,7 +129,8 @@ fn jobs_not_on_screen_get_the_requests_that_the_jobs_on_screen_do_not_need() {
     let all = run(1000, &[997, 998], 60);
     assert!(most_in_a_minute(&all) <= 60);
     let (seen, others) = (longest_wait_in_first_hour(&all, 997..999), longest_wait_in_first_hour(&all, 0..997));
-    // The pause is 30 s. The wait is longer at first, because earlier checks with shorter pauses still count.
+    // The pause is 30 s. The wait is longer at first, because the earlier checks, which had shorter pauses, still count
+    // toward the budget.
     assert!(seen <= TimeDelta::seconds(45), "{seen}");
     // Two jobs that are checked every 30 s leave 55 of the 60 requests. At first they are checked more often.
     assert!(others <= TimeDelta::seconds(997 * 62 / 55 + 62), "{others}");
@@ -202,7 +203,7 @@ fn pauses_vary_by_up_to_a_tenth() {
 #[test]
 fn a_wall_clock_set_back_does_not_stop_polling() {
     let mut scheduler = Scheduler::new(60, 8, 1);
-    // The time of the job's last check is in the future of the wall clock.
+    // According to the wall clock, the job's last check is in the future.
     scheduler.update(&active(1, at(3_600_000)), at(0), at(0));
     assert_eq!(keys(&scheduler.take_due(at(66_000))), [1]);
 }
@@ -250,8 +251,8 @@ fn a_job_that_fails_alone_counts_as_checked() {
     scheduler.finish_request(JobKey(1), RequestEnd::Failed, at(2100));
     assert_eq!(scheduler.take_probe(at(6000)), Some(JobKey(2)));
     scheduler.finish_request(JobKey(2), RequestEnd::Answered, at(6100));
-    // All three jobs are due. Job 3 was not checked; job 1 failed and counts as checked before job 2, whose request
-    // started later.
+    // All three jobs are due. Job 3 comes first, because it was not checked yet. Job 2 counts as checked at 6.0 s, when
+    // its request started. Job 1, which failed alone, counts as checked at 6.1 s, when the service answered again.
     let order: Vec<i64> = (0..3)
         .flat_map(|step| {
             let given = scheduler.take_due(at(100_000 + step * 10_000));

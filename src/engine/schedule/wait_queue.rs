@@ -1,5 +1,5 @@
-//! The jobs that wait for their next check. Jobs that are not due yet are ordered by due time, jobs that are
-//! due are ordered by the time of their last check.
+//! The jobs that wait for their next check. Jobs that are not due yet are ordered by due time. Due jobs are
+//! ordered by the time of their last check.
 
 use crate::model::Time;
 use crate::model::row::JobKey;
@@ -28,8 +28,8 @@ impl WaitQueue {
         }
     }
 
-    /// Moves the jobs that have become due to the due jobs. `checked_at` returns the time of a job's last
-    /// check.
+    /// Moves the jobs that have become due from `not_due` to `due`. `checked_at` returns the time of a job's
+    /// last check.
     pub(super) fn move_due(&mut self, now: Time, checked_at: impl Fn(JobKey) -> Option<Time>) {
         while let Some(&(due, key)) = self.not_due.first().filter(|(due, _)| *due <= now) {
             self.not_due.pop_first();
@@ -42,7 +42,7 @@ impl WaitQueue {
         self.due.first().copied()
     }
 
-    /// Returns the first of the jobs that are not due yet, and its due time.
+    /// Returns the job that will become due next, and its due time.
     pub(super) fn first_not_due(&self) -> Option<(Time, JobKey)> {
         self.not_due.first().copied()
     }

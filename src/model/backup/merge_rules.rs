@@ -11,11 +11,10 @@ use crate::model::text::CleanText;
 use chrono::TimeDelta;
 use std::mem::discriminant;
 
-/// The reason shown for an imported prompt that was queued when it was exported, and is unconfirmed since the import.
+/// The reason shown for an imported prompt that was `Queued` when it was exported and becomes `Unconfirmed`.
 const QUEUED_ELSEWHERE: &str =
     "it was waiting to be sent where it was exported, and may have been sent from there since";
-/// The reason shown for an imported prompt that was being sent when it was exported, and is unconfirmed since the
-/// import.
+/// The reason shown for an imported prompt that was `Sending` when it was exported and becomes `Unconfirmed`.
 const SENDING_ELSEWHERE: &str =
     "it was being sent when it was exported, so the service may or may not have carried it out";
 
@@ -40,9 +39,11 @@ pub enum PromptMerge {
     OtherPrompt,
 }
 
-/// Decides how an imported prompt changes the stored prompt `known`. A stored prompt that is unconfirmed and has no
-/// sending time is only a copy of an earlier import, so any newer state replaces it. Otherwise the stored state stays,
-/// unless the imported prompt was accepted, has the result of the same send, or was sent again later without an answer.
+/// Decides how an imported prompt changes the stored prompt `known`.
+///
+/// A stored prompt that is `Unconfirmed` and has no sending time is only a copy from an earlier import, so any newer
+/// state replaces its state. Any other stored state stays, unless the imported prompt was accepted, has the missing
+/// result of the same send, or was sent again later with an unknown result.
 #[must_use]
 pub fn decide_merge(known: &Prompt, imported: &PromptRecord) -> PromptMerge {
     let is_copy = matches!(known.delivery, Delivery::Unconfirmed(_)) && known.sent_at.is_none();
@@ -88,7 +89,7 @@ pub fn merge_service_data(known: &mut Job, imported: &Job) -> bool {
             known.created_at = imported.created_at;
         }
         if differs {
-            // The change must count as not viewed and not handled, even if the user viewed or handled the job after it.
+            // The job must count as not viewed and not handled, even if the user did this after `imported.changed_at`.
             let last = known.viewed_at.max(known.handled_at).map(|last| last + TimeDelta::milliseconds(1));
             known.changed_at = last.map_or(imported.changed_at, |last| last.max(imported.changed_at));
         }
@@ -150,9 +151,9 @@ pub fn merge_user_texts(known: &mut Job, imported: &Job) -> (bool, bool) {
     (*known != before, left_out)
 }
 
-/// Finds the stored prompt that is the same as each imported prompt, as an index into `known`. Prompts are the same if
-/// they are of the same kind and were written at the same time. Of several stored prompts, the first with the same text
-/// is used, or the first one if no text is the same.
+/// Returns for each imported prompt the index of the same prompt in `known`, or `None` if it is not stored. Prompts are
+/// the same if they are of the same kind and were written at the same time. If this is true of several stored prompts,
+/// the first with the same text is chosen, or the first of them if no text is the same.
 #[must_use]
 pub fn match_prompts(known: &[Prompt], imported: &[PromptRecord]) -> Vec<Option<usize>> {
     let mut taken = vec![false; known.len()];

@@ -80,7 +80,7 @@ pub(super) fn write_json(extract: &ExportContent<'_>) -> Result<String, ExportEr
         serialize_escaped(&range)?,
         serialize_escaped(&totals)?
     );
-    // Only a comparison can contain pages that have no counts in the exported range.
+    // Without a comparison, pages that have no counts in the exported range are left out.
     let lines = extract.lines.iter().filter(|line| line.now.is_some() || compared_with.is_some());
     for (n, line) in lines.enumerate() {
         out.push_str(if n == 0 { "\n  " } else { ",\n  " });
@@ -142,8 +142,8 @@ fn json_number(count: &Count) -> Result<Number, ExportError> {
     let literal = match count {
         Count::Missing => return Ok(None),
         Count::Known(_) | Count::Fraction(_) => format_received(count),
-        // If the text is a number in range, it was received as a JSON string; otherwise it would have been parsed as a
-        // count.
+        // A JSON number that is too large to be stored exactly. Text that can be parsed as a count was received as a
+        // JSON string and is exported as a string below.
         Count::Odd(odd) if is_json_number(odd.as_str()) && Count::from_literal(odd.as_str()).is_none() => {
             odd.as_str().to_owned()
         }

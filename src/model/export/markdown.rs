@@ -60,7 +60,7 @@ fn markdown_row(line: &ExportedPage<'_>, extract: &ExportContent<'_>) -> String 
         let share = counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0));
         [known_count(&counts.human), known_count(&counts.ai), known_count(&counts.total), share]
     };
-    // A page that is gone has no counts in this range, so a dash is shown for each instead of 0.
+    // A page that is gone has no counts in this range, so each of its cells shows a dash.
     let mut numbers = line.now.map_or_else(|| vec!["–".to_owned(); 4], |counts| cells(counts).to_vec());
     if let Some(compared) = extract.comparison {
         if extract.complete_days().is_some() {
@@ -142,7 +142,7 @@ mod tests {
         let now = Report { complete: false, ..report(NOW, &[("/a", 5, 5), ("/b", 0, 0)], true) };
         let past = Report { complete: false, ..report(PAST, &[("/a", 1, 1)], true) };
         let text = written(&ExportContent::of_report(&now, Some(&comparison(&now, &past))));
-        assert!(text.contains("Partial: more pages were not loaded."), "{text}");
+        assert!(text.contains("Partial: not all pages are loaded."), "{text}");
         assert!(text.contains("Compared with 2026-11-07 … 2026-11-13, partial: "), "{text}");
         assert!(text.contains("| /a | 5 | 5 | 10 | 50% | 2 | +8 |"), "{text}");
         assert!(text.contains("| /b | 0 | 0 | 0 | – | ? | ? |"), "{text}");

@@ -68,7 +68,7 @@ impl ExportFormat {
 /// The views of a page in the previous range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreviousViews<'a> {
-    /// There is no comparison, or the page is not among those that are loaded of a partial previous range.
+    /// There is no comparison, or the previous range is only partly loaded and the page is not among its loaded pages.
     Unknown,
     /// The previous range is fully loaded and doesn't list the page.
     New,
@@ -81,7 +81,7 @@ pub struct ExportedPage<'a> {
     pub path: &'a str,
     /// The views in the exported range; `None` if only a compared range lists the page.
     pub now: Option<&'a Counts>,
-    /// The views in those days of the exported range that are compared; `None` if these days don't list the page.
+    /// The views in the compared days of the exported range; `None` if the page isn't listed for these days.
     pub compared: Option<&'a Counts>,
     /// The views in the previous range.
     pub before: PreviousViews<'a>,
@@ -108,7 +108,7 @@ pub struct ExportContent<'a> {
     pub is_fully_loaded: bool,
     /// The number of loaded pages that a filter or folding excludes from the export.
     pub excluded_count: usize,
-    /// When the oldest answer was received from which the data comes.
+    /// When the oldest answer that the data comes from was received.
     pub as_of: Time,
     pub comparison: Option<ExportedComparison<'a>>,
 }
@@ -127,9 +127,9 @@ impl<'a> ExportContent<'a> {
         }
     }
 
-    /// Exports all pages of a report in its order, then the pages that only a report of the comparison contains.
+    /// Exports all pages of a report in its order, then the pages that only the comparison's reports contain.
     pub fn of_report(report: &'a Report, comparison: Option<&'a Comparison>) -> Self {
-        // If the range is only partly loaded, a page that isn't in the report may still belong to the range.
+        // If the range is only partly loaded, no pages are added, because they may be pages of it that aren't loaded.
         let others = comparison.filter(|_| report.complete).map(|comparison| [&comparison.now, &comparison.before]);
         let mut known: HashSet<&str> = match others {
             None => HashSet::new(),
@@ -206,7 +206,7 @@ impl<'a> ExportContent<'a> {
         let pages = if self.excluded_count == 1 { "page" } else { "pages" };
         let left_out =
             (self.excluded_count > 0).then(|| format!("Left out: {} more loaded {pages}.", self.excluded_count));
-        let partial = (!self.is_fully_loaded).then(|| "Partial: more pages were not loaded.".to_owned());
+        let partial = (!self.is_fully_loaded).then(|| "Partial: not all pages are loaded.".to_owned());
         partial.into_iter().chain(left_out).collect()
     }
 
@@ -433,7 +433,7 @@ mod tests {
         let now = report(NOW, &[("/a", 5, 5)], true);
         let answer = ViewsPage { totals: counts(5, 5), rows: now.rows.clone(), has_more: Some(true) };
         let extract = ExportContent::of_answer(now.range, &answer, false, now.as_of);
-        assert_eq!(extract.missing_notes(), ["Partial: more pages were not loaded."]);
+        assert_eq!(extract.missing_notes(), ["Partial: not all pages are loaded."]);
         assert_eq!(extract.lines.len(), 1);
     }
 }

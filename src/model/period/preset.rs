@@ -1,12 +1,13 @@
-//! Periods: date ranges with the unit by which they were chosen, which decides their name and their previous period.
+//! Periods: date ranges with a unit (days, week, month or quarter), which decides the name of a period and which days
+//! the previous and the next period have.
 
 use super::DateRange;
 use chrono::{Datelike as _, Days, NaiveDate};
 
-/// What a period consists of, which decides how far it is to the previous and to the next period.
+/// The unit of a period, by which it steps to the previous and to the next period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum PeriodUnit {
-    /// Any number of days; the previous period has the same number.
+    /// Any number of days; the previous and the next period have the same number.
     Days,
     Week,
     /// A calendar month.
@@ -16,7 +17,7 @@ enum PeriodUnit {
 }
 
 /// A range of days and the unit by which it steps to the previous or next period. Some of the days may be in the
-/// future; [`Period::range`] returns those up to today.
+/// future; [`Period::range`] returns only the days up to today.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Period {
     whole: DateRange,
@@ -24,7 +25,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// Creates a period of these days. A complete week, month or quarter steps to the previous week, month or quarter.
+    /// Creates a period of these days. If they are a complete week, month or quarter, the period steps by that unit.
     pub fn days(range: DateRange) -> Self {
         if range == DateRange::week_of(range.from()) {
             Self { whole: range, unit: PeriodUnit::Week }
@@ -84,7 +85,7 @@ impl Period {
         Some(if self.unit == PeriodUnit::Month { Self::month(from) } else { Self::quarter(from) })
     }
 
-    /// Returns the preset that has this period today, if there is one.
+    /// Returns the preset that stands for this period today, if there is one.
     pub fn preset(&self, today: NaiveDate) -> Option<Preset> {
         Preset::ALL.into_iter().find(|preset| preset.period(today) == *self)
     }
@@ -158,7 +159,7 @@ impl Preset {
         all.skip_while(|preset| *preset != self).nth(1).unwrap_or(Self::SevenDays)
     }
 
-    /// Returns the period that the preset has today.
+    /// Returns the period that the preset stands for today.
     pub fn period(self, today: NaiveDate) -> Period {
         let day_before = |range: DateRange| range.from().checked_sub_days(Days::new(1)).unwrap_or(today);
         match self {
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn thirty_days_that_happen_to_be_a_month_step_as_thirty_days() {
+    fn thirty_days_that_happen_to_be_a_month_step_by_thirty_days() {
         let today = day("2026-04-30");
         let thirty = Preset::ThirtyDays.period(today);
         assert_eq!(thirty.range(today), Some(Preset::ThisMonth.range(today)), "the same days");
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn days_that_form_a_complete_month_or_quarter_step_as_one() {
+    fn days_that_form_a_complete_month_or_quarter_step_by_that_unit() {
         let range = |from: &str, to: &str| DateRange::new(day(from), day(to)).expect("a range");
         let quarter = Period::days(range("2026-04-01", "2026-06-30"));
         assert_eq!(quarter.name().as_deref(), Some("2026-Q2"));

@@ -115,9 +115,9 @@ impl DateRange {
         Some(Self { from: self.from.checked_add_signed(shift)?, to: self.to.checked_add_signed(shift)? })
     }
 
-    /// Whether numbers loaded at `as_of` can be shown without loading them again. If they were loaded two or more days
-    /// after the last day of the range, they can always be shown; if one day after it, for an hour; otherwise for five
-    /// minutes.
+    /// Whether numbers loaded at `as_of` can be shown without loading them again. Numbers loaded two or more days after
+    /// the last day of the range are always fresh. Numbers loaded one day after it are fresh for an hour, and all other
+    /// numbers for five minutes.
     pub fn is_fresh(&self, as_of: Time, now: Time) -> bool {
         let age = now - as_of;
         let ended = (as_of.date_naive() - self.to).num_days();

@@ -48,9 +48,11 @@ pub enum RangeError {
     Future { from: NaiveDate, today: NaiveDate },
 }
 
-/// Parses a typed range: one or two dates, separated by spaces, `..`, `…`, `/` or `to`; a month (`2026-10`), a quarter
-/// (`2026-q3`) or an ISO week (`2026-w47`), alone or in place of a date; `7d`; `yesterday`; `last week` and so on. A
-/// range that ends after today is cut at today.
+/// Parses a typed range. A range that ends after today is cut at today. The user can type:
+///
+/// - one date, or two dates separated by spaces, `..`, `…`, `/` or `to`
+/// - a month (`2026-10`), a quarter (`2026-q3`) or an ISO week (`2026-w47`), alone or in place of a date
+/// - `7d`, `yesterday`, `last week` and so on
 ///
 /// # Errors
 /// Returns an error with a message for the user, which is a phrase.
@@ -86,7 +88,7 @@ pub fn parse_period(typed: &str, today: NaiveDate) -> Result<TypedPeriod, RangeE
     cut_future(period, today)
 }
 
-/// Cuts a period at today. The current week, month or quarter still steps to the previous one as a unit.
+/// Cuts a period at today. The current week, month or quarter keeps its unit, so it still steps to the previous one.
 fn cut_future(period: Period, today: NaiveDate) -> Result<TypedPeriod, RangeError> {
     let whole = period.all_days();
     let range = period.range(today).ok_or(RangeError::Future { from: whole.from(), today })?;
@@ -108,7 +110,7 @@ fn preset(words: &[&str]) -> Option<Preset> {
     }
 }
 
-/// Parses `7d`: that many days, including today. Returns `None` if the word has another form.
+/// Parses a word such as `7d` and returns the number of days. Returns `None` if the word has another form.
 fn parse_days(word: &str) -> Result<Option<u32>, RangeError> {
     let Some(digits) = word.strip_suffix('d').filter(|digits| is_digits(digits)) else { return Ok(None) };
     let days = digits.parse().ok().filter(|days| (1..=MAX_DAYS).contains(days));

@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use std::collections::HashMap;
 use std::io::Write;
 
-/// The drafts of a scope, grouped by what they belong to.
+/// The drafts of a scope: those of jobs, those of prompts, and the others.
 #[derive(Debug, Default)]
 struct Drafts {
     of_jobs: HashMap<JobKey, DraftText>,
@@ -52,7 +52,7 @@ pub(super) fn export(
     Ok(ExportCounts { totals, in_flight })
 }
 
-/// Returns the keys of the scope's jobs, jobs with an id first: an import must find those by their ids before it
+/// Returns the keys of the scope's jobs. Jobs with an id come first: an import must find them by their ids before it
 /// searches for the other jobs by their prompts.
 fn job_keys(connection: &Connection, scope: &Scope) -> StoreResult<Vec<JobKey>> {
     let Some(scope) = scopes::find_scope(connection, scope)? else { return Ok(Vec::new()) };

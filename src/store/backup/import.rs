@@ -33,12 +33,13 @@ pub(super) fn import_backup(
     Ok(import.done)
 }
 
-/// A job that was in the store before the import, and may be the same as an imported one.
+/// A job that was in the store before the import, and that may be the same as an imported job.
 #[derive(Debug)]
 struct Candidate {
     key: JobKey,
     has_id: bool,
-    /// Hash of the text of the job's first prompt, so that jobs written at the same moment need not be read one by one.
+    /// Hash of the text of the job's first prompt. It makes it unnecessary to read all jobs that were written at the
+    /// same moment.
     text_hash: u64,
 }
 
@@ -94,9 +95,9 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Returns the stored row of the imported job, found by the service's id or by the prompt that created the job. If
-    /// one row has the id and another row, still without an id, has the prompt, returns the row with the prompt: when
-    /// the job is merged, the row with the id is merged into that row.
+    /// Finds the stored row of the imported job by the service's id, or by the prompt that created the job. If one row
+    /// has the id and another row, still without an id, has the prompt, returns the row with the prompt. When the
+    /// imported job is merged into it, [`jobs::assign_id`] then also merges the row with the id into it.
     fn find(&self, scope: i64, record: &JobRecord) -> StoreResult<Option<Job>> {
         let by_id = match &record.row.id {
             Some(id) => jobs::find_by_id(self.tx, scope, id)?,
@@ -118,7 +119,7 @@ impl Import<'_> {
         let candidates = self.known_jobs.by_written_at.get(&written_at).map_or(&[][..], Vec::as_slice);
         let text = hash(&imported.text);
         let only_one = candidates.len() == 1;
-        // Jobs that both have an id were already compared by their ids, so they are not the same.
+        // If both jobs have an id, they are not the same: the ids were already compared.
         let may_be =
             |known: &&Candidate| !(known.has_id && record.row.id.is_some()) && (known.text_hash == text || only_one);
         let mut edited_candidate = None;
@@ -132,8 +133,8 @@ impl Import<'_> {
             }
             edited_candidate = Some(row);
         }
-        // If only one stored job was written at that moment, it may be the same with a text that was edited on one of
-        // the computers.
+        // If only one stored job was written at that moment, it may be the imported job, with a text that was edited on
+        // one of the computers.
         let Some(row) = edited_candidate.filter(|_| only_one) else { return Ok(None) };
         let thread = prompts::read_thread(self.tx, row.key)?;
         let mut known = thread.prompts.iter().filter(|known| known.kind == PromptKind::Create);
@@ -160,7 +161,7 @@ impl Import<'_> {
             self.add_draft(scope, DraftTarget::FollowUp(key), draft, &[])?;
         }
         self.done.jobs_added += 1;
-        // A job without an id is touched as well, since its prompt may have been discarded.
+        // A job without an id must always be touched, since its first prompt may be a discarded one.
         let is_settled = |prompt: &PromptRecord| !prompt.delivery.kind().blocks_next();
         if record.row.id.is_none() || !record.prompts.iter().all(is_settled) {
             jobs::touch(self.tx, key)?;
@@ -172,7 +173,7 @@ impl Import<'_> {
         let delivery = merge_rules::imported_delivery(&imported.delivery);
         self.done.prompts_added += 1;
         self.done.in_flight += u64::from(delivery != imported.delivery);
-        // If the other computer has not sent the prompt, this copy has not been sent either.
+        // A queued prompt may have been sent before a 429 queued it again. Its copy counts as never sent.
         let sent_at = imported.sent_at.filter(|_| !matches!(imported.delivery, Delivery::Queued { .. }));
         let state_at = self.state_at(&delivery, imported);
         let id =
@@ -185,7 +186,8 @@ impl Import<'_> {
         }
     }
 
-    /// Returns when the prompt entered its state: now, if only this import makes it unconfirmed.
+    /// Returns when the prompt entered the state `delivery`. If the state in the backup is another one, the import
+    /// causes the change, so the time is now.
     fn state_at(&self, delivery: &Delivery, imported: &PromptRecord) -> Option<Time> {
         if *delivery == imported.delivery { imported.state_at } else { Some(self.now) }
     }

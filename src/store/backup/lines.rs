@@ -67,7 +67,7 @@ impl<B: BufRead> BackupReader<B> {
             }
             let wrong = |what| ImportError::Line { line, what };
             match BackupLine::read(text, self.now) {
-                // A header may also be in the middle, if two backups were concatenated.
+                // A header is also in the middle of the file if two backups were concatenated.
                 Ok(BackupLine::Header(_)) => self.has_header = true,
                 Err(newer @ LineError::Newer(_)) => return Err(wrong(newer)),
                 _ if !self.has_header => return Err(wrong(LineError::NoHeader)),
@@ -78,8 +78,8 @@ impl<B: BufRead> BackupReader<B> {
     }
 }
 
-/// Checks all lines of a backup without a store. Counts the jobs and drafts, and returns whether the backup contains
-/// its last line, without which something may have been cut off.
+/// Checks all lines of a backup without a store. Counts the jobs and drafts. Also returns whether the backup contains
+/// the line that marks its end: without that line, something may have been cut off.
 ///
 /// # Errors
 /// The error of the first line that can't be imported.

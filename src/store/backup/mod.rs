@@ -19,7 +19,7 @@ use std::io::{BufRead, Write};
 /// Selects the jobs and drafts to export, import or prune: those of one project or service, or all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScopeFilter {
-    /// Only this project, at any service; `None` for all projects.
+    /// Only this project, whichever service it is on; `None` for all projects.
     pub project: Option<String>,
     /// Only the service with this address; `None` for all services.
     pub base_url: Option<String>,
@@ -36,7 +36,8 @@ impl ScopeFilter {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExportCounts {
     pub totals: BackupTotals,
-    /// Prompts that this computer still has to send or is sending. An import marks its copies of them as unconfirmed.
+    /// Prompts that this computer still has to send or is sending. A computer that imports them marks its copies as
+    /// unconfirmed.
     pub in_flight: u64,
 }
 
@@ -49,22 +50,22 @@ pub struct ImportCounts {
     /// Known jobs that got no new data.
     pub jobs_unchanged: u64,
     pub prompts_added: u64,
-    /// Added prompts that are unconfirmed on this computer, since the other computer had not sent them yet or had no
-    /// answer.
+    /// Added prompts that are unconfirmed on this computer: the computer that wrote the backup had not sent them yet,
+    /// or had received no answer.
     pub in_flight: u64,
     pub drafts_added: u64,
     /// Drafts that were skipped, since their slot already contains another text.
     pub drafts_skipped: u64,
     /// Jobs whose imported title or note was skipped, since the user has set another one on this computer.
     pub labels_skipped: u64,
-    /// Whether the backup contains its last line; without that line, something may have been cut off.
+    /// Whether the backup contains the line that marks its end. Without that line, something may have been cut off.
     pub has_end: bool,
 }
 
 /// Calls that export and import.
 impl Store {
-    /// Writes the selected jobs and drafts as lines to `out`, in one snapshot, and returns their counts. Other
-    /// processes can't write to the store in the meantime, so `out` must not block: it should be a file.
+    /// Writes the selected jobs and drafts as lines to `out`, all from one snapshot, and returns their counts. No
+    /// process can write to the store in the meantime, so `out` must not block: it should be a file.
     ///
     /// # Errors
     /// The store can't be read, or `out` can't be written.
@@ -80,8 +81,8 @@ impl Store {
     }
 
     /// Imports all lines of a backup or none of them. With `dry_run`, changes nothing and returns the counts of what an
-    /// import would do. Reading from `lines` must not block (see [`Store::export`]); check them with [`check_backup`]
-    /// before.
+    /// import would do. Reading from `lines` must not block (see [`Store::export`]). The caller should first check the
+    /// backup with [`check_backup`].
     ///
     /// # Errors
     /// A line can't be imported, or the store can't be written. Then nothing is changed.
@@ -106,7 +107,7 @@ impl Store {
                 // a full disk SQLite has already rolled back.
                 drop(tx);
             }
-            // The import has ended, so it does no harm if this fails and the larger cache stays.
+            // If this fails, the larger cache stays, which does no harm.
             let _ = schema::set_cache(db, schema::PageCache::Normal);
             Ok(imported)
         };

@@ -61,8 +61,8 @@ impl RecoveryCounts {
     }
 }
 
-/// The tables that are recovered; a table to which others refer comes before them. Unfinished loads are not recovered,
-/// since they can be started again.
+/// The tables that are recovered. A table comes before the tables that refer to it. Unfinished loads of reports are not
+/// recovered, since they can be started again.
 const RECOVERED_TABLES: [&str; 15] = [
     "scope",
     "revision",
@@ -80,17 +80,17 @@ const RECOVERED_TABLES: [&str; 15] = [
     "views_path",
     "views_row",
 ];
-/// The order in which columns are stored, for tables without rowids whose primary key has another order than their
-/// definition.
+/// The tables without rowids whose columns are not stored in the order of the table's definition, each with the stored
+/// order: SQLite stores the columns of their primary key first.
 const STORED_COLUMN_ORDER: [(&str, &[&str]); 1] = [("job_page", &["job", "path", "position"])];
 /// Old and new names of tables that were renamed in a later schema. (Columns need no such list, since they are found by
 /// their position.)
 const RENAMED_TABLES: [(&str, &str); 1] = [("memory", "key_value")];
-/// The index of jobs by the service's id. It contains the essential columns of jobs whose own rows are lost.
+/// The index of jobs by the service's id. If a job's own row is lost, its scope, id and key can still be found here.
 const JOB_BY_ID: &str = "job_by_id";
-/// The index of jobs by revision. It contains the scopes of jobs whose own rows are lost.
+/// The index of jobs by revision. If a job's own row is lost, its scope can still be found here.
 const JOB_BY_REVISION: &str = "job_by_revision";
-/// The index of scopes. It contains all columns of scopes whose own rows are lost.
+/// The index of scopes. If a scope's own row is lost, all its columns can still be found here.
 const SCOPE_INDEX: &str = "sqlite_autoindex_scope_1";
 /// The table in which SQLite stores the last key that was assigned in each table.
 const SEQUENCE_TABLE: &str = "sqlite_sequence";
@@ -114,7 +114,8 @@ pub(super) fn salvage_tables(file: &Path) -> StoreResult<SalvagedTables> {
     let mut found = SalvagedTables::default();
     pages.mark_free_as_read();
     let mut trees: Vec<(String, usize)> = pages.read_tree(1).iter().filter_map(tree_of).collect();
-    // If the trees of a table and of an index both lead to a page, its rows belong to the table: tables are read first.
+    // Each page is read only once. If damage makes both a table and an index lead to the same page, its rows shall be
+    // taken for those of the table, so tables are read first.
     trees.sort_by_key(|(name, _)| !RECOVERED_TABLES.contains(&name.as_str()));
     for (name, root) in trees {
         let records = pages.read_tree(root);
@@ -185,12 +186,12 @@ fn stored_columns(connection: &Connection, table: &str) -> StoreResult<Vec<Strin
     }
     let all = connection.prepare(&format!("SELECT * FROM {table} LIMIT 0"))?;
     let all: Vec<String> = all.column_names().map(str::to_owned).collect();
-    // A generated column is found by the fact that SQLite refuses to update it.
+    // A generated column is recognized by SQLite's refusal to update it.
     let is_stored = |column: &String| connection.prepare(&format!("UPDATE {table} SET {column} = {column}")).is_ok();
     Ok(all.into_iter().filter(is_stored).collect())
 }
 
-/// Inserts a row, unless a row with its key exists already or it violates a constraint.
+/// Inserts the row. Skips it if a row with its key already exists, or if it violates a constraint.
 fn insert_salvaged(tx: &Transaction<'_>, table: &str, columns: &[String], values: &[Option<Value>]) -> StoreResult<()> {
     let named: Vec<&str> = columns.iter().take(values.len()).map(String::as_str).collect();
     let parameters = vec!["?"; named.len()].join(", ");
@@ -210,7 +211,7 @@ fn is_invalid_row(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Updates the columns of jobs that depend on their prompts.
+/// Updates those columns of jobs that depend on the jobs' prompts.
 fn touch_jobs(tx: &Transaction<'_>) -> StoreResult<()> {
     let keys: Vec<i64> = tx
         .prepare(

@@ -90,7 +90,7 @@ impl RawPages {
         records
     }
 
-    /// Returns the rows of each page of this type that no tree led to, since a page above it is damaged.
+    /// Returns the rows of each page of this type that no tree led to (usually because a page above it is damaged).
     pub(super) fn unreached(&mut self, kind: PageKind) -> Vec<Vec<RawRecord>> {
         let last = self.bytes.len() / self.size;
         let unread: Vec<usize> = (1..=last).filter(|number| !self.read_pages.contains(number)).collect();
@@ -153,7 +153,7 @@ impl RawPages {
         Some(RawRecord { rowid, values: decode(&payload)? })
     }
 
-    /// Returns how many bytes of a row of this length are in the row's own page; the others are in overflow pages.
+    /// Returns how many bytes of a row of this length are in the row's own page. The rest are in overflow pages.
     fn local_part(&self, length: usize, kind: PageKind) -> usize {
         let max = if kind == PageKind::TableLeaf { self.usable - 35 } else { (self.usable - 12) * 64 / 255 - 23 };
         let min = (self.usable - 12) * 32 / 255 - 23;
@@ -221,8 +221,8 @@ fn decode(payload: &[u8]) -> Option<Vec<Option<Value>>> {
     (!values.is_empty()).then_some(values)
 }
 
-/// Removes the value of a column of type `kind` from the front of `body` and returns it. Returns `Some(None)` if its
-/// bytes are missing, `None` if there is no such type.
+/// Removes the value of a column of type `kind` from the front of `body` and returns it. Returns `Some(None)` if the
+/// value's bytes are missing, and `None` if there is no such type.
 fn read_column(kind: i64, body: &mut &[u8]) -> Option<Option<Value>> {
     let length = match kind {
         0 | 8 | 9 => 0,

@@ -16,13 +16,13 @@ const STATES: [&str; 7] = ["queued", "sending", "accepted", "not sent", "rejecte
 const KINDS: [&str; 2] = ["create", "follow-up"];
 const EVENTS: [&str; 4] = ["status", "pull request", "gone", "back"];
 
-/// The reason that is stored with an unconfirmed prompt if its state or its job was in a part of the file that can't be
-/// read.
+/// The reason that is stored with a prompt that becomes unconfirmed because its state or its job can't be read from the
+/// damaged file.
 const UNCERTAIN_REASON: &str = "the database was damaged: the service may or may not have received this prompt";
-/// The text that replaces a prompt's text that can't be read.
+/// The text that a prompt gets if its own text can't be read.
 const LOST_TEXT: &str = "(The text of this prompt was lost when the database was damaged.)";
 
-/// Times in milliseconds that can be shown as a date: those of the years 1 to 9999.
+/// The times that can be shown as a date, in milliseconds: the years 1 to 9999.
 const TIMES: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
 
 /// Guesses the table or index of a row on a page that no tree leads to, from the number and types of its columns.
@@ -73,7 +73,7 @@ pub(super) struct RowRepair<'a> {
     now: i64,
     /// The keys of jobs that had no undelivered prompt, according to their own rows.
     jobs_without_undelivered: HashSet<i64>,
-    /// The scope and the service's id of each job, by the job's key; read from the index of these ids.
+    /// The scope and the service's id of each job, by the job's key. They are read from the index of ids.
     by_id: HashMap<i64, (i64, String)>,
     /// The number of queued prompts that the repair has paused.
     pub(super) paused_count: u64,
@@ -104,7 +104,7 @@ impl<'a> RowRepair<'a> {
         record: &RawRecord,
     ) -> Vec<Option<Value>> {
         let mut row = SalvagedRow { columns, values: record.values.clone() };
-        // In these tables, SQLite stores the key outside of the column values, and NULL in the key's column.
+        // In these tables, SQLite stores the row's key separately, and NULL as the value of the key's column.
         if matches!(table, "scope" | "revision" | "ledger" | "job" | "prompt" | "event" | "views_report" | "views_path")
         {
             row.put_first(Value::Integer(record.rowid));
@@ -113,7 +113,7 @@ impl<'a> RowRepair<'a> {
             self.repair_value(column, value);
         }
         if table == "job" {
-            // Before `handled_at` existed, viewing a job counted as handling it.
+            // If the row was written before `handled_at` existed, viewing the job counted as handling it.
             let is_old = row.at("handled_at").is_some_and(|at| at >= row.values.len());
             if let Some(viewed_at) = row.value("viewed_at").cloned().filter(|_| is_old) {
                 row.put("handled_at", viewed_at);
@@ -170,7 +170,8 @@ impl<'a> RowRepair<'a> {
         }
     }
 
-    /// Replaces lost rows to which other rows refer, and deletes rows that refer to missing rows.
+    /// Replaces lost rows to which other rows refer. If a lost row can't be replaced, deletes the rows that refer to
+    /// it.
     pub(super) fn repair_references(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         tx.execute("INSERT OR IGNORE INTO revision (only, value) VALUES (1, 0)", [])?;
         tx.execute("UPDATE revision SET value = max(value, (SELECT coalesce(max(revision), 0) FROM job))", [])?;
@@ -227,8 +228,8 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    /// Restores jobs of which only prompts were found, and replaces lost titles. Without the service's id, it is
-    /// uncertain whether the service has the job, so its prompt becomes unconfirmed.
+    /// Restores jobs of which only prompts were found, and replaces lost titles. If a job has no id, it is uncertain
+    /// whether the service has the job, so the prompt that created it becomes unconfirmed.
     fn restore_jobs_of_prompts(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         let known: HashMap<i64, i64> = self.found.records_of(JOB_BY_REVISION).iter().filter_map(scope_of_job).collect();
         let usual: i64 = tx.query_row("SELECT coalesce(min(id), 1) FROM scope", [], |row| row.get(0))?;
@@ -236,7 +237,8 @@ impl<'a> RowRepair<'a> {
         for key in lost {
             self.insert_restored_job(tx, key, known.get(&key).copied().unwrap_or(usual), None)?;
         }
-        // These are the restored jobs and the jobs whose title was lost.
+        // All jobs without a proper title: those restored here or by `restore_jobs_by_id`, and those whose title was
+        // lost.
         let untitled: Vec<(i64, String, i64)> = tx
             .prepare(
                 "SELECT key, prompt.text, prompt.written_at FROM job JOIN prompt ON prompt.id =
@@ -263,8 +265,9 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    /// Restores projects whose rows are lost: from their index, or from a ledger if exactly one project is lost and
-    /// exactly one ledger belongs to no known project.
+    /// Restores scopes whose rows are lost, from the index of scopes. A scope that isn't in the index gets the address
+    /// and the project of a ledger, if it is the only such scope and exactly one ledger belongs to no known scope.
+    /// Otherwise it gets made-up names.
     fn restore_scopes(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         for entry in self.found.records_of(SCOPE_INDEX) {
             if let [Some(Value::Text(base_url)), Some(Value::Text(project)), Some(Value::Integer(id))] =
@@ -297,8 +300,8 @@ impl<'a> RowRepair<'a> {
         Ok(())
     }
 
-    /// Adds an unconfirmed prompt to jobs whose undelivered prompt is lost: without a prompt, a job without an id would
-    /// be listed as working.
+    /// Adds an unconfirmed prompt to each job whose undelivered prompt is lost. A job with neither an id nor a prompt
+    /// would be listed as working.
     fn restore_prompts_of_jobs(&self, tx: &Transaction<'_>) -> StoreResult<()> {
         tx.execute(
             "INSERT INTO prompt (job, kind, text, state, reason, written_at)

@@ -71,7 +71,7 @@ async fn full_store() -> Store {
 }
 
 #[tokio::test]
-async fn an_export_imported_into_an_empty_store_is_exported_unchanged() {
+async fn an_empty_store_exports_exactly_what_it_has_imported() {
     let lines = export(&full_store().await).await;
     let empty = memory();
     let done = import(&empty, &lines).await;
@@ -192,7 +192,7 @@ async fn two_equal_prompts_written_at_the_same_moment_stay_two_jobs() {
 }
 
 #[tokio::test]
-async fn an_import_applies_a_later_answer_of_the_service_which_is_then_unseen() {
+async fn an_import_applies_a_later_answer_and_makes_the_job_unseen() {
     let (here, there) = (memory(), memory());
     let row = here.track(&scope(), answer("j", Status::Active), at(0)).await.expect("tracked");
     import(&there, &export(&here).await).await;
@@ -215,7 +215,7 @@ async fn an_import_applies_a_later_answer_of_the_service_which_is_then_unseen() 
 }
 
 #[tokio::test]
-async fn an_import_marks_a_job_as_handled_and_for_an_older_export_uses_when_it_was_viewed() {
+async fn an_imported_job_is_handled_if_the_export_says_so_or_if_an_older_export_says_viewed() {
     let (here, there, old) = (memory(), memory(), memory());
     for id in ["seen", "handled"] {
         let row = here.track(&scope(), answer(id, Status::Active), at(0)).await.expect("tracked");
@@ -232,7 +232,7 @@ async fn an_import_marks_a_job_as_handled_and_for_an_older_export_uses_when_it_w
         rows.iter().map(Job::group).collect::<Vec<_>>()
     };
     assert_eq!(groups(&there).await, [JobGroup::NeedsYou, JobGroup::Done], "seen, and handled");
-    // This is what an older docdeck wrote, which only stored when a job was viewed.
+    // This turns the lines into those of an older docdeck, which stored only when a job was viewed.
     let without: Vec<String> = lines
         .lines()
         .map(|line| {
@@ -295,7 +295,7 @@ async fn an_import_keeps_local_labels_and_drafts_and_counts_those_that_it_skips(
 }
 
 #[tokio::test]
-async fn a_prompt_edited_on_one_side_is_not_duplicated_before_it_is_sent() {
+async fn a_prompt_edited_on_one_computer_is_imported_as_a_second_job_only_after_it_was_accepted() {
     let (here, there) = (memory(), memory());
     let (prompt, _) = here.new_job("Do it", at(0)).await;
     here.permit(prompt, at(1)).await;
@@ -518,8 +518,8 @@ fn file() -> impl Strategy<Value = String> {
     })
 }
 
-/// Returns the jobs, identified by their id or, without an id, by their first prompt, each with the texts of its
-/// prompts.
+/// Returns the jobs, each with the texts of its prompts. A job is identified by its id or, if it has none, by its first
+/// prompt.
 async fn content(store: &Store) -> BTreeSet<(String, BTreeSet<String>)> {
     let mut content = BTreeSet::new();
     for row in store.jobs(&scope()).await.expect("rows") {
@@ -534,7 +534,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_export_of_any_imported_backup_is_imported_and_exported_again_unchanged(file in file()) {
+    fn after_importing_any_backup_an_export_survives_another_import_and_export(file in file()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let (store, empty) = (memory(), memory());

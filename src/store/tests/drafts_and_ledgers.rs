@@ -150,7 +150,7 @@ async fn uses_recorded_while_the_clock_was_ten_days_ahead_count_for_only_one_hou
     for n in 0..100 {
         store.spend(&scope(), RateLimited::Create, at(ahead + n)).await.expect("written").expect("a request left");
     }
-    // Then the clock is corrected. The uses count for an hour from the first time at which it is read again.
+    // Then the clock is corrected. From its first reading after that on, the uses count for one hour.
     for now in [0, 1800, 3599] {
         let budget = store.budget(&scope(), RateLimited::Create, at(now)).await.expect("a budget");
         assert_eq!((budget.requests_left(), budget.resets_at), (0, Some(at(3600))), "at {now}");

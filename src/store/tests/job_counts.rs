@@ -4,7 +4,7 @@ use super::*;
 use crate::store::{JobPruneFilter, ScopeFilter, open, schema};
 use proptest::prelude::*;
 
-/// Rows of the scope's id, the group's number and the number of jobs.
+/// Rows with three columns: the scope's id, the group's number and the number of jobs.
 type Counts = Vec<(i64, i64, i64)>;
 
 fn counts(db: &Connection, sql: &str) -> Counts {
@@ -13,8 +13,8 @@ fn counts(db: &Connection, sql: &str) -> Counts {
     rows.collect::<rusqlite::Result<_>>().expect("rows")
 }
 
-/// Returns the stored numbers of jobs, after checking them against the jobs. `group` is the name of the column with the
-/// group.
+/// Returns the stored numbers of jobs per group, after checking that they match the jobs. `group` is the name of the
+/// column that contains a job's group.
 fn stored(db: &Connection, group: &str) -> Counts {
     let stored = format!("SELECT scope, {group}, jobs FROM job_count WHERE jobs <> 0 ORDER BY scope, {group}");
     let stored = counts(db, &stored);

@@ -110,7 +110,7 @@ async fn viewing_a_job_marks_it_as_seen_until_its_next_change() {
 }
 
 #[tokio::test]
-async fn views_and_changes_count_even_if_the_clock_was_set_back() {
+async fn a_job_becomes_seen_and_unseen_even_if_the_clock_was_set_back() {
     let store = memory();
     let row = store.accepted("j1", Status::Active, at(1000)).await;
     let row = store.change(row.key, LocalChange::Viewed, at(500)).await;

@@ -96,7 +96,7 @@ async fn merging_two_rows_keeps_what_the_user_wrote_for_both() {
 }
 
 #[tokio::test]
-async fn prompts_are_searched_for_literal_text_ignoring_case() {
+async fn a_search_for_prompts_takes_the_text_literally_and_ignores_case() {
     let store = memory();
     let (_, first) = store.new_job("Fix the LINKS in 100% of\nall_pages", at(0)).await;
     let (_, second) = store.new_job("Übersetze C:\\docs", at(1)).await;

@@ -252,7 +252,7 @@ async fn damage_found_in_use_is_reported_and_the_next_opening_moves_the_file_asi
     }
     let page: i64 = store
         .raw(|db| {
-            // Chooses a page with rows of prompts, which opening does not read.
+            // Chooses a page with rows of prompts: opening doesn't read such a page.
             let root: i64 = db
                 .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'prompt'", [], |row| row.get(0))
                 .expect("a root");

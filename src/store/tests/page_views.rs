@@ -24,7 +24,7 @@ impl Store {
 }
 
 #[tokio::test]
-async fn a_page_is_not_listed_only_if_it_is_missing_from_a_complete_report() {
+async fn only_a_complete_report_shows_that_a_page_is_not_listed() {
     let store = memory();
     assert_eq!(store.page_in("/a", week()).await, PageViewsState::Unknown);
     store.absorb(part(1, page(&[("/a", counts(4, 1))], 9), false, 7)).await;

@@ -314,7 +314,7 @@ async fn a_load_continues_after_docdeck_is_restarted_and_belongs_to_one_project(
 }
 
 #[tokio::test]
-async fn for_a_range_without_a_report_the_complete_report_of_the_most_similar_length_is_returned() {
+async fn a_range_without_a_report_gets_the_complete_report_of_the_range_closest_in_length() {
     let store = memory();
     let rows = |path: &str| page(&[(path, counts(1, 1))], 9);
     let other = |number, complete| ReportAnswer {
@@ -389,7 +389,7 @@ proptest! {
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
-            // `with_merge` gets the merge of the earlier answers, which `store` has to read.
+            // `with_merge` is given the earlier answers already merged; `store` has to read and merge them itself.
             let (store, with_merge) = (memory(), memory());
             let mut report: Option<Report> = None;
             for (number, (answer, seconds)) in (1..).zip(&answers) {

@@ -207,7 +207,7 @@ async fn a_429_queues_the_prompt_again_and_blocks_the_ledger() {
     assert_eq!(delivery(&store, row.key, first).await, Delivery::Queued { until: Some(at(61)) });
     assert_eq!(store.permit(second, at(3)).await, SendPermit::Wait { until: at(61) });
     assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
-    // The wait that is stored with the prompt has no effect on when it may be sent.
+    // When the prompt may be sent is decided by the ledger and not by the wait that is stored with the prompt.
     let late = at(240 * 3600).timestamp_millis();
     store.raw(move |db| db.execute("UPDATE prompt SET until = ?1", [late]).expect("set")).await;
     assert_eq!(store.permit(first, at(60)).await, SendPermit::Wait { until: at(61) });
@@ -299,7 +299,7 @@ async fn a_job_that_does_not_restart_after_a_follow_up_is_finished_at_the_next_c
 }
 
 #[tokio::test]
-async fn only_sends_of_a_dead_instance_become_unconfirmed() {
+async fn only_prompts_that_an_ended_instance_was_sending_become_unconfirmed() {
     let store = memory();
     let (dead, dead_row) = store.new_job("dead", at(0)).await;
     let (live, live_row) = store.new_job("live", at(0)).await;

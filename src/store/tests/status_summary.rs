@@ -58,8 +58,8 @@ async fn the_status_summary_creates_no_store_but_rolls_back_the_journal_of_a_kil
     let (from, to) = (folder.path().to_owned(), left.path().to_owned());
     store
         .raw(move |db| {
-            // SQLite writes changed pages that don't fit into its cache before the end of the transaction, so the
-            // journal contains data.
+            // The changed pages don't fit into SQLite's cache, so it writes some of them before the transaction ends.
+            // The journal therefore contains data.
             db.execute_batch("PRAGMA cache_size = 2; BEGIN IMMEDIATE; UPDATE job SET dismissed = 1;").expect("started");
             for n in 0..200 {
                 db.execute("INSERT INTO key_value (key, value) VALUES (?1, ?2)", (n, "x".repeat(2000)))

@@ -166,7 +166,7 @@ fn month_lines<'a>(view: View<'_>, open: &Calendar, months: &CalendarLayout) -> 
     lines
 }
 
-/// Adds one week of a month: the number of the week, and those of its days that are in the month.
+/// Adds one week of a month: the number of the week, and its days, except days of other months.
 fn push_week(row: &mut TextRow<'_>, view: View<'_>, picked: CalendarDays<'_>, first: NaiveDate, week: usize) {
     let theme = view.theme;
     let days = days_of_week(first, week);

@@ -66,7 +66,7 @@ fn draw_not_loaded(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
             (format!("Not loaded. {}{still}", failure.message), theme.warning)
         }
         (Load::Loading { .. }, _) => ("Loading…".to_owned(), theme.muted),
-        // A rate limit that has ended is no longer a reason.
+        // A failed load gets here if its reason was a rate limit that has ended.
         (Load::Idle | Load::Ready(_) | Load::Failed { .. }, _) => {
             (format!("Not loaded; {} loads it.", view.app.key_label(Context::Views, Action::Refresh)), theme.muted)
         }

@@ -169,13 +169,13 @@ fn counts_line<'a>(view: View<'_>, label: &str, views: Option<&PageViewsState>, 
             row.push(mismatch_sign(counts), theme.warning);
         }
         Some(PageViewsState::NotListed(_)) => {
-            row.push("   no views listed in this range", theme.muted);
+            row.push("   not listed in this range", theme.muted);
         }
         Some(PageViewsState::Unknown) | None => {
             let key = view.app.key_label(Context::Views, Action::Compare);
             let how = match label {
                 "before" if width < MIN_WIDE_WIDTH => format!(" ({key} in the list)"),
-                "before" => format!(" ({key} in the list loads it)"),
+                "before" => format!(" (press {key} in the list)"),
                 _ => String::new(),
             };
             row.push(format!("   unknown{how}"), theme.muted);
@@ -220,7 +220,7 @@ fn share(counts: &Counts) -> String {
     counts.ai_share().map_or_else(|| "–".to_owned(), |share| format!("{:.0}%", share * 100.0))
 }
 
-/// Returns the line with the AI share now and before, which a narrow table has instead of a column.
+/// Returns the line with the AI share now and before. A narrow table has this line instead of a column.
 fn share_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> {
     let theme = view.theme;
     let mut row = TextRow::new(width);
@@ -244,8 +244,8 @@ fn rank_line<'a>(view: View<'_>, detail: &PageDetail, width: usize) -> Line<'a> 
         let load_all = || view.app.key_label(Context::PageDetail, Action::LoadAll);
         let text = match detail.numbers.now {
             PageViewsState::NotListed(_) => "   not listed".to_owned(),
-            _ if width < MIN_WIDE_WIDTH => format!("   unknown ({} load all)", load_all()),
-            _ => format!("   unknown until all pages are loaded ({} load all)", load_all()),
+            _ if width < MIN_WIDE_WIDTH => format!("   unknown (press {})", load_all()),
+            _ => format!("   unknown until all pages are loaded (press {})", load_all()),
         };
         row.push(text, theme.muted);
         return row.line();

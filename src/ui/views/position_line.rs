@@ -63,7 +63,7 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     };
     let mut part = Vec::new();
     if table.measures().absent > 0 {
-        part.push(Span::styled("(n) before", theme.muted));
+        part.push(Span::styled("(…) before", theme.muted));
     }
     for (metric, name) in metrics {
         let (sign, style) = bars::symbol_and_style(*metric, theme);
@@ -77,8 +77,8 @@ fn legend<'a>(view: View<'_>) -> TitleSpans<'a> {
     part
 }
 
-/// Returns the parts about a single answer of the service, which is a page of rows in the service's order: which rows
-/// are listed, and whether there are more.
+/// Returns the parts about a single answer of the service, that is, one page of rows in the service's order. They show
+/// which rows are listed, and whether there are more.
 fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let views = &view.app.views;
@@ -107,7 +107,7 @@ fn answer_parts<'a>(view: View<'_>) -> Vec<PositionPart<'a>> {
     parts
 }
 
-/// Returns the parts about a report, which contains the loaded pages of a range, the most important part first.
+/// Returns the parts about a report (the loaded pages of a range). The most important part is first.
 fn report_parts<'a>(view: View<'_>, width: usize) -> Vec<PositionPart<'a>> {
     let theme = view.theme;
     let table = &view.app.views.table;
@@ -218,9 +218,9 @@ fn sum_warning(table: &PageTable, width: usize) -> Option<String> {
     }
     (!sum.nearly_equals(total)).then(|| {
         let full = if sum < total {
-            format!("rows have {} of {} views{left_out}", format_views(sum), format_views(total))
+            format!("rows sum to {} of {} views{left_out}", format_views(sum), format_views(total))
         } else {
-            format!("rows have {} views, total {}{left_out}", format_views(sum), format_views(total))
+            format!("rows sum to {} views, total {}{left_out}", format_views(sum), format_views(total))
         };
         match (full.width() + 20 > width, unread) {
             (false, _) => full,

@@ -40,8 +40,8 @@ pub(super) fn as_of(view: View<'_>, as_of: Time) -> String {
     if age == "now" { format!("as of {clock}") } else { format!("as of {clock}, {age} ago") }
 }
 
-/// Returns `words` and the text of [`as_of`] in two forms: the complete text, and only the age, or only the time if the
-/// age is zero.
+/// Returns two forms of the text of [`as_of`], each with `words` before it. The first form is complete. The second one
+/// contains only the age, or only the time if the age is zero.
 fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
     let full = as_of(view, at);
     let age = short_age(view.now - at);
@@ -52,12 +52,12 @@ fn as_of_forms(view: View<'_>, words: &str, at: Time) -> String {
     format!("{words}{full}\n{words}as of {age} ago")
 }
 
-/// A part of the line: its forms, separated by line breaks, from the longest to the shortest, and its style. The
-/// shortest form is empty if the part may be left out.
+/// A part of the line: its text and its style. The text contains several forms, separated by line breaks, from the
+/// longest to the shortest. The shortest form is empty if the part may be left out.
 type StatePart = (String, Style);
 
-/// Returns the line. Every part gets at least its shortest form. The remaining space goes to longer forms, first to
-/// those of the first part.
+/// Returns the line. Every part gets at least its shortest form. The remaining space goes to longer forms, beginning
+/// with the first part.
 fn fit_parts<'a>(parts: &[StatePart], width: usize) -> Line<'a> {
     let mut row = TextRow::new(width);
     row.push_cow(" ", Style::new());
@@ -224,8 +224,8 @@ fn resume_hint(view: View<'_>, gap: &str, rows: usize) -> String {
     format!("{gap}press {key} to resume after {} rows\n{gap}press {key} to resume\n", format_count(rows))
 }
 
-/// Returns the line for rows that don't belong to the current query: first what is listed, because the dates above are
-/// those of the new range, then the reason.
+/// Returns the line for rows that don't belong to the current query. First it shows what is listed, because the dates
+/// above the table are those of the new range. Then it shows why the rows of the new range are not listed.
 fn outdated_line<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> Line<'a> {
     let View { app, theme, now } = view;
     let shown = format!("rows: {}\n{}", shown.replace('\n', "\nrows: "), shortest_form(shown));
@@ -243,7 +243,7 @@ fn outdated_line<'a>(view: View<'_>, shown: &str, as_of: Time, width: usize) -> 
     fit_parts(&parts, width)
 }
 
-/// Formats a range, in a short form if space is short; without the year if that is the current year.
+/// Formats a range. In a narrow terminal, uses a short form. It leaves out the year if that is the current year.
 fn short_range(view: View<'_>, range: DateRange, width: usize) -> String {
     let (from, to) = (range.from(), range.to());
     let year = view.now.year();

@@ -44,7 +44,7 @@ fn no_pages_lines(view: View<'_>) -> Vec<String> {
     if table.is_filtered() && !table.rows().is_empty() {
         let none = format!("  None of the {} matches.", plural(table.rows().len(), "page"));
         let mut lines =
-            vec![none, format!("  {} clears it.", view.app.key_label(Context::Views, Action::Close)), String::new()];
+            vec![none, format!("  {} shows all.", view.app.key_label(Context::Views, Action::Close)), String::new()];
         lines.push("  words  !word  ai>50%  share<10%  human>1000  total<=1k".to_owned());
         if table.comparison().is_some() {
             lines.push("  Δ<-20%  Δhuman>100  Δai>5%  new  gone".to_owned());
@@ -206,12 +206,12 @@ fn cell_text(
         NumberColumn::Now(metric) => metric.count(figures.counts_shown()).map(count_text).unwrap_or_default(),
     };
     let style = if cell == NumberColumn::Now(Metric::Share) { theme.muted } else { text };
-    // A page that is not listed in the current range has its numbers of the previous range, in parentheses.
+    // A page that is not listed in the current range is shown with its numbers of the compared range, in parentheses.
     if figures.is_listed { (value, style) } else { (format!("({value})"), theme.muted) }
 }
 
-/// Returns the head of a column of changes. The column by which the table is sorted shows differences; the other
-/// columns show percentages.
+/// Returns the head of a column of changes. If the table is sorted by this column, the column shows differences.
+/// Otherwise it shows percentages.
 fn change_head(table: &PageTable, metric: Metric) -> &'static str {
     let is_per_day = table.comparison().is_some_and(|comparison| comparison.ranges().is_per_day());
     match metric {
@@ -278,7 +278,7 @@ fn points_text(figures: &PageMetrics<'_>) -> String {
     }
 }
 
-/// Whether the listed rows belong to another query than the current one.
+/// Whether the listed rows don't belong to the current query.
 fn is_stale(view: View<'_>) -> bool {
     !view.app.views.is_current()
 }

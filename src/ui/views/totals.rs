@@ -47,7 +47,7 @@ pub(super) fn site_totals_line<'a>(view: View<'_>, totals: &Counts, width: usize
 struct ChangePart {
     text: String,
     style: Style,
-    /// Parts of a lower rank get space first. Parts that don't fit are left out.
+    /// Parts with a lower rank get space first. Parts that don't fit are left out.
     rank: u8,
 }
 

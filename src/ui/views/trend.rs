@@ -38,7 +38,7 @@ struct TrendColumn {
     human: Option<ViewCount>,
     /// AI views per day; `None` if they are unknown or invalid.
     ai: Option<ViewCount>,
-    /// The mean of the last days up to this one; `None` if it is unknown or the bars are weeks.
+    /// The mean of the last [`MEAN_DAYS`] days, including this day; `None` if it is unknown or the bars are weeks.
     mean: Option<ViewCount>,
     partial: bool,
 }
@@ -253,7 +253,7 @@ fn legend_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, width: usi
         signs.push("≠ invalid");
     }
     if any(|column| column.mean.is_some()) {
-        signs.push("━ mean of 7 days");
+        signs.push("━ 7-day mean");
     } else if !open.is_weekly() && open.range.days() > MEAN_DAYS {
         signs.push("mean needs 7 days in a row");
     }
@@ -321,13 +321,13 @@ fn selected_bar_line<'a>(view: View<'_>, open: &TrendDialog, chart: &Chart, widt
     };
     let counts = &known.value;
     let mean_day = bar_height(counts).filter(|_| bar.range.days() > 1).map(|sum| per_day(sum, bar.range, known.as_of));
+    // The number of days in the mean is shown only if it fits, because the axis also shows that the bar is partial.
     let over = if bar.is_partial(view.now) {
         format!(" over {:.1} days", bar.range.elapsed_days(known.as_of))
     } else {
         String::new()
     };
     let share = counts.ai_share().map(|share| format!("  share {:.0}%", share * 100.0));
-    // The number of days in the mean is shown only if it fits, because the axis also shows that the bar is partial.
     let mean = mean_day.map(|views| format!("  {} a day", format_mean(views))).unwrap_or_default();
     let numbers = if narrow {
         format!(": {} + {} AI{}", count_text(&counts.human), count_text(&counts.ai), mismatch_sign(counts))
@@ -365,7 +365,7 @@ fn bar_dates_text(bar: &TrendBar, width: usize) -> String {
     }
 }
 
-/// Returns why the bar's numbers are not those of a complete day or week, or an empty text if they are.
+/// Returns why the bar doesn't show a complete day or week, or an empty text if it does.
 fn partial_text(open: &TrendDialog, bar: &TrendBar, now: Time) -> String {
     let today = bar.range.contains(now.date_naive());
     let late = if today {

@@ -31,7 +31,7 @@ pub struct PageMetrics<'a> {
     /// The numbers in the compared days. They differ from `counts` if the range on screen includes today.
     pub compared: &'a Counts,
     pub baseline: ComparisonBaseline<'a>,
-    /// The compared ranges; `None` means two ranges of equal length.
+    /// The compared ranges, whose lengths determine whether changes are per day. If `None`, changes are in views.
     pub ranges: Option<ComparedRanges>,
 }
 
@@ -70,7 +70,7 @@ impl PageMetrics<'_> {
         change.unwrap_or(ViewsChange::Unknown)
     }
 
-    /// Returns the change of the AI share in percentage points; `None` unless it is known in both ranges.
+    /// Returns the change of the AI share in percentage points; `None` unless the share is known in both ranges.
     pub fn share_change(&self) -> Option<f64> {
         match self.baseline {
             ComparisonBaseline::Counts(before) => Some((self.compared.ai_share()? - before.ai_share()?) * 100.0),

@@ -80,7 +80,8 @@ enum Operator {
 const OPERATORS: [char; 5] = ['<', '>', '=', '≤', '≥'];
 
 impl PageFilter {
-    /// Parses the typed text. Terms about changes are valid only if `compared` is set: if two ranges are compared.
+    /// Parses the typed text. `compared` is whether two ranges are compared. Only then, terms about changes and about
+    /// new or gone pages are valid.
     pub(super) fn parse(typed: &str, compared: bool) -> Self {
         let mut filter = Self::default();
         for token in tokens(typed) {

@@ -1,4 +1,4 @@
-//! Marked pages, which actions apply to. Actions ignore marked pages that the filter hides.
+//! Marked pages. Actions apply to all marked pages that pass the filter.
 
 use super::PageTable;
 use super::pages::{PageData, to_u32};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 pub(super) struct MarkedPages {
     /// Whether each entry is marked, by entry.
     marked: Vec<bool>,
-    /// Number of marked entries, stored because each frame shows how many of them are hidden.
+    /// Number of marked entries. Stored, so that drawing needn't count them in each frame to show how many are hidden.
     count: usize,
     /// Marked pages that are not among the current rows.
     unlisted: HashSet<CleanText>,
@@ -105,7 +105,7 @@ impl PageTable {
         if self.is_tree() {
             self.rebuild_lines();
         } else {
-            // No other measure depends on marks, so a full pass over all pages isn't needed.
+            // No other measure depends on marks, so the measures of all pages needn't be computed again.
             let before = self.measures.marked;
             self.measures.marked = if marked { before + changed } else { before.saturating_sub(changed) };
         }

@@ -47,8 +47,8 @@ impl Metric {
         }
     }
 
-    /// Returns the number as a sort key: views in millionths, which may be negative, or an integer that is ordered like
-    /// the share. `None` if the number is unknown.
+    /// Returns the number as a sort key: views in millionths, which may be negative, or for the share, an integer with
+    /// the same order as the shares. `None` if the number is unknown.
     pub(super) fn key(self, counts: &Counts) -> Option<i128> {
         match self.count(counts) {
             Some(count) => count.signed().map(ViewCount::millionths),
@@ -87,7 +87,8 @@ pub enum BarScale {
 }
 
 impl BarScale {
-    /// Returns which fraction of the full bar length stands for this many views, 0 to 1. On a share scale, always 0.
+    /// Returns the length of a bar for this many views, as a fraction of the full length from 0 to 1. On a share scale,
+    /// always 0.
     pub fn fraction(self, views: ViewCount) -> f64 {
         match self {
             Self::Share => 0.0,

@@ -2,8 +2,8 @@
 //! sorted, filtered and folded into folders.
 //!
 //! Lines, widths, scale, ranks and sums are computed when something changes, never while drawing: drawing only visits
-//! the visible lines. An answer is one page of an unknown number of rows, so it is neither sorted nor filtered. An
-//! entry is the index of a page in `PageData`.
+//! the visible lines. An answer is only one page of rows, and the total number of rows is unknown, so an answer is
+//! neither sorted nor filtered. In this module, an entry is the index of a page in `PageData`.
 
 mod comparison;
 mod filter;
@@ -108,8 +108,8 @@ pub struct PageTable {
 }
 
 impl PageTable {
-    /// Lists one answer. The selected page stays selected if the answer contains it, otherwise the index of the
-    /// selected line stays.
+    /// Lists one answer. The selected page stays selected if the answer contains it, otherwise the line at the same
+    /// index is selected.
     pub fn show_answer(&mut self, rows: &[PageRow]) {
         self.set_source(RowSource::Answer(rows.to_vec()));
     }
@@ -164,8 +164,8 @@ impl PageTable {
         self.pages.absent_count()
     }
 
-    /// Returns the numbers of a page now and before, even if the filter hides the page. `None` if no report or answer
-    /// in the list has the page.
+    /// Returns the numbers of a page now and before, even if the filter hides the page. `None` if neither the list nor
+    /// a compared report contains the page.
     pub fn metrics(&self, path: &str) -> Option<PageMetrics<'_>> {
         self.pages.metrics(self.pages.find(path)?)
     }

@@ -48,7 +48,7 @@ impl PageColumn {
         after.chain(Self::ALL).find(is_available).unwrap_or(Self::Path)
     }
 
-    /// Returns the number to sort by; `None` if the number is unknown, or to sort by path.
+    /// Returns the number of a page in this column, to sort by it. `None` for the path, or if the number is unknown.
     pub(super) fn key(self, figures: &PageMetrics<'_>) -> Option<i128> {
         match self {
             Self::Path => None,
@@ -72,7 +72,7 @@ impl Default for PageSorting {
 }
 
 impl PageSorting {
-    /// Sorts by this column in its default direction: numbers descending, paths ascending.
+    /// Returns the order by this column in its default direction: numbers descending, paths ascending.
     pub fn by(by: PageColumn) -> Self {
         Self { by, descending: by != PageColumn::Path }
     }
@@ -81,10 +81,11 @@ impl PageSorting {
         if self.descending { "↓" } else { "↑" }
     }
 
-    /// Returns a key that sorts a page into this order: pages with a number first, pages without a number last, equal
-    /// numbers by `place`, the position of the page in the order of paths.
+    /// Returns the key of a page in this order. Pages without a number come last. Pages with equal numbers are sorted
+    /// by `place`, the position of the page in the order of paths.
     pub(super) fn sort_key(self, number: Option<i128>, place: u32) -> u128 {
-        // Maps signed to unsigned numbers in the same order. The range covers every 64-bit count in millionths.
+        // `shifted` maps signed numbers to unsigned numbers in the same order. Its range covers every 64-bit count in
+        // millionths.
         const MIDDLE: i128 = 1 << 94;
         let shifted = |n: i128| (n.clamp(1 - MIDDLE, MIDDLE - 1) + MIDDLE).unsigned_abs();
         let number = match (number, self.descending) {

@@ -1,4 +1,5 @@
-//! The pages to list, joined with the pages of the compared reports. Computed once when the source of the rows changes.
+//! The pages to list, joined with the pages of the compared reports. Joined again only when the source of the rows
+//! changes.
 
 use super::RowSource;
 use super::comparison::{ComparisonBaseline, PageMetrics};
@@ -19,7 +20,8 @@ struct PageIndexes {
     before: u32,
 }
 
-/// All pages. An entry is an index into the rows of the source, followed by the pages that only a compared report has.
+/// All pages. An entry is an index that counts the rows of the source first, then the pages that only a compared report
+/// has.
 #[derive(Debug, Default)]
 pub(super) struct PageData {
     source: RowSource,
@@ -42,7 +44,7 @@ pub(super) fn to_u32(n: usize) -> u32 {
 }
 
 impl PageData {
-    /// Returns the rows of the source, in its order.
+    /// Returns the rows of the source, in the order of the source.
     pub(super) fn rows(&self) -> &[PageRow] {
         match &self.source {
             RowSource::Nothing => &[],
@@ -60,8 +62,8 @@ impl PageData {
         self.source = source;
         let rows = self.rows().len();
         if same {
-            // Sorting paths is expensive, and adding or removing a comparison doesn't change the order of the source's
-            // rows.
+            // Only the comparison changes, so the rows of the source stay sorted: sorting paths is expensive. The
+            // entries of the old comparison are removed.
             self.by_path.retain(|entry| (*entry as usize) < rows);
         } else {
             let mut by_path: Vec<(&str, u32)> =

@@ -62,14 +62,15 @@ impl PageTable {
         }
     }
 
-    /// Selects the line of the anchor, otherwise the folder around the anchor, otherwise a page in the anchor. If none
-    /// of them is visible, the index of the selected line stays.
+    /// Selects the line of the anchor. If the anchor is not visible, selects the folder around it; if that isn't
+    /// visible either and the anchor is a folder, selects its first visible page. Otherwise, the line at the same index
+    /// is selected.
     pub(super) fn find_selection(&mut self) {
         let found = match &self.anchor {
             SelectionAnchor::None => None,
             SelectionAnchor::Page(entry) => {
                 let line = self.lines.iter().position(|other| other.item == TreeItem::Page(*entry));
-                // A page that the filter hides doesn't select the folder around it.
+                // If the filter hides the page, the folder around the page isn't selected instead.
                 let passes = self.passes_filter.get(*entry as usize).copied().unwrap_or(false);
                 line.or_else(|| self.folder_around(self.pages.path(*entry)).filter(|_| passes))
             }

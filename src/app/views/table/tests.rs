@@ -247,7 +247,7 @@ fn a_comparison_distinguishes_new_gone_and_unknown_pages() {
     assert_eq!(table.absent_count(), 0, "the current report may have more pages");
 }
 
-/// Returns the table of a week up to today, which is compared by its complete days.
+/// Returns the table of a week that includes today, with a comparison of the complete days of that week.
 fn compared_by_complete_days() -> PageTable {
     let shown = report(vec![row("/a", 90, 10), row("/back", 3, 0), row("/today", 7, 0), row("/new", 20, 0)], true);
     let now = report(vec![row("/a", 70, 10), row("/new", 5, 0)], true);
@@ -543,7 +543,7 @@ fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
     prop_assert!(chosen.iter().all(|path| shown.contains(path)), "no hidden page is chosen");
     prop_assert!(table.marked_count() == 0 || chosen.len() == table.marked_count());
     // The lines at the top level contain every page that passes the filter, and have the same sum as these pages. The
-    // same holds for the lines in each open folder and the folder's pages.
+    // same is checked for the lines in each open folder and the pages of that folder.
     let lines: Vec<VisibleRow<'_>> = table.visible(usize::MAX).collect();
     prop_assert_eq!(lines.len(), table.len() - table.top());
     if table.top() == 0 {
@@ -574,7 +574,7 @@ fn check_consistency(table: &PageTable) -> Result<(), TestCaseError> {
             if folder.is_open {
                 let (pages, own, odd) = sums(shown.depth + 1, &inside);
                 prop_assert_eq!(pages, folder.page_count);
-                // A sum that exceeds the range of a count is text, so it can't be added up.
+                // A sum that exceeds the range of a count is stored as text, which can't be added up.
                 if !odd && ![own.human, own.ai, own.total].into_iter().any(is_beyond) {
                     let summed = ViewSums::default().with(&folder.counts);
                     prop_assert!(are_equal(own, summed), "{:?} {:?}", own, summed);

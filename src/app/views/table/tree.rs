@@ -24,7 +24,7 @@ pub(super) struct TreeLine {
     pub(super) item: TreeItem,
     /// Number of folders that contain the line.
     pub(super) depth: u8,
-    /// Length in bytes of the start of the path that the folder above shows.
+    /// Length in bytes of the first part of the path, up to the end of the folder above.
     pub(super) prefix_len: u32,
 }
 
@@ -66,7 +66,7 @@ pub struct Folder {
     pub is_open: bool,
 }
 
-/// The [`ComparisonBaseline`] of a folder, which owns the folder's sums.
+/// The same as [`ComparisonBaseline`], for a folder. Owns its counts, which are the sums of the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum FolderBaseline {
     Uncompared,
@@ -166,8 +166,8 @@ impl PathTree<'_> {
         }
     }
 
-    /// Returns how many pages at the start of `entries` are in the same folder, where folder names start after the
-    /// first `prefix_len` bytes of a path; 1 if the first page is in no folder.
+    /// Returns how many pages at the start of `entries` are in the same folder; 1 if the first page is in no folder.
+    /// The first `prefix_len` bytes of their paths are the folder above, so the folder's name starts after these bytes.
     fn group_len(&self, entries: &[u32], prefix_len: usize, depth: u8) -> usize {
         let Some(first) = entries.first().filter(|_| depth < MAX_DEPTH) else { return 1 };
         let path = self.pages.path(*first).as_bytes();
@@ -269,7 +269,7 @@ impl FolderSums {
     }
 }
 
-/// Returns the sums as counts; as text with thousands separators if they exceed 64 bits.
+/// Returns the sums as counts. A sum that exceeds 64 bits becomes text with thousands separators.
 fn sums_as_counts(sums: ViewSums) -> Counts {
     let count = |sum: ViewCount| match Count::from(sum) {
         Count::Odd(_) => Count::Odd(CleanText::line(&format_views(sum))),

@@ -25,7 +25,7 @@ impl PageTable {
         true
     }
 
-    /// Opens the selected folder. If it is open, selects the first line in it.
+    /// Opens the selected folder. If it is already open, selects the first line in it.
     pub fn enter_folder(&mut self) {
         match self.selected_folder().map(|folder| folder.is_open) {
             Some(true) => self.move_by(1),
