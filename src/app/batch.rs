@@ -4,7 +4,7 @@
 use super::dialog::{Dialog, InputDialog, InputField};
 use super::editor::DraftState;
 use super::keymap::{Action, Context};
-use super::scroll;
+use super::list_state::ListState;
 use super::text_input::TextInput;
 use super::{App, Effect, Severity, StoreState, SubmitError, format};
 use crate::model::Time;
@@ -45,23 +45,13 @@ pub struct Preview {
     pub file: Option<CleanText>,
     pub prompts: Vec<String>,
     pub titles: Vec<CleanText>,
-    pub selected: usize,
-    pub top: usize,
+    pub list: ListState,
 }
 
 impl Preview {
     fn new(file: Option<CleanText>, prompts: Vec<String>) -> Self {
         let titles = prompts.iter().map(|prompt| CleanText::title(prompt, MAX_BATCH_TITLE_CHARS)).collect();
-        Self { file, prompts, titles, selected: 0, top: 0 }
-    }
-
-    pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
-        self.selected = to(self.selected, self.prompts.len());
-        self.keep_selected_visible(rows);
-    }
-
-    pub(super) fn keep_selected_visible(&mut self, rows: usize) {
-        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.prompts.len());
+        Self { file, list: ListState::new(prompts.len(), 0), prompts, titles }
     }
 }
 
@@ -176,7 +166,7 @@ impl App {
             BatchStep::Writing => match batch::parse_prompts(None, &batch.input.text()) {
                 Ok(prompts) => {
                     let mut preview = Preview::new(None, prompts);
-                    preview.keep_selected_visible(rows);
+                    preview.list.keep_selected_visible(rows);
                     batch.message = None;
                     batch.step = BatchStep::Preview(preview);
                     // Save the text now: when the prompts are queued, the store deletes the draft only if it contains
@@ -241,7 +231,7 @@ impl App {
         match result {
             Ok(prompts) => {
                 let mut preview = Preview::new(Some(file), prompts);
-                preview.keep_selected_visible(rows);
+                preview.list.keep_selected_visible(rows);
                 batch.step = BatchStep::Preview(preview);
             }
             Err(failure) => {

@@ -29,6 +29,7 @@ mod job_labels;
 pub mod jobs;
 pub mod keymap;
 mod layout;
+pub mod list_state;
 #[cfg(test)]
 mod list_tests;
 pub mod list_title;

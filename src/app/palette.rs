@@ -3,8 +3,9 @@
 
 use super::dialog::Dialog;
 use super::keymap::{Action, Binding, Chord, Context};
+use super::list_state::ListState;
 use super::text_input::TextInput;
-use super::{App, Effect, scroll};
+use super::{App, Effect};
 use crate::model::Time;
 use crate::model::text::CleanText;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
@@ -42,16 +43,15 @@ pub struct CommandPalette {
     entries: Vec<PaletteEntry>,
     /// The indexes of the entries that match the typed text, best match first.
     matches: Vec<usize>,
-    selected: usize,
-    top: usize,
+    pub list: ListState,
     matcher: Matcher,
 }
 
 impl CommandPalette {
     fn new(entries: Vec<PaletteEntry>) -> Self {
         let shown = (0..entries.len()).collect();
-        let input = TextInput::line("");
-        Self { input, entries, matches: shown, selected: 0, top: 0, matcher: Matcher::new(Config::DEFAULT) }
+        let list = ListState::new(entries.len(), 0);
+        Self { input: TextInput::line(""), entries, matches: shown, list, matcher: Matcher::new(Config::DEFAULT) }
     }
 
     /// Shows only the entries that match the typed text, best match first. If nothing is typed, shows all entries in
@@ -77,39 +77,21 @@ impl CommandPalette {
         }
         scored.sort_by_key(|(names, score, by_text, index)| (std::cmp::Reverse((*names, *score, *by_text)), *index));
         self.matches = scored.into_iter().map(|(.., index)| index).collect();
-        self.selected = 0;
-        self.top = 0;
+        self.list = ListState::new(self.matches.len(), 0);
     }
 
     pub fn selected(&self) -> Option<&PaletteEntry> {
-        self.matches.get(self.selected).and_then(|index| self.entries.get(*index))
+        self.matches.get(self.list.selected()).and_then(|index| self.entries.get(*index))
     }
 
     /// Returns the visible entries, each with whether it is selected.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&PaletteEntry, bool)> {
-        let indexes = self.matches.iter().enumerate().skip(self.top).take(rows);
-        indexes.filter_map(|(n, index)| Some((self.entries.get(*index)?, n == self.selected)))
+        self.list.visible(self.matches.iter().filter_map(|index| self.entries.get(*index)), rows)
     }
 
     /// Returns the number of all entries, and the number of entries that match the typed text.
     pub fn counts(&self) -> (usize, usize) {
         (self.entries.len(), self.matches.len())
-    }
-
-    /// Returns the number of entries below the visible ones.
-    pub fn hidden_below(&self, rows: usize) -> usize {
-        self.matches.len().saturating_sub(self.top + rows)
-    }
-
-    /// Moves the selection to the index that `to` returns, given the selected index and the number of matching entries.
-    pub fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
-        self.selected = to(self.selected, self.matches.len());
-        self.keep_selected_visible(rows);
-    }
-
-    /// Scrolls until the selection is visible.
-    pub fn keep_selected_visible(&mut self, rows: usize) {
-        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.matches.len());
     }
 }
 
@@ -339,19 +321,19 @@ mod tests {
         press_with(&mut app, KeyCode::Left, KeyModifiers::NONE);
         assert_eq!((palette(&app).selected().cloned(), palette(&app).input.text().as_str()), (chosen.clone(), "e"));
         type_text(&mut app, "n");
-        assert_eq!((palette(&app).selected, palette(&app).input.text().as_str()), (0, "ne"));
+        assert_eq!((palette(&app).list.selected(), palette(&app).input.text().as_str()), (0, "ne"));
     }
 
     #[test]
     fn entries_below_the_visible_ones_are_counted() {
         let mut app = app_with_palette();
         let all = palette(&app).counts().0;
-        assert_eq!(palette(&app).hidden_below(5), all - 5);
+        assert_eq!(palette(&app).list.hidden_below(5), all - 5);
         let Some(Dialog::Palette(palette)) = app.dialogs.last_mut() else { panic!("open") };
-        palette.move_to(|_, _| 6, 5);
-        assert_eq!(palette.hidden_below(5), all - 7, "two are scrolled out above");
-        palette.move_to(|_, total| total - 1, 5);
-        assert_eq!(palette.hidden_below(5), 0);
+        palette.list.move_to(|_, _| 6, 5);
+        assert_eq!(palette.list.hidden_below(5), all - 7, "two are scrolled out above");
+        palette.list.move_to(|_, total| total - 1, 5);
+        assert_eq!(palette.list.hidden_below(5), 0);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A dialog that lists earlier prompts, templates or drafts to choose from. Typing narrows the list. The module
 //! `prompt_sources` handles the choice.
 
-use super::scroll;
+use super::list_state::ListState;
 use super::text_input::TextInput;
 use crate::model::failure::Failure;
 use crate::model::prompt::DraftTarget;
@@ -59,8 +59,7 @@ pub struct Picker {
     entries: Vec<PickerEntry>,
     /// The indexes of the entries that match the typed words.
     matches: Vec<usize>,
-    selected: usize,
-    top: usize,
+    pub list: ListState,
 }
 
 impl PickerKind {
@@ -84,8 +83,7 @@ impl Picker {
             load: PickerLoad::Waiting,
             entries: Vec::new(),
             matches: Vec::new(),
-            selected: 0,
-            top: 0,
+            list: ListState::default(),
         }
     }
 
@@ -113,7 +111,7 @@ impl Picker {
         let fits = |entry: &PickerEntry| words.iter().all(|word| entry.search_text.contains(word));
         let indexes = self.entries.iter().enumerate().filter(|(_, entry)| fits(entry)).map(|(index, _)| index);
         self.matches = indexes.collect();
-        self.selected = self.selected.min(self.matches.len().saturating_sub(1));
+        self.list.set_len(self.matches.len());
     }
 
     /// Returns the number of all entries, and the number of entries that match the typed words.
@@ -122,29 +120,12 @@ impl Picker {
     }
 
     pub fn selected(&self) -> Option<&PickerEntry> {
-        self.matches.get(self.selected).and_then(|&index| self.entries.get(index))
+        self.matches.get(self.list.selected()).and_then(|&index| self.entries.get(index))
     }
 
     /// Returns the visible entries, each with whether it is selected.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&PickerEntry, bool)> {
-        let window = self.matches.iter().enumerate().skip(self.top).take(rows);
-        window.filter_map(|(at, &index)| Some((self.entries.get(index)?, at == self.selected)))
-    }
-
-    /// Returns the number of entries below the visible ones.
-    pub fn hidden_below(&self, rows: usize) -> usize {
-        self.matches.len().saturating_sub(self.top + rows)
-    }
-
-    /// Moves the selection to the index that `to` returns, given the selected index and the number of matching entries.
-    pub fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
-        self.selected = to(self.selected, self.matches.len());
-        self.keep_selected_visible(rows);
-    }
-
-    /// Scrolls until the selection is visible.
-    pub fn keep_selected_visible(&mut self, rows: usize) {
-        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.matches.len());
+        self.list.visible(self.matches.iter().filter_map(|index| self.entries.get(*index)), rows)
     }
 }
 
@@ -181,7 +162,7 @@ mod tests {
     #[test]
     fn the_selection_stays_within_the_matches() {
         let mut picker = picker(&["a", "b", "ab"]);
-        picker.move_to(|_, total| total - 1, 2);
+        picker.list.move_to(|_, total| total - 1, 2);
         assert_eq!(picker.selected().map(|entry| entry.text.as_str()), Some("ab"));
         assert_eq!(picker.visible(2).filter(|(_, chosen)| *chosen).count(), 1);
         titles_after_typing(&mut picker, "b");

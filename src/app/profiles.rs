@@ -5,8 +5,9 @@
 use super::dialog::Dialog;
 use super::editor::DraftState;
 use super::keymap::{Action, Context};
+use super::list_state::ListState;
 use super::welcome::NOT_IN_DEMO;
-use super::{App, AppConfig, Effect, Screen, Severity, scroll};
+use super::{App, AppConfig, Effect, Screen, Severity};
 use crate::model::Time;
 use crate::model::connection::Connection;
 use crate::model::endpoint::{ApiKey, Scope};
@@ -54,38 +55,23 @@ pub struct ProfilesDialog {
     fallback_profiles: Vec<usize>,
     /// Why the last switch failed.
     pub message: Option<CleanText>,
-    selected: usize,
-    top: usize,
+    pub list: ListState,
 }
 
 impl ProfilesDialog {
-    pub fn selected(&self) -> usize {
-        self.selected
-    }
-
     pub(super) fn is_choosing(&self) -> bool {
         self.step == SwitchStep::Choosing
     }
 
-    pub fn top(&self) -> usize {
-        self.top
-    }
-
-    /// Moves the selection to the index that `to` returns, given the selected index and `total`, the number of
-    /// profiles. Does nothing during a switch.
-    pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize, total: usize) {
+    /// Moves the selection to the index that `to` returns, given the selected index and the number of profiles. Does
+    /// nothing during a switch.
+    pub(super) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
         if self.step == SwitchStep::Choosing {
-            self.selected = to(self.selected, total);
+            self.list.move_to(to, rows);
             self.job_to_select = None;
             self.fallback_profiles.clear();
             self.message = None;
         }
-        self.keep_selected_visible(rows, total);
-    }
-
-    /// Scrolls until the selection is visible.
-    pub(super) fn keep_selected_visible(&mut self, rows: usize, total: usize) {
-        self.top = scroll::scroll_to_show(self.top, self.selected, rows, total);
     }
 }
 
@@ -102,8 +88,7 @@ impl App {
             job_to_select: None,
             fallback_profiles: Vec::new(),
             message: None,
-            selected: self.config.current_profile,
-            top: 0,
+            list: ListState::new(self.config.profiles.len(), self.config.current_profile),
         };
         self.dialogs.push(Dialog::Profiles(open));
     }
@@ -111,7 +96,7 @@ impl App {
     /// Starts switching to the selected profile. First saves typed text as drafts of the current profile.
     pub(super) fn switch_to_selected_profile(&mut self, effects: &mut Vec<Effect>) {
         let Some(Dialog::Profiles(open)) = self.dialogs.last_mut() else { return };
-        let at = open.selected;
+        let at = open.list.selected();
         if open.step != SwitchStep::Choosing {
             return;
         }
@@ -146,8 +131,7 @@ impl App {
             job_to_select: Some(goal),
             fallback_profiles: others,
             message: None,
-            selected,
-            top: 0,
+            list: ListState::new(self.config.profiles.len(), selected),
         };
         self.dialogs.push(Dialog::Profiles(open));
         self.switch_to_selected_profile(effects);
@@ -172,7 +156,8 @@ impl App {
             }
             // Reading a key needs no request, so the next profile of the same project is tried at once.
             Err(_) if !open.fallback_profiles.is_empty() => {
-                (open.step, open.selected) = (SwitchStep::Choosing, open.fallback_profiles.remove(0));
+                open.step = SwitchStep::Choosing;
+                open.list.select(open.fallback_profiles.remove(0));
                 self.switch_to_selected_profile(effects);
             }
             Err(failure) => self.stay_on_current(at, &failure),
@@ -219,7 +204,7 @@ impl App {
             let next = (!open.fallback_profiles.is_empty()).then(|| open.fallback_profiles.remove(0));
             let next = next.and_then(|next| Some((next, &self.config.profiles.get(next)?.name)));
             let next_hint = next.map(|(_, next)| format!(" {tries} tries {next} of the same project."));
-            open.selected = next.map_or(open.selected, |(next, _)| next);
+            open.list.select(next.map_or(open.list.selected(), |(next, _)| next));
             let sentence = &failure.message;
             open.message = Some(CleanText::line(&format!(
                 "Still on {current}: {name} can't be used. {sentence}{}",

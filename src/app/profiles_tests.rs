@@ -119,7 +119,7 @@ fn no_other_profile_can_be_selected_during_a_switch() {
     let mut app = switching_to_b();
     type_keys(&mut app, "kkn");
     assert_eq!(press(&mut app, KeyCode::Enter), []);
-    assert!(matches!(app.dialogs.as_slice(), [Dialog::Profiles(open)] if open.selected() == 1));
+    assert!(matches!(app.dialogs.as_slice(), [Dialog::Profiles(open)] if open.list.selected() == 1));
 }
 
 #[test]

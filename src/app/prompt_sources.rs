@@ -116,7 +116,7 @@ impl App {
         let is_empty = entries.is_empty();
         if let Some(picker) = self.find_picker(PickerKind::Drafts) {
             picker.set_entries(Ok(entries));
-            picker.keep_selected_visible(rows);
+            picker.list.keep_selected_visible(rows);
         }
         if is_empty {
             self.dialogs.retain(|dialog| !matches!(dialog, Dialog::Picker(open) if open.kind == PickerKind::Drafts));

@@ -3,8 +3,10 @@
 use super::batch::BatchStep;
 use super::dialog::Dialog;
 use super::jobs::JobList;
+use super::list_state::ListState;
 use super::scroll::{Scroll, page_step};
 use super::{App, Pane, Screen};
+use ratatui::layout::Rect;
 
 impl App {
     /// Scrolls the pane or dialog that has the focus.
@@ -59,24 +61,29 @@ impl App {
         }
     }
 
+    /// Returns the list of the topmost dialog, its area and the number of its visible rows. `None` if the dialog is not a
+    /// plain list.
+    pub(super) fn dialog_list(&mut self) -> Option<(&mut ListState, Rect, usize)> {
+        let g = self.geometry();
+        match self.dialogs.last_mut()? {
+            Dialog::Palette(palette) => Some((&mut palette.list, g.palette_lines(), g.palette_rows())),
+            Dialog::Picker(picker) => Some((&mut picker.list, g.picker_lines(), g.picker_rows())),
+            Dialog::CachedRanges(cached) => Some((&mut cached.list, g.cached_lines(), g.cached_rows())),
+            Dialog::Batch(batch) => match &mut batch.step {
+                BatchStep::Preview(preview) => Some((&mut preview.list, g.batch_lines(), g.batch_rows())),
+                BatchStep::Writing | BatchStep::Reading(_) => None,
+            },
+            _ => None,
+        }
+    }
+
     fn scroll_dialog(&mut self, by: Scroll) {
+        if let Some((list, _, rows)) = self.dialog_list() {
+            return list.move_to(|at, total| by.apply(at, rows, total), rows);
+        }
         let g = self.geometry();
         let total = self.undelivered_line_count();
         match self.dialogs.last_mut() {
-            Some(Dialog::Palette(palette)) => {
-                let rows = g.palette_rows();
-                palette.move_to(|at, total| by.apply(at, rows, total), rows);
-            }
-            Some(Dialog::Picker(picker)) => {
-                let rows = g.picker_rows();
-                picker.move_to(|at, total| by.apply(at, rows, total), rows);
-            }
-            Some(Dialog::Batch(batch)) => {
-                let rows = g.batch_rows();
-                if let BatchStep::Preview(preview) = &mut batch.step {
-                    preview.move_to(|at, total| by.apply(at, rows, total), rows);
-                }
-            }
             Some(Dialog::Undelivered(resolve)) => {
                 resolve.scroll =
                     by.apply(resolve.scroll, g.full_dialog_rows(), (total + 1).saturating_sub(g.full_dialog_rows()));
@@ -84,15 +91,11 @@ impl App {
             Some(Dialog::PageDetail(_)) => self.scroll_page_detail(by),
             Some(Dialog::Calendar(calendar)) => calendar.scroll(by),
             Some(Dialog::Export(export)) => export.scroll(by),
-            Some(Dialog::CachedRanges(kept)) => {
-                let rows = g.cached_rows();
-                kept.move_to(|at, total| by.apply(at, rows, total), rows);
-            }
             Some(Dialog::AllJobs(open)) => scroll_list(&mut open.list, by, g.all_jobs_rows()),
             Some(Dialog::Profiles(open)) => {
                 let total = self.config.profiles.len();
                 let rows = g.profile_rows(total, false);
-                open.move_to(|at, total| by.apply(at, rows, total), rows, total);
+                open.move_to(|at, total| by.apply(at, rows, total), rows);
             }
             Some(Dialog::Setup(_)) => {
                 if let Scroll::By(n) | Scroll::Page(n) = by {
@@ -117,28 +120,23 @@ impl App {
 
     /// Scrolls the topmost dialog so that its selection is visible after its size or content changed.
     pub(super) fn keep_dialog_selection_visible(&mut self) {
+        if let Some((list, _, rows)) = self.dialog_list() {
+            list.keep_selected_visible(rows);
+        }
         let g = self.geometry();
         let total = self.undelivered_line_count();
         if let Some(open) = self.all_jobs_mut() {
             open.list.keep_selected_visible(g.all_jobs_rows());
         }
         match self.dialogs.last_mut() {
-            Some(Dialog::Palette(palette)) => palette.keep_selected_visible(g.palette_rows()),
-            Some(Dialog::Picker(picker)) => picker.keep_selected_visible(g.picker_rows()),
-            Some(Dialog::Batch(batch)) => {
-                if let BatchStep::Preview(preview) = &mut batch.step {
-                    preview.keep_selected_visible(g.batch_rows());
-                }
-            }
             Some(Dialog::Undelivered(resolve)) => {
                 resolve.scroll = resolve.scroll.min(total.saturating_sub(g.full_dialog_rows()));
             }
             Some(Dialog::PageDetail(_)) => self.limit_page_detail_scroll(),
-            Some(Dialog::CachedRanges(kept)) => kept.show_selection(g.cached_rows()),
             Some(Dialog::Movers(open)) => open.keep_selected_visible(g.movers_rows()),
             Some(Dialog::Profiles(open)) => {
                 let total = self.config.profiles.len();
-                open.keep_selected_visible(g.profile_rows(total, open.message.is_some()), total);
+                open.list.keep_selected_visible(g.profile_rows(total, open.message.is_some()));
             }
             _ => {}
         }

@@ -70,16 +70,14 @@ fn draw_preview(frame: &mut Frame<'_>, view: View<'_>, batch: &BatchDialog, prev
     let g = app.geometry();
     let (lines, rows) = (g.batch_lines(), g.batch_rows());
     let digits = format_count(preview.titles.len()).len();
-    let window = preview.titles.iter().enumerate().skip(preview.top).take(rows);
-    for (n, (at, title)) in window.enumerate() {
-        let chosen = at == preview.selected;
+    for (n, ((at, title), chosen)) in preview.list.visible(preview.titles.iter().enumerate(), rows).enumerate() {
         let mut row = TextRow::new(width);
         row.push(if chosen { "▌" } else { " " }, theme.mark);
         row.push(right(&format_count(at + 1), digits), theme.muted).push("  ", theme.text);
         row.push(title.as_str(), if chosen { theme.selected } else { theme.text });
         draw_line(frame, lines, n, row.line());
     }
-    draw_more_below(frame, view, area, preview.titles.len().saturating_sub(preview.top + rows));
+    draw_more_below(frame, view, area, preview.list.hidden_below(rows));
     if let Some(message) = &batch.message {
         let last = usize::from(inner.height.saturating_sub(1));
         draw_line(frame, inner, last, Line::styled(fit(&format!(" {message}"), width), theme.warning));

@@ -18,7 +18,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// Maximum width of the keyboard shortcuts of a command.
 const MAX_KEYS_CELLS: usize = 14;
-/// Maximum width of the category before the keyboard shortcuts, if there is space.
+/// Maximum width of the category, which is shown before the keyboard shortcuts if there is space.
 const MAX_CATEGORY_CELLS: usize = 10;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalette, area: Rect) {
@@ -59,7 +59,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, palette: &CommandPalet
     if left == 0 {
         draw_line(frame, text, 1, Line::styled("No matching command.", theme.muted));
     }
-    draw_more_below(frame, view, area, palette.hidden_below(rows));
+    draw_more_below(frame, view, area, palette.list.hidden_below(rows));
     // The search field has the cursor, even before something is typed.
     let field = Rect { height: text.height.min(1), ..text };
     cursor::place_in_corner(frame, field);

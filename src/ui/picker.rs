@@ -52,7 +52,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, picker: &Picker, area:
     draw_line(frame, inner, rows + 1, Line::styled("─".repeat(width), theme.border));
     // The rule is also the lower border of the list.
     let list = Rect { height: u16::try_from(rows + 3).unwrap_or(u16::MAX).min(area.height), ..area };
-    draw_more_below(frame, view, list, picker.hidden_below(rows));
+    draw_more_below(frame, view, list, picker.list.hidden_below(rows));
     let below = u16::try_from(rows + 2).unwrap_or(u16::MAX).min(inner.height);
     let preview = Rect { y: text.y + below, height: inner.height - below, ..text };
     if let Some(entry) = picker.selected() {

@@ -33,8 +33,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog,
     let (g, failed) = (app.geometry(), open.message.is_some());
     let (lines, rows) = (g.profile_lines(profiles.len(), failed), g.profile_rows(profiles.len(), failed));
     let columns = ProfileColumns::fitting(profiles, usize::from(inner.width));
-    for (n, (at, profile)) in profiles.iter().enumerate().skip(open.top()).take(rows).enumerate() {
-        draw_line(frame, lines, n, profile_entry_line(view, profile, at, open, columns, usize::from(inner.width)));
+    for (n, ((at, profile), chosen)) in open.list.visible(profiles.iter().enumerate(), rows).enumerate() {
+        let line = profile_entry_line(view, profile, (at, chosen), open, columns, usize::from(inner.width));
+        draw_line(frame, lines, n, line);
     }
     let below = Rect {
         x: inner.x + 1,
@@ -44,7 +45,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &ProfilesDialog,
     };
     let (text, style) = profiles_message(view, open);
     frame.render_widget(Paragraph::new(Line::styled(text, style)).wrap(Wrap { trim: true }), below);
-    draw_more_below(frame, view, area, profiles.len().saturating_sub(open.top() + rows));
+    draw_more_below(frame, view, area, open.list.hidden_below(rows));
 }
 
 /// The widths of the columns, in cells.
@@ -89,13 +90,13 @@ fn service_text(host: &str, cells: usize) -> String {
 fn profile_entry_line<'a>(
     view: View<'_>,
     profile: &ProfileEntry,
-    at: usize,
+    (at, chosen): (usize, bool),
     open: &ProfilesDialog,
     columns: ProfileColumns,
     width: usize,
 ) -> Line<'a> {
     let View { app, theme, .. } = view;
-    let (chosen, is_current) = (open.selected() == at, app.config.current_profile == at);
+    let is_current = app.config.current_profile == at;
     let style = match (chosen, profile.problem.is_some()) {
         (true, _) => theme.selected,
         (false, true) => theme.muted,

@@ -30,17 +30,6 @@ enum ClickResult {
     Nothing,
 }
 
-/// Returns how many lines the clicked line is below the selected line. The number is negative if the clicked line is
-/// above. `is_selected` yields, for each visible line, whether it is selected. `None` if the click hit no line or no
-/// visible line is selected.
-fn lines_from_selection(list: Rect, at: Position, is_selected: impl Iterator<Item = bool>) -> Option<isize> {
-    let line = line_at(list, at)?;
-    let lines: Vec<bool> = is_selected.collect();
-    lines.get(line)?;
-    let from = lines.iter().position(|is_selected| *is_selected)?;
-    isize::try_from(line).ok()?.checked_sub_unsigned(from)
-}
-
 impl App {
     pub(super) fn click_dialog(&mut self, at: Position, now: Time, effects: &mut Vec<Effect>) {
         let g = self.geometry();
@@ -72,26 +61,17 @@ impl App {
             return ClickResult::Handled;
         }
         let title = g.all_jobs_title();
-        let to = |by: isize| move |at: usize, total: usize| super::super::scroll::move_within(at, by, total);
-        let by = match self.dialogs.last_mut() {
-            Some(Dialog::Palette(open)) => {
-                let rows = g.palette_rows();
-                let by =
-                    lines_from_selection(g.palette_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
-                by.inspect(|by| open.move_to(to(*by), rows))
-            }
-            Some(Dialog::Picker(open)) => {
-                let rows = g.picker_rows();
-                let by =
-                    lines_from_selection(g.picker_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
-                by.inspect(|by| open.move_to(to(*by), rows))
-            }
-            Some(Dialog::CachedRanges(open)) => {
-                let rows = g.cached_rows();
-                let by =
-                    lines_from_selection(g.cached_lines(), at, open.visible(rows).map(|(_, is_selected)| is_selected));
-                by.inspect(|by| open.move_to(to(*by), rows))
-            }
+        if let Some((list, area, rows)) = self.dialog_list() {
+            let before = list.selected();
+            let Some(row) = line_at(area, at).filter(|line| *line < rows).and_then(|line| list.row_at(line)) else {
+                return ClickResult::Nothing;
+            };
+            list.move_to(|_, _| row, rows);
+            // Confirming a batch would queue all its prompts, so a click only selects a prompt.
+            let is_batch = matches!(self.dialogs.last(), Some(Dialog::Batch(_)));
+            return if row == before && !is_batch { ClickResult::Run(Action::Confirm) } else { ClickResult::Nothing };
+        }
+        match self.dialogs.last_mut() {
             Some(Dialog::AllJobs(_)) if title.contains(at) => {
                 let tab = self.tab_at(usize::from(at.x - title.x), usize::from(title.width));
                 tab.into_iter().for_each(|tab| self.select_tab(tab));
@@ -112,27 +92,17 @@ impl App {
             }
             Some(Dialog::Profiles(open)) => {
                 let (total, failed) = (self.config.profiles.len(), open.message.is_some());
-                let (lines, top) = (g.profile_lines(total, failed), open.top());
-                let rows = g.profile_rows(total, failed);
-                let is_selected = (top..total.min(top.saturating_add(rows))).map(|at| at == open.selected());
-                let by = lines_from_selection(lines, at, is_selected);
-                by.filter(|by| *by != 0).into_iter().for_each(|by| open.move_to(to(by), rows, total));
-                by
-            }
-            Some(Dialog::Editor(open)) => {
-                place_cursor(&mut open.input, g.editor_text(), at);
-                None
-            }
-            Some(Dialog::Batch(open)) => {
-                // Clicking a prompt only selects it, because confirming would queue all prompts of the list.
-                if matches!(open.step, BatchStep::Writing) {
-                    place_cursor(&mut open.input, g.batch_text(), at);
-                } else if let (BatchStep::Preview(preview), Some(line)) = (&mut open.step, line_at(g.batch_lines(), at))
-                {
-                    let index = preview.top.saturating_add(line);
-                    preview.move_to(|at, total| if index < total { index } else { at }, g.batch_rows());
+                let (lines, rows) = (g.profile_lines(total, failed), g.profile_rows(total, failed));
+                let line = line_at(lines, at).filter(|line| *line < rows);
+                let Some(row) = line.and_then(|line| open.list.row_at(line)) else { return ClickResult::Nothing };
+                if row == open.list.selected() {
+                    return ClickResult::Run(Action::Confirm);
                 }
-                None
+                open.move_to(|_, _| row, rows);
+            }
+            Some(Dialog::Editor(open)) => place_cursor(&mut open.input, g.editor_text(), at),
+            Some(Dialog::Batch(open)) if matches!(open.step, BatchStep::Writing) => {
+                place_cursor(&mut open.input, g.batch_text(), at);
             }
             Some(Dialog::Movers(open)) => {
                 return if open.click(at, g) { ClickResult::Run(Action::Open) } else { ClickResult::Handled };
@@ -149,9 +119,9 @@ impl App {
                     _ => ClickResult::Nothing,
                 };
             }
-            _ => None,
-        };
-        if by == Some(0) { ClickResult::Run(Action::Confirm) } else { ClickResult::Nothing }
+            _ => {}
+        }
+        ClickResult::Nothing
     }
 
     /// Moves the cursor to the clicked day or, if the cursor is on that day, picks the day as Enter does. A click on a

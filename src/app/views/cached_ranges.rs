@@ -2,7 +2,8 @@
 //! cached range uses no requests.
 
 use super::super::dialog::Dialog;
-use super::super::{App, Effect, Severity, scroll};
+use super::super::list_state::ListState;
+use super::super::{App, Effect, Severity};
 use crate::model::Time;
 use crate::model::comparison::NotComparable;
 use crate::model::failure::Failure;
@@ -13,13 +14,12 @@ use crate::model::report::{CachedRange, CachedViews};
 #[derive(Debug)]
 pub struct CachedRanges {
     pub cached: Load<CachedViews>,
-    selected: usize,
-    top: usize,
+    pub list: ListState,
 }
 
 impl CachedRanges {
     fn new() -> Self {
-        Self { cached: Load::Loading { before: None }, selected: 0, top: 0 }
+        Self { cached: Load::Loading { before: None }, list: ListState::default() }
     }
 
     fn ranges(&self) -> &[CachedRange] {
@@ -28,28 +28,12 @@ impl CachedRanges {
 
     /// Returns the selected range.
     pub fn selected(&self) -> Option<&CachedRange> {
-        self.ranges().get(self.selected)
+        self.ranges().get(self.list.selected())
     }
 
     /// Returns the ranges that are visible in `rows` rows, each with whether it is selected.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&CachedRange, bool)> {
-        let window = self.ranges().iter().enumerate().skip(self.top).take(rows);
-        window.map(|(at, known)| (known, at == self.selected))
-    }
-
-    /// Returns the number of ranges below the visible ones.
-    pub fn hidden_below(&self, rows: usize) -> usize {
-        self.ranges().len().saturating_sub(self.top + rows)
-    }
-
-    pub(in crate::app) fn move_to(&mut self, to: impl FnOnce(usize, usize) -> usize, rows: usize) {
-        self.selected = to(self.selected, self.ranges().len());
-        self.show_selection(rows);
-    }
-
-    /// Scrolls so that the selection is visible.
-    pub(in crate::app) fn show_selection(&mut self, rows: usize) {
-        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.ranges().len());
+        self.list.visible(self.ranges().iter(), rows)
     }
 }
 
@@ -105,6 +89,7 @@ impl App {
         });
         if let Some(open) = open {
             open.cached.finish(result.map(|value| Timed { value, as_of: now }), now);
+            open.list.set_len(open.ranges().len());
             self.dirty = true;
         }
     }

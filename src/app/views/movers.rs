@@ -4,6 +4,7 @@
 use super::super::dialog::Dialog;
 use super::super::geometry::Geometry;
 use super::super::keymap::{Action, Context};
+use super::super::list_state::ListState;
 use super::super::scroll::{self, Scroll};
 use super::super::{App, Effect, Severity};
 use super::table::Metric;
@@ -79,8 +80,7 @@ pub struct MoversHalf {
     movers: Vec<Mover>,
     /// The number of all pages that belong in this half, including pages beyond [`MAX_LISTED`].
     total: usize,
-    selected: usize,
-    top: usize,
+    pub list: ListState,
 }
 
 impl MoversHalf {
@@ -98,22 +98,12 @@ impl MoversHalf {
 
     /// Returns the visible pages, each with whether it is selected.
     pub fn visible(&self, rows: usize) -> impl Iterator<Item = (&Mover, bool)> {
-        let selected = self.selected;
-        self.movers.iter().enumerate().skip(self.top).take(rows).map(move |(at, mover)| (mover, at == selected))
+        self.list.visible(self.movers.iter(), rows)
     }
 
     /// Returns all view counts of the listed pages, before and now.
     pub fn numbers(&self) -> impl Iterator<Item = ViewCount> {
         self.movers.iter().flat_map(|mover| [mover.before, mover.now]).flatten()
-    }
-
-    /// Returns the number of pages below the visible ones.
-    pub fn hidden_below(&self, rows: usize) -> usize {
-        self.movers.len().saturating_sub(self.top + rows)
-    }
-
-    fn keep_selected_visible(&mut self, rows: usize) {
-        self.top = scroll::scroll_to_show(self.top, self.selected, rows, self.movers.len());
     }
 }
 
@@ -235,7 +225,7 @@ impl Movers {
             let by_size = b.delta().abs().cmp(&a.delta().abs());
             by_size.then_with(|| a.path.as_str().cmp(b.path.as_str()))
         });
-        MoversHalf { movers, total, ..MoversHalf::default() }
+        MoversHalf { list: ListState::new(movers.len(), 0), movers, total }
     }
 
     fn focused_half(&self) -> &MoversHalf {
@@ -243,14 +233,13 @@ impl Movers {
     }
 
     pub fn selected(&self) -> Option<&Mover> {
-        self.focused_half().movers.get(self.focused_half().selected)
+        self.focused_half().movers.get(self.focused_half().list.selected())
     }
 
     pub(in crate::app) fn scroll(&mut self, by: Scroll, rows: (usize, usize)) {
         let (half, rows) =
             if self.is_lost_half_focused { (&mut self.lost, rows.1) } else { (&mut self.gained, rows.0) };
-        half.selected = by.apply(half.selected, rows, half.movers.len());
-        half.keep_selected_visible(rows);
+        half.list.move_to(|at, total| by.apply(at, rows, total), rows);
     }
 
     /// Returns the half at a screen position, its area, its number of rows, and whether it lists the pages that lost
@@ -266,8 +255,7 @@ impl Movers {
     /// Scrolls the half at a screen position and keeps its selection visible.
     pub(in crate::app) fn scroll_at(&mut self, at: Position, by: isize, g: Geometry) {
         if let Some((half, _, rows, _)) = self.half_at(at, g) {
-            half.selected = scroll::move_within(half.selected, by, half.movers.len());
-            half.keep_selected_visible(rows);
+            half.list.move_to(|at, total| scroll::move_within(at, by, total), rows);
         }
     }
 
@@ -277,16 +265,16 @@ impl Movers {
         let had_keys = self.is_lost_half_focused;
         let Some((half, area, rows, on_lost)) = self.half_at(at, g) else { return false };
         let line = usize::from(at.y - area.y).checked_sub(1).filter(|line| *line < rows);
-        let place = line.map(|line| half.top + line).filter(|place| *place < half.movers.len());
-        let again = on_lost == had_keys && place == Some(half.selected);
-        half.selected = place.unwrap_or(half.selected);
+        let place = line.and_then(|line| half.list.row_at(line));
+        let again = on_lost == had_keys && place == Some(half.list.selected());
+        half.list.move_to(|at, _| place.unwrap_or(at), rows);
         self.is_lost_half_focused = on_lost;
         again
     }
 
     pub(in crate::app) fn keep_selected_visible(&mut self, rows: (usize, usize)) {
-        self.gained.keep_selected_visible(rows.0);
-        self.lost.keep_selected_visible(rows.1);
+        self.gained.list.keep_selected_visible(rows.0);
+        self.lost.list.keep_selected_visible(rows.1);
     }
 }
 

@@ -57,7 +57,7 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &CachedRa
     for (n, (known, selected)) in open.visible(rows).enumerate() {
         draw_line(frame, lines, n, cached_range_line(view, known, selected, width));
     }
-    draw_more_below(frame, view, area, open.hidden_below(rows));
+    draw_more_below(frame, view, area, open.list.hidden_below(rows));
 }
 
 /// Returns the title: the number of cached ranges and their size and, if it fits, how to free the space. The demo keeps
@@ -120,7 +120,7 @@ fn cached_range_line<'a>(view: View<'_>, known: &CachedRange, selected: bool, wi
     let is_over = known.as_of.date_naive() > known.range.to();
     let (completeness, style): (&str, Style) = match (known.complete, is_over) {
         (false, _) => (" partial", theme.warning),
-        (true, false) => (" so far", theme.text),
+        (true, false) => (" to date", theme.text),
         (true, true) => (" complete", theme.muted),
     };
     row.push(left(completeness, COMPLETENESS_CELLS), style)

@@ -14,7 +14,8 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use unicode_width::UnicodeWidthStr;
 
-/// Width of the number of hidden pages, at the right of the lower border. At most 250 pages are listed.
+/// Width of the text at the right of the lower border that shows how many pages are hidden. At most 250 pages are
+/// listed, so the text is short.
 const HIDDEN_PAGES_CELLS: usize = 16;
 /// Width of a change in percent.
 const PERCENT_CELLS: usize = 10;
@@ -28,7 +29,7 @@ pub(in crate::ui) fn draw(frame: &mut Frame<'_>, view: View<'_>, open: &Movers, 
     let [upper, lower] = g.movers_halves();
     let halves = [("up", &open.gained, !open.is_lost_half_focused), ("down", &open.lost, open.is_lost_half_focused)];
     for (part, (rows, lines)) in halves.into_iter().zip([(rows.0, upper), (rows.1, lower)]) {
-        let hidden = part.1.hidden_below(rows);
+        let hidden = part.1.list.hidden_below(rows);
         // The upper half has no border below it, so its head shows how many pages are hidden.
         let is_framed = lines.bottom() + 1 == area.bottom();
         draw_half(frame, view, part, (rows, if is_framed { 0 } else { hidden }), lines);
